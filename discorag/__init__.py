@@ -1,0 +1,1 @@
+"""The core: types, algorithms, and what talks to the outside world. It imports no LangGraph."""

@@ -1,0 +1,1 @@
+"""The ordered hierarchy of a document and its chunks."""

@@ -1,0 +1,136 @@
+"""What the pipeline needs of models: an encoder, and (optionally) a language model behind the gateway."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from discorag.store.protocol import Vectors
+from discorag.usage import Usage
+
+T = TypeVar("T")
+
+
+class TokenCounter(Protocol):
+    """Counts and locates the tokens of the encoder's tokenizer."""
+
+    @property
+    def max_tokens(self) -> int:
+        """The encoder's window, special tokens included."""
+        ...
+
+    @property
+    def special_tokens(self) -> int:
+        """How many special tokens are added to one text."""
+        ...
+
+    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """For each text the character range of each of its tokens, special tokens left out."""
+        ...
+
+
+class Encoder(Protocol):
+    """Texts to unit vectors."""
+
+    @property
+    def version(self) -> str:
+        """Model and settings that shape its vectors; stored, and compared on opening."""
+        ...
+
+    @property
+    def tokens(self) -> TokenCounter:
+        """Its tokenizer (for an endpoint: the packaged one, as an estimate)."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length d of a vector."""
+        ...
+
+    async def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), d), float32."""
+        ...
+
+    async def encode_query(self, text: str) -> Vectors:
+        """Unit vector of a query, shape (d,); adds the model's query instruction where it wants one."""
+        ...
+
+
+class Template(Protocol):
+    """A prompt file as the core sees it: text with named variables (`prompts.load` makes them)."""
+
+    @property
+    def hash(self) -> str:
+        """Digest of the file, for the ledger."""
+        ...
+
+    def render(self, **variables: str) -> str:
+        """The text with every variable put in. Raises ``ValueError`` for a missing or unknown variable."""
+        ...
+
+
+class Message(BaseModel):
+    """One turn of a conversation."""
+
+    model_config = ConfigDict(frozen=True)
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(Generic[T]):
+    """One call of a language model.
+
+    Args:
+        stage: Name under which tokens and failures are counted.
+        messages: The conversation so far, the last turn being the user's.
+        parse: Turns the text into a value; raises ``ValueError`` with a message that a model can act on.
+        schema: JSON schema that the server is asked to enforce; ``parse`` checks again, always.
+        max_tokens: Limit of the output.
+        temperature: Sampling temperature.
+        beam_width: Above 1 asks for beam search (vLLM); servers then ignore the schema.
+    """
+
+    stage: str
+    messages: tuple[Message, ...]
+    parse: Callable[[str], T]
+    schema: dict[str, Any] | None = None
+    max_tokens: int = 1024
+    temperature: float = 0.0
+    beam_width: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply(Generic[T]):
+    """A checked output: ``text`` verbatim as the model wrote it, ``value`` as ``parse`` returned it."""
+
+    text: str
+    value: T
+    usage: Usage = field(default_factory=Usage)
+    prompt_hash: str = ""
+
+
+class LanguageModel(Protocol):
+    """The gateway as the engines see it."""
+
+    @property
+    def name(self) -> str:
+        """Model name, for the ledger."""
+        ...
+
+    async def complete(self, request: Request[T]) -> Reply[T]:
+        """One call: schema-constrained, checked, repaired once.
+
+        Raises:
+            ModelError: Timeout, 429 or 5xx to the end; refused; truncated; invalid after one repair. ``usage`` of
+                the calls already paid is on the error as ``error.usage``.
+        """
+        ...
+
+    def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
+        """The same for free text: pieces of text as they come, at last the checked reply."""
+        ...

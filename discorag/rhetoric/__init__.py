@@ -1,0 +1,1 @@
+"""Discourse between chunks: graph, plan, answer, verification."""

@@ -1,0 +1,1 @@
+"""Rhetorical Structure Theory inside a chunk: relations, trees, parsers, renderings."""

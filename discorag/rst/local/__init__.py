@@ -1,0 +1,1 @@
+"""The RST parser that needs no language model."""

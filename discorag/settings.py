@@ -1,0 +1,98 @@
+"""Settings: environment ``DISCO_RAG_*``, then ``disco-rag.toml``, then defaults that run without either.
+
+Nested fields use two underscores: ``DISCO_RAG_LLM__BASE_URL=http://localhost:8000/v1``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+CONFIG_FILE_VARIABLE = "DISCO_RAG_CONFIG"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StoreSettings(_Section):
+    """Where documents are kept."""
+
+    kind: Literal["edge", "memory"] = Field(
+        default="edge", description="Qdrant Edge on disk, or in-memory (lost at exit)."
+    )
+    path: Path = Field(default=Path(".disco-rag/store"), description="Folder of the Edge store.")
+
+
+class EncoderSettings(_Section):
+    """The embedding model: the packaged MiniLM, or any OpenAI-compatible ``/v1/embeddings``."""
+
+    base_url: str | None = Field(
+        default=None, description="Endpoint, e.g. http://localhost:8001/v1. None: packaged MiniLM."
+    )
+    model: str = Field(default="all-MiniLM-L6-v2", description="Model name, as the endpoint knows it.")
+    api_key: SecretStr | None = None
+    query_instruction: str = Field(
+        default="",
+        description="Task description put before queries as 'Instruct: ...\\nQuery: ...' (Qwen3-Embedding wants one).",
+    )
+    batch_size: int = Field(default=32, ge=1)
+    timeout_s: float = Field(default=60.0, gt=0)
+
+
+class LlmSettings(_Section):
+    """The language model: any OpenAI-compatible endpoint, or none (``base_url`` unset)."""
+
+    base_url: str | None = Field(default=None, description="Endpoint, e.g. a vLLM server: http://localhost:8000/v1.")
+    model: str = Field(default="default", description="Model name, as the endpoint knows it.")
+    api_key: SecretStr | None = None
+    timeout_s: float = Field(default=120.0, gt=0, description="Limit of one HTTP request.")
+    retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429 and 5xx.")
+    concurrency: int = Field(default=8, ge=1, description="Requests under way at once.")
+    context_tokens: int = Field(default=32_768, ge=512, description="The model's context; longer prompts are refused.")
+    cache: Path | None = Field(
+        default=Path(".disco-rag/cache/llm"), description="Disk cache of replies; None turns it off."
+    )
+
+
+class ReadingSettings(_Section):
+    """How files become documents and chunks."""
+
+    chunk_tokens: int = Field(default=256, ge=16, description="Chunk size in encoder tokens, special tokens included.")
+    max_document_mb: float = Field(default=20.0, gt=0, description="Larger files are refused.")
+
+
+class Settings(BaseSettings):
+    """Everything that is configured; one immutable value."""
+
+    model_config = SettingsConfigDict(env_prefix="DISCO_RAG_", env_nested_delimiter="__", extra="forbid", frozen=True)
+
+    tenant: str = Field(default="default", min_length=1)
+    corpus: str = Field(default="default", min_length=1)
+    home: Path = Field(default=Path(".disco-rag"), description="Folder of checkpoints.")
+    store: StoreSettings = StoreSettings()
+    encoder: EncoderSettings = EncoderSettings()
+    llm: LlmSettings = LlmSettings()
+    reading: ReadingSettings = ReadingSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then the environment, then the TOML file."""
+        toml = Path(os.environ.get(CONFIG_FILE_VARIABLE, "disco-rag.toml"))
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml)

@@ -1,0 +1,115 @@
+"""What every store does. No call can be written without a scope (tenant and corpus)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from discorag.hierarchy.node import Chunk
+from discorag.text.document import Document, Scope
+
+Vectors = NDArray[np.float32]
+Retrieval = Literal["dense", "hybrid"]
+
+
+class Manifest(BaseModel):
+    """What is stored of one document; written last, so a document without one does not exist.
+
+    Args:
+        doc_id: `Document.id_in` of the scope.
+        uri: Where it was read.
+        title: Its title.
+        content_hash: `Document.content_hash`.
+        fingerprint: Content and versions together (`discorag.ids.fingerprint`); stored with every chunk too.
+        versions: Stage name -> version that made what is stored.
+        chunks: Number of chunks.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    doc_id: str
+    uri: str
+    title: str
+    content_hash: str
+    fingerprint: str
+    versions: dict[str, str]
+    chunks: int
+
+
+class Hit(BaseModel):
+    """A retrieved chunk id with its score (cosine, or the fused RRF score): higher is better."""
+
+    model_config = ConfigDict(frozen=True)
+
+    chunk_id: str
+    score: float
+
+
+class SearchQuery(BaseModel):
+    """A search for chunks.
+
+    Args:
+        vector: Query embedding, unit length, shape (d,).
+        text: The query itself, for BM25; used by ``hybrid`` only.
+        retrieval: ``dense``, or ``hybrid``: dense and BM25 fused by reciprocal ranks, k = 60.
+        top_k: Number of chunks wanted, at least 1.
+        filters: Metadata key -> accepted values; all keys must match. ``doc_id`` filters by document.
+    """
+
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+
+    vector: Vectors
+    text: str = ""
+    retrieval: Retrieval = "dense"
+    top_k: int = 10
+    filters: Mapping[str, Sequence[str]] = {}
+
+
+class Store(Protocol):
+    """Documents and their chunks. All methods may block: call them from a thread.
+
+    Raises:
+        EncoderMismatchError: On opening, when the folder or collection was filled by another encoder.
+        StoreLockedError: On opening, when another process owns the folder.
+    """
+
+    def put(
+        self, scope: Scope, document: Document, manifest: Manifest, chunks: Sequence[Chunk], vectors: Vectors
+    ) -> None:
+        """Store a document, replacing what was there under its id.
+
+        Readers see the old document until the new one is whole. ``vectors`` has shape (len(chunks), d), unit length.
+        """
+        ...
+
+    def delete(self, scope: Scope, doc_id: str) -> bool:
+        """Remove a document and all its chunks; whether it was there."""
+        ...
+
+    def manifests(self, scope: Scope) -> list[Manifest]:
+        """All documents of the scope, by uri."""
+        ...
+
+    def document(self, scope: Scope, doc_id: str) -> Document:
+        """The canonical document. Raises `NotFoundError`."""
+        ...
+
+    def chunks_of(self, scope: Scope, doc_id: str) -> list[Chunk]:
+        """The chunks of a document in order. Raises `NotFoundError`."""
+        ...
+
+    def chunks(self, scope: Scope, ids: Sequence[str]) -> list[Chunk]:
+        """The chunks with these ids, in that order. Raises `NotFoundError` if one is missing."""
+        ...
+
+    def search(self, scope: Scope, query: SearchQuery) -> list[Hit]:
+        """The best chunks of the scope, best first. Empty if nothing matches."""
+        ...
+
+    def close(self) -> None:
+        """Flush and release; a closed store is not used again."""
+        ...

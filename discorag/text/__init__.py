@@ -1,0 +1,1 @@
+"""Reading: loaders, headings, sentences, chunks, all with exact offsets."""

@@ -1,0 +1,1 @@
+"""Wiring: the answer and ingest graphs and the ways in."""

@@ -1,0 +1,1 @@
+"""Graph nodes: each reads state, calls one core function, returns an update."""

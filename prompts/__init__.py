@@ -1,0 +1,1 @@
+"""Prompt files and their checking loader."""
