@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 from sentencex import get_sentence_boundaries
 
 from discorag.text.span import Span
