@@ -9,10 +9,8 @@ from discorag.rhetoric.plan import Plan
 from discorag.text.span import Span
 
 
-class EvidenceSpan(BaseModel):
+class EvidenceSpan(BaseModel, frozen=True):
     """A stretch of a source: ``text`` equals the document's canonical text at ``span``."""
-
-    model_config = ConfigDict(frozen=True)
 
     chunk_id: str
     doc_id: str

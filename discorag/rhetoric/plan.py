@@ -63,3 +63,10 @@ def references(text: str) -> tuple[Reference, ...]:
 def without_references(text: str) -> str:
     """``text`` with its references and the space before them removed."""
     return re.sub(r"\s*" + _REFERENCE.pattern, "", text)
+
+
+def with_citation(sentence: str, citation: str) -> str:
+    """``sentence`` with a citation before its final punctuation, where no sentence splitter can part the two."""
+    match = re.search(r"[.!?。！？…]+[\"'”’)\]」』]*$", sentence)
+    at = match.start() if match else len(sentence)
+    return f"{sentence[:at]} {citation}{sentence[at:]}"

@@ -94,6 +94,10 @@ class Store(Protocol):
         """All documents of the scope, by uri."""
         ...
 
+    def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:
+        """The manifest of one document, None if it is not stored."""
+        ...
+
     def document(self, scope: Scope, doc_id: str) -> Document:
         """The canonical document. Raises `NotFoundError`."""
         ...

@@ -1,36 +1,149 @@
-"""Sentences with exact offsets, in English and Chinese (sentencex)."""
+"""Sentences with exact offsets, in English and Chinese (sentencex, corrected where it breaks citations and lists)."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
 from discorag.text.span import Span
 
+# sentencex takes quadratic time on text with many CJK sentences, so it sees a window at a time.
+_WINDOW = 4000
+# Blocks whose longest line is outside these are not hard-wrapped: each line break in them is the author's.
+_MIN_WRAP_WIDTH = 30
+WRAP_WIDTH = 120
+
 _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+_ITEM = re.compile(
+    r"[ \t]*(?:[-*+•‣◦▪●·□■]\s|\d{1,3}[.)]\s|\([0-9A-Za-z]{1,4}\)|[a-z]\)\s|\[\d{1,3}\]\s+[A-Z]|\|"
+    r"|\d{1,3}、|[（(]?[一二三四五六七八九十]{1,3}[）)、])"
+)
+_ABBREVIATION = re.compile(r"(?:^|[\s(\[（])(?:vs|approx|resp|Proc|Int|Conf|Trans|Commun|Symp|Tech)\.\s*$")
+_REFERENCE = re.compile(
+    r"(?:^|[\s(\[（])(?:eqs?|figs?|tabs?|refs?|sect?s?|chaps?|app|thm|lem|prop|def|alg|nos|vols?)\.\s*$", re.IGNORECASE
+)
+_NUMBER_ONLY = re.compile(r"\s*[(\[]?(?:\d{1,3}|[A-Za-z])[.)]\s*$")
+_CITATION = re.compile(r"\[[\d\s,;–-]+\]\s*$")
+_DISPLAY_MATH = re.compile(r"\$\$[^$]{1,3000}\$\$")
+_CLOSERS = re.compile(r"[\"”’»)\]）】」』*_]+(?=\s|$)")
 
 
 def language_of(text: str) -> str:
-    """``zh`` if at least three in ten of the first 2,000 letters are Chinese characters, else ``en``."""
-    letters = [c for c in text[:2000] if c.isalpha()]
-    cjk = sum(1 for c in letters if _CJK.match(c))
-    return "zh" if letters and cjk / len(letters) >= 0.3 else "en"
+    """``zh`` if at least three in ten of the letters among the first 2,000 characters are Chinese, else ``en``."""
+    head = text[:2000]
+    letters = sum(map(str.isalpha, head))
+    return "zh" if letters and len(_CJK.findall(head)) / letters >= 0.3 else "en"
+
+
+def stripped(text: str, start: int, end: int) -> Span | None:
+    """``[start, end)`` without surrounding white space; None if nothing is left."""
+    part = text[start:end]
+    left = len(part) - len(part.lstrip())
+    return Span(start=start + left, end=start + len(part.rstrip())) if left < len(part) else None
 
 
 def sentence_spans(text: str, *, offset: int = 0) -> tuple[Span, ...]:
     """Spans of the sentences of ``text`` without surrounding white space, shifted by ``offset``.
 
-    The spans are disjoint, in order, and hold every character that is not white space.
+    The spans are disjoint, in order, and hold every character that is not white space. A list item or table row
+    starts a new sentence; so does a line after a break that no wrapping explains.
     """
-    boundaries = get_sentence_boundaries(language_of(text), text)
-    spans = (_stripped(text, b["start_index"], b["end_index"]) for b in boundaries)
-    return tuple(Span(start=s + offset, end=e + offset) for s, e in spans if s < e)
+    formulas = [m.span() for m in _DISPLAY_MATH.finditer(text)]
+    breaks = _outside(_hard_breaks(text), formulas)
+    cuts = (line + cut for line, end in pairwise([*breaks, len(text)]) for cut in (0, *_cuts(text[line:end])))
+    spans = (stripped(text, start, end) for start, end in pairwise([*_outside(cuts, formulas), len(text)]))
+    return tuple(Span(start=s.start + offset, end=s.end + offset) for s in spans if s)
 
 
-def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    return start, end
+def line_spans(text: str, *, offset: int = 0) -> tuple[Span, ...]:
+    """Spans of the lines of ``text`` that are not blank (code, tables), shifted by ``offset``."""
+    spans: list[Span] = []
+    at = 0
+    for line in text.split("\n"):
+        span = stripped(line, 0, len(line))
+        if span:
+            spans.append(Span(start=offset + at + span.start, end=offset + at + span.end))
+        at += len(line) + 1
+    return tuple(spans)
+
+
+def _outside(cuts: Iterable[int], formulas: list[tuple[int, int]]) -> list[int]:
+    """The cuts that are not inside a formula."""
+    outside: list[int] = []
+    for cut in cuts:
+        before = bisect_left(formulas, (cut,)) - 1
+        if before < 0 or formulas[before][1] <= cut:
+            outside.append(cut)
+    return outside
+
+
+def _hard_breaks(text: str) -> Iterator[int]:
+    """0, and the starts of the lines that begin something new."""
+    yield 0
+    lines = text.split("\n")
+    width = max(map(len, lines))
+    at = 0
+    for line, following in pairwise(lines):
+        at += len(line) + 1
+        if _ITEM.match(following) or (_may_start_sentence(following) and not _wrapped(line, following, width)):
+            yield at
+
+
+def _may_start_sentence(line: str) -> bool:
+    first = line.lstrip()[:1]
+    return first.isupper() or first.isdigit() or bool(_CJK.match(first))
+
+
+def _wrapped(line: str, following: str, width: int) -> bool:
+    """Whether ``line`` ends in a comma or had no room for the next word: then the break between means nothing."""
+    if line.rstrip().endswith((",", "，", "、")):
+        return True
+    words = following.split(maxsplit=1)
+    room = width - len(line.rstrip())
+    needed = 2 if _CJK.match(words[0]) else 1 + len(words[0])
+    return _MIN_WRAP_WIDTH <= width <= WRAP_WIDTH and needed > room
+
+
+def _cuts(text: str) -> Iterator[int]:
+    """Positions between sentences, ascending."""
+    start = 0
+    for cut in _raw_cuts(text, language_of(text)):
+        closers = _CLOSERS.match(text, cut)
+        end = closers.end() if closers else cut
+        if end > start and not _joined(text, start, end):
+            yield end
+            start = end
+
+
+def _raw_cuts(text: str, language: str) -> Iterator[int]:
+    start, size = 0, _WINDOW
+    while start < len(text):
+        ends = [start + b["end_index"] for b in get_sentence_boundaries(language, text[start : start + size])]
+        if start + size >= len(text):
+            yield from ends[:-1]
+            return
+        if len(ends) < 2:
+            size *= 2
+            continue
+        yield from ends[:-1]  # the last sentence may go on behind the window
+        start, size = ends[-2], _WINDOW
+
+
+def _joined(text: str, start: int, cut: int) -> bool:
+    """Whether the sentence from ``start`` goes on after ``cut``.
+
+    Such are "Eq. | (3)", "[4] | showed", "1. | First", "doi.org/10. | 18653" and the image "! | [](x.png)".
+    """
+    before, after = text[max(start, cut - 40) : cut], text[cut : cut + 40]
+    following = after.lstrip()[:1]
+    if before[-1:] == "." and after == after.lstrip() and (following.islower() or following.isdigit()):
+        return True
+    if _ABBREVIATION.search(before) or _NUMBER_ONLY.match(before) or (before[-1:] == "!" and following == "["):
+        return True
+    if _REFERENCE.search(before):
+        return following.isdigit() or following in "([$\\"
+    return following.islower() and bool(_CITATION.search(before))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from discorag.errors import InvariantError
 
 
-class Span(BaseModel):
+class Span(BaseModel, frozen=True):
     """Characters ``[start, end)`` of a document's canonical text; never empty.
 
     Raises:
         InvariantError: ``end <= start`` (pydantic reports it as ``ValidationError``).
     """
-
-    model_config = ConfigDict(frozen=True)
 
     start: int = Field(ge=0)
     end: int = Field(gt=0)

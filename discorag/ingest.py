@@ -1,0 +1,139 @@
+"""Ingest without wiring: what is stored under which key, and the workbench that holds a document on its way."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from discorag.hierarchy.node import Chunk, Hierarchy
+from discorag.ids import fingerprint
+from discorag.settings import Settings
+from discorag.store.protocol import Manifest, Vectors
+from discorag.text.chunks import SPLITTER_VERSION, chunk_id
+from discorag.text.document import Document, Scope
+from discorag.text.loaders import CONVERTER_VERSION, Source, find_files
+
+NOT_MADE = "none"  # version of a stage that is switched off
+
+
+class Status(StrEnum):
+    """What became of a document in one ingest."""
+
+    ADDED = "added"
+    REPLACED = "replaced"
+    UNCHANGED = "unchanged"
+    DELETED = "deleted"
+    DUPLICATE = "duplicate"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+class DocumentOutcome(BaseModel):
+    """The fate of one document; ``note`` holds the error, or the uri of which it is a duplicate."""
+
+    model_config = ConfigDict(frozen=True)
+
+    uri: str
+    status: Status
+    chunks: int = 0
+    note: str = ""
+
+
+@dataclass
+class Piece:
+    """A document on its way through the ingest graph; every stage adds its part."""
+
+    document: Document
+    manifest: Manifest
+    replaces: bool
+    hierarchy: Hierarchy | None = None
+    chunks: list[Chunk] = field(default_factory=list[Chunk])
+    vectors: Vectors | None = None
+
+
+@dataclass
+class Workbench:
+    """Documents on their way, by uri: the graph's state carries the uri only."""
+
+    pieces: dict[str, Piece] = field(default_factory=dict[str, Piece])
+
+
+def versions(settings: Settings, *, parser: str, encoder: str) -> dict[str, str]:
+    """Version of every stage that shapes what is stored; a change in any of them makes a document stale."""
+    return {
+        "converter": CONVERTER_VERSION,
+        "splitter": f"{SPLITTER_VERSION}/{settings.reading.chunk_tokens}",
+        "parser": parser,
+        "summariser": NOT_MADE,
+        "encoder": encoder,
+    }
+
+
+def manifest_of(document: Document, scope: Scope, stages: dict[str, str]) -> Manifest:
+    """The manifest under which ``document`` will be stored; ``chunks`` is filled in when they are cut."""
+    return Manifest(
+        doc_id=document.id_in(scope),
+        uri=document.uri,
+        title=document.title,
+        content_hash=document.content_hash,
+        fingerprint=fingerprint(document.content_hash, stages),
+        versions=stages,
+        chunks=0,
+    )
+
+
+def rekeyed(piece: Piece, stages: dict[str, str]) -> Piece:
+    """The piece under other versions: a new fingerprint and, with it, new chunk ids."""
+    key = fingerprint(piece.document.content_hash, stages)
+    piece.manifest = piece.manifest.model_copy(update={"versions": stages, "fingerprint": key})
+    piece.chunks = [c.model_copy(update={"id": chunk_id(c.doc_id, key, c.order)}) for c in piece.chunks]
+    return piece
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a path holds, before anything is read: files to ingest, and the fate of the others."""
+
+    sources: tuple[Source, ...]
+    aside: tuple[DocumentOutcome, ...]
+
+
+def survey(path: Path) -> Survey:
+    """The files at ``path`` under absolute uris; files of unknown formats and repeated files are set aside.
+
+    Raises:
+        InputError: See `discorag.text.loaders.find_files`.
+    """
+    found = find_files(path)
+    aside = [DocumentOutcome(uri=s.uri, status=Status.SKIPPED, note=s.reason) for s in found.skipped]
+    first: dict[str, str] = {}
+    sources: list[Source] = []
+    for source in found.sources:
+        uri = source.path.resolve().as_posix()
+        earlier = first.setdefault(_digest_of(source.path) or uri, uri)
+        if earlier == uri:
+            sources.append(Source(source.path, uri))
+        else:
+            aside.append(DocumentOutcome(uri=uri, status=Status.DUPLICATE, note=f"Same content as {earlier}."))
+    return Survey(tuple(sources), tuple(aside))
+
+
+def _digest_of(path: Path) -> str:
+    """Digest of a file's bytes; empty if it cannot be read or is empty, which loading will report."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() if path.stat().st_size else ""
+    except OSError:
+        return ""
+
+
+def vanished(manifests: list[Manifest], root: Path, present: set[str]) -> list[Manifest]:
+    """Stored documents that were read from under ``root`` and are not ``present`` (uris) any more."""
+    if not root.is_dir():
+        return []
+    prefix = root.resolve().as_posix().rstrip("/") + "/"
+    return [m for m in manifests if m.uri.startswith(prefix) and m.uri not in present]

@@ -1,0 +1,87 @@
+"""Replies on disk: the same request to the same model is paid for once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sqlite3
+import threading
+import zlib
+from pathlib import Path
+from typing import Any
+
+from diskcache import Cache, JSONDisk, Timeout
+
+from discorag.errors import ConfigError
+from discorag.ids import digest
+from discorag.models.protocol import Request
+
+_LOG = logging.getLogger(__name__)
+_FAULTS = (OSError, sqlite3.Error, Timeout, zlib.error, ValueError)
+
+
+def reply_key(model: str, base_url: str, request: Request[Any]) -> str:
+    """SHA-256 over everything that shapes the output: model, endpoint, conversation, schema and parameters."""
+    conversation = [(m.role, m.content) for m in request.messages]
+    parameters = (request.max_tokens, request.temperature, request.beam_width)
+    return digest(json.dumps([model, base_url, conversation, request.schema, parameters], sort_keys=True))
+
+
+class ReplyCache:
+    """Checked output texts by key, as JSON in a diskcache folder (SQLite; safe for several processes).
+
+    A cache that fails later on is a miss, logged: it must not cost an answer that the model could give.
+
+    Args:
+        folder: Made on first use.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._cache: Cache | None = None
+
+    async def get(self, key: str) -> str | None:
+        """The stored text, or None.
+
+        Raises:
+            ConfigError: The folder cannot be opened.
+        """
+        return await asyncio.to_thread(self._get, key)
+
+    async def put(self, key: str, text: str) -> None:
+        """Store a text.
+
+        Raises:
+            ConfigError: The folder cannot be opened.
+        """
+        await asyncio.to_thread(self._put, key, text)
+
+    def _get(self, key: str) -> str | None:
+        cache = self._opened()
+        try:
+            text = cache.get(key)
+        except _FAULTS as error:
+            _LOG.warning("The reply cache in %s cannot be read: %s", self._folder, error)
+            return None
+        return text if isinstance(text, str) else None
+
+    def _put(self, key: str, text: str) -> None:
+        cache = self._opened()
+        try:
+            cache.set(key, text)
+        except _FAULTS as error:
+            _LOG.warning("The reply cache in %s cannot be written: %s", self._folder, error)
+
+    def _opened(self) -> Cache:
+        with self._lock:
+            if self._cache is None:
+                try:
+                    self._cache = Cache(str(self._folder), disk=JSONDisk)
+                except _FAULTS as error:
+                    raise ConfigError(
+                        f"The reply cache in {self._folder} cannot be opened: {error}",
+                        hint="Set DISCO_RAG_LLM__CACHE to a folder that can be written.",
+                    ) from error
+            return self._cache

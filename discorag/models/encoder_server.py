@@ -1,0 +1,141 @@
+"""Any OpenAI-compatible ``/v1/embeddings`` endpoint as an encoder."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+from openai.types import CreateEmbeddingResponse
+
+from discorag.errors import InvalidOutputError
+from discorag.ids import digest
+from discorag.models.loops import PerLoop
+from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
+from discorag.models.tokens import PackagedTokens
+from discorag.settings import EncoderSettings
+from discorag.store.protocol import Vectors
+
+VARIABLES = "DISCO_RAG_ENCODER"
+_PROBE = "dimension"
+
+
+@dataclass(frozen=True)
+class _Endpoint:
+    settings: EncoderSettings
+    backoff: Backoff
+    clients: PerLoop[AsyncOpenAI]
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of one batch, shape (len(texts), d)."""
+        try:
+            response: CreateEmbeddingResponse = await self.backoff.attempts()(self._once, texts)
+        except ENDPOINT_ERRORS as error:
+            raise as_model_error(error, variables=VARIABLES) from error
+        return _unit_vectors(response, len(texts))
+
+    async def _once(self, texts: Sequence[str]) -> CreateEmbeddingResponse:
+        client = await self.clients.get()
+        async with asyncio.timeout(self.settings.timeout_s):
+            # Not every server knows the client's default, base64.
+            return await client.embeddings.create(model=self.settings.model, input=list(texts), encoding_format="float")
+
+
+class ServerEncoder:
+    """An `Encoder` over an endpoint; make it with `connect`, which learns the dimension.
+
+    Texts are sent as text, whole: a server that finds one too long answers 400, which is raised, or cuts it by its
+    own settings, which no client can see.
+    """
+
+    def __init__(self, endpoint: _Endpoint, dimension: int) -> None:
+        self._endpoint = endpoint
+        self._settings = endpoint.settings
+        self._dimension = dimension
+        self._tokens = PackagedTokens()
+
+    @classmethod
+    async def connect(cls, settings: EncoderSettings, *, retries: int = 3, base_wait_s: float = 0.5) -> ServerEncoder:
+        """Ask the endpoint for one vector, to learn the dimension.
+
+        Args:
+            settings: Endpoint; ``base_url`` must be set.
+            retries: Further attempts on timeout, connection error, 429 and 5xx.
+            base_wait_s: First wait before a retry, in seconds.
+
+        Raises:
+            ModelError: As the gateway's calls.
+        """
+        endpoint = _Endpoint(settings, Backoff(retries, base_wait_s), PerLoop(lambda: _client(settings)))
+        return cls(endpoint, (await endpoint.embed([_PROBE])).shape[1])
+
+    @property
+    def version(self) -> str:
+        """Model, dimension, and a digest of the query instruction if there is one."""
+        instruction = self._settings.query_instruction
+        return f"{self._settings.model}@server/{self._dimension}" + (
+            f"/{digest(instruction)[:8]}" if instruction else ""
+        )
+
+    @property
+    def tokens(self) -> PackagedTokens:
+        """The packaged MiniLM's tokenizer, as an estimate."""
+        return self._tokens
+
+    @property
+    def dimension(self) -> int:
+        """Length d of a vector, as the endpoint gave it on connecting."""
+        return self._dimension
+
+    async def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), d), float32; ``settings.batch_size`` texts a request.
+
+        Raises:
+            ModelError: As the gateway's calls; InvalidOutputError for vectors that cannot be used.
+        """
+        size = self._settings.batch_size
+        batches = [await self._embed(texts[i : i + size]) for i in range(0, len(texts), size)]
+        return np.concatenate([np.zeros((0, self._dimension), np.float32), *batches])
+
+    async def encode_query(self, text: str) -> Vectors:
+        """Unit vector of a query, shape (d,), float32, with the instruction in the form of Qwen3-Embedding.
+
+        Raises:
+            ModelError: As `encode_documents`.
+        """
+        task = self._settings.query_instruction
+        return (await self._embed([f"Instruct: {task}\nQuery: {text}" if task else text]))[0]
+
+    async def _embed(self, texts: Sequence[str]) -> Vectors:
+        vectors = await self._endpoint.embed(texts)
+        if vectors.shape[1] != self._dimension:
+            raise InvalidOutputError(
+                f"The encoder '{self._settings.model}' gave {vectors.shape[1]} dimensions after {self._dimension}.",
+                hint=f"Another model may be served now at {VARIABLES}__BASE_URL.",
+            )
+        return vectors
+
+
+def _client(settings: EncoderSettings) -> AsyncOpenAI:
+    # Without a key of its own the client would send OPENAI_API_KEY to somebody else's server.
+    key = settings.api_key.get_secret_value() if settings.api_key else "none"
+    http = DefaultAsyncHttpxClient(timeout=settings.timeout_s)
+    return AsyncOpenAI(
+        base_url=settings.base_url, api_key=key, timeout=settings.timeout_s, max_retries=0, http_client=http
+    )
+
+
+def _unit_vectors(response: CreateEmbeddingResponse, expected: int) -> Vectors:
+    rows = [item.embedding for item in sorted(response.data, key=lambda item: item.index)]
+    if len(rows) != expected or len({len(row) for row in rows}) > 1:
+        raise InvalidOutputError(
+            f"The endpoint gave {len(rows)} vectors for {expected} texts, or vectors of unequal length.",
+            hint="Check the embedding server.",
+        )
+    vectors = np.asarray(rows, dtype=np.float32)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not np.all(np.isfinite(norms)) or np.any(norms == 0):
+        raise InvalidOutputError("The endpoint gave a vector without a direction.", hint="Check the embedding server.")
+    return vectors / norms

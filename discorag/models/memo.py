@@ -1,0 +1,54 @@
+"""An encoder that remembers: the stages of one query look at the same sentences again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from cachetools import LRUCache
+
+from discorag.models.protocol import Encoder, TokenCounter
+from discorag.store.protocol import Vectors
+
+
+class MemoEncoder:
+    """Wraps an encoder with a least-recently-used memory of document vectors.
+
+    Args:
+        encoder: The encoder that does the work.
+        size: Texts remembered; at 384 dimensions 1.5 kB each.
+    """
+
+    def __init__(self, encoder: Encoder, *, size: int = 4096) -> None:
+        self._encoder = encoder
+        self._memory: LRUCache[str, Vectors] = LRUCache(size)
+
+    @property
+    def version(self) -> str:
+        """The wrapped encoder's version."""
+        return self._encoder.version
+
+    @property
+    def tokens(self) -> TokenCounter:
+        """The wrapped encoder's tokenizer."""
+        return self._encoder.tokens
+
+    @property
+    def dimension(self) -> int:
+        """The wrapped encoder's dimension."""
+        return self._encoder.dimension
+
+    async def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), d); only texts not remembered are encoded, each once."""
+        known = {t: self._memory[t] for t in dict.fromkeys(texts) if t in self._memory}
+        missing = [t for t in dict.fromkeys(texts) if t not in known]
+        if missing:
+            known.update(zip(missing, await self._encoder.encode_documents(missing), strict=True))
+        self._memory.update(known)
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        return np.stack([known[t] for t in texts])
+
+    async def encode_query(self, text: str) -> Vectors:
+        """The wrapped encoder's query vector, shape (d,); not remembered."""
+        return await self._encoder.encode_query(text)

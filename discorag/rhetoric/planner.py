@@ -1,0 +1,79 @@
+"""The rule-based plan engine: what was selected, put in order by the graph, and written down as a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discorag.models.protocol import Encoder
+from discorag.rhetoric import cues
+from discorag.rhetoric.engine import Case, Outcome
+from discorag.rhetoric.graph import RhetoricalGraph
+from discorag.rhetoric.labels import ChunkRelation
+from discorag.rhetoric.plan import Plan
+from discorag.rhetoric.select import Selection, select
+from discorag.rhetoric.units import UnitTable, unit_table
+
+
+@dataclass(frozen=True)
+class RulePlan:
+    """Background first, then each point with its counter-claim beside it, then what supports and supplements.
+
+    Without a graph the order is that of retrieval.
+    """
+
+    encoder: Encoder
+
+    async def plan(self, case: Case) -> Outcome[Plan]:
+        """A paragraph with one sentence for each selected unit; it cites units as ``[chunk.unit]``."""
+        table = await unit_table(case.chunks, self.encoder)
+        selection = select(case, table, await self.encoder.encode_query(case.query))
+        if not selection.chosen:
+            return Outcome(value=Plan(paragraph="None of the passages holds a statement that answers the question."))
+        if case.graph is None:
+            steps = [f"Use {_cite(table, i)}." for i in sorted(selection.chosen)]
+        else:
+            steps = _steps(case, case.graph, table, selection)
+        return Outcome(value=Plan(paragraph=" ".join(steps)))
+
+
+def _steps(case: Case, graph: RhetoricalGraph, table: UnitTable, selection: Selection) -> list[str]:
+    background = [i for i in selection.chosen if _is_background(case, graph, table, i) and not _opposes(selection, i)]
+    steps = [f"Begin with the background in {_cite(table, i)}." for i in background]
+    told = set(background)
+    for i in selection.chosen:
+        if i in told:
+            continue
+        lead = "State the main point of" if len(told) == len(background) else "Add"
+        steps.append(f"{lead} {_cite(table, i)}.")
+        told.add(i)
+        for j in _counterparts(selection, i, told):
+            steps.append(f"Set against it {_cite(table, j)}, which {_verdict(case, graph, table, i, j)}.")
+            told.add(j)
+    return steps
+
+
+def _cite(table: UnitTable, i: int) -> str:
+    unit = table.units[i]
+    return f"[{unit.chunk}.{unit.number}]"
+
+
+def _opposes(selection: Selection, i: int) -> bool:
+    return any(i in pair for pair in selection.opposed)
+
+
+def _counterparts(selection: Selection, i: int, told: set[int]) -> list[int]:
+    others = [b if a == i else a for a, b in selection.opposed if i in (a, b)]
+    return [j for j in dict.fromkeys(others) if j not in told]
+
+
+def _is_background(case: Case, graph: RhetoricalGraph, table: UnitTable, i: int) -> bool:
+    if not cues.DEFINITION.search(table.units[i].text):
+        return False
+    chunk = case.chunks[table.units[i].chunk - 1].id
+    return any(e.source == chunk and e.relation is ChunkRelation.BACKGROUND_FOR for e in graph.edges)
+
+
+def _verdict(case: Case, graph: RhetoricalGraph, table: UnitTable, i: int, j: int) -> str:
+    pair = {case.chunks[table.units[i].chunk - 1].id, case.chunks[table.units[j].chunk - 1].id}
+    relation = next(e.relation for e in graph.edges if e.disagrees and {e.source, e.target} == pair)
+    return "contradicts it" if relation is ChunkRelation.CONTRADICTS else "holds under other conditions"

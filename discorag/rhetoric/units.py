@@ -1,0 +1,80 @@
+"""The units of a case's chunks (EDUs, or sentences without a tree) with their vectors and their weight."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from discorag.hierarchy.node import Chunk
+from discorag.models.protocol import Encoder
+from discorag.store.protocol import Vectors
+from discorag.text.span import Span
+
+SATELLITE_WEIGHT = 0.9  # factor on a unit's relevance for each satellite link above it
+_HEADING = re.compile(r"^#{1,6}\s")
+_ENDING = re.compile(r"[.!。！…][\"'”’)\]」』]*$")
+_LIST_MARK = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
+_EMPHASIS = re.compile(r"\*\*|__|`")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One unit: its chunk's number and its own (both one-based), and its text."""
+
+    chunk: int
+    number: int
+    span: Span
+    text: str
+    satellite_depth: int
+
+    @property
+    def statement(self) -> bool:
+        """Whether the unit can be a sentence of an answer: no heading, question, table row or label."""
+        return bool(_ENDING.search(self.text)) and not _HEADING.match(self.text)
+
+    @property
+    def plain(self) -> str:
+        """The text on one line, without list marks and emphasis."""
+        return plain(self.text)
+
+
+@dataclass(frozen=True)
+class UnitTable:
+    """All units of a case in chunk order, with their unit vectors, shape (n, d)."""
+
+    units: tuple[Unit, ...]
+    vectors: Vectors
+
+    def of_chunk(self, number: int) -> list[int]:
+        """Indices of the units of chunk ``number``."""
+        return [i for i, u in enumerate(self.units) if u.chunk == number]
+
+    def index(self, chunk: int, number: int) -> int | None:
+        """Index of unit ``number`` of chunk ``chunk``, None if there is none."""
+        return next((i for i, u in enumerate(self.units) if (u.chunk, u.number) == (chunk, number)), None)
+
+    def relevance(self, query: Vectors) -> Vectors:
+        """Cosine to the query, less for satellites (Marcu's promotion); shape (n,)."""
+        weight = np.array([SATELLITE_WEIGHT**u.satellite_depth for u in self.units], dtype=np.float32)
+        return (self.vectors @ query) * weight
+
+
+def plain(text: str) -> str:
+    """``text`` on one line, without a list mark before it and without Markdown emphasis."""
+    return _EMPHASIS.sub("", _LIST_MARK.sub("", " ".join(text.split())))
+
+
+async def unit_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> UnitTable:
+    """Encode the units of ``chunks``, numbered in their order."""
+    units = tuple(u for i, c in enumerate(chunks, start=1) for u in _units_of(i, c))
+    return UnitTable(units, await encoder.encode_documents([u.text for u in units]))
+
+
+def _units_of(number: int, chunk: Chunk) -> list[Unit]:
+    depths = chunk.tree.satellite_depth if chunk.tree else (0,) * len(chunk.units)
+    return [
+        Unit(number, j, span, chunk.slice(span), depth)
+        for j, (span, depth) in enumerate(zip(chunk.units, depths, strict=True), start=1)
+    ]

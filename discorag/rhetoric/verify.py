@@ -1,0 +1,199 @@
+"""Verification: each sentence of an answer gets the spans that support it, or is marked unsupported.
+
+A span supports a sentence when it holds most of its content words, all of its numbers, and the same polarity. The
+check is deliberately literal: a changed number or a lost "not" is never called supported.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from discorag.models.protocol import Encoder
+from discorag.rhetoric import cues
+from discorag.rhetoric.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
+from discorag.rhetoric.claims import claim_of, odds
+from discorag.rhetoric.engine import Case
+from discorag.rhetoric.graph import Edge
+from discorag.rhetoric.labels import ChunkRelation
+from discorag.rhetoric.plan import Plan, references, without_references
+from discorag.rhetoric.realise import CONNECTIVES
+from discorag.rhetoric.units import Unit, UnitTable, plain, unit_table
+from discorag.text.sentences import sentence_spans
+from discorag.text.span import Span
+from discorag.text.terms import terms
+
+COVERAGE = 0.6  # share of a sentence's content words that its evidence must hold
+COVERAGE_IF_NEAR = 0.35  # ... when a span is also near in meaning
+NEAR = 0.72  # cosine that counts as near
+SPANS = 3  # spans that may support one sentence together
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_CONNECTIVES = tuple(c for pair in CONNECTIVES.values() for c in pair)
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    units: tuple[Unit, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """Traces a draft to its sources."""
+
+    encoder: Encoder
+
+    async def verify(self, case: Case, draft: str) -> Answer:
+        """The verified answer.
+
+        Args:
+            case: With the chunks, graph and plan that the draft was made from.
+            draft: Text whose sentences cite chunks as ``[2]`` or units as ``[2.3]``.
+        """
+        table = await unit_table(case.chunks, self.encoder)
+        drafts = [s for s in _split(draft) if without_references(s).strip(" .。")]
+        bare_texts = [_stripped(s) for s in drafts]
+        vectors = await self.encoder.encode_documents(bare_texts)
+        sentences: list[AnswerSentence] = []
+        for text, bare, vector in zip(drafts, bare_texts, vectors, strict=True):
+            judged = _judge(bare, {r.chunk for r in references(text)}, table, table.vectors @ vector)
+            evidence = tuple(_evidence(case, u.chunk, u.span) for u in judged.units)
+            step = _step(case.plan, text, judged.units, sentences)
+            shown = without_references(text).strip()
+            sentences.append(AnswerSentence(text=shown, evidence=evidence, step=step, reason=judged.reason))
+        found = _disagreements(case, table, {e.chunk_id for s in sentences for e in s.evidence})
+        return Answer(query=case.query, sentences=tuple(sentences), disagreements=found, plan=case.plan)
+
+
+def _split(draft: str) -> list[str]:
+    return [span.of(line) for line in draft.splitlines() for span in sentence_spans(line)]
+
+
+def _stripped(sentence: str) -> str:
+    text = plain(without_references(sentence))
+    opening = next((c for c in _CONNECTIVES if text.startswith(c)), "")
+    return text[len(opening) :].strip() or text
+
+
+def _judge(sentence: str, cited: set[int], table: UnitTable, cosine: np.ndarray) -> _Judgement:
+    """The best support among the cited chunks, else among all: a wrong citation is corrected, not believed."""
+    inside = [i for i, u in enumerate(table.units) if u.chunk in cited]
+    first = _supported(sentence, inside, table, cosine) if inside else _Judgement()
+    if first.units:
+        return first
+    return _supported(sentence, list(range(len(table.units))), table, cosine)
+
+
+def _supported(sentence: str, candidates: list[int], table: UnitTable, cosine: np.ndarray) -> _Judgement:
+    flat = sentence.casefold()
+    for i in candidates:
+        text = table.units[i].plain.casefold()
+        if flat == text or (len(flat) > 20 and flat in text and _same_polarity(sentence, table.units[i].text)):
+            return _Judgement((table.units[i],))
+    best = _gather(sentence, candidates, table, cosine)
+    if not best:
+        return _Judgement(reason="No passage shares its content.")
+    units = tuple(table.units[i] for i in best)
+    reason = _objection(sentence, units, near=float(cosine[best[0]]) >= NEAR)
+    return _Judgement(reason=reason) if reason else _Judgement(units)
+
+
+def _gather(sentence: str, candidates: list[int], table: UnitTable, cosine: np.ndarray) -> list[int]:
+    """Up to `SPANS` units that together hold most of the sentence's content words, best first."""
+    wanted = _stems(sentence)
+    chosen: list[int] = []
+    while len(chosen) < SPANS and wanted:
+        gains = [(len(wanted & _stems(table.units[i].text)), float(cosine[i]), -i) for i in candidates]
+        gain, _, negative = max(gains, default=(0, 0.0, 0))
+        if gain == 0:
+            break
+        chosen.append(-negative)
+        wanted = wanted - _stems(table.units[-negative].text)
+    return chosen
+
+
+def _objection(sentence: str, units: tuple[Unit, ...], *, near: bool) -> str:
+    """Why the units do not support the sentence; empty if they do."""
+    text = " ".join(u.text for u in units)
+    missing = _numbers(sentence) - _numbers(text)
+    if missing:
+        return f"Not in the evidence: {', '.join(sorted(missing))}."
+    wanted = _stems(sentence)
+    share = len(wanted & _stems(text)) / max(1, len(wanted))
+    if share < (COVERAGE_IF_NEAR if near else COVERAGE):
+        return f"Only {share:.0%} of its content words are in the evidence."
+    if not _same_polarity(sentence, units[0].text):
+        return "It denies what the evidence affirms, or the other way round."
+    return ""
+
+
+def _stems(text: str) -> set[str]:
+    return {t[:6] for t in terms(text)}
+
+
+def _numbers(text: str) -> set[str]:
+    return {m.replace(",", "").rstrip(".") for m in _NUMBER.findall(text)}
+
+
+def _same_polarity(a: str, b: str) -> bool:
+    return bool(cues.NEGATION.search(a)) == bool(cues.NEGATION.search(b))
+
+
+def _evidence(case: Case, number: int, span: Span) -> EvidenceSpan:
+    chunk = case.chunks[number - 1]
+    return EvidenceSpan(chunk_id=chunk.id, doc_id=chunk.doc_id, title=chunk.title, span=span, text=chunk.slice(span))
+
+
+def _step(plan: Plan | None, draft: str, units: tuple[Unit, ...], before: list[AnswerSentence]) -> int | None:
+    """The plan step that cites what the sentence rests on; of several, the first not yet passed."""
+    if plan is None:
+        return None
+    exact = {(u.chunk, u.number) for u in units}
+    chunks = {u.chunk for u in units} or {r.chunk for r in references(draft)}
+    passed = max((s.step for s in before if s.step is not None), default=-1)
+    scores: list[tuple[int, bool, int]] = []
+    for i, step in enumerate(plan.steps):
+        hit = max((_match(r.chunk, r.first, r.last, exact, chunks) for r in step.references), default=0)
+        if hit:
+            scores.append((hit, i > passed, -i))
+    return -max(scores)[2] if scores else None
+
+
+def _match(chunk: int, first: int | None, last: int | None, exact: set[tuple[int, int]], chunks: set[int]) -> int:
+    """2 for a cited unit, 1 for a cited chunk, 0 for neither."""
+    if first is not None and last is not None:
+        return 2 if any(c == chunk and first <= n <= last for c, n in exact) else 0
+    return 1 if chunk in chunks else 0
+
+
+def _disagreements(case: Case, table: UnitTable, used: set[str]) -> tuple[Disagreement, ...]:
+    """CONTRADICTS and CONTRASTS_WITH between chunks of different documents that the answer rests on."""
+    if case.graph is None:
+        return ()
+    found: list[Disagreement] = []
+    for edge in case.graph.edges:
+        i, j = case.number(edge.target), case.number(edge.source)
+        apart = case.chunks[i - 1].doc_id != case.chunks[j - 1].doc_id
+        if edge.disagrees and apart and {edge.source, edge.target} <= used:
+            a, b = _spans(edge, table, i, j)
+            found.append(Disagreement(relation=edge.relation, a=_evidence(case, i, a), b=_evidence(case, j, b)))
+    order = {ChunkRelation.CONTRADICTS: 0, ChunkRelation.CONTRASTS_WITH: 1}
+    return tuple(sorted(found, key=lambda d: order[d.relation]))
+
+
+def _spans(edge: Edge, table: UnitTable, i: int, j: int) -> tuple[Span, Span]:
+    """The two sentences at odds: as the engine found them, else the closest pair, claims at odds first."""
+    if edge.source_span is not None and edge.target_span is not None:
+        return edge.target_span, edge.source_span
+    pairs = [(a, b) for a in table.of_chunk(i) for b in table.of_chunk(j)]
+    a, b = max(pairs, key=lambda p: _contrast(table, *p))
+    return table.units[a].span, table.units[b].span
+
+
+def _contrast(table: UnitTable, a: int, b: int) -> tuple[bool, float]:
+    similarity = float(table.vectors[a] @ table.vectors[b])
+    left, right = claim_of(table.units[a].text), claim_of(table.units[b].text)
+    at_odds = left is not None and right is not None and odds(left, right, similarity=similarity) is not None
+    return at_odds, similarity

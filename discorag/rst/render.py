@@ -1,0 +1,85 @@
+"""A chunk's RST tree for people: in the terminal, and as a Mermaid flowchart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.text import Text
+from rich.tree import Tree
+
+from discorag.errors import InvariantError
+from discorag.hierarchy.node import Chunk
+from discorag.rst.tree import RstTree
+
+_LABEL = 60  # characters of an EDU that a label shows
+_MERMAID_SPECIAL = '"#&<>`%|[]{}()\\$*_~;'
+
+_Constituent = tuple[int, int]
+
+
+def tree_text(chunk: Chunk) -> Tree:
+    """The tree for `rich`: one line per constituent, with its role (N nucleus, S satellite) in its parent.
+
+    Raises:
+        InvariantError: The chunk has no tree.
+    """
+    tree = _tree_of(chunk)
+    everything = (0, len(tree.edus))
+    branches: dict[_Constituent, Tree] = {everything: Tree(Text(_label(chunk, tree, everything)))}
+    for parent, child, role in _links(tree):
+        branches[child] = branches[parent].add(Text(f"{role}  {_label(chunk, tree, child)}"))
+    return branches[everything]
+
+
+def tree_mermaid(chunk: Chunk) -> str:
+    """The tree as the source of a Mermaid flowchart; edges carry N (nucleus) or S (satellite).
+
+    Raises:
+        InvariantError: The chunk has no tree.
+    """
+    tree = _tree_of(chunk)
+    everything = (0, len(tree.edus))
+    lines = ["flowchart TD", _vertex(chunk, tree, everything)]
+    for parent, child, role in _links(tree):
+        lines += [_vertex(chunk, tree, child), f"    {_vertex_id(parent)} -->|{role}| {_vertex_id(child)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _tree_of(chunk: Chunk) -> RstTree:
+    if chunk.tree is None:
+        raise InvariantError(f"Chunk {chunk.order} of {chunk.doc_id} has no RST tree.", hint="Parse it first.")
+    return chunk.tree
+
+
+def _links(tree: RstTree) -> Iterator[tuple[_Constituent, _Constituent, str]]:
+    """Parent, child and the child's role, for every edge: a parent before its children, left before right."""
+    for split in tree.splits:
+        roles = split.nuclearity.value
+        yield (split.start, split.end), (split.start, split.mid), roles[0]
+        yield (split.start, split.end), (split.mid, split.end), roles[1]
+
+
+def _label(chunk: Chunk, tree: RstTree, part: _Constituent) -> str:
+    start, end = part
+    if end - start > 1:
+        return f"{tree.split_at(start, end).relation.value} {start + 1}-{end}"
+    return f"{end}: {one_line(chunk.slice(tree.edus[start]))}"
+
+
+def one_line(text: str, length: int = _LABEL) -> str:
+    """One printable line: a document's control characters must not reach the terminal."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def _vertex_id(part: _Constituent) -> str:
+    return f"n{part[0]}_{part[1]}"
+
+
+def _vertex(chunk: Chunk, tree: RstTree, part: _Constituent) -> str:
+    return f'    {_vertex_id(part)}["{mermaid_label(_label(chunk, tree, part))}"]'
+
+
+def mermaid_label(text: str) -> str:
+    """``text`` on one short line, with every character that Mermaid would read as its own written as an entity."""
+    return "".join(f"#{ord(c)};" if c in _MERMAID_SPECIAL else c for c in one_line(text, 2 * _LABEL))

@@ -1,0 +1,214 @@
+"""From files to documents: find them, check them, read them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from frontmatter.default_handlers import YAMLHandler
+from yaml import BaseLoader, YAMLError
+
+from discorag.errors import (
+    DecodingError,
+    DocumentTooLargeError,
+    EmptyDocumentError,
+    InputError,
+    MissingPathError,
+    UnknownFormatError,
+)
+from discorag.ids import digest
+from discorag.text.document import Document
+from discorag.text.structure import MARKDOWN, first_heading
+
+CONVERTER_VERSION = "1"
+MEDIA_TYPES = {".txt": "text/plain", ".text": "text/plain", ".md": MARKDOWN, ".markdown": MARKDOWN}
+_SUPPORTED = ", ".join(MEDIA_TYPES)
+_MAX_FRONT_MATTER = 65_536
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to read; ``uri`` is its POSIX path relative to the folder that was given, or its name."""
+
+    path: Path
+    uri: str
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file that is not read, and why."""
+
+    uri: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a path holds: files to read and files left aside, each sorted by uri."""
+
+    sources: tuple[Source, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+def find_files(path: Path) -> Found:
+    """The files at ``path``: itself, or everything below it.
+
+    Below a folder, hidden entries are ignored; files of unknown formats, and links to folders (never followed), are
+    listed as skipped.
+
+    Raises:
+        MissingPathError: Nothing is there.
+        UnknownFormatError: ``path`` is one file that no loader reads.
+        InputError: ``path`` is a folder without any file to read.
+    """
+    if os.path.isdir(path):  # unlike Path.is_dir, false where permission is missing
+        return _in_folder(path)
+    if not os.path.exists(path):
+        raise MissingPathError(f"{path} does not exist.", hint="Check the path; it is relative to the current folder.")
+    if reason := _unreadable(path):
+        raise UnknownFormatError(f"{path} cannot be read: {reason}.", hint=f"Supported are {_SUPPORTED}.")
+    return Found((Source(path, _printable(path.name)),))
+
+
+def load(source: Source, *, max_bytes: int) -> Document:
+    """Read one file: UTF-8 (a byte order mark is dropped), any line ends (made line feeds), nothing else changed.
+
+    YAML front matter of Markdown becomes metadata: its strings, numbers and dates as written, lists of these joined
+    by ", "; nested values are left out. Front matter that is no YAML mapping stays text.
+
+    Args:
+        source: The file.
+        max_bytes: Largest size accepted.
+
+    Raises:
+        DocumentTooLargeError: The file is larger than ``max_bytes``; it is not read.
+        DecodingError: It is not UTF-8 text.
+        EmptyDocumentError: It holds white space only.
+        InputError: It cannot be opened (`MissingPathError` if it is gone, `UnknownFormatError` for its suffix).
+    """
+    media_type = MEDIA_TYPES.get(source.path.suffix.lower())
+    if media_type is None:
+        raise UnknownFormatError(f"{source.path} is of unknown format.", hint=f"Supported are {_SUPPORTED}.")
+    text = _decoded(_bytes_of(source.path, max_bytes), source.path)
+    metadata: dict[str, str] = {}
+    if media_type == MARKDOWN:
+        metadata, text = _front_matter(text)
+    if not text.strip():
+        raise EmptyDocumentError(f"{source.path} holds no text.", hint="Remove the file or fill it.")
+    heading = first_heading(text) if media_type == MARKDOWN else ""
+    title = heading or _printable(source.path.stem)
+    return Document(uri=source.uri, title=title, text=text, media_type=media_type, metadata=metadata)
+
+
+def duplicates(documents: Iterable[Document]) -> dict[str, str]:
+    """Uri of each document whose text an earlier one has already -> uri of that first one."""
+    first: dict[str, str] = {}
+    repeated: dict[str, str] = {}
+    for document in documents:
+        original = first.setdefault(digest(document.text), document.uri)
+        if original != document.uri:
+            repeated[document.uri] = original
+    return repeated
+
+
+def _in_folder(folder: Path) -> Found:
+    sources: list[Source] = []
+    skipped: list[Skipped] = []
+    for path in _walk(folder, skipped):
+        uri = _printable(path.relative_to(folder).as_posix())
+        if reason := _unreadable(path):
+            skipped.append(Skipped(uri, reason))
+        else:
+            sources.append(Source(path, uri))
+    if not sources:
+        raise InputError(f"{folder} holds no file to read.", hint=f"Supported are {_SUPPORTED}.")
+    return Found(tuple(sorted(sources, key=lambda s: s.uri)), tuple(sorted(skipped, key=lambda s: s.uri)))
+
+
+def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:
+    """Every visible file below ``folder``, and every visible link to a folder."""
+
+    def refuse(error: OSError) -> None:
+        uri = _printable(Path(error.filename).relative_to(folder).as_posix())
+        skipped.append(Skipped(uri, error.strerror or "cannot be opened"))
+
+    for root, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        links = [name for name in folders if os.path.islink(os.path.join(root, name))]
+        yield from (Path(root, name) for name in [*links, *files] if not name.startswith("."))
+
+
+def _unreadable(path: Path) -> str:
+    """Why ``path`` is not read; empty if it is."""
+    if os.path.isdir(path):
+        return "link to a folder"
+    if not os.path.isfile(path):
+        return "not a regular file"
+    return "" if path.suffix.lower() in MEDIA_TYPES else f"unknown format {path.suffix or 'without suffix'}"
+
+
+def _printable(name: str) -> str:
+    """``name`` with bytes that are not UTF-8 written as escapes: ids and JSON cannot hold lone surrogates."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def _bytes_of(path: Path, max_bytes: int) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > max_bytes:
+            raise DocumentTooLargeError(
+                f"{path} has {size / 1e6:.1f} MB; the limit is {max_bytes / 1e6:.1f} MB.",
+                hint="Split the file, or raise DISCO_RAG_READING__MAX_DOCUMENT_MB.",
+            )
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise MissingPathError(f"{path} does not exist.", hint="Was it moved or deleted?") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened: {error.strerror}.", hint="Check its permissions.") from error
+
+
+def _decoded(data: bytes, path: Path) -> str:
+    nul = data.find(b"\x00")
+    if nul >= 0:
+        raise DecodingError(
+            f"{path} is not text: a NUL byte at byte {nul}.",
+            hint="If it is UTF-16, convert it: iconv -f UTF-16 -t UTF-8 OLD > NEW.",
+        )
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DecodingError(
+            f"{path} is not UTF-8: invalid byte 0x{data[error.start]:02x} at byte {error.start}.",
+            hint="Convert it, e.g.: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW (Chinese: -f GB18030).",
+        ) from error
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _front_matter(text: str) -> tuple[dict[str, str], str]:
+    """Metadata and the text behind it; no metadata and the whole text if there is no valid front matter."""
+    handler = YAMLHandler()
+    if not handler.detect(text):
+        return {}, text
+    try:
+        header, body = handler.split(text)
+        if len(header) > _MAX_FRONT_MATTER:
+            return {}, text
+        values: object = handler.load(header, Loader=BaseLoader)
+    except (ValueError, YAMLError, RecursionError):  # no second "---"; no YAML; absurdly deep YAML
+        return {}, text
+    if not isinstance(values, dict):
+        return {}, text
+    return _strings(cast("dict[object, object]", values)), body.lstrip("\n")
+
+
+def _strings(values: dict[object, object]) -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for key, value in values.items():
+        parts = cast("list[object]", value) if isinstance(value, list) else [value]
+        texts = [part for part in parts if isinstance(part, str)]
+        if isinstance(key, str) and len(texts) == len(parts):
+            flat[key] = ", ".join(texts)
+    return flat

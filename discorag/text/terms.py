@@ -1,0 +1,98 @@
+"""Search terms of English and Chinese text, and their BM25 weights as sparse vectors.
+
+Words are cut by the bm25s tokenizer; Chinese and Japanese, which put no spaces between words, become overlapping
+bigrams. What Qdrant stores is the term-frequency half of BM25; it multiplies the inverse document frequency itself.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+
+import xxhash
+
+SparseVector = tuple[list[int], list[float]]
+
+K1 = 1.2
+B = 0.75
+AVERAGE_TERMS = 120
+"""Terms in an average chunk: 256 encoder tokens are about 200 English words, of which six in ten are no stop words."""
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_TOKEN = re.compile(
+    rf"[{_CJK}]+"
+    rf"|(?:(?![{_CJK}])\w|(?<=\d)[.,](?=\d))+"  # a word; a point or comma between digits belongs to the number
+    r"(?:(?<=n)'t\b)?"  # "don't" is one word, "John's" is two
+)
+_IS_CJK = re.compile(rf"[{_CJK}]")
+_NEGATIONS_EN = frozenset({"no", "nor", "not", "without"})
+_NEGATIONS_ZH = frozenset("不没无未非别莫勿毋")
+
+
+def terms(text: str, *, stopwords: bool = True) -> list[str]:
+    """Lower-cased search terms of ``text`` in order, repetitions included.
+
+    A run of CJK characters gives its overlapping bigrams (a single character stays as it is). Numbers keep their form:
+    "3.5" and "1,000" are one term each, "12%" is "12". Compatibility forms (full-width letters and digits) are folded.
+
+    Args:
+        text: Any text.
+        stopwords: Whether stop words are removed: bm25s's long English list, and of its Chinese list the single
+            characters and those words whose two characters are both on it (the rest of that list holds content words
+            such as 安全, "safety"). Negations always stay: "not", "no", "nor", "without", "don't", 不, 没, 无, ...
+    """
+    from bm25s.tokenization import Tokenizer
+
+    tokenizer = Tokenizer(splitter=_split, stopwords=_stopwords() if stopwords else None)
+    folded = unicodedata.normalize("NFKC", text).replace("’", "'")
+    return tokenizer.tokenize([folded], True, show_progress=False, return_as="string", allow_empty=False)[0]
+
+
+def sparse(text: str) -> SparseVector:
+    """Term ids, ascending, and the BM25 term-frequency weights of a chunk's text.
+
+    The weight of a term that occurs f times among n is ``f (k1 + 1) / (f + k1 (1 - b + b n / average))``
+    (Robertson and Zaragoza 2009, section 3.4). Ids are 32-bit xxHash values; weights of colliding terms add up.
+    """
+    found = terms(text)
+    norm = K1 * (1 - B + B * len(found) / AVERAGE_TERMS)
+    return _hashed({term: f * (K1 + 1) / (f + norm) for term, f in Counter(found).items()})
+
+
+def sparse_query(text: str) -> SparseVector:
+    """Term ids, ascending, of a query; each distinct term weighs 1."""
+    return _hashed(dict.fromkeys(terms(text), 1.0))
+
+
+def _hashed(weights: dict[str, float]) -> SparseVector:
+    by_id: dict[int, float] = {}
+    for term, weight in weights.items():
+        at = xxhash.xxh32_intdigest(term.encode("utf-8", "surrogatepass"))
+        by_id[at] = by_id.get(at, 0.0) + weight
+    ids = sorted(by_id)
+    return ids, [by_id[i] for i in ids]
+
+
+def _split(text: str) -> list[str]:
+    return [term for match in _TOKEN.finditer(text) for term in _pieces(match.group())]
+
+
+def _pieces(token: str) -> Iterator[str]:
+    if len(token) > 1 and _IS_CJK.match(token):
+        return (token[i : i + 2] for i in range(len(token) - 1))
+    return iter((token,))
+
+
+@cache
+def _stopwords() -> tuple[str, ...]:
+    from bm25s.stopwords import STOPWORDS_CHINESE, STOPWORDS_EN_PLUS
+
+    negated = {word for word in STOPWORDS_EN_PLUS if word.endswith("n't")}
+    stems = {word.removesuffix("'t") for word in negated}  # the list has "won" for "won't"; alone it is a verb
+    english = set(STOPWORDS_EN_PLUS) - _NEGATIONS_EN - negated - stems
+    single = {word for word in STOPWORDS_CHINESE if len(word) == 1} - _NEGATIONS_ZH
+    double = {word for word in STOPWORDS_CHINESE if len(word) == 2 and single.issuperset(word)}
+    return tuple(sorted(english | single | double))

@@ -1,0 +1,51 @@
+"""The demo: ingest the example corpora, answer three questions, show what the answers rest on."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from rich.console import Console, Group
+from rich.rule import Rule
+from rich.text import Text
+
+from discorag.rhetoric.render import answer_text, graph_text, plan_text
+from discorag.rst.render import tree_text
+from discorag.settings import Settings, StoreSettings
+from graphs import DiscoRAG
+from graphs.present import IngestProgress, ingest_summary, ledger_table
+
+EXAMPLES = Path(__file__).parent
+HOME = Path(".disco-rag/demo")
+
+
+def main() -> None:
+    """Ingest every corpus that a demo question needs; ask; print answer, plan, graph, one tree and the ledger."""
+    console = Console()
+    questions = tomllib.loads((EXAMPLES / "questions.toml").read_text(encoding="utf-8"))["question"]
+    settings = Settings(home=HOME, store=StoreSettings(path=HOME / "store"))
+    with DiscoRAG(settings) as rag:
+        for question in questions:
+            corpus = question["corpus"]
+            console.print(Rule(f"{corpus}: {question['text']}"))
+            with IngestProgress(console) as progress:
+                ingested = rag.ingest(EXAMPLES / corpus, corpus=corpus, progress=progress.on_event)
+            console.print(ingest_summary(ingested))
+            show(rag, console, question["text"], corpus)
+    console.print(Text("Your own documents: disco-rag ingest FOLDER, then disco-rag ask QUESTION.", style="bold"))
+
+
+def show(rag: DiscoRAG, console: Console, question: str, corpus: str) -> None:
+    """Ask and print everything that led to the answer."""
+    result = rag.ask(question, corpus=corpus)
+    chunks = tuple(rag.resources.store.chunks(rag.scope(corpus=corpus), [h.chunk_id for h in result.hits]))
+    console.print(answer_text(result.answer))
+    if result.answer.plan:
+        console.print(Group(Text("\nPlan", style="bold"), plan_text(result.answer.plan)))
+    if result.graph:
+        console.print(Group(Text("\nRhetorical graph", style="bold"), graph_text(result.graph, chunks)))
+    console.print(Group(Text("\nRST tree of chunk 1", style="bold"), tree_text(chunks[0])), ledger_table(result.ledger))
+
+
+if __name__ == "__main__":
+    main()

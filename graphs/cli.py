@@ -1,0 +1,253 @@
+"""The command line: ingest, ask, show, estimate, status, delete; ``--json`` everywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import BaseModel, ValidationError
+from rich.console import Console, Group
+from rich.text import Text
+
+from discorag.errors import DiscoRagError, InputError
+from discorag.ingest import Status
+from discorag.rhetoric.render import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
+from discorag.rst.render import tree_mermaid, tree_text
+from discorag.store.protocol import Manifest
+from graphs.facade import AskResult, DiscoRAG
+from graphs.present import IngestProgress, estimate_table, ingest_summary, ledger_table, status_table
+
+app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
+show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
+app.add_typer(show, name="show")
+out, err = Console(), Console(stderr=True)
+
+Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured).")]
+Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured).")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Mermaid = Annotated[bool, typer.Option("--mermaid", help="Print Mermaid.")]
+Switch = Annotated[list[str] | None, typer.Option("--set", help="A switch, e.g. --set use_graph=false; repeatable.")]
+
+
+@app.command()
+def ingest(
+    path: Annotated[Path, typer.Argument(help="A file or a folder.")],
+    corpus: Corpus = None,
+    tenant: Tenant = None,
+    parser: Annotated[str, typer.Option(help="Engine of the trees: local, llm or none.")] = "local",
+    refresh: Annotated[bool, typer.Option(help="Store unchanged documents again.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read documents into the store; changed ones are replaced, vanished ones deleted."""
+    if dry_run:
+        estimate(path, corpus, tenant, parser, as_json)
+        raise typer.Exit
+    with _pipeline() as rag, IngestProgress(err) as progress:
+        switches = {"corpus": corpus, "tenant": tenant, "parser": parser, "refresh": refresh}
+        result = rag.ingest(path, progress=progress.on_event, **switches)
+    if as_json:
+        _print_json(result)
+    else:
+        out.print(ingest_summary(result), ledger_table(result.ledger))
+    if any(o.status is Status.FAILED for o in result.outcomes):
+        raise typer.Exit(1)
+
+
+@app.command()
+def estimate(
+    path: Annotated[Path, typer.Argument(help="A file or a folder.")],
+    corpus: Corpus = None,
+    tenant: Tenant = None,
+    parser: Annotated[str, typer.Option(help="Engine of the trees: local, llm or none.")] = "local",
+    as_json: AsJson = False,
+) -> None:
+    """Say what an ingest would do and cost, without storing anything."""
+    with _pipeline() as rag:
+        result = rag.estimate(path, corpus=corpus, tenant=tenant, parser=parser)
+    _print_json(result) if as_json else out.print(estimate_table(result))
+
+
+@app.command()
+def ask(
+    question: str,
+    corpus: Corpus = None,
+    tenant: Tenant = None,
+    retriever: Annotated[str, typer.Option(help="dense or hybrid.")] = "dense",
+    top_k: Annotated[int, typer.Option(help="Chunks to retrieve.")] = 10,
+    switch: Switch = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a question; every sentence with its sources, and what it cost."""
+    switches = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k, **_switches(switch)}
+    with _pipeline() as rag:
+        result = asyncio.run(_streamed(rag, question, switches, quiet=as_json))
+    if as_json:
+        return _print_json(result)
+    plan = result.answer.plan
+    out.print(answer_text(result.answer))
+    if plan:
+        out.print(Group(Text("\nPlan", style="bold"), plan_text(plan)))
+    return out.print(ledger_table(result.ledger))
+
+
+@show.command("tree")
+def show_tree(
+    document: Annotated[str, typer.Argument(help="Document id, or the end of its uri.")],
+    chunk: Annotated[int | None, typer.Option(help="Only this chunk (from 0).")] = None,
+    corpus: Corpus = None,
+    tenant: Tenant = None,
+    mermaid: Mermaid = False,
+    as_json: AsJson = False,
+) -> None:
+    """The RST tree of each chunk of a document."""
+    with _pipeline() as rag:
+        scope = rag.scope(tenant=tenant, corpus=corpus)
+        manifest = _one(rag.documents(tenant=tenant, corpus=corpus), document)
+        chunks = [c for c in rag.resources.store.chunks_of(scope, manifest.doc_id) if chunk in (None, c.order)]
+    if not chunks:
+        raise InputError(f"{manifest.title} has no chunk {chunk}.", hint=f"It has {manifest.chunks}, from 0.")
+    if as_json:
+        return _print_json([c.model_dump(mode="json") for c in chunks])
+    for c in chunks:
+        typer.echo(tree_mermaid(c)) if mermaid else out.print(tree_text(c))
+    return None
+
+
+@show.command("graph")
+def show_graph(
+    question: str,
+    corpus: Corpus = None,
+    tenant: Tenant = None,
+    switch: Switch = None,
+    mermaid: Mermaid = False,
+    as_json: AsJson = False,
+) -> None:
+    """The rhetorical graph over what is retrieved for a question."""
+    with _pipeline() as rag:
+        result = rag.ask(question, corpus=corpus, tenant=tenant, **_switches(switch))
+        scope = rag.scope(tenant=tenant, corpus=corpus)
+        chunks = tuple(rag.resources.store.chunks(scope, [h.chunk_id for h in result.hits]))
+    if result.graph is None:
+        raise InputError("The graph is switched off.", hint="Leave out --set use_graph=false.")
+    if as_json:
+        return _print_json(result.graph)
+    return typer.echo(graph_mermaid(result.graph, chunks)) if mermaid else out.print(graph_text(result.graph, chunks))
+
+
+@show.command("plan")
+def show_plan(
+    question: str,
+    corpus: Corpus = None,
+    tenant: Tenant = None,
+    switch: Switch = None,
+    mermaid: Mermaid = False,
+    as_json: AsJson = False,
+) -> None:
+    """The discourse plan for a question."""
+    with _pipeline() as rag:
+        plan = rag.ask(question, corpus=corpus, tenant=tenant, **_switches(switch)).answer.plan
+    if plan is None:
+        raise InputError("The plan is switched off.", hint="Leave out --set use_plan=false.")
+    if as_json:
+        return _print_json({"paragraph": plan.paragraph, "steps": [s.model_dump() for s in plan.steps]})
+    return typer.echo(plan_mermaid(plan)) if mermaid else out.print(plan_text(plan))
+
+
+@app.command()
+def status(corpus: Corpus = None, tenant: Tenant = None, as_json: AsJson = False) -> None:
+    """List what is stored."""
+    with _pipeline() as rag:
+        documents = rag.documents(tenant=tenant, corpus=corpus)
+        encoder, model = rag.resources.encoder.version, rag.resources.model
+    if as_json:
+        return _print_json([m.model_dump(mode="json") for m in documents])
+    return out.print(status_table(documents, encoder=encoder, model=model.name if model else None))
+
+
+@app.command()
+def delete(
+    document: Annotated[str, typer.Argument(help="Document id, or the end of its uri.")],
+    corpus: Corpus = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a document from the store."""
+    with _pipeline() as rag:
+        manifest = _one(rag.documents(tenant=tenant, corpus=corpus), document)
+        rag.delete(manifest.doc_id, tenant=tenant, corpus=corpus)
+    _print_json({"deleted": manifest.doc_id}) if as_json else out.print(
+        f"Deleted {manifest.title} ({manifest.chunks} chunks)."
+    )
+
+
+def main() -> None:
+    """Entry point: errors raised on purpose become one line on stderr and exit code 2."""
+    try:
+        app()
+    except DiscoRagError as error:
+        err.print(Text(f"{error.kind}: {error}", style="red"))
+        sys.exit(2)
+    except KeyboardInterrupt:
+        err.print("Interrupted. The same command goes on where it stopped.")
+        sys.exit(130)
+
+
+@contextmanager
+def _pipeline() -> Iterator[DiscoRAG]:
+    try:
+        rag = DiscoRAG()
+    except ValidationError as error:
+        lines = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise InputError(f"Settings: {lines}.", hint="Check DISCO_RAG_* variables and disco-rag.toml.") from error
+    with rag:
+        yield rag
+
+
+async def _streamed(rag: DiscoRAG, question: str, switches: dict[str, Any], *, quiet: bool) -> AskResult:
+    with err.status("retrieve ...") as spinner:
+        async for event in rag.astream(question, **switches):
+            if isinstance(event, AskResult):
+                return event
+            if event.get("event") == "start":
+                spinner.update(f"{event['stage']} ...")
+            elif event.get("event") == "failure" and not quiet:
+                err.print(
+                    Text(f"{event['stage']}: {event['message']} Using {event['fallback']} instead.", style="yellow")
+                )
+    raise InputError("The run ended without an answer.")
+
+
+def _switches(given: list[str] | None) -> dict[str, Any]:
+    """``name=value`` options as switches; values are read as JSON where they are JSON."""
+    found: dict[str, Any] = {}
+    for item in given or []:
+        name, sign, value = item.partition("=")
+        if not sign:
+            raise InputError(f"--set {item} is not name=value.", hint="For example --set use_plan=false.")
+        try:
+            found[name] = json.loads(value)
+        except json.JSONDecodeError:
+            found[name] = value
+    return found
+
+
+def _one(documents: list[Manifest], wanted: str) -> Manifest:
+    """The document with this id, or the only one whose uri ends like this."""
+    matches = [m for m in documents if m.doc_id == wanted or m.uri.endswith(wanted)]
+    if len(matches) != 1:
+        raise InputError(
+            f"{len(matches)} documents match {wanted!r}.", hint="disco-rag status lists ids and uris; give more of one."
+        )
+    return matches[0]
+
+
+def _print_json(value: BaseModel | Any) -> None:
+    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    typer.echo(json.dumps(data, ensure_ascii=False, indent=2))

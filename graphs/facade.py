@@ -1,0 +1,211 @@
+"""The pipeline as one object: ingest, ask, look; async methods and their sync twins."""
+
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from discorag.errors import InputError
+from discorag.estimate import Estimate, estimate
+from discorag.ingest import NOT_MADE, DocumentOutcome, survey
+from discorag.rhetoric.answer import Answer
+from discorag.rhetoric.graph import RhetoricalGraph
+from discorag.settings import Settings
+from discorag.store.protocol import Hit, Manifest
+from discorag.text.document import Scope
+from discorag.usage import Ledger, StageRecord
+from graphs import answer as answer_graph
+from graphs.ingest import run_ingest
+from nodes.context import AnswerContext, IngestContext
+from nodes.resources import Resources
+
+T = TypeVar("T")
+Progress = Callable[[dict[str, Any]], None]
+
+
+class AskResult(BaseModel):
+    """An answer with everything that led to it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    answer: Answer
+    hits: tuple[Hit, ...]
+    graph: RhetoricalGraph | None
+    ledger: Ledger
+
+    def __str__(self) -> str:
+        return self.answer.text
+
+
+class IngestResult(BaseModel):
+    """What became of every document, and what it cost."""
+
+    model_config = ConfigDict(frozen=True)
+
+    outcomes: tuple[DocumentOutcome, ...]
+    ledger: Ledger
+
+
+class DiscoRAG:
+    """Discourse-aware retrieval-augmented generation over your documents.
+
+    Args:
+        settings: Configuration; default: environment and ``disco-rag.toml``.
+        resources: Opened resources, if you manage them yourself; then ``settings`` is not used.
+
+    Raises:
+        DiscoRagError: On opening, see `nodes.resources.Resources.open`.
+
+    Use it as a context manager, or call `close`. Keyword arguments of `ask` and `ingest` are the switches of
+    `nodes.context.AnswerContext` and `IngestContext`.
+    """
+
+    def __init__(self, settings: Settings | None = None, *, resources: Resources | None = None) -> None:
+        self.resources = resources or Resources.open(settings)
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = None
+
+    async def aask(self, query: str, *, filters: dict[str, list[str]] | None = None, **switches: Any) -> AskResult:
+        """Answer a question.
+
+        Args:
+            query: The question.
+            filters: Metadata key -> accepted values.
+            **switches: Fields of `AnswerContext`.
+
+        Raises:
+            InputError: Empty or too long query, unknown or impossible switch, nothing to retrieve from.
+        """
+        context = self._context(AnswerContext, switches)
+        state = await answer_graph.graph.ainvoke(
+            {"query": query, "filters": filters or {}}, context=context, output_keys=list(_SHOWN)
+        )
+        return _result(state)
+
+    async def astream(
+        self, query: str, *, filters: dict[str, list[str]] | None = None, **switches: Any
+    ) -> AsyncIterator[dict[str, Any] | AskResult]:
+        """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
+        context = self._context(AnswerContext, switches)
+        state: dict[str, Any] = {}
+        stream = answer_graph.graph.astream(
+            {"query": query, "filters": filters or {}},
+            context=context,
+            stream_mode=["custom", "values"],
+            output_keys=list(_SHOWN),
+        )
+        async for mode, part in stream:
+            if mode == "custom":
+                yield part
+            else:
+                state = part
+        yield _result(state)
+
+    async def aingest(self, path: str | Path, *, progress: Progress | None = None, **switches: Any) -> IngestResult:
+        """Read a file or folder into the store: new and changed documents are stored, vanished ones deleted.
+
+        Args:
+            path: What to read.
+            progress: Called with every progress event.
+            **switches: Fields of `IngestContext`.
+
+        Raises:
+            InputError: Missing path, unknown format, unknown switch.
+        """
+        context = self._context(IngestContext, switches)
+        state = await run_ingest(Path(path), context, self.resources.settings, progress)
+        outcomes = tuple(DocumentOutcome.model_validate(o) for o in state["outcomes"])
+        return IngestResult(outcomes=outcomes, ledger=_ledger(state["ledger"]))
+
+    async def aestimate(
+        self, path: str | Path, *, parser: str = "local", tenant: str | None = None, corpus: str | None = None
+    ) -> Estimate:
+        """What `aingest` would do and cost, without storing anything. Raises as `aingest`."""
+        deps = self.resources
+        found = await asyncio.to_thread(survey, Path(path))
+        return await estimate(
+            found,
+            scope=self.scope(tenant=tenant, corpus=corpus),
+            settings=deps.settings,
+            store=deps.store,
+            encoder=deps.encoder,
+            parser=deps.parser(parser).version if parser != NOT_MADE else NOT_MADE,
+            calls=parser == "llm",
+        )
+
+    def estimate(
+        self, path: str | Path, *, parser: str = "local", tenant: str | None = None, corpus: str | None = None
+    ) -> Estimate:
+        """Sync twin of `aestimate`."""
+        return self.run(lambda: self.aestimate(path, parser=parser, tenant=tenant, corpus=corpus))
+
+    def ask(self, query: str, *, filters: dict[str, list[str]] | None = None, **switches: Any) -> AskResult:
+        """Sync twin of `aask`."""
+        return self.run(lambda: self.aask(query, filters=filters, **switches))
+
+    def ingest(self, path: str | Path, *, progress: Progress | None = None, **switches: Any) -> IngestResult:
+        """Sync twin of `aingest`."""
+        return self.run(lambda: self.aingest(path, progress=progress, **switches))
+
+    def documents(self, *, tenant: str | None = None, corpus: str | None = None) -> list[Manifest]:
+        """The stored documents of a scope."""
+        return self.resources.store.manifests(self.scope(tenant=tenant, corpus=corpus))
+
+    def delete(self, doc_id: str, *, tenant: str | None = None, corpus: str | None = None) -> bool:
+        """Delete a document; whether it was there."""
+        return self.resources.store.delete(self.scope(tenant=tenant, corpus=corpus), doc_id)
+
+    def scope(self, *, tenant: str | None = None, corpus: str | None = None) -> Scope:
+        """Tenant and corpus, as given or as configured."""
+        settings = self.resources.settings
+        return Scope(tenant=tenant or settings.tenant, corpus=corpus or settings.corpus)
+
+    def close(self) -> None:
+        """Stop the sync twins' event loop and release the store."""
+        self._stack.close()
+        self.resources.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Run on one event loop in a thread of its own: HTTP clients are bound to the loop that made them."""
+        if self._portal is None:
+            self._portal = self._stack.enter_context(start_blocking_portal())
+        return self._portal.call(call)
+
+    def _context(self, kind: type[_C], switches: dict[str, Any]) -> _C:
+        try:
+            return kind(resources=self.resources, **switches)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(str(p) for p in first["loc"])
+            raise InputError(f"Switch {name}: {first['msg']}.", hint=f"See nodes.context.{kind.__name__}.") from error
+
+
+_C = TypeVar("_C", AnswerContext, IngestContext)
+_SHOWN = ("answer", "hits", "graph", "ledger")
+
+
+def _result(state: dict[str, Any]) -> AskResult:
+    return AskResult(
+        answer=Answer.model_validate(state["answer"]),
+        hits=tuple(Hit.model_validate(h) for h in state["hits"]),
+        graph=RhetoricalGraph.model_validate(state["graph"]) if state.get("graph") else None,
+        ledger=_ledger(state["ledger"]),
+    )
+
+
+def _ledger(records: list[dict[str, Any]]) -> Ledger:
+    return Ledger.merged(StageRecord.model_validate(r) for r in records)

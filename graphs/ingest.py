@@ -1,0 +1,96 @@
+"""The ingest graph: scan, then each document on its own: load > structure > segment > parse > embed > upsert."""
+
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Send
+
+from discorag.ids import digest
+from discorag.settings import Settings
+from graphs.answer import Graph
+from nodes.context import IngestContext
+from nodes.embed import embed
+from nodes.load import load
+from nodes.parse_document import parse_document
+from nodes.scan import scan
+from nodes.segment import segment
+from nodes.state import DocumentOutput, DocumentState, IngestInput, IngestOutput, IngestState
+from nodes.structure import structure
+from nodes.sweep import sweep
+from nodes.upsert import upsert
+
+CONCURRENCY = 4  # documents on their way at once
+
+
+def build_document() -> Graph:
+    """The graph of one document. It keeps no checkpoints: a document that was interrupted starts anew."""
+    steps = StateGraph(DocumentState, context_schema=IngestContext, output_schema=DocumentOutput)
+    steps.add_node("load", load, destinations=("structure", END))
+    steps.add_node("structure", structure)
+    steps.add_node("segment", segment)
+    steps.add_node("parse", parse_document)
+    steps.add_node("embed", embed, destinations=("upsert", END))
+    steps.add_node("upsert", upsert)
+    steps.add_edge(START, "load")
+    steps.add_edge("structure", "segment")
+    steps.add_edge("segment", "parse")
+    steps.add_edge("parse", "embed")
+    steps.add_edge("upsert", END)
+    return steps.compile(name="document", checkpointer=False)
+
+
+def build(**compile_options: Any) -> Graph:
+    """The compiled ingest graph. Options go to ``compile``: a checkpointer, ..."""
+    steps = StateGraph(IngestState, context_schema=IngestContext, input_schema=IngestInput, output_schema=IngestOutput)
+    steps.add_node("scan", scan)
+    steps.add_node("document", build_document())
+    steps.add_node("sweep", sweep)
+    steps.add_edge(START, "scan")
+    steps.add_conditional_edges("scan", _fan_out, ["document", "sweep"])
+    steps.add_edge("document", "sweep")
+    steps.add_edge("sweep", END)
+    return steps.compile(name="ingest", **compile_options)
+
+
+def _fan_out(state: IngestState) -> list[Send] | str:
+    return [Send("document", {"uri": uri}) for uri in state.get("files", [])] or "sweep"
+
+
+graph = build()
+
+
+async def run_ingest(
+    path: Path, context: IngestContext, settings: Settings, progress: Callable[[dict[str, Any]], None] | None = None
+) -> dict[str, Any]:
+    """Run the graph with checkpoints on disk; an ingest of the same path that was cut off is taken up where it was.
+
+    Raises:
+        InputError: See `nodes.scan.scan`.
+    """
+    file = settings.home / "checkpoints" / "ingest.sqlite"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    scope = await context.scope()
+    thread = digest("\x00".join([scope.tenant, scope.corpus, str(path.resolve()), context.parser]))[:32]
+    config: Any = {"configurable": {"thread_id": thread}, "max_concurrency": CONCURRENCY}
+    async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
+        checkpointed = build(checkpointer=saver)
+        resumes = bool((await checkpointed.aget_state(config)).next)
+        given = None if resumes else {"path": str(path)}
+        state: dict[str, Any] = {}
+        stream = checkpointed.astream(
+            given, config, context=context, stream_mode=["custom", "values"], durability="sync", subgraphs=True
+        )
+        async for namespace, mode, part in stream:
+            if mode == "custom" and progress:
+                progress(cast("dict[str, Any]", part))
+            elif mode == "values" and not namespace:
+                state = cast("dict[str, Any]", part)
+        await saver.adelete_thread(thread)
+    return state

@@ -1,0 +1,89 @@
+"""Tables and progress of the command line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Self
+
+from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from discorag.estimate import Estimate
+from discorag.ingest import Status
+from discorag.store.protocol import Manifest
+from discorag.usage import Ledger
+from graphs.facade import IngestResult
+
+
+class IngestProgress:
+    """A progress bar over documents, fed by the ingest graph's events."""
+
+    def __init__(self, console: Console) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._bar = Progress(*columns, console=console)
+        self._task = self._bar.add_task("Ingest", total=None)
+
+    def on_event(self, event: dict[str, Any]) -> None:
+        """Take one event: ``found`` sets the total, ``document`` advances."""
+        if event.get("event") == "found":
+            self._bar.update(self._task, total=event["documents"])
+        elif event.get("event") == "document" and event["status"] != Status.DELETED:
+            self._bar.advance(self._task)
+            if event["status"] == Status.FAILED:
+                self._bar.console.print(Text(f"{event['uri']}: {event['note']}", style="red"))
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+
+def ingest_summary(result: IngestResult) -> RenderableType:
+    """Documents by status, and why any were failed, skipped or duplicate."""
+    counts = Counter(o.status for o in result.outcomes)
+    chunks = sum(o.chunks for o in result.outcomes)
+    line = ", ".join(f"{n} {status}" for status, n in counts.items()) or "nothing to do"
+    noted = [o for o in result.outcomes if o.note]
+    return Group(Text(f"{line}; {chunks} chunks stored"), *(Text(f"  {o.status} {o.uri}: {o.note}") for o in noted))
+
+
+def ledger_table(ledger: Ledger) -> RenderableType:
+    """What each stage cost; failures below."""
+    table = Table(title="Ledger", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for column in ("stage", "engine", "model"):
+        table.add_column(column)
+    for column in ("seconds", "calls", "tokens in", "cached", "tokens out", "disk hits", "repairs"):
+        table.add_column(column, justify="right")
+    for s in ledger.stages:
+        u = s.usage
+        numbers = (u.calls, u.tokens_in, u.tokens_cached, u.tokens_out, u.disk_hits, u.repairs)
+        table.add_row(s.stage, s.engine, s.model, f"{s.seconds:.2f}", *map(str, numbers))
+    table.add_row("total", "", "", f"{ledger.seconds:.2f}", str(ledger.usage.calls), str(ledger.usage.tokens_in))
+    failed = [
+        Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
+    ]
+    return Group(Text(""), table, *failed)
+
+
+def estimate_table(estimate: Estimate) -> RenderableType:
+    """One line per figure."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, value in estimate.model_dump().items():
+        table.add_row(name.replace("_", " "), f"{value:,.1f}" if isinstance(value, float) else f"{value:,}")
+    return table
+
+
+def status_table(documents: list[Manifest], *, encoder: str, model: str | None) -> RenderableType:
+    """The stored documents, and which models would serve a question."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("id", "title", "chunks", "uri"):
+        table.add_column(column)
+    for m in documents:
+        table.add_row(m.doc_id[:8], m.title, str(m.chunks), m.uri)
+    total = sum(m.chunks for m in documents)
+    foot = f"{len(documents)} documents, {total} chunks. Encoder: {encoder}. LLM: {model or 'none (local engines)'}."
+    return Group(table, Text(foot))

@@ -1,0 +1,34 @@
+"""Rebuild the core's `Case` from ids and JSON in the state."""
+
+from __future__ import annotations
+
+import asyncio
+
+from discorag.hierarchy.node import Chunk
+from discorag.rhetoric.engine import Case
+from discorag.rhetoric.graph import RhetoricalGraph
+from discorag.rhetoric.plan import Plan
+from discorag.rst.tree import RstTree
+from nodes.context import AnswerContext
+from nodes.state import AnswerState
+
+
+async def case_of(state: AnswerState, context: AnswerContext) -> Case:
+    """The query with its chunks from the store, their trees where trees are on, and the graph and plan made so far."""
+    deps, scope = await context.deps(), await context.scope()
+    ids = [h["chunk_id"] for h in state.get("hits", [])]
+    chunks = await asyncio.to_thread(deps.store.chunks, scope, ids)
+    made = state.get("trees", {})
+    graph, plan = state.get("graph"), state.get("plan")
+    return Case(
+        query=state["query"],
+        chunks=tuple(_with_tree(c, made, keep=context.use_tree) for c in chunks),
+        graph=RhetoricalGraph.model_validate(graph) if graph else None,
+        plan=Plan(paragraph=plan) if plan else None,
+        turns=state.get("turns", {}),
+    )
+
+
+def _with_tree(chunk: Chunk, made: dict[str, dict[str, object]], *, keep: bool) -> Chunk:
+    tree = chunk.tree or (RstTree.model_validate(made[chunk.id]) if chunk.id in made else None)
+    return chunk.model_copy(update={"tree": tree if keep else None})

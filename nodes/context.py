@@ -1,0 +1,119 @@
+"""Run-scoped switches (what Studio shows as the assistant's configuration) and dependencies."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from functools import cache
+from typing import Literal
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
+
+from discorag.rhetoric.llm import LlmEngine, Sampling
+from discorag.store.protocol import Retrieval
+from discorag.text.document import Scope
+from nodes.resources import Resources, templates
+
+Engine = Literal["auto", "local", "llm"]
+
+
+class _Switches(BaseModel):
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", frozen=True)
+
+    tenant: str | None = Field(default=None, min_length=1, description="Owner of the documents. None: as configured.")
+    corpus: str | None = Field(default=None, min_length=1, description="Named set of documents. None: as configured.")
+    resources: SkipJsonSchema[Resources | None] = Field(default=None, exclude=True, repr=False)
+
+    async def deps(self) -> Resources:
+        """The resources handed in, else the process's own, opened from the settings at first use."""
+        return self.resources or await default_resources()
+
+    async def scope(self) -> Scope:
+        """Tenant and corpus of this run."""
+        settings = (await self.deps()).settings
+        return Scope(tenant=self.tenant or settings.tenant, corpus=self.corpus or settings.corpus)
+
+
+class AnswerContext(_Switches):
+    """Switches of the answer graph. With trees, graph and plan all off it is standard RAG."""
+
+    retriever: Retrieval = Field(
+        default="dense", description="dense, or hybrid: dense and BM25 fused by rank (k = 60)."
+    )
+    top_k: int = Field(default=10, ge=1, le=200, description="Chunks to retrieve (Disco-RAG uses 10).")
+    use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")
+    use_graph: bool = Field(default=True, description="Infer the rhetorical graph between chunks.")
+    use_plan: bool = Field(default=True, description="Plan the answer before writing it.")
+    parser: Engine = Field(default="auto", description="Engine for trees that a chunk lacks. auto: local.")
+    relater: Engine = Field(default="auto", description="Engine for the graph. auto: llm if an endpoint is configured.")
+    planner: Engine = Field(default="auto", description="Engine for the plan. auto: llm if an endpoint is configured.")
+    generator: Engine = Field(
+        default="auto", description="Engine for the answer. auto: llm if an endpoint is configured."
+    )
+    temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature of the language model.")
+    beam_width: int = Field(default=1, ge=1, le=16, description="Beam search width on servers that have it; 1 is off.")
+    graph_tokens: int = Field(default=2048, ge=16, description="Output limit of the graph call, in tokens.")
+    plan_tokens: int = Field(default=512, ge=16, description="Output limit of the plan call, in tokens.")
+    answer_tokens: int = Field(default=1024, ge=16, description="Output limit of the answer call, in tokens.")
+
+    @property
+    def structured(self) -> bool:
+        """False when everything is off: standard RAG."""
+        return self.use_tree or self.use_graph or self.use_plan
+
+    async def llm(self, choice: Engine) -> LlmEngine | None:
+        """The prompted engine if ``choice`` asks for it; None means the local engine.
+
+        Raises:
+            ConfigError: ``llm`` was asked for and no endpoint is configured.
+        """
+        deps = await self.deps()
+        if choice == "local" or (choice == "auto" and deps.model is None):
+            return None
+        sampling = Sampling(
+            temperature=self.temperature,
+            beam_width=self.beam_width,
+            graph_tokens=self.graph_tokens,
+            plan_tokens=self.plan_tokens,
+            answer_tokens=self.answer_tokens,
+        )
+        return LlmEngine(deps.require_model(), templates(), sampling)
+
+
+class IngestContext(_Switches):
+    """Switches of the ingest graph."""
+
+    parser: Literal["local", "llm", "none"] = Field(
+        default="local", description="Engine that makes the chunks' trees; none leaves them to the query."
+    )
+    refresh: bool = Field(default=False, description="Store every document again, also unchanged ones.")
+
+
+_opening = threading.Lock()
+
+
+@cache
+def _opened() -> Resources:
+    return Resources.open()
+
+
+def _open_once() -> Resources:
+    with _opening:
+        return _opened()
+
+
+async def default_resources() -> Resources:
+    """The process's resources, opened once from the settings, in a thread (opening reads files)."""
+    return await asyncio.to_thread(_open_once)
+
+
+def answer_context(runtime: Runtime[AnswerContext]) -> AnswerContext:
+    """The run's switches; defaults when the caller gave none."""
+    return runtime.context or AnswerContext()
+
+
+def ingest_context(runtime: Runtime[IngestContext]) -> IngestContext:
+    """The run's switches; defaults when the caller gave none."""
+    return runtime.context or IngestContext()

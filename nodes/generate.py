@@ -1,0 +1,48 @@
+"""generate: the draft answer, streamed as it is written."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from discorag.errors import ModelError
+from discorag.rhetoric.engine import Case, Outcome
+from discorag.rhetoric.llm import LlmEngine
+from discorag.rhetoric.realise import Extractor
+from nodes.case import case_of
+from nodes.context import AnswerContext, answer_context
+from nodes.stage import Stage
+from nodes.state import AnswerState, Json
+
+
+async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """Write the draft; when the llm engine fails, an extractive draft stands in and the result says so."""
+    context = answer_context(runtime)
+    stage = Stage("generate")
+    case, deps = await case_of(state, context), await context.deps()
+    local = Extractor(deps.encoder)
+    llm = await context.llm(context.generator)
+    try:
+        outcome = await (_streamed(llm, case, context, stage) if llm else local.answer(case))
+    except ModelError as error:
+        stage.failed(error, fallback="local")
+        stage.emit({"stage": "generate", "event": "restart"})
+        outcome, llm = await local.answer(case), None
+    if llm is None:
+        stage.emit({"stage": "generate", "event": "token", "token": outcome.value})
+    name = llm.model.name if llm else ""
+    ledger = stage.done(engine="llm" if llm else "local", model=name, outcome=outcome, preview=outcome.value)
+    return {"draft": outcome.value, "ledger": ledger}
+
+
+async def _streamed(llm: LlmEngine, case: Case, context: AnswerContext, stage: Stage) -> Outcome[str]:
+    pieces: list[str] = []
+    async for piece in llm.answer(case, structured=context.structured):
+        if isinstance(piece, str):
+            pieces.append(piece)
+            stage.emit({"stage": "generate", "event": "token", "token": piece})
+        else:
+            if piece.text != "".join(pieces):  # repaired: what was streamed is void
+                stage.emit({"stage": "generate", "event": "restart"})
+                stage.emit({"stage": "generate", "event": "token", "token": piece.text})
+            return Outcome(value=piece.value, text=piece.text, usage=piece.usage, prompt_hash=piece.prompt_hash)
+    raise ModelError("The stream ended without a reply.", hint="Check the endpoint's log.")

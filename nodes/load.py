@@ -1,0 +1,50 @@
+"""load: read one document; stop here if it is unchanged or cannot be read."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from langgraph.graph import END
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from discorag.errors import InputError
+from discorag.ingest import NOT_MADE, DocumentOutcome, Piece, Status, manifest_of, versions
+from discorag.text.loaders import Source
+from discorag.text.loaders import load as read
+from nodes.context import IngestContext, ingest_context
+from nodes.record import settled
+from nodes.state import DocumentState
+
+
+async def load(state: DocumentState, runtime: Runtime[IngestContext]) -> Command[str]:
+    """Put the document on the workbench, or settle it as unchanged or failed. A failure leaves what is stored."""
+    context = ingest_context(runtime)
+    try:
+        piece = await piece_of(state["uri"], context)
+    except InputError as error:
+        outcome = DocumentOutcome(uri=state["uri"], status=Status.FAILED, note=str(error))
+        return Command(goto=END, update=settled("load", outcome, error=error))
+    if piece is None:
+        return Command(goto=END, update=settled("load", DocumentOutcome(uri=state["uri"], status=Status.UNCHANGED)))
+    (await context.deps()).workbench.pieces[state["uri"]] = piece
+    return Command(goto="structure")
+
+
+async def piece_of(uri: str, context: IngestContext) -> Piece | None:
+    """The document at ``uri`` as it has to be stored; None if it is stored like that already.
+
+    Raises:
+        InputError: See `discorag.text.loaders.load`.
+    """
+    deps, scope = await context.deps(), await context.scope()
+    limit = int(deps.settings.reading.max_document_mb * 1_000_000)
+    document = await asyncio.to_thread(read, Source(Path(uri), uri), max_bytes=limit)
+    parser = NOT_MADE if context.parser == "none" else deps.parser(context.parser).version
+    stages = versions(deps.settings, parser=parser, encoder=deps.encoder.version)
+    manifest = manifest_of(document, scope, stages)
+    stored = await asyncio.to_thread(deps.store.manifest, scope, manifest.doc_id)
+    if stored and stored.fingerprint == manifest.fingerprint and not context.refresh:
+        return None
+    return Piece(document=document, manifest=manifest, replaces=stored is not None)

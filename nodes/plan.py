@@ -1,0 +1,34 @@
+"""plan: one paragraph that says how the answer will be organised."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from discorag.errors import ModelError
+from discorag.rhetoric.planner import RulePlan
+from nodes.case import case_of
+from nodes.context import AnswerContext, answer_context
+from nodes.stage import Stage
+from nodes.state import AnswerState, Json
+
+
+async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """Plan the answer; when the llm engine fails, the rules' plan stands in and the result says so."""
+    context = answer_context(runtime)
+    stage = Stage("plan")
+    if not context.use_plan:
+        return {"plan": None, "ledger": stage.done(engine="off")}
+    case, deps = await case_of(state, context), await context.deps()
+    local = RulePlan(deps.encoder)
+    llm = await context.llm(context.planner)
+    try:
+        outcome = await (llm or local).plan(case)
+    except ModelError as error:
+        stage.failed(error, fallback="local")
+        outcome, llm = await local.plan(case), None
+    name = llm.model.name if llm else ""
+    paragraph = outcome.value.paragraph
+    return {
+        "plan": paragraph,
+        "ledger": stage.done(engine="llm" if llm else "local", model=name, outcome=outcome, preview=paragraph),
+    }

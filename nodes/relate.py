@@ -1,0 +1,33 @@
+"""relate: the rhetorical graph over all retrieved chunks."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from discorag.errors import ModelError
+from discorag.rhetoric.local import RuleGraph
+from nodes.case import case_of
+from nodes.context import AnswerContext, answer_context
+from nodes.stage import Stage
+from nodes.state import AnswerState, Json
+
+
+async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """Infer the graph; when the llm engine fails, the local engine's graph stands in and the result says so."""
+    context = answer_context(runtime)
+    stage = Stage("relate")
+    if not context.use_graph:
+        return {"graph": None, "ledger": stage.done(engine="off")}
+    case, deps = await case_of(state, context), await context.deps()
+    local = RuleGraph(deps.encoder)
+    llm = await context.llm(context.relater)
+    try:
+        outcome = await (llm or local).relate(case)
+    except ModelError as error:
+        stage.failed(error, fallback="local")
+        outcome, llm = await local.relate(case), None
+    name = llm.model.name if llm else ""
+    preview = ", ".join(f"{case.number(e.source)} {e.relation} {case.number(e.target)}" for e in outcome.value.edges)
+    ledger = stage.done(engine="llm" if llm else "local", model=name, outcome=outcome, preview=preview)
+    turns = {"graph": outcome.text} if outcome.text else {}
+    return {"graph": outcome.value.model_dump(mode="json"), "turns": turns, "ledger": ledger}

@@ -1,0 +1,84 @@
+"""What a run needs of the outside world: settings, store, encoder, language model; opened once, shared by all runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+
+from anyio.from_thread import start_blocking_portal
+from discorag.store.open import open_store
+
+from discorag.errors import ConfigError
+from discorag.ingest import Workbench
+from discorag.models.encoder import encoder_from
+from discorag.models.gateway import gateway_from
+from discorag.models.memo import MemoEncoder
+from discorag.models.protocol import Encoder, LanguageModel
+from discorag.rhetoric.conversation import Templates
+from discorag.rst.llm import LlmParser
+from discorag.rst.local.rules import RuleParser
+from discorag.rst.parser import TreeParser
+from discorag.settings import Settings
+from discorag.store.protocol import Store
+from prompts import load
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Opened resources. Close them, or use them as a context manager."""
+
+    settings: Settings
+    store: Store
+    encoder: Encoder
+    model: LanguageModel | None
+    workbench: Workbench = field(default_factory=Workbench)
+
+    @classmethod
+    def open(cls, settings: Settings | None = None) -> Resources:
+        """Open what the settings name; blocks while it reads files.
+
+        Raises:
+            ConfigError, StoreLockedError, EncoderMismatchError, ModelError: As their classes say.
+        """
+        settings = settings or Settings()
+        with start_blocking_portal() as portal:  # works inside a running event loop too
+            encoder = portal.call(encoder_from, settings)
+        store = open_store(settings.store, dimension=encoder.dimension, encoder_version=encoder.version)
+        return cls(settings=settings, store=store, encoder=MemoEncoder(encoder), model=gateway_from(settings))
+
+    def require_model(self) -> LanguageModel:
+        """The language model. Raises `ConfigError` if no endpoint is configured."""
+        if self.model is None:
+            raise ConfigError(
+                "The llm engine was asked for, but no endpoint is configured.",
+                hint="Set DISCO_RAG_LLM__BASE_URL (and DISCO_RAG_LLM__MODEL), or choose the local engine.",
+            )
+        return self.model
+
+    def parser(self, engine: str) -> TreeParser:
+        """The tree parser of an engine: ``llm``, anything else is ``local``."""
+        return LlmParser(self.require_model(), load("tree")) if engine == "llm" else RuleParser()
+
+    def close(self) -> None:
+        """Release the store."""
+        self.store.close()
+
+    def __enter__(self) -> Resources:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@cache
+def templates() -> Templates:
+    """The prompt files of the conversation, checked and loaded once."""
+    return Templates(
+        system=load("system"),
+        evidence=load("evidence"),
+        graph=load("graph"),
+        plan=load("plan"),
+        answer=load("answer"),
+        system_plain=load("system-plain"),
+        answer_plain=load("answer-plain"),
+    )

@@ -1,0 +1,37 @@
+"""retrieve: the query's best chunks."""
+
+from __future__ import annotations
+
+import asyncio
+
+from langgraph.runtime import Runtime
+
+from discorag.retrieve import check_query, found
+from discorag.store.protocol import SearchQuery
+from nodes.context import AnswerContext, answer_context
+from nodes.stage import Stage
+from nodes.state import AnswerState, Json
+
+
+async def retrieve(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """Embed the query and search the scope.
+
+    Raises:
+        QueryError: The query is empty or longer than the encoder's window.
+        EmptyCorpusError: The scope holds nothing that could be searched.
+    """
+    context = answer_context(runtime)
+    stage = Stage("retrieve")
+    deps, scope = await context.deps(), await context.scope()
+    query = check_query(state["query"])
+    vector = await deps.encoder.encode_query(query)
+    search = SearchQuery(
+        vector=vector,
+        text=query,
+        retrieval=context.retriever,
+        top_k=context.top_k,
+        filters=state.get("filters") or {},
+    )
+    hits = found(await asyncio.to_thread(deps.store.search, scope, search), scope)
+    ledger = stage.done(engine="local", model=deps.encoder.version, preview=f"{len(hits)} chunks")
+    return {"hits": [h.model_dump() for h in hits], "ledger": ledger}

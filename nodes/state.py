@@ -1,0 +1,83 @@
+"""State of the two graphs: ids and JSON values only, because checkpoints copy it."""
+
+from __future__ import annotations
+
+import operator
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+Json = dict[str, Any]
+
+
+class AnswerInput(TypedDict):
+    """A question, and optionally which documents it may use."""
+
+    query: Annotated[str, Field(description="The question.")]
+    filters: NotRequired[
+        Annotated[
+            dict[str, list[str]],
+            Field(description="Metadata key -> accepted values; only matching documents are searched."),
+        ]
+    ]
+
+
+class AnswerOutput(TypedDict, total=False):
+    """The verified answer and what it cost."""
+
+    answer: Annotated[
+        Json, Field(description="discorag.rhetoric.answer.Answer as JSON: sentences with evidence spans.")
+    ]
+    ledger: Annotated[list[Json], Field(description="One record per stage: engine, model, tokens, seconds, failures.")]
+
+
+class AnswerState(AnswerInput, total=False):
+    """Everything the answer graph knows; chunk texts stay in the store."""
+
+    hits: Annotated[list[Json], Field(description="Retrieved chunk ids with scores, best first.")]
+    trees: Annotated[dict[str, Json], Field(description="RST trees made for this query, by chunk id.")]
+    graph: Annotated[Json | None, Field(description="Rhetorical graph over the hits.")]
+    plan: Annotated[
+        str | None, Field(description="The plan: one paragraph; edit it before 'generate' to steer the answer.")
+    ]
+    turns: Annotated[dict[str, str], Field(description="What the language model wrote, verbatim, by stage.")]
+    draft: Annotated[str, Field(description="The answer with citations, before verification.")]
+    answer: Json
+    ledger: Annotated[list[Json], operator.add]
+
+
+class IngestInput(TypedDict):
+    """What to read."""
+
+    path: Annotated[str, Field(description="A file, or a folder that is read recursively.")]
+
+
+class IngestOutput(TypedDict, total=False):
+    """What became of every document."""
+
+    outcomes: Annotated[list[Json], Field(description="uri, status, chunks and error of every document.")]
+    ledger: Annotated[list[Json], Field(description="One record per stage and document.")]
+
+
+class IngestState(IngestInput, total=False):
+    """The ingest graph's state: paths and outcomes."""
+
+    files: Annotated[list[str], Field(description="Files to read, as absolute paths.")]
+    outcomes: Annotated[list[Json], operator.add]
+    ledger: Annotated[list[Json], operator.add]
+
+
+class DocumentState(TypedDict):
+    """One document on its way; its text and vectors wait on the workbench under its uri."""
+
+    uri: str
+    outcomes: NotRequired[Annotated[list[Json], operator.add]]
+    ledger: NotRequired[Annotated[list[Json], operator.add]]
+
+
+class DocumentOutput(TypedDict, total=False):
+    """What the document subgraph hands up: only its own records, so that lists are not doubled."""
+
+    outcomes: Annotated[list[Json], operator.add]
+    ledger: Annotated[list[Json], operator.add]

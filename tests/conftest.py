@@ -1,0 +1,71 @@
+"""Fixtures that the whole suite shares: real parts, opened once where they are slow."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from discorag.models.encoder import encoder_from
+from discorag.models.gateway import gateway_from
+from discorag.models.memo import MemoEncoder
+from discorag.models.protocol import Encoder
+from discorag.settings import LlmSettings, Settings, StoreSettings
+from discorag.store.open import open_store
+from graphs import DiscoRAG
+from nodes.resources import Resources
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """No test reads the settings of whoever runs it."""
+    for name in [n for n in os.environ if n.startswith("DISCO_RAG_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def encoder() -> Encoder:
+    """The packaged MiniLM, loaded once; it remembers what it has encoded."""
+    return MemoEncoder(asyncio.run(encoder_from(Settings())))
+
+
+@dataclass
+class Pipelines:
+    """Opens pipelines over a folder; each gets a store of its own and shares the encoder."""
+
+    home: Path
+    encoder: Encoder
+    opened: list[DiscoRAG]
+
+    def __call__(self, *, llm: str | None = None, kind: str = "memory", name: str = "store", **fields: object) -> DiscoRAG:
+        """A pipeline with the LLM endpoint ``llm``, if given; ``fields`` go to `LlmSettings`."""
+        settings = Settings.model_validate(
+            {
+                "home": self.home,
+                "store": StoreSettings.model_validate({"kind": kind, "path": self.home / name}),
+                "llm": LlmSettings.model_validate(
+                    {"base_url": llm, "model": "scripted", "api_key": "key", "cache": None, "retries": 0, **fields}
+                ),
+            }
+        )
+        store = open_store(
+            settings.store, dimension=self.encoder.dimension, encoder_version=self.encoder.version
+        )
+        rag = DiscoRAG(resources=Resources(settings, store, self.encoder, gateway_from(settings)))
+        self.opened.append(rag)
+        return rag
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path, encoder: Encoder) -> Iterator[Pipelines]:
+    """Makes pipelines and closes them after the test."""
+    factory = Pipelines(tmp_path, encoder, [])
+    yield factory
+    for rag in factory.opened:
+        rag.close()

@@ -1,0 +1,199 @@
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discorag.errors import ConfigError
+from discorag.hierarchy.headings import build_hierarchy
+from discorag.hierarchy.node import Chunk, Kind
+from discorag.models.protocol import TokenCounter
+from discorag.text.chunks import MAX_CHARS_PER_TOKEN, cut_chunks
+from discorag.text.document import Document, Scope
+
+SCOPE = Scope(tenant="t", corpus="c")
+
+
+def chunks_of(
+    text: str, counter: TokenCounter, size: int = 256, *, scope: Scope = SCOPE, key: str = "f"
+) -> list[Chunk]:
+    document = Document(uri="u", title="T", text=text, media_type="text/markdown", metadata={"year": "2020"})
+    return cut_chunks(
+        document, build_hierarchy(document), scope=scope, fingerprint=key, counter=counter, chunk_tokens=size
+    )
+
+
+def assert_sound(text: str, chunks: list[Chunk], counter: TokenCounter, size: int) -> None:
+    budget = size - counter.special_tokens
+    counts = [len(offsets) for offsets in counter.token_offsets([c.text for c in chunks])]
+    assert all(count <= budget for count in counts)
+    assert all(len(c.text) <= budget * MAX_CHARS_PER_TOKEN for c in chunks)
+    at = 0
+    for i, chunk in enumerate(chunks):
+        assert chunk.order == i
+        assert chunk.text == chunk.span.of(text)
+        assert (chunk.sentences[0].start, chunk.sentences[-1].end) == (chunk.span.start, chunk.span.end)
+        for span in chunk.sentences:
+            assert not text[at : span.start].strip()
+            at = span.end
+    assert not text[at:].strip()
+
+
+PLAIN = [
+    "the",
+    "cat.",
+    "Dr.",
+    "e.g.",
+    "#",
+    "-",
+    "\n",
+    "\n\n",
+    "你好",
+    "。",
+    "，",
+    "😀",
+    "👩\u200d👩\u200d👧",
+    "!",
+    "\x01",
+    "é",
+]
+RARE = [
+    "antidisestablishmentarianism",
+    "|",
+    "$$",
+    "\u200b",
+    "\ufffd",
+    "\n\n# Head\n\n",
+    "qzv",
+    ".Qzvk",
+    " " * 200,
+    "x" * 99,
+]
+LONG = ["x" * 101, "é" * 150, "，" * 40, "-" * 60, "ﬁﬃ" * 30, "e" + "\u0301" * 50]
+WORDS = st.sampled_from([*PLAIN, *RARE, *LONG])
+
+
+@given(
+    st.one_of(
+        st.lists(WORDS, min_size=1, max_size=120).map("".join),
+        st.lists(WORDS, min_size=1, max_size=120).map(" ".join),
+        st.text(min_size=1, max_size=400),
+    ),
+    st.sampled_from([16, 32, 256]),
+)
+@settings(max_examples=250, deadline=None)
+def test_chunks_fit_the_window_and_hold_every_visible_character_once(
+    counter: TokenCounter, text: str, size: int
+) -> None:
+    assert_sound(text, chunks_of(text, counter, size), counter, size)
+
+
+ENGLISH = "The tide rises twice a day. It falls as often! Why is that so? The Moon pulls at the sea. "
+CHINESE = "绿茶是用茶树的嫩芽制成的不发酵茶。鲜叶采下以后，先用高温杀青！茶叶能保持绿色吗？"
+EMOJI = "I like it 😀😀 a lot 👍🏽. Then 👩‍👩‍👧 came. 🎉! "
+
+
+@pytest.mark.parametrize("text", [ENGLISH, CHINESE, EMOJI, ENGLISH + CHINESE + EMOJI], ids=["en", "zh", "emoji", "mix"])
+def test_whole_sentences_fill_the_window(counter: TokenCounter, text: str) -> None:
+    text = text * 60
+    chunks = chunks_of(text, counter)
+    document = Document(uri="u", title="T", text=text, media_type="text/markdown")
+    sentences = [node.span for _, node in build_hierarchy(document).of_kind(Kind.SENTENCE)]
+    assert_sound(text, chunks, counter, 256)
+    assert [s for c in chunks for s in c.sentences] == sentences
+    for chunk, following in pairwise(chunks):
+        [longer] = counter.token_offsets([text[chunk.span.start : following.sentences[0].end]])
+        assert len(longer) > 254
+
+
+def test_special_tokens_are_part_of_the_window(counter: TokenCounter) -> None:
+    text = " ".join(["word"] * 254)
+    assert len(chunks_of(text, counter)) == 1
+    assert len(chunks_of(text + " word", counter)) == 2
+
+
+def test_long_sentence_is_cut_after_clauses_first(counter: TokenCounter) -> None:
+    text = "and then the ship sailed on to the west, " * 40 + "and sank."
+    chunks = chunks_of(text, counter)
+    assert len(chunks) > 1
+    assert all(c.text.endswith(",") for c in chunks[:-1])
+
+
+def test_long_sentence_without_clauses_is_cut_at_white_space(counter: TokenCounter) -> None:
+    text = "unbelievable " * 400
+    assert {word for c in chunks_of(text, counter) for word in c.text.split()} == {"unbelievable"}
+
+
+def test_long_chinese_sentence_is_cut_after_clauses(counter: TokenCounter) -> None:
+    chunks = chunks_of("春茶的氨基酸通常较多，" * 60, counter)
+    assert len(chunks) == 3
+    assert all(c.text.endswith("，") for c in chunks)
+
+
+def test_endless_word_is_bounded_by_characters_though_it_is_one_token(counter: TokenCounter) -> None:
+    text = "x" * 10_000
+    assert len(counter.token_offsets([text])[0]) == 1
+    chunks = chunks_of(text, counter)
+    assert [len(c.text) for c in chunks] == [2032, 2032, 2032, 2032, 1872]
+
+
+def test_heading_opens_the_next_chunk_instead_of_closing_one(counter: TokenCounter) -> None:
+    text = f"# A\n\n{'word ' * 180}end.\n\n## B\n\n### C\n\n{'more ' * 100}end.\n"
+    first, second = chunks_of(text, counter)
+    assert first.text.endswith("end.")
+    assert second.text.startswith("## B\n\n### C\n\nmore")
+    assert (first.headings, second.headings) == (("A",), ("A", "B"))
+
+
+def test_heading_stays_where_it_cannot_open_the_next_chunk(counter: TokenCounter) -> None:
+    text = f"word.\n\n# Head line\n\n{'more ' * 253}"
+    first, second = chunks_of(text, counter)
+    assert (first.text, len(second.text.split())) == ("word.\n\n# Head line", 253)
+
+
+def test_short_sections_share_a_chunk_with_paragraph_starts(counter: TokenCounter) -> None:
+    [chunk] = chunks_of("# A\n\nOne. Two.\n\n# B\n\nThree.\n", counter)
+    assert [chunk.slice(s) for s in chunk.sentences] == ["# A", "One.", "Two.", "# B", "Three."]
+    assert chunk.paragraph_starts == (1, 3, 4)
+
+
+def test_paragraph_starts_count_within_the_chunk(counter: TokenCounter) -> None:
+    chunks = chunks_of("One two. Three four. Five six.\n\nSeven eight. Nine ten eleven.\n", counter, 16)
+    assert [c.paragraph_starts for c in chunks] == [(3,), ()]
+
+
+def test_chunk_carries_title_metadata_and_document_id(counter: TokenCounter) -> None:
+    [chunk] = chunks_of("One.", counter)
+    document = Document(uri="u", title="other", text="other")
+    assert (chunk.title, chunk.metadata, chunk.doc_id) == ("T", {"year": "2020"}, document.id_in(SCOPE))
+
+
+def test_ids_repeat_for_the_same_input_and_differ_by_order_scope_and_fingerprint(counter: TokenCounter) -> None:
+    text = ENGLISH * 30
+    ids = [c.id for c in chunks_of(text, counter)]
+    assert ids == [c.id for c in chunks_of(text, counter)]
+    other_scope = [c.id for c in chunks_of(text, counter, scope=Scope(tenant="other"))]
+    other_key = [c.id for c in chunks_of(text, counter, key="g")]
+    assert len({*ids, *other_scope, *other_key}) == 3 * len(ids)
+
+
+def test_white_space_gives_no_chunk(counter: TokenCounter) -> None:
+    assert chunks_of(" \n ", counter) == []
+
+
+@pytest.mark.parametrize("size", [257, 2])
+def test_window_beyond_the_encoder_or_without_room_is_refused(counter: TokenCounter, size: int) -> None:
+    with pytest.raises(ConfigError, match=rf"{size} tokens do not fit.*256.*CHUNK_TOKENS"):
+        chunks_of("text", counter, size)
+
+
+@pytest.mark.parametrize("unit", [ENGLISH, CHINESE, "word ", "x", "，", "a\n\n", "😀"])
+def test_time_grows_linearly(counter: TokenCounter, unit: str) -> None:
+    def seconds(length: int) -> float:
+        started = time.process_time()
+        chunks_of(unit * (length // len(unit)), counter)
+        return time.process_time() - started
+
+    seconds(1000)
+    assert seconds(100_000) < 20 * max(seconds(20_000), 0.02)

@@ -1,0 +1,216 @@
+import codecs
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from discorag.errors import (
+    DecodingError,
+    DocumentTooLargeError,
+    EmptyDocumentError,
+    InputError,
+    MissingPathError,
+    UnknownFormatError,
+)
+from discorag.text.document import Document
+from discorag.text.loaders import Source, duplicates, find_files, load
+
+LIMIT = 1_000_000
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def read(path: Path, *, max_bytes: int = LIMIT) -> Document:
+    return load(Source(path, path.name), max_bytes=max_bytes)
+
+
+def test_folder_is_searched_recursively_in_sorted_order_with_posix_uris(tmp_path: Path) -> None:
+    for name in ("b.txt", "a/z.md", "a/c.MARKDOWN", "a/b/x.text"):
+        write(tmp_path, name, "text")
+    found = find_files(tmp_path)
+    assert [s.uri for s in found.sources] == ["a/b/x.text", "a/c.MARKDOWN", "a/z.md", "b.txt"]
+    assert [s.path for s in found.sources] == [tmp_path / s.uri for s in found.sources]
+    assert found.skipped == ()
+
+
+def test_unknown_formats_in_a_folder_are_reported_not_fatal(tmp_path: Path) -> None:
+    write(tmp_path, "a.txt", "text")
+    write(tmp_path, "paper.pdf", b"%PDF")
+    write(tmp_path, "LICENSE", "text")
+    assert [(s.uri, s.reason) for s in find_files(tmp_path).skipped] == [
+        ("LICENSE", "unknown format without suffix"),
+        ("paper.pdf", "unknown format .pdf"),
+    ]
+
+
+def test_hidden_files_and_folders_are_ignored_silently(tmp_path: Path) -> None:
+    for name in ("a.txt", ".hidden.txt", ".git/config.txt", "sub/.cache/b.md"):
+        write(tmp_path, name, "text")
+    found = find_files(tmp_path)
+    assert [s.uri for s in found.sources] == ["a.txt"]
+    assert found.skipped == ()
+
+
+def test_linked_folders_are_not_entered_and_link_loops_end(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    write(inside, "a.txt", "text")
+    write(outside, "secret.txt", "text")
+    (inside / "away").symlink_to(outside)
+    (inside / "loop").symlink_to(inside)
+    (inside / "broken.txt").symlink_to(tmp_path / "nowhere")
+    found = find_files(inside)
+    assert [s.uri for s in found.sources] == ["a.txt"]
+    assert [s.uri for s in found.skipped] == ["away", "broken.txt", "loop"]
+
+
+def test_named_pipe_is_skipped_instead_of_blocking(tmp_path: Path) -> None:
+    write(tmp_path, "a.txt", "text")
+    os.mkfifo(tmp_path / "pipe.txt")
+    assert [s.uri for s in find_files(tmp_path).skipped] == ["pipe.txt"]
+
+
+def test_file_name_that_is_not_utf8_gives_an_encodable_uri(tmp_path: Path) -> None:
+    raw = os.fsencode(tmp_path) + b"/caf\xe9.txt"
+    with open(raw, "wb") as file:
+        file.write(b"text")
+    source = find_files(tmp_path).sources[0]
+    document = load(source, max_bytes=LIMIT)
+    assert (document.uri, document.title) == (r"caf\xe9.txt", r"caf\xe9")
+
+
+def test_single_file_has_its_name_as_uri_even_if_hidden(tmp_path: Path) -> None:
+    path = write(tmp_path, "sub/.notes.md", "text")
+    assert find_files(path).sources == (Source(path, ".notes.md"),)
+
+
+def test_single_file_of_unknown_format_names_the_supported_ones(tmp_path: Path) -> None:
+    with pytest.raises(UnknownFormatError, match=r"paper\.pdf.*\.pdf.*\.txt, \.text, \.md, \.markdown"):
+        find_files(write(tmp_path, "paper.pdf", b"%PDF"))
+
+
+def test_missing_path_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError, match=r"nowhere"):
+        find_files(tmp_path / "nowhere")
+
+
+def test_folder_without_readable_file_is_an_input_error(tmp_path: Path) -> None:
+    write(tmp_path, "paper.pdf", b"%PDF")
+    with pytest.raises(InputError, match=r"holds no file to read.*\.md"):
+        find_files(tmp_path)
+
+
+def test_byte_order_mark_is_dropped_and_line_ends_become_line_feeds(tmp_path: Path) -> None:
+    document = read(write(tmp_path, "notes.txt", codecs.BOM_UTF8 + "a\r\nb\rc\n\r\né 你".encode()))
+    assert document.text == "a\nb\nc\n\né 你"
+    assert (document.title, document.media_type) == ("notes", "text/plain")
+
+
+@pytest.mark.parametrize("prefix", [b"", codecs.BOM_UTF8])
+def test_invalid_utf8_names_the_byte_offset_in_the_file(tmp_path: Path, prefix: bytes) -> None:
+    path = write(tmp_path, "latin.txt", prefix + b"caf\xe9 noir")
+    with pytest.raises(DecodingError, match=rf"latin\.txt.*0xe9 at byte {len(prefix) + 3}.*iconv"):
+        read(path)
+
+
+def test_encoded_surrogates_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DecodingError, match="byte 1"):
+        read(write(tmp_path, "a.txt", b"a\xed\xa0\x80"))
+
+
+@pytest.mark.parametrize("content", ["text".encode("utf-16"), b"PK\x03\x04\x00\x00", b"abc\x00def"])
+def test_binary_content_is_refused(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(DecodingError, match=r"a\.md is not text: a NUL byte at byte \d"):
+        read(write(tmp_path, "a.md", content))
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\t\r\n", codecs.BOM_UTF8, "\u3000\n".encode()])
+def test_document_without_text_is_refused(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(EmptyDocumentError, match=r"a\.txt"):
+        read(write(tmp_path, "a.txt", content))
+
+
+def test_document_of_front_matter_only_is_empty(tmp_path: Path) -> None:
+    with pytest.raises(EmptyDocumentError):
+        read(write(tmp_path, "a.md", "---\ntitle: x\n---\n\n"))
+
+
+def test_large_file_is_refused_by_its_size_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "big.txt"
+    with path.open("wb") as file:
+        file.truncate(50_000_000)
+    started = time.perf_counter()
+    with pytest.raises(DocumentTooLargeError, match=r"50\.0 MB; the limit is 20\.0 MB.*MAX_DOCUMENT_MB"):
+        read(path, max_bytes=20_000_000)
+    assert time.perf_counter() - started < 0.1
+
+
+def test_file_of_exactly_the_limit_is_read(tmp_path: Path) -> None:
+    assert read(write(tmp_path, "a.txt", "x" * 100), max_bytes=100).text == "x" * 100
+
+
+def test_file_gone_since_discovery_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError):
+        read(tmp_path / "gone.txt")
+
+
+def test_markdown_source_is_the_canonical_text_and_its_first_heading_the_title(tmp_path: Path) -> None:
+    source = "```\n# not this\n```\n\n#\n\nThe *real* `title`\n=====\n\ntext\n"
+    document = read(write(tmp_path, "a.md", source))
+    assert document.text == source
+    assert (document.title, document.media_type) == ("The real title", "text/markdown")
+
+
+def test_markdown_without_heading_is_titled_by_its_stem(tmp_path: Path) -> None:
+    assert read(write(tmp_path, "my notes.md", "text")).title == "my notes"
+
+
+def test_front_matter_becomes_string_metadata_and_leaves_the_text(tmp_path: Path) -> None:
+    header = "year: 2020\nday: 2020-01-02\ndraft: true\nauthor: Ada\ntags: [a, b]\nnone:\nnested: {a: 1}\n"
+    document = read(write(tmp_path, "a.md", f"---\r\n{header}---\r\n\r\n    code\n\ntext\n"))
+    assert document.text == "    code\n\ntext\n"
+    assert document.metadata == {
+        "year": "2020",
+        "day": "2020-01-02",
+        "draft": "true",
+        "author": "Ada",
+        "tags": "a, b",
+        "none": "",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntitle: [unclosed\n---\ntext\n",
+        "---\nJust prose.\n---\ntext\n",
+        "---\nno end\n",
+        "---\n" + "[" * 5000 + "\n---\ntext\n",
+        "---\na: " + "x" * 70_000 + "\n---\ntext\n",
+    ],
+    ids=["bad yaml", "no mapping", "no end", "too deep", "too long"],
+)
+def test_broken_front_matter_stays_text(tmp_path: Path, text: str) -> None:
+    document = read(write(tmp_path, "a.md", text))
+    assert document.text == text
+    assert document.metadata == {}
+
+
+def test_yaml_aliases_cannot_blow_up_metadata(tmp_path: Path) -> None:
+    bomb = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
+    assert read(write(tmp_path, "a.md", f"---\n{bomb}---\ntext")).metadata == {"a0": "x, x"}
+
+
+def test_front_matter_of_plain_text_is_text(tmp_path: Path) -> None:
+    assert read(write(tmp_path, "a.txt", "---\na: b\n---\ntext")).text == "---\na: b\n---\ntext"
+
+
+def test_duplicates_point_to_the_first_document_with_the_same_text() -> None:
+    texts = {"a.txt": "one", "b.md": "two", "c.txt": "one", "d.txt": "one"}
+    documents = [Document(uri=uri, title=uri, text=text) for uri, text in texts.items()]
+    assert duplicates(documents) == {"c.txt": "a.txt", "d.txt": "a.txt"}

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discorag.text import terms as module
+from discorag.text.terms import sparse, sparse_query, terms
+
+
+def test_english_words_are_lower_cased_and_stop_words_removed() -> None:
+    assert terms("The Cats were in THE garden") == ["cats", "garden"]
+    assert terms("The Cats were", stopwords=False) == ["the", "cats", "were"]
+
+
+@pytest.mark.parametrize("text", ["not", "no", "nor", "without", "cannot", "don't", "don’t", "isn't", "won't"])
+def test_an_english_negation_is_never_removed(text: str) -> None:
+    assert terms(text) == [text.replace("’", "'")]
+
+
+@pytest.mark.parametrize("text", ["不", "没", "别", "不是", "没有", "无法", "并不"])
+def test_a_chinese_negation_is_never_removed(text: str) -> None:
+    assert terms(text) == [text]
+
+
+def test_a_possessive_matches_its_noun() -> None:
+    assert terms("John's results") == ["john", "results"]
+
+
+def test_won_as_a_verb_is_no_stop_word() -> None:
+    assert terms("she won") == ["won"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("12", ["12"]),
+        ("3.5", ["3.5"]),
+        ("1,000.25", ["1,000.25"]),
+        ("12%", ["12"]),
+        ("Ended in 2019.", ["ended", "2019"]),
+        ("Python3.11", ["python3.11"]),
+        ("7", ["7"]),
+    ],
+)
+def test_numbers_keep_their_form(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+def test_chinese_becomes_overlapping_bigrams() -> None:
+    assert terms("网络安全") == ["网络", "络安", "安全"]
+    assert terms("猫", stopwords=False) == ["猫"]
+
+
+def test_chinese_content_words_on_the_stop_list_stay_and_function_words_go() -> None:
+    assert terms("安全") == ["安全"]
+    assert terms("因为，我们，但是，的") == []
+
+
+def test_scripts_are_cut_apart() -> None:
+    assert terms("iPhone手机2019年") == ["iphone", "手机", "2019", "年"]
+
+
+def test_full_width_forms_equal_the_narrow_ones() -> None:
+    assert terms("ＡＢＣ １２") == terms("ABC 12")
+
+
+def test_punctuation_and_emoji_give_no_terms() -> None:
+    assert terms("!? 🙂 …。，") == []
+    assert terms("") == []
+
+
+def test_a_sparse_vector_follows_the_bm25_formula() -> None:
+    ids, weights = sparse("alpha alpha beta")
+    norm = 1.2 * (1 - 0.75 + 0.75 * 3 / module.AVERAGE_TERMS)
+    by_id = dict(zip(ids, weights, strict=True))
+    (alpha,), (beta,) = sparse_query("alpha")[0], sparse_query("beta")[0]
+    assert by_id == pytest.approx({alpha: 2 * 2.2 / (2 + norm), beta: 2.2 / (1 + norm)})
+
+
+def test_term_ids_are_the_same_in_every_process() -> None:
+    assert sparse_query("alpha")[0] == [1409586120]
+
+
+def test_colliding_terms_add_up() -> None:
+    assert sparse_query("w43506 w309770") == ([237910555], [2.0])
+
+
+@given(st.text(max_size=60))
+def test_sparse_ids_are_ascending_and_a_texts_own_query_covers_them(text: str) -> None:
+    ids, weights = sparse(text)
+    assert ids == sorted(set(ids))
+    assert all(w > 0 for w in weights)
+    assert sparse_query(text)[0] == ids
+
+
+@given(st.text(max_size=60))
+def test_removing_stop_words_only_removes(text: str) -> None:
+    every = iter(terms(text, stopwords=False))
+    assert all(term in every for term in terms(text))  # a subsequence

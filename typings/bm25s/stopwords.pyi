@@ -1,0 +1,2 @@
+STOPWORDS_CHINESE: tuple[str, ...]
+STOPWORDS_EN_PLUS: tuple[str, ...]
