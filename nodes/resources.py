@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 
 from anyio.from_thread import start_blocking_portal
@@ -23,15 +22,15 @@ from discorag.store.protocol import Store
 from prompts import load
 
 
-@dataclass(frozen=True)
 class Resources:
     """Opened resources. Close them, or use them as a context manager."""
 
-    settings: Settings
-    store: Store
-    encoder: Encoder
-    model: LanguageModel | None
-    workbench: Workbench = field(default_factory=Workbench)
+    def __init__(self, settings: Settings, store: Store, encoder: Encoder, model: LanguageModel | None) -> None:
+        self.settings = settings
+        self.store = store
+        self.encoder = encoder
+        self.model = model
+        self.workbench = Workbench()
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Resources:
@@ -44,7 +43,7 @@ class Resources:
         with start_blocking_portal() as portal:  # works inside a running event loop too
             encoder = portal.call(encoder_from, settings)
         store = open_store(settings.store, dimension=encoder.dimension, encoder_version=encoder.version)
-        return cls(settings=settings, store=store, encoder=MemoEncoder(encoder), model=gateway_from(settings))
+        return cls(settings, store, MemoEncoder(encoder), gateway_from(settings))
 
     def require_model(self) -> LanguageModel:
         """The language model. Raises `ConfigError` if no endpoint is configured."""

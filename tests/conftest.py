@@ -43,7 +43,9 @@ class Pipelines:
     encoder: Encoder
     opened: list[DiscoRAG]
 
-    def __call__(self, *, llm: str | None = None, kind: str = "memory", name: str = "store", **fields: object) -> DiscoRAG:
+    def __call__(
+        self, *, llm: str | None = None, kind: str = "memory", name: str = "store", **fields: object
+    ) -> DiscoRAG:
         """A pipeline with the LLM endpoint ``llm``, if given; ``fields`` go to `LlmSettings`."""
         settings = Settings.model_validate(
             {
@@ -54,9 +56,7 @@ class Pipelines:
                 ),
             }
         )
-        store = open_store(
-            settings.store, dimension=self.encoder.dimension, encoder_version=self.encoder.version
-        )
+        store = open_store(settings.store, dimension=self.encoder.dimension, encoder_version=self.encoder.version)
         rag = DiscoRAG(resources=Resources(settings, store, self.encoder, gateway_from(settings)))
         self.opened.append(rag)
         return rag

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage
 from pydantic import SecretStr
@@ -21,8 +21,6 @@ from discorag.usage import Usage
 if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
     from openai import AsyncOpenAI
-
-T = TypeVar("T")
 
 VARIABLES = "DISCO_RAG_LLM"
 # Sent where no key is configured, so that OPENAI_API_KEY never goes to somebody else's server.

@@ -48,7 +48,7 @@ def plan_mermaid(plan: Plan) -> str:
     """A Mermaid flowchart of the steps in order."""
     lines = ["flowchart TD"]
     for i, step in enumerate(plan.steps, start=1):
-        lines.append(f'    s{i}["{i}. {mermaid_label(step.text)}"]')
+        lines.append(f'    s{i}["{i}: {mermaid_label(step.text)}"]')
         if i > 1:
             lines.append(f"    s{i - 1} --> s{i}")
     return "\n".join(lines) + "\n"

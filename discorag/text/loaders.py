@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -19,7 +19,6 @@ from discorag.errors import (
     MissingPathError,
     UnknownFormatError,
 )
-from discorag.ids import digest
 from discorag.text.document import Document
 from discorag.text.structure import MARKDOWN, first_heading
 
@@ -101,17 +100,6 @@ def load(source: Source, *, max_bytes: int) -> Document:
     heading = first_heading(text) if media_type == MARKDOWN else ""
     title = heading or _printable(source.path.stem)
     return Document(uri=source.uri, title=title, text=text, media_type=media_type, metadata=metadata)
-
-
-def duplicates(documents: Iterable[Document]) -> dict[str, str]:
-    """Uri of each document whose text an earlier one has already -> uri of that first one."""
-    first: dict[str, str] = {}
-    repeated: dict[str, str] = {}
-    for document in documents:
-        original = first.setdefault(digest(document.text), document.uri)
-        if original != document.uri:
-            repeated[document.uri] = original
-    return repeated
 
 
 def _in_folder(folder: Path) -> Found:

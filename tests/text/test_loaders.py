@@ -14,7 +14,7 @@ from discorag.errors import (
     UnknownFormatError,
 )
 from discorag.text.document import Document
-from discorag.text.loaders import Source, duplicates, find_files, load
+from discorag.text.loaders import Source, find_files, load
 
 LIMIT = 1_000_000
 
@@ -208,9 +208,3 @@ def test_yaml_aliases_cannot_blow_up_metadata(tmp_path: Path) -> None:
 
 def test_front_matter_of_plain_text_is_text(tmp_path: Path) -> None:
     assert read(write(tmp_path, "a.txt", "---\na: b\n---\ntext")).text == "---\na: b\n---\ntext"
-
-
-def test_duplicates_point_to_the_first_document_with_the_same_text() -> None:
-    texts = {"a.txt": "one", "b.md": "two", "c.txt": "one", "d.txt": "one"}
-    documents = [Document(uri=uri, title=uri, text=text) for uri, text in texts.items()]
-    assert duplicates(documents) == {"c.txt": "a.txt", "d.txt": "a.txt"}

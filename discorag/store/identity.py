@@ -1,0 +1,66 @@
+"""What a store was made with, written beside the data and compared on opening."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from discorag.errors import EncoderMismatchError, StoreError
+from discorag.store.lock import LOCK_FILE, OWNER_FILE
+
+FILE = "store.json"
+
+
+class Identity(BaseModel):
+    """Format of the store, the encoder that made its vectors, and their length."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal[1] = 1
+    encoder_version: str
+    dimension: int
+
+    def check(self, found: str, place: str) -> None:
+        """Compare with the JSON found at ``place``.
+
+        Raises:
+            StoreError: It is damaged or of another format.
+            EncoderMismatchError: It names another encoder or dimension.
+        """
+        try:
+            other = Identity.model_validate_json(found)
+        except ValidationError as error:
+            raise StoreError(
+                f"{place} is damaged or was written by another version.", hint="Choose a new place and ingest again."
+            ) from error
+        if other != self:
+            raise EncoderMismatchError(
+                f"{place} was filled by encoder {other.encoder_version!r} ({other.dimension} numbers per vector); "
+                f"the one configured is {self.encoder_version!r} ({self.dimension}).",
+                hint="Switch the encoder back, or ingest again into a new place (DISCO_RAG_STORE__PATH).",
+            )
+
+    def claim(self, folder: Path) -> None:
+        """Write this into an empty folder, or compare it with what is there.
+
+        Raises:
+            StoreError: As `check`; or the folder holds files, but no store.
+        """
+        file = folder / FILE
+        if file.exists():
+            self.check(file.read_bytes().decode("utf-8", "replace"), str(file))
+            return
+        foreign = sorted(p.name for p in folder.iterdir() if p.name not in (LOCK_FILE, OWNER_FILE, _DRAFT))
+        if foreign:
+            raise StoreError(
+                f"{folder} holds {foreign[0]!r} but no {FILE}: it is no store, or a damaged one.",
+                hint="Choose an empty folder (DISCO_RAG_STORE__PATH) and ingest again.",
+            )
+        draft = folder / _DRAFT
+        draft.write_text(self.model_dump_json(), encoding="utf-8")
+        draft.replace(file)
+
+
+_DRAFT = f"{FILE}.new"

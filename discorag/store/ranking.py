@@ -1,0 +1,43 @@
+"""Rankings that do not depend on the order in which points were written."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+from discorag.store.protocol import Hit
+
+RRF_K = 60
+
+
+def ordered(hits: Sequence[Hit]) -> list[Hit]:
+    """Best first, equal scores by chunk id."""
+    return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+
+
+def ranked(fetch: Callable[[int], list[Hit]], depth: int) -> list[Hit]:
+    """The first ``depth`` hits by score and chunk id.
+
+    ``fetch`` returns up to so many hits, best first, equal scores in any order. It is asked for more until no hit left
+    out can tie with one kept.
+    """
+    limit = depth + 1
+    hits = fetch(limit)
+    while len(hits) == limit and hits[-1].score == hits[depth - 1].score:
+        limit *= 2
+        hits = fetch(limit)
+    return ordered(hits)[:depth]
+
+
+def fused(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """Reciprocal rank fusion: the score of a chunk is the sum of 1 / (60 + rank), ranks from 1.
+
+    Qdrant's own fusion is not used: it ranks equal scores (duplicated chunks have them) in the order of writing.
+
+    Source: Cormack, Clarke and Büttcher, SIGIR 2009.
+    """
+    scores: defaultdict[str, float] = defaultdict(float)
+    for ranking in rankings:
+        for rank, hit in enumerate(ranking, start=1):
+            scores[hit.chunk_id] += 1 / (RRF_K + rank)
+    return ordered([Hit(chunk_id=chunk_id, score=score) for chunk_id, score in scores.items()])

@@ -1,0 +1,70 @@
+"""What a store needs of Qdrant: six operations on one set of points, whichever way they are reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from discorag.store.protocol import Hit, Vectors
+from discorag.text.terms import SparseVector
+
+Payload = Mapping[str, Any]
+
+DENSE = "dense"
+BM25 = "bm25"
+KEYWORDS = ("tenant", "corpus", "doc_id", "version", "meta")
+"""Payload fields that are filtered, each with a keyword index."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """A filter over keyword fields: a point has one of the values of every pair in ``each``, and none in ``none``."""
+
+    each: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    none: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def also(self, *each: tuple[str, tuple[str, ...]]) -> Where:
+        """The same with further conditions."""
+        return Where(self.each + each, self.none)
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is stored under one id. ``dense`` has shape (d,); ``sparse`` is None where there is no BM25."""
+
+    id: str
+    dense: Vectors
+    payload: Payload
+    sparse: SparseVector | None = None
+
+
+class Shard(Protocol):
+    """One set of points. A change is readable, and survives the end of the process, when its call returns."""
+
+    def upsert(self, points: Sequence[Point]) -> None:
+        """Write points, replacing those with the same ids."""
+        ...
+
+    def delete(self, where: Where) -> None:
+        """Remove every point that matches."""
+        ...
+
+    def nearest(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
+        """The best points, best first: by cosine to a dense vector, or by BM25 with a sparse one.
+
+        BM25 takes the inverse document frequencies from the points of ``corpus``.
+        """
+        ...
+
+    def scroll(self, where: Where, fields: Sequence[str]) -> list[Payload]:
+        """These payload fields of every point that matches, in no order."""
+        ...
+
+    def retrieve(self, ids: Sequence[str]) -> dict[str, Payload]:
+        """Payloads of the points that exist, by id. Every id is a UUID."""
+        ...
+
+    def close(self) -> None:
+        """Flush and release."""
+        ...

@@ -1,0 +1,74 @@
+"""What the disk cache keeps and tells apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discorag.errors import (
+    ConfigError,
+    InvalidOutputError,
+)
+from discorag.models.protocol import Request
+from discorag.usage import Usage
+from tests.models.helpers import GOOD, fruit_request, gateway, messages, text_request
+from tests.servers.scripted import ScriptedServer
+
+
+async def test_cache_hit_sends_nothing_and_costs_nothing_also_in_a_new_process(tmp_path: Path) -> None:
+    with ScriptedServer([GOOD]) as server:
+        first = await gateway(server, cache=tmp_path).complete(fruit_request())
+        again = await gateway(server, cache=tmp_path).complete(fruit_request())
+    assert len(server.requests) == 1
+    assert again.usage == Usage(disk_hits=1)
+    assert (again.text, again.value, again.prompt_hash) == (first.text, first.value, first.prompt_hash)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"schema": None}, {"max_tokens": 9}, {"temperature": 1.0}, {"beam_width": 2}, {"messages": messages("Else?")}],
+)
+async def test_cache_tells_requests_apart(tmp_path: Path, changes: dict[str, Any]) -> None:
+    base: dict[str, Any] = {"stage": "fruit", "messages": messages("Which?"), "parse": str, "schema": {}}
+    with ScriptedServer(lambda body: "x") as server:
+        made = gateway(server, cache=tmp_path)
+        await made.complete(Request(**base))
+        reply = await made.complete(Request(**(base | changes)))
+    assert reply.usage.disk_hits == 0
+
+
+async def test_cache_tells_models_apart(tmp_path: Path) -> None:
+    with ScriptedServer(lambda body: body["model"]) as server:
+        replies = [await gateway(server, cache=tmp_path, model=m).complete(text_request()) for m in ("a", "b")]
+    assert [r.value for r in replies] == ["a", "b"]
+
+
+async def test_only_valid_output_is_cached_and_a_repaired_one_is(tmp_path: Path) -> None:
+    with ScriptedServer(["bad", "bad", "bad", GOOD]) as server:
+        made = gateway(server, cache=tmp_path)
+        with pytest.raises(InvalidOutputError):
+            await made.complete(fruit_request())
+        assert (await made.complete(fruit_request())).usage.repairs == 1
+        assert (await made.complete(fruit_request())).usage == Usage(disk_hits=1)
+
+
+async def test_cached_text_that_is_no_longer_accepted_is_asked_for_anew(tmp_path: Path) -> None:
+    with ScriptedServer(["old", "7"]) as server:
+        made = gateway(server, cache=tmp_path)
+        await made.complete(text_request())
+        assert (await made.complete(text_request(parse=int))).value == 7
+
+
+async def test_cache_holds_no_pickle(tmp_path: Path) -> None:
+    with ScriptedServer(["x" * 100_000]) as server:
+        await gateway(server, cache=tmp_path, context_tokens=10**6).complete(text_request())
+    stored = [f.read_bytes() for f in tmp_path.rglob("*.val")] + [(tmp_path / "cache.db").read_bytes()]
+    assert not any(b"\x80\x05\x95" in data or b"\x80\x04\x95" in data for data in stored)
+
+
+async def test_cache_that_cannot_be_opened_says_which_setting(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with ScriptedServer(["x"]) as server, pytest.raises(ConfigError, match="DISCO_RAG_LLM__CACHE"):
+        await gateway(server, cache=tmp_path / "file" / "cache").complete(text_request())

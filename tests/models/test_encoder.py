@@ -1,0 +1,80 @@
+"""The packaged encoder, with its real weights and no network."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+import numpy as np
+import pytest
+
+from discorag.errors import ConfigError, InvariantError, QueryError
+from discorag.models.encoder import PackagedEncoder, encoder_from
+from discorag.settings import EncoderSettings, Settings
+
+
+@pytest.fixture(scope="module")
+def encoder() -> PackagedEncoder:
+    return PackagedEncoder(batch_size=4)
+
+
+async def test_vectors_are_unit_float32_of_the_stated_dimension(encoder: PackagedEncoder) -> None:
+    vectors = await encoder.encode_documents([f"Text number {i}." for i in range(9)])
+    assert vectors.shape == (9, encoder.dimension) == (9, 384)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+async def test_query_is_nearest_to_the_text_that_answers_it(encoder: PackagedEncoder) -> None:
+    documents = await encoder.encode_documents(["Bread is baked in an oven.", "The dog chased the cat up a tree."])
+    query = await encoder.encode_query("How do you make bread?")
+    assert query.shape == (384,)
+    assert documents[0] @ query > documents[1] @ query + 0.2
+
+
+async def test_no_texts_give_no_vectors(encoder: PackagedEncoder) -> None:
+    assert (await encoder.encode_documents([])).shape == (0, 384)
+
+
+async def test_vector_does_not_depend_on_the_batch(encoder: PackagedEncoder) -> None:
+    together = await encoder.encode_documents(["short", "a much longer text than the other one " * 5, "x"])
+    assert np.allclose(together[0], await encoder.encode_query("short"), atol=1e-5)
+
+
+async def test_text_of_exactly_the_window_is_seen_whole_and_a_longer_one_is_refused(encoder: PackagedEncoder) -> None:
+    fits = "word " * 253
+    ends = await encoder.encode_documents([fits + "happy", fits + "nuclear"])
+    assert not np.allclose(ends[0], ends[1], atol=1e-3)  # the last token counts
+    with pytest.raises(InvariantError, match=r"Text 1 has 257 tokens.* 256"):
+        await encoder.encode_documents(["fine", fits + "too long"])
+
+
+async def test_query_longer_than_the_window_is_the_users_error(encoder: PackagedEncoder) -> None:
+    with pytest.raises(QueryError, match=r"302 tokens.* 256"):
+        await encoder.encode_query("word " * 300)
+
+
+async def test_concurrent_first_calls_load_one_model_and_agree() -> None:
+    fresh = PackagedEncoder()
+    vectors = await asyncio.gather(*(fresh.encode_query("the same") for _ in range(4)))
+    assert all(np.array_equal(vectors[0], v) for v in vectors)
+
+
+def test_version_names_model_package_and_window(encoder: PackagedEncoder) -> None:
+    assert encoder.version == "all-MiniLM-L6-v2@gt-0.1.0/256"
+
+
+async def test_packaged_encoder_is_the_default_and_another_name_needs_an_endpoint() -> None:
+    assert isinstance(await encoder_from(Settings()), PackagedEncoder)
+    with pytest.raises(ConfigError, match="DISCO_RAG_ENCODER__BASE_URL"):
+        await encoder_from(Settings(encoder=EncoderSettings(model="Qwen3-Embedding-0.6B")))
+
+
+async def test_counts_agree_with_the_models_own_tokenizer(encoder: PackagedEncoder) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    await encoder.encode_query("load it")
+    model = cast(SentenceTransformer, encoder._model)
+    texts = ["Naïve 😀 世界 ends.", "  spaced\n\nout  ", "x" * 200, "word " * 254]
+    own = [len(model.tokenizer(t)["input_ids"]) for t in texts]
+    assert encoder.tokens.counts(texts) == own

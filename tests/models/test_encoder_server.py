@@ -1,0 +1,145 @@
+"""An embedding endpoint as encoder, against a real HTTP server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import SecretStr
+
+from discorag.errors import ContextTooLongError, InvalidOutputError, ModelRejectedError, ModelUnavailableError
+from discorag.models.encoder import encoder_from
+from discorag.models.encoder_server import ServerEncoder
+from discorag.settings import EncoderSettings, Settings
+from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
+
+TASK = "Find passages that answer the question"
+
+
+def settings(server: ScriptedServer, **changes: Any) -> EncoderSettings:
+    values: dict[str, Any] = {"model": "qwen", "batch_size": 4, "timeout_s": 5.0} | changes
+    return EncoderSettings(base_url=server.base_url, **values)
+
+
+async def connected(server: ScriptedServer, **changes: Any) -> ServerEncoder:
+    return await ServerEncoder.connect(settings(server, **changes), retries=2, base_wait_s=0.01)
+
+
+async def test_dimension_is_learnt_on_connecting_and_vectors_are_unit_float32_in_order() -> None:
+    texts = [f"text {i}" for i in range(10)]
+    with ScriptedServer() as server:
+        encoder = await connected(server)
+        vectors = await encoder.encode_documents(texts)
+    assert vectors.shape == (10, encoder.dimension) == (10, 16)
+    assert vectors.dtype == np.float32
+    expected = np.array([hashed_vector(t) for t in texts])
+    assert np.allclose(vectors, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
+
+
+async def test_texts_are_sent_as_text_in_batches() -> None:
+    texts = [f"text {i}" for i in range(10)]
+    with ScriptedServer() as server:
+        encoder = await connected(server, api_key=SecretStr("k1"))
+        await encoder.encode_documents(texts)
+    batches = [r["input"] for r in server.embedding_requests[1:]]
+    assert [len(b) for b in batches] == [4, 4, 2]
+    assert sum(batches, []) == texts
+    assert all((r["model"], r["encoding_format"]) == ("qwen", "float") for r in server.embedding_requests)
+    assert set(server.authorizations) == {"Bearer k1"}
+
+
+async def test_only_queries_carry_the_instruction() -> None:
+    with ScriptedServer() as server:
+        encoder = await connected(server, query_instruction=TASK)
+        query = await encoder.encode_query("why?")
+        await encoder.encode_documents(["because"])
+    assert query.shape == (16,)
+    assert [r["input"] for r in server.embedding_requests[1:]] == [[f"Instruct: {TASK}\nQuery: why?"], ["because"]]
+
+
+async def test_query_goes_as_it_is_without_an_instruction() -> None:
+    with ScriptedServer() as server:
+        await (await connected(server)).encode_query("why?")
+    assert server.embedding_requests[1]["input"] == ["why?"]
+
+
+async def test_no_texts_send_nothing() -> None:
+    with ScriptedServer() as server:
+        assert (await (await connected(server)).encode_documents([])).shape == (0, 16)
+    assert len(server.embedding_requests) == 1
+
+
+async def test_version_tells_models_and_instructions_apart() -> None:
+    with ScriptedServer() as server:
+        kinds: list[dict[str, Any]] = [{}, {"model": "other"}, {"query_instruction": "a"}, {"query_instruction": "b"}]
+        versions = [(await connected(server, **kind)).version for kind in kinds]
+    assert versions[0] == "qwen@server/16"
+    assert len(set(versions)) == 4
+
+
+async def test_passing_failure_is_retried() -> None:
+    replies = iter([Scripted("later", status=429), Scripted("oops", status=500), [[3.0, 4.0]]])
+    with ScriptedServer(embed=lambda texts: next(replies)) as server:
+        assert (await connected(server)).dimension == 2
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind"),
+    [
+        (Scripted("down", status=503), ModelUnavailableError),
+        (Scripted("no", status=401), ModelRejectedError),
+        (Scripted("`inputs` must have less than 512 tokens", status=413), ContextTooLongError),
+    ],
+)
+async def test_failures_are_typed_as_those_of_the_gateway(failure: Scripted, kind: type[Exception]) -> None:
+    with ScriptedServer(embed=lambda texts: failure) as server, pytest.raises(kind):
+        await connected(server)
+
+
+async def test_hint_names_the_encoders_own_settings() -> None:
+    failure = Scripted("no", status=401)
+    with ScriptedServer(embed=lambda texts: failure) as server, pytest.raises(ModelRejectedError, match="ENCODER__API"):
+        await connected(server)
+
+
+async def test_hanging_server_is_given_up_after_the_timeout() -> None:
+    start = time.monotonic()
+    with ScriptedServer(embed=lambda texts: Scripted(delay_s=60)) as server, pytest.raises(ModelUnavailableError):
+        await connected(server, timeout_s=0.2)
+    assert time.monotonic() - start < 3
+
+
+@pytest.mark.parametrize("vectors", [[[0.0, 0.0]], [[1.0], [2.0]], [[float("1e39"), 1.0]], [[]], []])
+async def test_vectors_that_cannot_be_used_are_refused(vectors: list[list[float]]) -> None:
+    with ScriptedServer(embed=lambda texts: vectors) as server, pytest.raises(InvalidOutputError):
+        await connected(server)
+
+
+async def test_another_dimension_later_is_refused() -> None:
+    replies = iter([[[1.0, 0.0]], [[1.0, 0.0, 0.0]]])
+    with ScriptedServer(embed=lambda texts: next(replies)) as server:
+        encoder = await connected(server)
+        with pytest.raises(InvalidOutputError, match="3 dimensions after 2"):
+            await encoder.encode_query("x")
+
+
+async def test_endpoint_that_is_no_embedding_server_is_refused() -> None:
+    reply = Scripted(raw="<html>hello</html>")
+    with ScriptedServer(embed=lambda texts: reply) as server, pytest.raises(ModelRejectedError, match="/v1"):
+        await connected(server)
+
+
+def test_one_encoder_serves_several_event_loops_one_after_the_other() -> None:
+    with ScriptedServer() as server:
+        encoder = asyncio.run(connected(server))
+        for _ in range(2):
+            assert asyncio.run(encoder.encode_documents(["a", "b"])).shape == (2, 16)
+
+
+async def test_configured_endpoint_is_used() -> None:
+    with ScriptedServer() as server:
+        encoder = await encoder_from(Settings(encoder=settings(server)))
+    assert isinstance(encoder, ServerEncoder)

@@ -1,0 +1,68 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discorag.models.protocol import Encoder
+from discorag.rhetoric.plan import Plan, Reference, references, with_citation, without_references
+from tests.rhetoric.cases import case_of, with_graph, with_plan
+
+FLU = "Does vitamin D prevent flu?"
+
+
+def test_steps_are_the_sentences_with_what_they_cite() -> None:
+    plan = Plan(paragraph="Open with [2]. Set [1.3-4] against [10.1].")
+    assert [s.references for s in plan.steps] == [
+        (Reference(chunk=2),),
+        (Reference(chunk=1, first=3, last=4), Reference(chunk=10, first=1, last=1)),
+    ]
+
+
+@pytest.mark.parametrize("text", ["[0]", "[1.0]", "[1.4-2]", "[a]", "[12345]", "(3)", "[1.2.3]"])
+def test_what_only_looks_like_a_reference_is_none(text: str) -> None:
+    assert references(text) == ()
+
+
+@given(st.text(max_size=60).filter(lambda t: "[" not in t and "]" not in t), st.integers(1, 99), st.integers(1, 99))
+def test_a_citation_can_be_put_in_and_taken_out_again(sentence: str, chunk: int, unit: int) -> None:
+    cited = with_citation(sentence, f"[{chunk}.{unit}]")
+    assert references(cited) == (Reference(chunk=chunk, first=unit, last=unit),)
+    assert "".join(without_references(cited).split()) == "".join(sentence.split())
+
+
+async def test_a_contrast_stands_beside_the_point_that_it_contrasts_with(encoder: Encoder) -> None:
+    case = await with_graph(await case_of("vitamin-d", FLU, encoder), encoder)
+    case = await with_plan(case, encoder)
+    assert case.plan is not None
+    assert case.graph is not None
+    at_odds = {frozenset({case.number(e.source), case.number(e.target)}) for e in case.graph.edges if e.disagrees}
+    steps = case.plan.steps
+    against = [i for i, s in enumerate(steps) if s.text.startswith("Set against it")]
+    assert against
+    for i in against:
+        point = next(s for s in reversed(steps[:i]) if not s.text.startswith("Set against it"))
+        assert frozenset({point.references[0].chunk, steps[i].references[0].chunk}) in at_odds
+
+
+async def test_background_comes_first(encoder: Encoder) -> None:
+    case = await with_graph(await case_of("tides", "Why are some tides higher than others?", encoder), encoder)
+    case = await with_plan(case, encoder)
+    assert case.plan is not None
+    told = ["background" in s.text for s in case.plan.steps]
+    assert any(told)
+    assert told == sorted(told, reverse=True)
+
+
+async def test_without_a_graph_the_plan_keeps_the_order_of_retrieval(encoder: Encoder) -> None:
+    case = await with_plan(await case_of("vitamin-d", FLU, encoder), encoder)
+    assert case.plan is not None
+    cited = [(r.chunk, r.first or 0) for s in case.plan.steps for r in s.references]
+    assert len(cited) > 2
+    assert cited == sorted(cited)
+
+
+async def test_passages_without_a_statement_give_a_plan_that_says_so(encoder: Encoder) -> None:
+    from tests.rhetoric.cases import case_from
+
+    case = await with_plan(await case_from({"a": "Is it? Who knows?"}, "what", encoder), encoder)
+    assert case.plan is not None
+    assert [s.references for s in case.plan.steps] == [()]

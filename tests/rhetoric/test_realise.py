@@ -1,0 +1,85 @@
+from dataclasses import replace
+
+import pytest
+
+from discorag.models.protocol import Encoder
+from discorag.rhetoric.engine import Case
+from discorag.rhetoric.plan import Plan, references, without_references
+from discorag.rhetoric.realise import CONNECTIVES, Extractor
+from discorag.rhetoric.units import unit_table
+from discorag.text.terms import terms
+from tests.rhetoric.cases import case_from, case_of, with_graph, with_plan
+
+QUESTIONS = [
+    ("vitamin-d", "Does vitamin D prevent flu?"),
+    ("tides", "Why are some tides higher than others?"),
+    ("library-handbook", "When may a fine be waived?"),
+    ("zh", "喝绿茶对身体有什么好处？"),
+]
+
+
+async def draft_of(case: Case, encoder: Encoder) -> list[str]:
+    return (await Extractor(encoder).answer(case)).value.splitlines()
+
+
+@pytest.mark.parametrize(("corpus", "query"), QUESTIONS)
+async def test_no_content_word_is_invented(corpus: str, query: str, encoder: Encoder) -> None:
+    case = await with_plan(await with_graph(await case_of(corpus, query, encoder), encoder), encoder)
+    added = {w for pair in CONNECTIVES.values() for c in pair for w in terms(c)}
+    lines = await draft_of(case, encoder)
+    assert lines
+    for line in lines:
+        source = " ".join(case.chunks[r.chunk - 1].text for r in references(line))
+        assert set(terms(without_references(line))) - set(terms(source)) <= added
+
+
+async def test_sentences_follow_the_plan_also_when_a_person_has_edited_it(encoder: Encoder) -> None:
+    case = await case_of("vitamin-d", "Does vitamin D prevent flu?", encoder)
+    edited = replace(case, plan=Plan(paragraph="Close with [3]. But first [1.9-10], then nothing of [99] or [1.500]."))
+    cited = [references(line)[0] for line in await draft_of(edited, encoder)]
+    assert cited[0].chunk == 3
+    assert [(r.chunk, r.first) for r in cited[1:]] == [(1, 9), (1, 10)]
+
+
+async def test_without_a_plan_sentences_come_by_relevance(encoder: Encoder) -> None:
+    case = await case_of("tides", "Why are some tides higher than others?", encoder)
+    table = await unit_table(case.chunks, encoder)
+    relevance = table.relevance(await encoder.encode_query(case.query))
+    cited = [references(line)[0] for line in await draft_of(case, encoder)]
+    scores = [float(relevance[table.index(r.chunk, r.first or 0) or 0]) for r in cited]
+    assert len(scores) > 2
+    assert scores == sorted(scores, reverse=True)
+
+
+async def test_without_trees_nuclearity_plays_no_part(encoder: Encoder) -> None:
+    case = await case_of("tides", "Why are some tides higher than others?", encoder)
+    bare = replace(case, chunks=tuple(c.model_copy(update={"tree": None}) for c in case.chunks))
+    with_trees, without = await unit_table(case.chunks, encoder), await unit_table(bare.chunks, encoder)
+    assert any(u.satellite_depth for u in with_trees.units)
+    assert not any(u.satellite_depth for u in without.units)
+
+
+async def test_a_claim_never_comes_without_its_counter_claim(encoder: Encoder) -> None:
+    case = await case_from(
+        {"a": "Coffee reduces the risk of heart disease.", "b": "Coffee has no effect on the risk of heart disease."},
+        "Does coffee reduce the risk of heart disease?",
+        encoder,
+    )
+    case = await with_plan(await with_graph(case, encoder), encoder)
+    lines = await draft_of(case, encoder)
+    assert {references(line)[0].chunk for line in lines} == {1, 2}
+    assert lines[1].startswith("By contrast, coffee has no effect") or lines[1].startswith("By contrast, Coffee")
+
+
+async def test_names_keep_their_capital_behind_a_connective(encoder: Encoder) -> None:
+    case = await case_from(
+        {"a": "The drug lowered fever in Oslo.", "b": "Okoro found that the drug had no effect on fever in Oslo."},
+        "Does the drug lower fever?",
+        encoder,
+    )
+    case = await with_plan(await with_graph(case, encoder), encoder)
+    assert any(line.startswith("By contrast, Okoro") for line in await draft_of(case, encoder))
+
+
+async def test_nothing_to_extract_gives_an_empty_draft(encoder: Encoder) -> None:
+    assert await draft_of(await case_from({"a": "Who? Why?"}, "what", encoder), encoder) == []

@@ -1,0 +1,30 @@
+"""The house itself: our packages are ours, and the files that others rely on name things that exist."""
+
+import importlib
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("package", ["discorag", "nodes", "graphs", "prompts", "eval"])
+def test_packages_come_from_this_repository_and_not_from_a_foreign_distribution(package: str) -> None:
+    module = importlib.import_module(package)
+    assert module.__file__ is not None
+    assert Path(module.__file__).parent == ROOT / package
+
+
+def test_langgraph_json_names_graphs_that_exist_and_hold_no_checkpointer() -> None:
+    for target in json.loads((ROOT / "langgraph.json").read_text())["graphs"].values():
+        module, _, name = target.partition(":")
+        assert getattr(importlib.import_module(module), name).checkpointer is None
+
+
+def test_the_core_can_be_imported_without_torch() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, graphs; assert not {'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
