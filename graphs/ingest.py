@@ -85,7 +85,7 @@ async def run_ingest(
         given = None if resumes else {"path": str(path)}
         state: dict[str, Any] = {}
         stream = checkpointed.astream(
-            given, config, context=context, stream_mode=["custom", "values"], durability="sync", subgraphs=True
+            given, config, context=context, stream_mode=["custom", "values"], durability="async", subgraphs=True
         )
         async for namespace, mode, part in stream:
             if mode == "custom" and progress:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import AIMessage
 from pydantic import SecretStr
 
-from discorag.errors import ModelError, ModelRejectedError
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import Request
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error, is_transient
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 VARIABLES = "DISCO_RAG_LLM"
 # Sent where no key is configured, so that OPENAI_API_KEY never goes to somebody else's server.
 NO_KEY = SecretStr("none")
-# What an endpoint that does not speak this protocol makes the client raise.
-_MALFORMED = (ValueError, LookupError, TypeError)
 
 
 @dataclass
@@ -80,8 +77,8 @@ class ChatClient:
         lane = await self._lanes.get()
         try:
             return await self._backoff.attempts()(self._once, lane, request)
-        except (*ENDPOINT_ERRORS, *_MALFORMED) as error:
-            raise self._final(error) from error
+        except ENDPOINT_ERRORS as error:
+            raise as_model_error(error, variables=VARIABLES) from error
 
     async def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
         """Pieces of text as they come, at last the whole draft. Retried only while nothing has come yet.
@@ -99,8 +96,8 @@ class ChatClient:
                     async with aclosing(self._pieces(lane, request, draft)) as pieces:
                         async for piece in pieces:
                             yield piece
-        except (*ENDPOINT_ERRORS, *_MALFORMED) as error:
-            final = self._final(error)
+        except ENDPOINT_ERRORS as error:
+            final = as_model_error(error, variables=VARIABLES)
             final.usage = draft.usage if draft.text else None
             raise final from error
         yield draft
@@ -124,14 +121,6 @@ class ChatClient:
                 draft.add(chunk)
                 if piece := str(chunk.text):
                     yield piece
-
-    def _final(self, error: Exception) -> ModelError:
-        if isinstance(error, ENDPOINT_ERRORS):
-            return as_model_error(error, variables=VARIABLES)
-        return ModelRejectedError(
-            f"{self._settings.base_url} did not answer with a chat completion: {error}"[:500],
-            hint=f"Check {VARIABLES}__BASE_URL (it usually ends in /v1).",
-        )
 
     def _lane(self) -> _Lane:
         from langchain_openai import ChatOpenAI

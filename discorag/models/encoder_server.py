@@ -32,9 +32,10 @@ class _Endpoint:
         """Unit vectors of one batch, shape (len(texts), d)."""
         try:
             response: CreateEmbeddingResponse = await self.backoff.attempts()(self._once, texts)
+            rows = [item.embedding for item in sorted(response.data, key=lambda item: item.index)]
         except ENDPOINT_ERRORS as error:
             raise as_model_error(error, variables=VARIABLES) from error
-        return _unit_vectors(response, len(texts))
+        return _unit_vectors(rows, len(texts))
 
     async def _once(self, texts: Sequence[str]) -> CreateEmbeddingResponse:
         client = await self.clients.get()
@@ -127,8 +128,7 @@ def _client(settings: EncoderSettings) -> AsyncOpenAI:
     )
 
 
-def _unit_vectors(response: CreateEmbeddingResponse, expected: int) -> Vectors:
-    rows = [item.embedding for item in sorted(response.data, key=lambda item: item.index)]
+def _unit_vectors(rows: list[list[float]], expected: int) -> Vectors:
     if len(rows) != expected or len({len(row) for row in rows}) > 1:
         raise InvalidOutputError(
             f"The endpoint gave {len(rows)} vectors for {expected} texts, or vectors of unequal length.",

@@ -13,8 +13,16 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from discorag.errors import ContextTooLongError, ModelError, ModelRejectedError, ModelUnavailableError, RateLimitedError
 
-# What a call of the openai client can raise because of the endpoint or the way to it.
-ENDPOINT_ERRORS: tuple[type[Exception], ...] = (openai.APIError, TimeoutError)
+# What a call of the openai client raises because of the endpoint or the way to it; the last four because the answer
+# is not what the protocol says (a page of HTML, say).
+ENDPOINT_ERRORS: tuple[type[Exception], ...] = (
+    openai.APIError,
+    TimeoutError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+)
 # No single wait is longer than this, whatever Retry-After says.
 MAX_WAIT_S = 60.0
 
@@ -87,6 +95,9 @@ def as_model_error(error: Exception, *, variables: str) -> ModelError:
     """
     said = (error.message if isinstance(error, openai.APIError) else str(error))[:_QUOTE_LIMIT]
     status = error.status_code if isinstance(error, openai.APIStatusError) else None
+    if not isinstance(error, openai.APIError | TimeoutError):
+        hint = f"Check {variables}__BASE_URL (it usually ends in /v1)."
+        return ModelRejectedError(f"The endpoint does not speak the OpenAI protocol: {said}", hint=hint)
     if status == 429:
         return RateLimitedError(f"The endpoint answered 429 to the end: {said}", hint="Try later or send fewer.")
     if isinstance(error, TimeoutError | openai.APITimeoutError):

@@ -50,9 +50,9 @@ class PackagedTokens:
 def fewest_tokens(text: str) -> int:
     """How many tokens ``text`` has at the very least, for any usual tokenizer.
 
-    Six characters a token, two for Chinese, Japanese and Korean; runs of one character count once, since a tokenizer
-    may have a token for them. Real counts are a third to a half higher, so what this refuses can never fit.
+    Eight characters a token, two for Chinese, Japanese and Korean; runs of one character count once, since a tokenizer
+    may have a token for them. English really has four to five characters a token, so what this refuses can never fit.
     """
     short = _RUN.sub(r"\1", text)
     cjk = len(_CJK.findall(short))
-    return (len(short) - cjk) // 6 + cjk // 2
+    return (len(short) - cjk) // 8 + cjk // 2

@@ -19,8 +19,8 @@ from discorag.rhetoric.graph import Edge, RhetoricalGraph
 from discorag.rhetoric.labels import ChunkRelation
 from discorag.rhetoric.units import UnitTable, unit_table
 
-SAME = 0.62  # cosine of two chunks' closest sentences from which they say the same
-NEAR = 0.48  # ... from which they speak of the same thing
+SAME = 0.75  # cosine of two chunks' closest sentences from which they say the same
+NEAR = 0.62  # ... from which they speak of the same thing
 
 
 @dataclass(frozen=True)

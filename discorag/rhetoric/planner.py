@@ -53,8 +53,8 @@ def _steps(case: Case, graph: RhetoricalGraph, table: UnitTable, selection: Sele
 
 
 def _cite(table: UnitTable, i: int) -> str:
-    unit = table.units[i]
-    return f"[{unit.chunk}.{unit.number}]"
+    unit, last = table.units[i], table.units[table.group(i)[-1]]
+    return f"[{unit.chunk}.{unit.number}]" if last is unit else f"[{unit.chunk}.{unit.number}-{last.number}]"
 
 
 def _opposes(selection: Selection, i: int) -> bool:

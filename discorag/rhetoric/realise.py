@@ -41,7 +41,7 @@ class Extractor:
         table = await unit_table(case.chunks, self.encoder)
         query = await self.encoder.encode_query(case.query)
         if case.plan is None:
-            order = list(select(case, table, query).chosen)
+            order = [j for i in select(case, table, query).chosen for j in table.group(i)]
         else:
             order = resolve(case.plan, table, table.relevance(query))
         return Outcome(value="\n".join(_sentences(case, table, order)))

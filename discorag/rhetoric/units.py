@@ -15,7 +15,9 @@ from discorag.text.span import Span
 SATELLITE_WEIGHT = 0.9  # factor on a unit's relevance for each satellite link above it
 _HEADING = re.compile(r"^#{1,6}\s")
 _ENDING = re.compile(r"[.!。！…][\"'”’)\]」』]*$")
-_LIST_MARK = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
+_BULLET = re.compile(r"^[-*+•]\s+")
+_LIST_ITEM = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
+_ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下", re.IGNORECASE)
 _EMPHASIS = re.compile(r"\*\*|__|`")
 
 
@@ -36,7 +38,7 @@ class Unit:
 
     @property
     def plain(self) -> str:
-        """The text on one line, without list marks and emphasis."""
+        """The text on one line, without bullets and emphasis."""
         return plain(self.text)
 
 
@@ -55,6 +57,17 @@ class UnitTable:
         """Index of unit ``number`` of chunk ``chunk``, None if there is none."""
         return next((i for i, u in enumerate(self.units) if (u.chunk, u.number) == (chunk, number)), None)
 
+    def group(self, i: int) -> range:
+        """Indices of unit ``i`` and, if it announces a list ("the following ..."), of the list's items behind it."""
+        end = i + 1
+        if _ANNOUNCES.search(self.units[i].text):
+            while end < len(self.units) and self._continues(i, end):
+                end += 1
+        return range(i, end)
+
+    def _continues(self, i: int, j: int) -> bool:
+        return self.units[j].chunk == self.units[i].chunk and bool(_LIST_ITEM.match(self.units[j].text))
+
     def relevance(self, query: Vectors) -> Vectors:
         """Cosine to the query, less for satellites (Marcu's promotion); shape (n,)."""
         weight = np.array([SATELLITE_WEIGHT**u.satellite_depth for u in self.units], dtype=np.float32)
@@ -62,8 +75,8 @@ class UnitTable:
 
 
 def plain(text: str) -> str:
-    """``text`` on one line, without a list mark before it and without Markdown emphasis."""
-    return _EMPHASIS.sub("", _LIST_MARK.sub("", " ".join(text.split())))
+    """``text`` on one line, without a bullet before it and without Markdown emphasis; numbers of a list stay."""
+    return _EMPHASIS.sub("", _BULLET.sub("", " ".join(text.split())))
 
 
 async def unit_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> UnitTable:

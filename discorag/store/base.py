@@ -34,20 +34,20 @@ class ShardStore:
         docs: Shard of the documents.
         nodes: Shard of the chunks.
         dimension: Length d of a vector.
-        resources: What to release on closing.
+        resources: What to release on closing; taken over when the store is made.
     """
 
     def __init__(self, docs: Shard, nodes: Shard, *, dimension: int, resources: ExitStack) -> None:
         self._docs = docs
         self._nodes = nodes
         self._dimension = dimension
-        self._resources = resources
         self._lock = RLock()  # around what must be seen together
         self._writing = Lock()  # around a whole put or delete
         self._hidden: dict[str, set[str]] = {}  # document id -> versions written, but not live
         self._live = self._load()
         versions = tuple(points.version_of(m) for scope in self._live.values() for m in scope.values())
         nodes.delete(Where(none=(("version", versions),)))
+        self._resources = resources.pop_all()
 
     def _load(self) -> dict[Scope, dict[str, Manifest]]:
         live: dict[Scope, dict[str, Manifest]] = {}

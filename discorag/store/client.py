@@ -38,7 +38,7 @@ class QdrantStore(ShardStore):
         nodes = ClientPoints(client, "nodes", identity, sparse=True)
         with ExitStack() as stack:
             stack.enter_context(closing(client))
-            super().__init__(docs, nodes, dimension=dimension, resources=stack.pop_all())
+            super().__init__(docs, nodes, dimension=dimension, resources=stack)
 
 
 class ClientPoints:
@@ -109,9 +109,6 @@ class ClientPoints:
     def retrieve(self, ids: Sequence[str]) -> dict[str, Payload]:
         """See `Shard.retrieve`."""
         return {str(r.id): r.payload or {} for r in self._client.retrieve(self._name, list(ids))}
-
-    def close(self) -> None:
-        """See `Shard.close`: nothing of its own, the client is the store's."""
 
 
 def _point(point: Point) -> models.PointStruct:

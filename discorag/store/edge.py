@@ -47,7 +47,6 @@ class EdgeStore(ShardStore):
             docs = stack.enter_context(closing(EdgePoints(path / "docs", dimension, sparse=False)))
             nodes = stack.enter_context(closing(EdgePoints(path / "nodes", dimension, sparse=True)))
             super().__init__(docs, nodes, dimension=dimension, resources=stack)
-            self._resources = stack.pop_all()
 
 
 class EdgePoints:
@@ -98,7 +97,7 @@ class EdgePoints:
         return {str(r.id): r.payload or {} for r in self._shard.retrieve(list(ids), True, False)}
 
     def close(self) -> None:
-        """See `Shard.close`."""
+        """Flush and release."""
         self._shard.flush()
         self._shard.close()
 

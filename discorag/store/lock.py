@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,7 +16,7 @@ OWNER_FILE = ".owner"
 
 
 @contextmanager
-def owned(folder: Path) -> Iterator[None]:
+def owned(folder: Path) -> Generator[None, None, None]:
     """Own ``folder``, an existing one, for as long as the context lasts; the system frees it if the process dies.
 
     Raises:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from discorag.store.protocol import Hit
 
 RRF_K = 60
+DIGITS = 5
+"""Decimals kept of a score: equal vectors get scores that differ in the seventh, depending on where they lie."""
 
 
 def ordered(hits: Sequence[Hit]) -> list[Hit]:
@@ -16,17 +18,21 @@ def ordered(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def ranked(fetch: Callable[[int], list[Hit]], depth: int) -> list[Hit]:
-    """The first ``depth`` hits by score and chunk id.
+    """The first ``depth`` hits by score, rounded, and chunk id.
 
     ``fetch`` returns up to so many hits, best first, equal scores in any order. It is asked for more until no hit left
     out can tie with one kept.
     """
     limit = depth + 1
-    hits = fetch(limit)
+    hits = _rounded(fetch(limit))
     while len(hits) == limit and hits[-1].score == hits[depth - 1].score:
         limit *= 2
-        hits = fetch(limit)
+        hits = _rounded(fetch(limit))
     return ordered(hits)[:depth]
+
+
+def _rounded(hits: Sequence[Hit]) -> list[Hit]:
+    return [Hit(chunk_id=hit.chunk_id, score=round(hit.score, DIGITS)) for hit in hits]
 
 
 def fused(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:

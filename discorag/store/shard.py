@@ -64,7 +64,3 @@ class Shard(Protocol):
     def retrieve(self, ids: Sequence[str]) -> dict[str, Payload]:
         """Payloads of the points that exist, by id. Every id is a UUID."""
         ...
-
-    def close(self) -> None:
-        """Flush and release."""
-        ...

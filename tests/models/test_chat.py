@@ -89,9 +89,20 @@ async def test_servers_context_limit_is_recognised(said: str) -> None:
         await gateway(server).complete(text_request())
 
 
-@pytest.mark.parametrize("raw", ["<html>hello</html>", '{"error": "no such thing"}', '{"choices": null}'])
-async def test_server_that_speaks_something_else_is_rejected_with_a_hint(raw: str) -> None:
-    with ScriptedServer([Scripted(raw=raw)]) as server, pytest.raises(ModelRejectedError, match="/v1"):
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [
+        ("<html>hello</html>", "text/html"),
+        ('{"error": "no such thing"}', "application/json"),
+        ('{"choices": null}', "application/json"),
+        ('{"choices": [', "application/json"),
+    ],
+)
+async def test_server_that_speaks_something_else_is_rejected_with_a_hint(raw: str, kind: str) -> None:
+    with (
+        ScriptedServer([Scripted(raw=raw, headers={"Content-Type": kind})]) as server,
+        pytest.raises(ModelRejectedError, match="/v1"),
+    ):
         await gateway(server).complete(text_request())
 
 

@@ -60,7 +60,7 @@ def test_lower_bound_is_below_a_real_count(text: str) -> None:
 
 
 def test_lower_bound_is_not_trivially_low() -> None:
-    assert fewest_tokens("several words in a row " * 100) > 300
+    assert fewest_tokens("several words in a row " * 100) > 250
     assert fewest_tokens("世界你好" * 100) == 200
 
 

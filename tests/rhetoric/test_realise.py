@@ -83,3 +83,13 @@ async def test_names_keep_their_capital_behind_a_connective(encoder: Encoder) ->
 
 async def test_nothing_to_extract_gives_an_empty_draft(encoder: Encoder) -> None:
     assert await draft_of(await case_from({"a": "Who? Why?"}, "what", encoder), encoder) == []
+
+
+async def test_a_sentence_that_announces_a_list_comes_with_the_list(encoder: Encoder) -> None:
+    case = await case_of("library-handbook", "When may a fine be waived?", encoder)
+    case = await with_plan(await with_graph(case, encoder), encoder)
+    text = without_references("\n".join(await draft_of(case, encoder)))
+    lines = text.splitlines()
+    at = lines.index("A fine may be waived in full if at least one of the following conditions is met.")
+    assert lines[at + 1] == "1. The branch that issued the item was closed without notice on the due date."
+    assert lines[at + 4] == "4. A close relative of the member died during the period of the loan."

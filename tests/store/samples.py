@@ -1,0 +1,104 @@
+"""Small documents with random unit vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discorag.hierarchy.node import Chunk
+from discorag.ids import fingerprint, stable_id
+from discorag.rst.relations import Nuclearity, Relation
+from discorag.rst.tree import RstTree, Split
+from discorag.store.base import ShardStore
+from discorag.store.protocol import Manifest, Vectors
+from discorag.text.document import Document, Scope
+from discorag.text.span import Span
+
+DIMENSION = 8
+ENCODER = "test-encoder/1"
+SCOPE = Scope(tenant="ann", corpus="papers")
+
+
+def unit(n: int, seed: int) -> Vectors:
+    """Random unit vectors, shape (n, DIMENSION)."""
+    vectors = np.random.default_rng(seed).standard_normal((n, DIMENSION)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One document ready to be put."""
+
+    scope: Scope
+    document: Document
+    manifest: Manifest
+    chunks: list[Chunk]
+    vectors: Vectors
+
+    @property
+    def doc_id(self) -> str:
+        return self.manifest.doc_id
+
+    @property
+    def ids(self) -> list[str]:
+        return [c.id for c in self.chunks]
+
+    def put_in(self, store: ShardStore) -> None:
+        store.put(self.scope, self.document, self.manifest, self.chunks, self.vectors)
+
+
+def sample(
+    uri: str,
+    texts: Sequence[str],
+    *,
+    scope: Scope = SCOPE,
+    seed: int = 0,
+    metadata: dict[str, str] | None = None,
+    vectors: Vectors | None = None,
+) -> Sample:
+    """A document whose chunks are ``texts``, parted by blank lines."""
+    document = Document(uri=uri, title=f"Title of {uri}", text="\n\n".join(texts), metadata=metadata or {})
+    versions = {"encoder": ENCODER}
+    key = fingerprint(document.content_hash, versions)
+    doc_id = document.id_in(scope)
+    chunks: list[Chunk] = []
+    start = 0
+    for order, text in enumerate(texts):
+        chunks.append(_chunk(document, doc_id, key, order, Span(start=start, end=start + len(text))))
+        start += len(text) + 2
+    manifest = Manifest(
+        doc_id=doc_id,
+        uri=uri,
+        title=document.title,
+        content_hash=document.content_hash,
+        fingerprint=key,
+        versions=versions,
+        chunks=len(chunks),
+    )
+    made = unit(len(chunks), seed) if vectors is None else vectors
+    return Sample(scope, document, manifest, chunks, made)
+
+
+def _chunk(document: Document, doc_id: str, key: str, order: int, span: Span) -> Chunk:
+    return Chunk(
+        id=stable_id(doc_id, key, order),
+        doc_id=doc_id,
+        order=order,
+        span=span,
+        text=span.of(document.text),
+        sentences=(span,),
+        title=document.title,
+        headings=("One", "二"),
+        tree=_tree(span),
+        metadata=document.metadata,
+    )
+
+
+def _tree(span: Span) -> RstTree | None:
+    if span.end - span.start < 4:
+        return None
+    mid = (span.start + span.end) // 2
+    split = Split(start=0, mid=1, end=2, relation=Relation.CONTRAST, nuclearity=Nuclearity.NN)
+    return RstTree(edus=(Span(start=span.start, end=mid), Span(start=mid, end=span.end)), splits=(split,))

@@ -1,0 +1,389 @@
+"""What every store does, whatever it is made of."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from threading import Event, Thread
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from discorag.errors import EncoderMismatchError, InputError, InvariantError, NotFoundError
+from discorag.store.base import BATCH, ShardStore
+from discorag.store.protocol import Retrieval, SearchQuery, Store
+from discorag.text.document import Scope
+from tests.store.conftest import Place
+from tests.store.samples import DIMENSION, SCOPE, Sample, sample, unit
+
+ABSENT = "00000000-0000-0000-0000-000000000000"
+
+
+def everything(store: Store, scope: Scope = SCOPE) -> set[str]:
+    """Ids of all chunks that a search can find."""
+    return {h.chunk_id for h in store.search(scope, SearchQuery(vector=unit(1, 9)[0], top_k=10_000))}
+
+
+def assert_whole(store: Store, expected: Sample) -> None:
+    """The store shows exactly this sample under its id."""
+    assert store.manifest(expected.scope, expected.doc_id) == expected.manifest
+    assert store.document(expected.scope, expected.doc_id) == expected.document
+    assert store.chunks_of(expected.scope, expected.doc_id) == expected.chunks
+    assert store.chunks(expected.scope, expected.ids) == expected.chunks
+    query = SearchQuery(vector=unit(1, 9)[0], top_k=10_000, filters={"doc_id": [expected.doc_id]})
+    assert {h.chunk_id for h in store.search(expected.scope, query)} == set(expected.ids)
+
+
+class TestRoundTrip:
+    def test_document_chunks_and_trees_come_back_equal(self, store: ShardStore) -> None:
+        piece = sample(
+            "a.md", ["First things first.", "第二段：网络安全很重要。🙂👍🏽 é", "x", 'Quote " and \\ \u2028 end']
+        )
+        piece.put_in(store)
+        assert_whole(store, piece)
+
+    def test_offsets_are_exact_after_the_round_trip(self, store: ShardStore) -> None:
+        piece = sample("a.md", ["🙂 emoji first", "中文和 👩‍👩‍👧 family", "e\u0301 decomposed"])
+        piece.put_in(store)
+        text = store.document(SCOPE, piece.doc_id).text
+        for chunk in store.chunks_of(SCOPE, piece.doc_id):
+            assert text[chunk.span.start : chunk.span.end] == chunk.text
+            assert chunk.tree is not None
+            assert "".join(edu.of(text) for edu in chunk.tree.edus) == chunk.text
+
+    def test_more_chunks_than_a_batch_or_page_come_back_in_order(self, store: ShardStore) -> None:
+        piece = sample("long.md", [f"part {i}" for i in range(4 * BATCH + 3)])
+        piece.put_in(store)
+        assert [c.order for c in store.chunks_of(SCOPE, piece.doc_id)] == list(range(4 * BATCH + 3))
+
+    def test_chunks_come_in_the_order_asked_for(self, store: ShardStore) -> None:
+        piece = sample("a.md", ["one", "two", "three"])
+        piece.put_in(store)
+        wanted = [piece.ids[2], piece.ids[0], piece.ids[2]]
+        assert [c.id for c in store.chunks(SCOPE, wanted)] == wanted
+        assert store.chunks(SCOPE, []) == []
+
+    def test_manifests_are_listed_by_uri(self, store: ShardStore) -> None:
+        for uri in ("b", "c", "a"):
+            sample(uri, [uri]).put_in(store)
+        assert [m.uri for m in store.manifests(SCOPE)] == ["a", "b", "c"]
+
+    def test_everything_is_there_after_opening_again(self, place: Place) -> None:
+        piece = sample("a.md", ["one", "two"], metadata={"lang": "en"})
+        piece.put_in(place.open())
+        place.leave()
+        again = place.open()
+        assert_whole(again, piece)
+        assert again.manifests(SCOPE) == [piece.manifest]
+
+    def test_an_empty_store_answers_empty(self, store: ShardStore) -> None:
+        assert store.manifests(SCOPE) == []
+        assert everything(store) == set()
+        assert store.manifest(SCOPE, ABSENT) is None
+        assert store.search(SCOPE, SearchQuery(vector=unit(1, 0)[0], text="any", retrieval="hybrid")) == []
+
+
+class TestRefusal:
+    def test_a_document_without_chunks_is_refused(self, store: ShardStore) -> None:
+        piece = sample("a.md", ["one"])
+        empty = piece.manifest.model_copy(update={"chunks": 0})
+        with pytest.raises(InvariantError, match="no chunks"):
+            store.put(SCOPE, piece.document, empty, [], np.zeros((0, DIMENSION), np.float32))
+
+    @pytest.mark.parametrize(
+        "vectors", [unit(1, 0), unit(2, 0)[:, :-1], unit(2, 0) * 2, unit(2, 0) * np.float32("nan")]
+    )
+    def test_vectors_of_another_shape_or_length_are_refused(self, store: ShardStore, vectors: np.ndarray) -> None:
+        piece = sample("a.md", ["one", "two"])
+        with pytest.raises(InvariantError):
+            store.put(SCOPE, piece.document, piece.manifest, piece.chunks, vectors)
+        assert store.manifests(SCOPE) == []
+        assert everything(store) == set()
+
+    def test_a_document_of_another_scope_is_refused(self, store: ShardStore) -> None:
+        piece = sample("a.md", ["one"])
+        with pytest.raises(InvariantError, match="another document's id"):
+            store.put(Scope(tenant="bob"), piece.document, piece.manifest, piece.chunks, piece.vectors)
+
+    def test_a_chunk_that_is_not_the_documents_text_is_refused(self, store: ShardStore) -> None:
+        piece = sample("a.md", ["one"])
+        wrong = [piece.chunks[0].model_copy(update={"text": "eno"})]
+        with pytest.raises(InvariantError, match="not the text"):
+            store.put(SCOPE, piece.document, piece.manifest, wrong, piece.vectors)
+
+    def test_a_wrong_count_in_the_manifest_is_refused(self, store: ShardStore) -> None:
+        piece = sample("a.md", ["one", "two"])
+        with pytest.raises(InvariantError, match="counts 2 chunks, not 1"):
+            store.put(SCOPE, piece.document, piece.manifest, piece.chunks[:1], piece.vectors[:1])
+
+    @pytest.mark.parametrize("doc_id", [ABSENT, "no uuid", ""])
+    def test_an_unknown_id_is_not_found(self, store: ShardStore, doc_id: str) -> None:
+        piece = sample("a.md", ["one"])
+        piece.put_in(store)
+        with pytest.raises(NotFoundError, match="ann"):
+            store.document(SCOPE, doc_id)
+        with pytest.raises(NotFoundError):
+            store.chunks_of(SCOPE, doc_id)
+        with pytest.raises(NotFoundError):
+            store.chunks(SCOPE, [piece.ids[0], doc_id])
+        assert not store.delete(SCOPE, doc_id)
+
+    def test_top_k_below_one_is_refused(self, store: ShardStore) -> None:
+        with pytest.raises(InputError, match="top_k is 0"):
+            store.search(SCOPE, SearchQuery(vector=unit(1, 0)[0], top_k=0))
+
+    def test_a_query_vector_of_another_length_is_refused(self, store: ShardStore) -> None:
+        with pytest.raises(InvariantError, match="shape"):
+            store.search(SCOPE, SearchQuery(vector=unit(1, 0)[0][:3]))
+
+    @pytest.mark.parametrize(("encoder", "dimension"), [("other/1", DIMENSION), ("test-encoder/1", 3)])
+    def test_another_encoder_is_refused_and_nothing_changes(self, place: Place, encoder: str, dimension: int) -> None:
+        piece = sample("a.md", ["one"])
+        piece.put_in(place.open())
+        place.leave()
+        with pytest.raises(EncoderMismatchError, match=r"test-encoder/1.*[Ii]ngest again"):
+            place.open(encoder=encoder, dimension=dimension)
+        assert_whole(place.open(), piece)
+
+
+class TestReplacement:
+    def test_a_new_version_takes_the_place_of_the_old(self, store: ShardStore) -> None:
+        old, new = sample("a.md", ["old one", "old two", "old three"]), sample("a.md", ["new one"])
+        old.put_in(store)
+        new.put_in(store)
+        assert_whole(store, new)
+        assert everything(store) == set(new.ids)
+        with pytest.raises(NotFoundError):
+            store.chunks(SCOPE, old.ids[:1])
+
+    def test_putting_the_same_again_changes_nothing(self, store: ShardStore) -> None:
+        piece = sample("a.md", ["one", "two"])
+        piece.put_in(store)
+        piece.put_in(store)
+        assert_whole(store, piece)
+        assert everything(store) == set(piece.ids)
+
+    def test_going_back_to_an_earlier_version_works(self, store: ShardStore) -> None:
+        first, second = sample("a.md", ["one", "two"]), sample("a.md", ["three"])
+        for piece in (first, second, first):
+            piece.put_in(store)
+        assert_whole(store, first)
+
+    def test_two_documents_of_equal_content_do_not_touch_each_other(self, store: ShardStore) -> None:
+        a, b = sample("a.md", ["same"]), sample("b.md", ["same"])
+        a.put_in(store)
+        b.put_in(store)
+        store.delete(SCOPE, a.doc_id)
+        assert_whole(store, b)
+
+    @pytest.mark.parametrize("shard", ["_nodes", "_docs"])
+    def test_a_failure_before_the_switch_leaves_the_old_document_whole(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch, shard: str
+    ) -> None:
+        store = place.open()
+        old = sample("a.md", ["old one", "old two"])
+        new = sample("a.md", [f"new {i}" for i in range(BATCH + 1)])
+        old.put_in(store)
+        with monkeypatch.context() as patch:
+            fail_after(patch, getattr(store, shard), calls=1 if shard == "_nodes" else 0)
+            with pytest.raises(OSError, match="disk"):
+                new.put_in(store)
+        assert_whole(store, old)
+        assert everything(store) == set(old.ids)
+        place.leave()
+        again = place.open()
+        assert_whole(again, old)
+        assert stored_ids(again, old.ids + new.ids) == set(old.ids)
+
+    def test_a_failed_put_can_be_tried_again(self, store: ShardStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        piece = sample("a.md", ["one", "two"])
+        with monkeypatch.context() as patch:
+            fail_after(patch, store._docs, calls=0)
+            with pytest.raises(OSError, match="disk"):
+                piece.put_in(store)
+        assert store.manifests(SCOPE) == []
+        assert everything(store) == set()
+        piece.put_in(store)
+        assert_whole(store, piece)
+
+    def test_a_failure_after_the_switch_leaves_the_new_document_whole(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store = place.open()
+        old, new = sample("a.md", ["old one", "old two"]), sample("a.md", ["new one"])
+        old.put_in(store)
+        with monkeypatch.context() as patch:
+            patch.setattr(store._nodes, "delete", broken)
+            with pytest.raises(OSError, match="disk"):
+                new.put_in(store)
+        assert_whole(store, new)
+        assert everything(store) == set(new.ids)
+        place.leave()
+        again = place.open()
+        assert_whole(again, new)
+        assert stored_ids(again, old.ids + new.ids) == set(new.ids)
+
+    def test_a_reader_sees_the_old_or_the_new_version_never_both(self, store: ShardStore) -> None:
+        versions = [sample("a.md", [f"v{v} {i}" for i in range(30)], seed=v) for v in range(2)]
+        versions[0].put_in(store)
+        done, seen = Event(), list[tuple[str, ...]]()
+
+        def read() -> None:
+            while not done.is_set():
+                seen.append(tuple(sorted(everything(store))))
+                seen.append(tuple(sorted(c.id for c in store.chunks_of(SCOPE, versions[0].doc_id))))
+
+        reader = Thread(target=read)
+        reader.start()
+        for i in range(10):
+            versions[(i + 1) % 2].put_in(store)
+        done.set()
+        reader.join()
+        assert len(seen) > 10
+        assert set(seen) <= {tuple(sorted(v.ids)) for v in versions}
+
+    def test_two_writers_of_one_document_leave_one_of_their_versions_whole(self, store: ShardStore) -> None:
+        versions = [sample("a.md", [f"v{v} {i}" for i in range(30)], seed=v) for v in range(4)]
+        writers = [Thread(target=v.put_in, args=(store,)) for v in versions]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        live = store.manifest(SCOPE, versions[0].doc_id)
+        assert_whole(store, next(v for v in versions if v.manifest == live))
+
+
+class TestDeletion:
+    def test_a_deleted_document_leaves_nothing_also_after_opening_again(self, place: Place) -> None:
+        store = place.open()
+        gone, kept = sample("a.md", ["one", "two"]), sample("b.md", ["three"])
+        gone.put_in(store)
+        kept.put_in(store)
+        assert store.delete(SCOPE, gone.doc_id)
+        assert not store.delete(SCOPE, gone.doc_id)
+        assert_only(store, SCOPE, [kept])
+        place.leave()
+        again = place.open()
+        assert_only(again, SCOPE, [kept])
+        assert_unknown(again, SCOPE, gone)
+
+    def test_a_failure_half_way_shows_nothing_of_the_document(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store = place.open()
+        piece = sample("a.md", ["one", "two"])
+        piece.put_in(store)
+        with monkeypatch.context() as patch:
+            patch.setattr(store._nodes, "delete", broken)
+            with pytest.raises(OSError, match="disk"):
+                store.delete(SCOPE, piece.doc_id)
+        assert everything(store) == set()
+        place.leave()
+        assert stored_ids(place.open(), piece.ids) == set()
+
+
+class TestScopes:
+    @pytest.mark.parametrize("seed", range(3))
+    def test_no_method_shows_or_changes_another_scope(self, store: ShardStore, seed: int) -> None:
+        rng = random.Random(seed)
+        scopes = [Scope(tenant=t, corpus=c) for t, c in product(("ann", "bob"), ("x", "y"))]
+        kept: dict[tuple[Scope, str], Sample] = {}
+        for step in range(40):
+            scope, uri = rng.choice(scopes), rng.choice("abc")
+            if rng.random() < 0.3:
+                gone = sample(uri, ["any"], scope=scope).doc_id
+                assert store.delete(scope, gone) == (kept.pop((scope, uri), None) is not None)
+            else:
+                texts = [f"{uri} common {rng.randrange(9)}" for _ in range(rng.randint(1, 4))]
+                kept[scope, uri] = sample(uri, texts, scope=scope, seed=step, metadata={"k": "v"})
+                kept[scope, uri].put_in(store)
+        for scope in scopes:
+            assert_only(store, scope, [p for (s, _), p in kept.items() if s == scope])
+        for piece, scope in product(kept.values(), scopes):
+            if piece.scope != scope:
+                assert_unknown(store, scope, piece)
+
+    def test_another_tenants_documents_do_not_change_bm25_scores(self, store: ShardStore) -> None:
+        sample("a.md", ["alpha beta", "beta gamma", "delta"]).put_in(store)
+        query = SearchQuery(vector=unit(1, 1)[0], text="alpha beta", retrieval="hybrid")
+        before = store.search(SCOPE, query)
+        bob = Scope(tenant="bob", corpus="papers")
+        sample("b.md", [f"alpha {i}" for i in range(20)], scope=bob).put_in(store)
+        assert store.search(SCOPE, query) == before
+
+
+class TestFilters:
+    ODD = 'a "key"[0].b = c'
+    ZH_ID = sample("zh", ["any"]).doc_id
+    CASES: ClassVar[list[tuple[dict[str, list[str]], set[str]]]] = [
+        ({}, {"en", "zh", "odd"}),
+        ({"lang": ["en"]}, {"en"}),
+        ({"lang": ["en", "zh"]}, {"en", "zh"}),
+        ({"lang": ["en", "zh"], "year": ["2020"]}, {"en"}),
+        ({"lang": ["zh"], "year": ["2020"]}, set()),
+        ({ODD: ["x = y"]}, {"odd"}),
+        ({"lang": []}, set()),
+        ({"missing": ["en"]}, set()),
+        ({"doc_id": [ZH_ID]}, {"zh"}),
+        ({"doc_id": [ZH_ID], "lang": ["en"]}, set()),
+        ({"tenant": ["ann"]}, set()),
+    ]
+
+    @pytest.mark.parametrize("retrieval", ["dense", "hybrid"])
+    def test_all_keys_must_match_one_of_their_values(self, store: ShardStore, retrieval: Retrieval) -> None:
+        for uri, metadata in {
+            "en": {"lang": "en", "year": "2020"},
+            "zh": {"lang": "zh"},
+            "odd": {self.ODD: "x = y"},
+        }.items():
+            sample(uri, [f"text {uri} 1", f"text {uri} 2"], metadata=metadata).put_in(store)
+        for filters, expected in self.CASES:
+            query = SearchQuery(vector=unit(1, 1)[0], text="text", retrieval=retrieval, filters=filters)
+            found = store.chunks(SCOPE, [h.chunk_id for h in store.search(SCOPE, query)])
+            assert sorted(c.title for c in found) == sorted(f"Title of {uri}" for uri in expected for _ in range(2))
+
+
+def broken(*_: object) -> None:
+    raise OSError("disk full")
+
+
+def fail_after(patch: pytest.MonkeyPatch, shard: object, *, calls: int) -> None:
+    """Let ``calls`` upserts of a shard through, then fail."""
+    real = getattr(shard, "upsert")  # noqa: B009
+    left = iter(range(calls))
+
+    def upsert(points: object) -> None:
+        if next(left, None) is None:
+            raise OSError("disk full")
+        real(points)
+
+    patch.setattr(shard, "upsert", upsert)
+
+
+def stored_ids(store: ShardStore, ids: list[str]) -> set[str]:
+    """Which of these chunks the shard holds, visible or not."""
+    return set(store._nodes.retrieve(ids))
+
+
+def assert_only(store: Store, scope: Scope, pieces: list[Sample]) -> None:
+    assert [m.uri for m in store.manifests(scope)] == sorted(p.manifest.uri for p in pieces)
+    ids = {i for p in pieces for i in p.ids}
+    assert everything(store, scope) == ids
+    query = SearchQuery(vector=unit(1, 1)[0], text="common", retrieval="hybrid", top_k=500)
+    assert {h.chunk_id for h in store.search(scope, query)} == ids
+    for piece in pieces:
+        assert_whole(store, piece)
+
+
+def assert_unknown(store: Store, scope: Scope, piece: Sample) -> None:
+    assert store.manifest(scope, piece.doc_id) is None
+    assert not store.delete(scope, piece.doc_id)
+    query = SearchQuery(vector=piece.vectors[0], top_k=500, filters={"doc_id": [piece.doc_id]})
+    assert store.search(scope, query) == []
+    with pytest.raises(NotFoundError):
+        store.document(scope, piece.doc_id)
+    with pytest.raises(NotFoundError):
+        store.chunks_of(scope, piece.doc_id)
+    with pytest.raises(NotFoundError):
+        store.chunks(scope, piece.ids[:1])

@@ -1,0 +1,142 @@
+"""What is found, and in which order."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from discorag.store.base import ShardStore
+from discorag.store.protocol import Hit, Retrieval, SearchQuery, Vectors
+from discorag.store.ranking import fused, ranked
+from discorag.text.terms import sparse, sparse_query
+from tests.store.conftest import NewPlace
+from tests.store.samples import SCOPE, Sample, sample, unit
+
+WORDS = ["alpha", "beta", "gamma", "delta", "omega", "网络", "安全"]
+TEXTS = [" ".join(WORDS[j] for j in range(len(WORDS)) if (i * 37 + 11) >> j & 1) or "none" for i in range(40)]
+QUERY = unit(1, 77)[0]
+
+
+def by_score(scores: dict[str, float]) -> list[str]:
+    return sorted(scores, key=lambda i: (-scores[i], i))
+
+
+def cosines(piece: Sample, query: Vectors) -> dict[str, float]:
+    return dict(zip(piece.ids, (piece.vectors @ query).tolist(), strict=True))
+
+
+def bm25(piece: Sample, text: str) -> dict[str, float]:
+    """BM25 by hand: inverse document frequency times the stored weight, for chunks that share a term."""
+    weights = {c.id: dict(zip(*sparse(c.text), strict=True)) for c in piece.chunks}
+    n = len(weights)
+    scores: dict[str, float] = {}
+    for term in sparse_query(text)[0]:
+        df = sum(term in w for w in weights.values())
+        idf = math.log(1 + (n - df + 0.5) / (df + 0.5))
+        for i, w in weights.items():
+            if term in w:
+                scores[i] = scores.get(i, 0.0) + idf * w[term]
+    return scores
+
+
+def test_dense_order_and_scores_are_the_cosines(store: ShardStore) -> None:
+    piece = sample("a.md", TEXTS)
+    piece.put_in(store)
+    hits = store.search(SCOPE, SearchQuery(vector=QUERY, top_k=15))
+    expected = cosines(piece, QUERY)
+    assert [h.chunk_id for h in hits] == by_score(expected)[:15]
+    assert [h.score for h in hits] == pytest.approx([expected[h.chunk_id] for h in hits], abs=1e-5)
+
+
+def test_hybrid_is_the_reciprocal_rank_fusion_of_both_rankings(store: ShardStore) -> None:
+    texts = [f"{t} {'filler ' * i}" for i, t in enumerate(TEXTS)]  # lengths differ, so BM25 scores do
+    piece = sample("a.md", [t.strip() for t in texts])
+    piece.put_in(store)
+    hits = store.search(SCOPE, SearchQuery(vector=QUERY, text="alpha omega 网络", retrieval="hybrid", top_k=40))
+    expected: dict[str, float] = {}
+    for ranking in (by_score(cosines(piece, QUERY)), by_score(bm25(piece, "alpha omega 网络"))):
+        for rank, i in enumerate(ranking, start=1):
+            expected[i] = expected.get(i, 0.0) + 1 / (60 + rank)
+    assert [h.chunk_id for h in hits] == by_score(expected)
+    assert [h.score for h in hits] == pytest.approx([expected[h.chunk_id] for h in hits])
+
+
+def test_hybrid_finds_a_rare_term_that_dense_ranks_last(store: ShardStore) -> None:
+    vectors = unit(40, 3)
+    last = int(np.argmin(vectors @ QUERY))
+    texts = [f"common words number {i}" for i in range(40)]
+    texts[last] = "the part ZX-4711 is here"
+    piece = sample("a.md", texts, vectors=vectors)
+    piece.put_in(store)
+    rare = piece.ids[last]
+    dense = store.search(SCOPE, SearchQuery(vector=QUERY, top_k=10))
+    hybrid = store.search(SCOPE, SearchQuery(vector=QUERY, text="zx-4711", retrieval="hybrid", top_k=10))
+    assert rare not in [h.chunk_id for h in dense]
+    assert rare in [h.chunk_id for h in hybrid[:3]]
+
+
+@pytest.mark.parametrize("text", ["", "the of and", "unheardof"])
+def test_hybrid_without_a_known_term_keeps_the_dense_order(store: ShardStore, text: str) -> None:
+    sample("a.md", TEXTS).put_in(store)
+    dense = store.search(SCOPE, SearchQuery(vector=QUERY, top_k=10))
+    hybrid = store.search(SCOPE, SearchQuery(vector=QUERY, text=text, retrieval="hybrid", top_k=10))
+    assert [h.chunk_id for h in hybrid] == [h.chunk_id for h in dense]
+
+
+@pytest.mark.parametrize("retrieval", ["dense", "hybrid"])
+def test_the_order_does_not_depend_on_the_order_of_writing(new_place: NewPlace, retrieval: Retrieval) -> None:
+    vectors = np.repeat(unit(2, 5), 5, axis=0)
+    pieces = [sample(f"{i}.md", ["alpha beta"] * 10, vectors=vectors) for i in range(3)]
+    query = SearchQuery(vector=QUERY, text="alpha", retrieval=retrieval, top_k=7)
+    found: list[list[Hit]] = []
+    for order in (pieces, pieces[::-1]):
+        store = new_place().open()
+        for piece in order:
+            piece.put_in(store)
+        found.append(store.search(SCOPE, query))
+    assert found[0] == found[1]
+    assert [h.chunk_id for h in found[0]] == [
+        h.chunk_id for h in sorted(found[0], key=lambda h: (-h.score, h.chunk_id))
+    ]
+
+
+@pytest.mark.parametrize("retrieval", ["dense", "hybrid"])
+def test_fewer_hits_are_the_beginning_of_more(store: ShardStore, retrieval: Retrieval) -> None:
+    sample("a.md", TEXTS).put_in(store)
+    lists = [
+        store.search(SCOPE, SearchQuery(vector=QUERY, text="alpha", retrieval=retrieval, top_k=k)) for k in (1, 5, 100)
+    ]
+    assert lists[2][:5] == lists[1]
+    assert lists[1][:1] == lists[0]
+    assert len(lists[2]) == len(TEXTS)
+
+
+@pytest.mark.parametrize("retrieval", ["dense", "hybrid"])
+def test_hidden_chunks_take_no_rank_and_no_place(
+    store: ShardStore, monkeypatch: pytest.MonkeyPatch, retrieval: Retrieval
+) -> None:
+    old = sample("a.md", TEXTS)
+    old.put_in(store)
+    query = SearchQuery(vector=QUERY, text="alpha", retrieval=retrieval, top_k=5)
+    before = store.search(SCOPE, query)
+    best = np.repeat(QUERY[None], 300, axis=0)
+    monkeypatch.setattr(store._docs, "upsert", _broken)
+    with pytest.raises(OSError, match="disk"):
+        sample("a.md", ["alpha"] * 300, vectors=best).put_in(store)
+    assert store.search(SCOPE, query) == before
+
+
+def _broken(_: object) -> None:
+    raise OSError("disk full")
+
+
+def test_ranked_asks_for_more_until_no_tie_is_left_out() -> None:
+    hits = [Hit(chunk_id=c, score=1.0) for c in "zyxwvutsrq"] + [Hit(chunk_id="a", score=0.5)]
+    assert [h.chunk_id for h in ranked(lambda limit: hits[:limit], 2)] == ["q", "r"]
+
+
+def test_fused_breaks_ties_by_chunk_id() -> None:
+    a, b = Hit(chunk_id="a", score=9.0), Hit(chunk_id="b", score=9.0)
+    assert [h.chunk_id for h in fused([[b, a], [a, b]])] == ["a", "b"]
