@@ -132,7 +132,7 @@ async def encoder_from(settings: Settings) -> Encoder:
                 f"The encoder '{settings.encoder.model}' is not packaged.",
                 hint="Set DISCO_RAG_ENCODER__BASE_URL to an endpoint that serves it.",
             )
-        return PackagedEncoder(settings.encoder.batch_size)
+        return await asyncio.to_thread(PackagedEncoder, settings.encoder.batch_size)
     from discorag.models.encoder_server import ServerEncoder
 
     return await ServerEncoder.connect(settings.encoder)

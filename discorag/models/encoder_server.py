@@ -51,11 +51,11 @@ class ServerEncoder:
     own settings, which no client can see.
     """
 
-    def __init__(self, endpoint: _Endpoint, dimension: int) -> None:
+    def __init__(self, endpoint: _Endpoint, dimension: int, tokens: PackagedTokens) -> None:
         self._endpoint = endpoint
         self._settings = endpoint.settings
         self._dimension = dimension
-        self._tokens = PackagedTokens()
+        self._tokens = tokens
 
     @classmethod
     async def connect(cls, settings: EncoderSettings, *, retries: int = 3, base_wait_s: float = 0.5) -> ServerEncoder:
@@ -70,7 +70,8 @@ class ServerEncoder:
             ModelError: As the gateway's calls.
         """
         endpoint = _Endpoint(settings, Backoff(retries, base_wait_s), PerLoop(lambda: _client(settings)))
-        return cls(endpoint, (await endpoint.embed([_PROBE])).shape[1])
+        [probe] = await endpoint.embed([_PROBE])
+        return cls(endpoint, len(probe), await asyncio.to_thread(PackagedTokens))
 
     @property
     def version(self) -> str:

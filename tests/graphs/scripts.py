@@ -1,0 +1,50 @@
+"""A scripted model that takes part in the whole pipeline: it reads which turn is asked for and answers in its form."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tests.servers.scripted import Script, Scripted
+
+PLAN = "State the finding of [1]. Then set [2] against it."
+ANSWER = "Daily vitamin D lowered the incidence of influenza by 12 % [1]. Other trials saw no effect [2]."
+
+
+def turn_of(body: dict[str, Any]) -> str:
+    """Which turn the last message asks for: ``graph``, ``plan``, ``answer`` or ``tree``."""
+    last = body["messages"][-1]["content"]
+    for turn in ("graph", "plan", "answer"):
+        if f"Now the {turn}" in last:
+            return turn
+    return "answer" if last.rstrip().endswith("such as [2].") else "tree"
+
+
+def chunk_count(body: dict[str, Any]) -> int:
+    """Chunks in the evidence."""
+    return len(re.findall(r"^<chunk id=", "\n".join(m["content"] for m in body["messages"]), re.MULTILINE))
+
+
+def empty_graph(body: dict[str, Any]) -> str:
+    return json.dumps({f"c{i}": [] for i in range(1, chunk_count(body) + 1)}, separators=(",", ":"))
+
+
+def at_odds(body: dict[str, Any]) -> str:
+    """Chunk 2 contrasts with chunk 1; nothing else is related."""
+    rows: dict[str, Any] = json.loads(empty_graph(body))
+    rows["c2"] = [{"to": 1, "rel": "CONTRASTS_WITH"}]
+    return json.dumps(rows, separators=(",", ":"))
+
+
+def model(replies: Mapping[str, Scripted | str] | None = None) -> Script:
+    """A script with a good reply for every turn; ``replies`` puts others in their place, by turn."""
+
+    def respond(body: dict[str, Any]) -> Scripted | str:
+        turn = turn_of(body)
+        if replies and turn in replies:
+            return replies[turn]
+        return {"graph": at_odds(body), "plan": PLAN, "answer": ANSWER, "tree": "no tree"}[turn]
+
+    return respond

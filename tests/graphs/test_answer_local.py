@@ -1,0 +1,121 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discorag.errors import EmptyCorpusError, InputError, QueryError
+from graphs import DiscoRAG
+from graphs.facade import AskResult
+from tests.conftest import EXAMPLES, Pipelines
+
+FLU = "Does vitamin D prevent flu?"
+
+
+@pytest.fixture
+def rag(pipeline: Pipelines) -> DiscoRAG:
+    rag = pipeline()
+    for corpus in ("vitamin-d", "tides"):
+        rag.ingest(EXAMPLES / corpus, corpus=corpus)
+    return rag
+
+
+def test_the_disagreement_of_the_vitamin_d_corpus_is_reported_with_both_spans(rag: DiscoRAG) -> None:
+    answer = rag.ask(FLU, corpus="vitamin-d").answer
+    assert answer.disagreements
+    documents = {m.doc_id: Path(m.uri).read_text(encoding="utf-8") for m in rag.documents(corpus="vitamin-d")}
+    for d in answer.disagreements:
+        assert d.a.doc_id != d.b.doc_id
+        for e in (d.a, d.b):
+            assert documents[e.doc_id][e.span.start : e.span.end] == e.text
+    pairs = {frozenset({d.a.text, d.b.text}) for d in answer.disagreements}
+    gold = json.loads((EXAMPLES.parent / "tests/data/disagreements.json").read_text(encoding="utf-8"))["vitamin-d"]
+    assert pairs & {frozenset({g["a"]["text"], g["b"]["text"]}) for g in gold}
+
+
+@pytest.mark.parametrize("query", ["Why are some tides higher than others?", "Why does high tide come later each day?"])
+def test_the_concordant_corpus_reports_none(rag: DiscoRAG, query: str) -> None:
+    answer = rag.ask(query, corpus="tides").answer
+    assert len(answer.sentences) >= 3
+    assert answer.disagreements == ()
+
+
+def test_every_sentence_carries_evidence_and_the_ledger_names_every_stage(rag: DiscoRAG) -> None:
+    result = rag.ask(FLU, corpus="vitamin-d")
+    assert result.answer.unsupported == ()
+    assert [s.stage for s in result.ledger.stages] == ["retrieve", "parse", "relate", "plan", "generate", "verify"]
+    assert result.ledger.failures == ()
+    assert all(s.step is not None for s in result.answer.sentences)
+
+
+def test_all_switches_off_is_standard_rag(rag: DiscoRAG) -> None:
+    result = rag.ask(FLU, corpus="vitamin-d", use_tree=False, use_graph=False, use_plan=False)
+    assert (result.graph, result.answer.plan, result.answer.disagreements) == (None, None, ())
+    assert result.answer.sentences
+    assert [s.engine for s in result.ledger.stages] == ["local", "off", "off", "off", "local", "local"]
+
+
+def test_hybrid_retrieval_and_top_k_reach_the_store(rag: DiscoRAG) -> None:
+    dense = rag.ask("cathelicidin", corpus="vitamin-d", top_k=3)
+    hybrid = rag.ask("cathelicidin", corpus="vitamin-d", top_k=3, retriever="hybrid")
+    assert len(dense.hits) == len(hybrid.hits) == 3
+    assert any("cathelicidin" in s.text for s in hybrid.answer.sentences)
+
+
+def test_filters_restrict_what_is_searched(rag: DiscoRAG) -> None:
+    one = rag.documents(corpus="vitamin-d")[0]
+    result = rag.ask(FLU, corpus="vitamin-d", filters={"doc_id": [one.doc_id]})
+    assert {e.doc_id for s in result.answer.sentences for e in s.evidence} == {one.doc_id}
+
+
+@pytest.mark.parametrize("query", ["", "  \n\t"])
+def test_an_empty_query_is_an_error_that_says_so(rag: DiscoRAG, query: str) -> None:
+    with pytest.raises(QueryError, match="empty"):
+        rag.ask(query, corpus="tides")
+
+
+def test_a_query_beyond_the_encoders_window_is_an_error_and_not_cut(rag: DiscoRAG) -> None:
+    with pytest.raises(QueryError, match="token"):
+        rag.ask("tide " * 400, corpus="tides")
+
+
+@pytest.mark.parametrize(("name", "value"), [("top_k", 0), ("use_tree", "perhaps"), ("planner", "magic"), ("topk", 3)])
+def test_an_impossible_or_unknown_switch_is_an_error_that_names_it(rag: DiscoRAG, name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=name):
+        rag.ask(FLU, **{name: value})
+
+
+def test_an_empty_corpus_is_an_error_that_says_what_to_do(rag: DiscoRAG) -> None:
+    with pytest.raises(EmptyCorpusError, match="ingest"):
+        rag.ask(FLU, corpus="nothing-here")
+
+
+def test_another_tenant_finds_nothing_of_ours(rag: DiscoRAG) -> None:
+    with pytest.raises(EmptyCorpusError):
+        rag.ask(FLU, corpus="vitamin-d", tenant="somebody-else")
+
+
+def test_the_llm_engine_without_an_endpoint_says_which_setting_is_missing(rag: DiscoRAG) -> None:
+    from discorag.errors import ConfigError
+
+    with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
+        rag.ask(FLU, corpus="vitamin-d", planner="llm")
+
+
+async def test_a_stream_gives_stage_events_tokens_and_at_last_the_result(rag: DiscoRAG) -> None:
+    events = [e async for e in rag.astream(FLU, corpus="vitamin-d")]
+    result = events.pop()
+    assert isinstance(result, AskResult)
+    parts = [e for e in events if not isinstance(e, AskResult)]
+    assert [e["stage"] for e in parts if e["event"] == "start"] == [s.stage for s in result.ledger.stages]
+    assert all(e["preview"] for e in parts if e["event"] == "end")
+    assert "".join(e["token"] for e in parts if e["event"] == "token")
+
+
+def test_trees_are_made_at_query_time_for_chunks_that_have_none(pipeline: Pipelines) -> None:
+    rag = pipeline()
+    rag.ingest(EXAMPLES / "tides", parser="none")
+    store = rag.resources.store
+    assert all(c.tree is None for m in rag.documents() for c in store.chunks_of(rag.scope(), m.doc_id))
+    parse = rag.ask("Why are some tides higher than others?").ledger.stages[1]
+    assert (parse.stage, parse.model) == ("parse", "rules-1")

@@ -1,0 +1,117 @@
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import EXAMPLES
+
+ROOT = EXAMPLES.parent
+
+
+def run(home: Path, *arguments: str, ok: int = 0, **environment: str) -> str:
+    """The real command in a process of its own; what it printed on standard output (standard error on failure)."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "DISCO_RAG_HOME": str(home), "DISCO_RAG_STORE__PATH": str(home / "s")}
+    command = [sys.executable, "-c", "from graphs.cli import main; main()", *arguments]
+    done = subprocess.run(command, cwd=home, env=env | environment, capture_output=True, text=True, check=False)
+    assert done.returncode == ok, done.stdout + done.stderr
+    return done.stdout if ok == 0 else done.stdout + done.stderr
+
+
+def run_json(home: Path, *arguments: str) -> Any:
+    return json.loads(run(home, *arguments, "--json"))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("cli")
+    ingested = run_json(home, "ingest", str(EXAMPLES / "vitamin-d"))
+    assert {o["status"] for o in ingested["outcomes"]} == {"added"}
+    return home
+
+
+def test_ask_prints_sources_disagreements_plan_and_ledger(home: Path) -> None:
+    text = run(home, "ask", "Does vitamin D prevent flu?")
+    for part in ("[1]", "characters", "The sources disagree:", "Plan", "Ledger", "verify"):
+        assert part in text
+
+
+def test_ask_as_json_holds_the_whole_result(home: Path) -> None:
+    result = run_json(home, "ask", "Does vitamin D prevent flu?", "--top-k", "4", "--set", "use_plan=false")
+    assert len(result["hits"]) == 4
+    assert result["answer"]["plan"] is None
+    assert result["answer"]["sentences"][0]["evidence"][0]["span"]["end"] > 0
+
+
+@pytest.mark.parametrize("kind", ["tree", "graph", "plan"])
+def test_show_draws_for_the_terminal_as_mermaid_and_as_json(home: Path, kind: str) -> None:
+    what = "pooled-analysis.md" if kind == "tree" else "Does vitamin D prevent flu?"
+    assert run(home, "show", kind, what).strip()
+    assert run(home, "show", kind, what, "--mermaid").startswith("flowchart ")
+    assert run_json(home, "show", kind, what)
+
+
+def test_status_and_estimate_tell_what_is_stored_and_what_would_be(home: Path) -> None:
+    assert len(run_json(home, "status")) == 6
+    assert "6 documents" in run(home, "status")
+    estimated = run_json(home, "ingest", str(EXAMPLES), "--dry-run")
+    assert (estimated["unchanged"], estimated["documents"] > 10) == (6, True)
+    assert run_json(home, "estimate", str(EXAMPLES), "--parser", "none")["llm_calls"] == 0
+    assert len(run_json(home, "status")) == 6
+
+
+def test_delete_removes_one_document(tmp_path: Path) -> None:
+    run(tmp_path, "ingest", str(EXAMPLES / "tides"))
+    assert "What causes the tides" in run(tmp_path, "delete", "what-causes-tides.md")
+    assert len(run_json(tmp_path, "status")) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ingest", "nowhere"], "MissingPathError"),
+        (["ask", ""], "QueryError"),
+        (["ask", "x", "--corpus", "none"], "EmptyCorpusError"),
+        (["ask", "x", "--top-k", "0"], "top_k"),
+        (["ask", "x", "--set", "nonsense"], "name=value"),
+        (["ask", "x", "--set", "planner=llm"], "DISCO_RAG_LLM__BASE_URL"),
+        (["delete", "nothing.md"], "0 documents match"),
+        (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
+    ],
+)
+def test_an_error_is_one_line_that_says_what_to_do_and_exit_code_2(home: Path, arguments: list[str], said: str) -> None:
+    text = run(home, *arguments, ok=2)
+    assert said in re.sub(r"\s+", " ", text)
+    assert "Traceback" not in text
+
+
+def test_a_bad_setting_is_named(home: Path) -> None:
+    assert "llm.concurrency" in run(home, "status", ok=2, DISCO_RAG_LLM__CONCURRENCY="0")
+
+
+def test_a_second_process_is_told_that_the_store_is_in_use(home: Path) -> None:
+    from discorag.settings import StoreSettings
+    from discorag.store.open import open_store
+
+    identity = json.loads((home / "s" / "store.json").read_text(encoding="utf-8"))
+    store = open_store(
+        StoreSettings(path=home / "s"), dimension=identity["dimension"], encoder_version=identity["encoder_version"]
+    )
+    try:
+        assert "StoreLockedError" in run(home, "status", ok=2)
+    finally:
+        store.close()
+    assert len(run_json(home, "status")) == 6
+
+
+def test_a_failed_document_gives_exit_code_1_and_is_named(tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "bad.txt").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "t" / "good.txt").write_text("Tides rise.", encoding="utf-8")
+    text = run(tmp_path, "ingest", str(tmp_path / "t"), ok=1)
+    assert "bad.txt" in text
+    assert "1 added" in text
