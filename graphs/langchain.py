@@ -39,15 +39,18 @@ class DiscoRetriever(BaseRetriever):
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
+        return await self._retrieve(query)
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        return self.rag.run(lambda: self._retrieve(query))
+
+    async def _retrieve(self, query: str) -> list[Document]:
         vector = await self.rag.resources.encoder.encode_query(check_query(query))
         search = SearchQuery(vector=vector, text=query, retrieval=self.retriever, top_k=self.top_k)
         scope, store = self.rag.scope(tenant=self.tenant, corpus=self.corpus), self.rag.resources.store
         hits = await asyncio.to_thread(store.search, scope, search)
         chunks = await asyncio.to_thread(store.chunks, scope, [h.chunk_id for h in hits])
         return [_document(chunk, hit.score) for chunk, hit in zip(chunks, hits, strict=True)]
-
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return self.rag.run(lambda: self._aget_relevant_documents(query, run_manager=run_manager.get_async()))
 
 
 def as_runnable(rag: DiscoRAG, **switches: Any) -> Runnable[str, AskResult]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 from anyio.from_thread import start_blocking_portal
-from discorag.store.open import open_store
 
 from discorag.errors import ConfigError
 from discorag.ingest import Workbench
@@ -18,6 +17,7 @@ from discorag.rst.llm import LlmParser
 from discorag.rst.local.rules import RuleParser
 from discorag.rst.parser import TreeParser
 from discorag.settings import Settings
+from discorag.store.open import open_store
 from discorag.store.protocol import Store
 from prompts import load
 
