@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -200,7 +200,7 @@ def main() -> None:
 
 
 @contextmanager
-def _pipeline() -> Iterator[DiscoRAG]:
+def _pipeline() -> Generator[DiscoRAG]:
     try:
         rag = DiscoRAG()
     except ValidationError as error:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -103,10 +103,11 @@ class DiscoRAG:
             output_keys=list(_SHOWN),
         )
         async for mode, part in stream:
+            event = cast("dict[str, Any]", part)
             if mode == "custom":
-                yield part
+                yield event
             else:
-                state = part
+                state = event
         yield _result(state)
 
     async def aingest(self, path: str | Path, *, progress: Progress | None = None, **switches: Any) -> IngestResult:

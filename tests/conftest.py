@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,9 +44,7 @@ class Pipelines:
     encoder: Encoder
     opened: list[DiscoRAG]
 
-    def __call__(
-        self, *, llm: str | None = None, kind: str = "memory", name: str = "store", **fields: object
-    ) -> DiscoRAG:
+    def __call__(self, *, llm: str | None = None, kind: str = "memory", name: str = "store", **fields: Any) -> DiscoRAG:
         """A pipeline with the LLM endpoint ``llm``, if given; ``fields`` go to `LlmSettings`."""
         settings = Settings.model_validate(
             {

@@ -99,10 +99,10 @@ def graph_of(case: Case, form: type[BaseModel], text: str) -> RhetoricalGraph:
     Raises:
         ValueError: Bad JSON, a missing source, an unknown label, a loop or a repeated pair.
     """
-    rows = form.model_validate_json(text).model_dump()
-    ids = [c.id for c in case.chunks]
+    rows: dict[str, list[dict[str, Any]]] = form.model_validate_json(text).model_dump()
+    ids: list[str] = [c.id for c in case.chunks]
     edges = tuple(
-        Edge(source=ids[i], target=ids[link["to"] - 1], relation=ChunkRelation(link["rel"]))
+        Edge(source=ids[i], target=ids[int(link["to"]) - 1], relation=ChunkRelation(link["rel"]))
         for i in range(len(ids))
         for link in rows[f"c{i + 1}"]
     )

@@ -2,6 +2,7 @@ import json
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder)
 
 
-def opened(pipeline: Pipelines, server: ScriptedServer, texts: str, **fields: object) -> DiscoRAG:
+def opened(pipeline: Pipelines, server: ScriptedServer, texts: str, **fields: Any) -> DiscoRAG:
     rag = pipeline(llm=server.base_url, **fields)
     rag.ingest(texts)
     return rag
@@ -97,7 +98,7 @@ def test_switched_off_stages_are_not_called_and_leave_no_trace_in_the_prompt(pip
         ({"relater": "local", "planner": "local", "generator": "local"}, []),
     ],
 )
-def test_engines_mix_freely(pipeline: Pipelines, texts: str, engines: dict[str, str], turns: list[str]) -> None:
+def test_engines_mix_freely(pipeline: Pipelines, texts: str, engines: dict[str, Any], turns: list[str]) -> None:
     with ScriptedServer(model()) as server:
         result = opened(pipeline, server, texts).ask(QUERY, **engines)
         assert [turn_of(r) for r in server.requests] == turns

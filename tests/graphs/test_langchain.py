@@ -1,7 +1,14 @@
+from langchain_core.runnables import RunnableLambda
+
+from graphs import AskResult
 from graphs.langchain import DiscoRetriever, as_runnable
 from tests.conftest import EXAMPLES, Pipelines
 
 QUERY = "Why are some tides higher than others?"
+
+
+def text_of(result: AskResult) -> str:
+    return result.answer.text
 
 
 async def test_the_retriever_gives_documents_with_offsets_into_the_source(pipeline: Pipelines) -> None:
@@ -19,6 +26,6 @@ async def test_the_retriever_gives_documents_with_offsets_into_the_source(pipeli
 def test_retriever_and_runnable_also_work_without_an_event_loop(pipeline: Pipelines) -> None:
     rag = pipeline()
     rag.ingest(EXAMPLES / "tides")
-    chain = as_runnable(rag, top_k=4) | (lambda result: result.answer.text)  # pyright: ignore[reportUnknownLambdaType]
+    chain = as_runnable(rag, top_k=4) | RunnableLambda(text_of)
     assert "tide" in chain.invoke(QUERY)
     assert [d.id for d in DiscoRetriever(rag=rag).invoke(QUERY)] == [h.chunk_id for h in rag.ask(QUERY).hits]

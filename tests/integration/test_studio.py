@@ -1,5 +1,7 @@
 """What LangGraph Studio needs of us, asked of the server that Studio talks to."""
 
+# The SDK leaves its own JSON types open:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 import os

@@ -55,11 +55,12 @@ def sample(
     *,
     scope: Scope = SCOPE,
     seed: int = 0,
+    title: str | None = None,
     metadata: dict[str, str] | None = None,
     vectors: Vectors | None = None,
 ) -> Sample:
     """A document whose chunks are ``texts``, parted by blank lines."""
-    document = Document(uri=uri, title=f"Title of {uri}", text="\n\n".join(texts), metadata=metadata or {})
+    document = Document(uri=uri, title=title or f"Title of {uri}", text="\n\n".join(texts), metadata=metadata or {})
     versions = {"encoder": ENCODER}
     key = fingerprint(document.content_hash, versions)
     doc_id = document.id_in(scope)

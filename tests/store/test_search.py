@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -140,3 +141,34 @@ def test_ranked_asks_for_more_until_no_tie_is_left_out() -> None:
 def test_fused_breaks_ties_by_chunk_id() -> None:
     a, b = Hit(chunk_id="a", score=9.0), Hit(chunk_id="b", score=9.0)
     assert [h.chunk_id for h in fused([[b, a], [a, b]])] == ["a", "b"]
+
+
+class TestFilters:
+    ODD = 'a "key"[0].b = c'
+    ZH_ID = sample("zh", ["any"]).doc_id
+    CASES: ClassVar[list[tuple[dict[str, list[str]], set[str]]]] = [
+        ({}, {"en", "zh", "odd"}),
+        ({"lang": ["en"]}, {"en"}),
+        ({"lang": ["en", "zh"]}, {"en", "zh"}),
+        ({"lang": ["en", "zh"], "year": ["2020"]}, {"en"}),
+        ({"lang": ["zh"], "year": ["2020"]}, set()),
+        ({ODD: ["x = y"]}, {"odd"}),
+        ({"lang": []}, set()),
+        ({"missing": ["en"]}, set()),
+        ({"doc_id": [ZH_ID]}, {"zh"}),
+        ({"doc_id": [ZH_ID], "lang": ["en"]}, set()),
+        ({"tenant": ["ann"]}, set()),
+    ]
+
+    @pytest.mark.parametrize("retrieval", ["dense", "hybrid"])
+    def test_all_keys_must_match_one_of_their_values(self, store: ShardStore, retrieval: Retrieval) -> None:
+        for uri, metadata in {
+            "en": {"lang": "en", "year": "2020"},
+            "zh": {"lang": "zh"},
+            "odd": {self.ODD: "x = y"},
+        }.items():
+            sample(uri, [f"text {uri} 1", f"text {uri} 2"], metadata=metadata).put_in(store)
+        for filters, expected in self.CASES:
+            query = SearchQuery(vector=unit(1, 1)[0], text="text", retrieval=retrieval, filters=filters)
+            found = store.chunks(SCOPE, [h.chunk_id for h in store.search(SCOPE, query)])
+            assert sorted(c.title for c in found) == sorted(f"Title of {uri}" for uri in expected for _ in range(2))
