@@ -2,15 +2,12 @@
 
 Each error says what happened (``str(error)``) and what to do about it (``error.hint``). Catch
 `DiscoRagError` to catch them all. ``error.kind`` is the name under which a failure is counted in the
-ledger (`discorag.usage.Failure`).
+ledger (`discorag.ledger.Failure`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from discorag.usage import Usage
+from discorag.usage import Usage
 
 
 class DiscoRagError(Exception):

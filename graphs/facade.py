@@ -16,12 +16,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from discorag.errors import InputError
 from discorag.estimate import Estimate, estimate
 from discorag.ingest import NOT_MADE, DocumentOutcome, survey
+from discorag.ledger import Ledger, StageRecord
 from discorag.rhetoric.answer import Answer
 from discorag.rhetoric.graph import RhetoricalGraph
 from discorag.settings import Settings
 from discorag.store.protocol import Hit, Manifest
 from discorag.text.document import Scope
-from discorag.usage import Ledger, StageRecord
 from graphs import answer as answer_graph
 from graphs.ingest import run_ingest
 from nodes.context import AnswerContext, IngestContext

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from discorag.estimate import Estimate
 from discorag.ingest import Status
+from discorag.ledger import Ledger
 from discorag.store.protocol import Manifest
-from discorag.usage import Ledger
 from graphs.facade import IngestResult
 
 

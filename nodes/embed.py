@@ -8,7 +8,7 @@ from langgraph.types import Command
 
 from discorag.errors import ModelError
 from discorag.ingest import DocumentOutcome, Status
-from discorag.usage import StageRecord
+from discorag.ledger import StageRecord
 from nodes.context import IngestContext, ingest_context
 from nodes.record import Clock, settled, spent
 from nodes.state import DocumentState

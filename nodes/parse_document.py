@@ -7,7 +7,7 @@ import asyncio
 from langgraph.runtime import Runtime
 
 from discorag.ingest import rekeyed
-from discorag.usage import StageRecord
+from discorag.ledger import StageRecord
 from nodes.context import IngestContext, ingest_context
 from nodes.parse import tree_or_fallback
 from nodes.record import spent

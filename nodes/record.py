@@ -8,7 +8,7 @@ from langgraph.config import get_stream_writer
 
 from discorag.errors import DiscoRagError
 from discorag.ingest import DocumentOutcome
-from discorag.usage import Failure, StageRecord
+from discorag.ledger import Failure, StageRecord
 from nodes.state import Json
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from langgraph.config import get_stream_writer
 
 from discorag.errors import DiscoRagError
+from discorag.ledger import Failure, StageRecord
 from discorag.rhetoric.engine import Outcome
-from discorag.usage import Failure, StageRecord, Usage
+from discorag.usage import Usage
 from nodes.state import Json
 
 PREVIEW = 200  # characters of a stage's text preview

@@ -2,7 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.errors import ModelUnavailableError
-from discorag.usage import Failure, Ledger, StageRecord, Usage
+from discorag.ledger import Failure, Ledger, StageRecord
+from discorag.usage import Usage
 
 counts = st.integers(0, 10**9)
 usages = st.builds(Usage, tokens_in=counts, tokens_out=counts, tokens_cached=counts, calls=counts)
