@@ -56,11 +56,6 @@ class Ledger(BaseModel):
         return sum((s.usage for s in self.stages), Usage())
 
     @property
-    def seconds(self) -> float:
-        """Sum of the stages' wall time, in seconds (stages of one document may overlap)."""
-        return sum(s.seconds for s in self.stages)
-
-    @property
     def failures(self) -> tuple[Failure, ...]:
         """Every failure of every stage."""
         return tuple(f for s in self.stages for f in s.failures)

@@ -44,7 +44,10 @@ def show(rag: DiscoRAG, console: Console, question: str, corpus: str) -> None:
         console.print(Group(Text("\nPlan", style="bold"), plan_text(result.answer.plan)))
     if result.graph:
         console.print(Group(Text("\nRhetorical graph", style="bold"), graph_text(result.graph, chunks)))
-    console.print(Group(Text("\nRST tree of chunk 1", style="bold"), tree_text(chunks[0])), ledger_table(result.ledger))
+    console.print(
+        Group(Text("\nRST tree of chunk 1", style="bold"), tree_text(chunks[0])),
+        ledger_table(result.ledger, seconds=result.seconds),
+    )
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def ingest(
     if as_json:
         _print_json(result)
     else:
-        out.print(ingest_summary(result), ledger_table(result.ledger))
+        out.print(ingest_summary(result), ledger_table(result.ledger, seconds=result.seconds))
     if any(o.status is Status.FAILED for o in result.outcomes):
         raise typer.Exit(1)
 
@@ -94,7 +94,7 @@ def ask(
     out.print(answer_text(result.answer))
     if plan:
         out.print(Group(Text("\nPlan", style="bold"), plan_text(plan)))
-    return out.print(ledger_table(result.ledger))
+    return out.print(ledger_table(result.ledger, seconds=result.seconds))
 
 
 @show.command("tree")

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Self, TypeVar, cast
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -32,7 +33,7 @@ Progress = Callable[[dict[str, Any]], None]
 
 
 class AskResult(BaseModel):
-    """An answer with everything that led to it."""
+    """An answer with everything that led to it. ``seconds`` is wall time."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -40,18 +41,20 @@ class AskResult(BaseModel):
     hits: tuple[Hit, ...]
     graph: RhetoricalGraph | None
     ledger: Ledger
+    seconds: float
 
     def __str__(self) -> str:
         return self.answer.text
 
 
 class IngestResult(BaseModel):
-    """What became of every document, and what it cost."""
+    """What became of every document, and what it cost. ``seconds`` is wall time; documents run side by side."""
 
     model_config = ConfigDict(frozen=True)
 
     outcomes: tuple[DocumentOutcome, ...]
     ledger: Ledger
+    seconds: float
 
 
 class DiscoRAG:
@@ -84,17 +87,17 @@ class DiscoRAG:
         Raises:
             InputError: Empty or too long query, unknown or impossible switch, nothing to retrieve from.
         """
-        context = self._context(AnswerContext, switches)
+        context, start = self._context(AnswerContext, switches), perf_counter()
         state = await answer_graph.graph.ainvoke(
             {"query": query, "filters": filters or {}}, context=context, output_keys=list(_SHOWN)
         )
-        return _result(state)
+        return _result(state, perf_counter() - start)
 
     async def astream(
         self, query: str, *, filters: dict[str, list[str]] | None = None, **switches: Any
     ) -> AsyncIterator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
-        context = self._context(AnswerContext, switches)
+        context, start = self._context(AnswerContext, switches), perf_counter()
         state: dict[str, Any] = {}
         stream = answer_graph.graph.astream(
             {"query": query, "filters": filters or {}},
@@ -108,7 +111,7 @@ class DiscoRAG:
                 yield event
             else:
                 state = event
-        yield _result(state)
+        yield _result(state, perf_counter() - start)
 
     async def aingest(self, path: str | Path, *, progress: Progress | None = None, **switches: Any) -> IngestResult:
         """Read a file or folder into the store: new and changed documents are stored, vanished ones deleted.
@@ -121,10 +124,11 @@ class DiscoRAG:
         Raises:
             InputError: Missing path, unknown format, unknown switch.
         """
-        context = self._context(IngestContext, switches)
+        context, start = self._context(IngestContext, switches), perf_counter()
         state = await run_ingest(Path(path), context, self.resources.settings, progress)
         outcomes = tuple(DocumentOutcome.model_validate(o) for o in state["outcomes"])
-        return IngestResult(outcomes=outcomes, ledger=_ledger(state["ledger"]))
+        ledger = _ledger(state["ledger"])
+        return IngestResult(outcomes=outcomes, ledger=ledger, seconds=perf_counter() - start)
 
     async def aestimate(
         self, path: str | Path, *, parser: str = "local", tenant: str | None = None, corpus: str | None = None
@@ -199,12 +203,13 @@ _C = TypeVar("_C", AnswerContext, IngestContext)
 _SHOWN = ("answer", "hits", "graph", "ledger")
 
 
-def _result(state: dict[str, Any]) -> AskResult:
+def _result(state: dict[str, Any], seconds: float) -> AskResult:
     return AskResult(
         answer=Answer.model_validate(state["answer"]),
         hits=tuple(Hit.model_validate(h) for h in state["hits"]),
         graph=RhetoricalGraph.model_validate(state["graph"]) if state.get("graph") else None,
         ledger=_ledger(state["ledger"]),
+        seconds=seconds,
     )
 
 

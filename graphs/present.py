@@ -43,7 +43,7 @@ class IngestProgress:
 
 
 def ingest_summary(result: IngestResult) -> RenderableType:
-    """Documents by status, and why any were failed, skipped or duplicate."""
+    """Documents by status, and why any failed, were skipped or are duplicates."""
     counts = Counter(o.status for o in result.outcomes)
     chunks = sum(o.chunks for o in result.outcomes)
     line = ", ".join(f"{n} {status}" for status, n in counts.items()) or "nothing to do"
@@ -51,8 +51,8 @@ def ingest_summary(result: IngestResult) -> RenderableType:
     return Group(Text(f"{line}; {chunks} chunks stored"), *(Text(f"  {o.status} {o.uri}: {o.note}") for o in noted))
 
 
-def ledger_table(ledger: Ledger) -> RenderableType:
-    """What each stage cost; failures below."""
+def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
+    """What each stage cost and the wall time, in seconds; failures below."""
     table = Table(title="Ledger", title_justify="left", box=None, padding=(0, 2, 0, 0))
     for column in ("stage", "engine", "model"):
         table.add_column(column)
@@ -62,7 +62,9 @@ def ledger_table(ledger: Ledger) -> RenderableType:
         u = s.usage
         numbers = (u.calls, u.tokens_in, u.tokens_cached, u.tokens_out, u.disk_hits, u.repairs)
         table.add_row(s.stage, s.engine, s.model, f"{s.seconds:.2f}", *map(str, numbers))
-    table.add_row("total", "", "", f"{ledger.seconds:.2f}", str(ledger.usage.calls), str(ledger.usage.tokens_in))
+    total = ledger.usage
+    numbers = (total.calls, total.tokens_in, total.tokens_cached, total.tokens_out, total.disk_hits, total.repairs)
+    table.add_row("wall time", "", "", f"{seconds:.2f}", *map(str, numbers))
     failed = [
         Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
     ]

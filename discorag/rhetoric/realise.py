@@ -1,6 +1,7 @@
 """The extractive answer: selected units in plan order, joined by connectives that fit their relation.
 
-No content word is invented: a sentence is a source's own, with at most one connective from `CONNECTIVES` before it.
+No content word is invented: a sentence is a source's own, with at most one connective from `CONNECTIVES` before it. A
+connective of the source ("However, ...") is dropped where what it referred to does not stand before it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from discorag.rhetoric.local import SAME
 from discorag.rhetoric.plan import Plan, Reference, with_citation
 from discorag.rhetoric.select import select
 from discorag.rhetoric.units import Unit, UnitTable, unit_table
+from discorag.rst.local.markers import without_connective
 from discorag.store.protocol import Vectors
 from discorag.text.sentences import language_of
 
@@ -75,7 +77,9 @@ def _sentences(case: Case, table: UnitTable, order: list[int]) -> list[str]:
     for i in order:
         unit = table.units[i]
         connective = _connective(case, table, before, i) if before is not None else ""
-        lines.append(with_citation(_joined(connective, unit.plain, common), f"[{unit.chunk}.{unit.number}]"))
+        follows = before == i - 1 and table.units[i - 1].chunk == unit.chunk
+        text = unit.plain if follows else without_connective(unit.plain)
+        lines.append(with_citation(_joined(connective, text, common), f"[{unit.chunk}.{unit.number}]"))
         before = i
     return lines
 

@@ -1,25 +1,41 @@
+import io
 import json
-import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from graphs.cli import main
 from tests.conftest import EXAMPLES
 
 ROOT = EXAMPLES.parent
 
 
 def run(home: Path, *arguments: str, ok: int = 0, **environment: str) -> str:
-    """The real command in a process of its own; what it printed on standard output (standard error on failure)."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "DISCO_RAG_HOME": str(home), "DISCO_RAG_STORE__PATH": str(home / "s")}
-    command = [sys.executable, "-c", "from graphs.cli import main; main()", *arguments]
-    done = subprocess.run(command, cwd=home, env=env | environment, capture_output=True, text=True, check=False)
-    assert done.returncode == ok, done.stdout + done.stderr
-    return done.stdout if ok == 0 else done.stdout + done.stderr
+    """The command as its entry point runs it; what it printed (errors too, when it is to fail)."""
+    env = {"DISCO_RAG_HOME": str(home), "DISCO_RAG_STORE__PATH": str(home / "s"), **environment}
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(home)
+        patch.setattr(sys, "argv", ["disco-rag", *arguments])
+        for name, value in env.items():
+            patch.setenv(name, value)
+        code = exit_code(main)
+    assert code == ok, out.getvalue() + err.getvalue()
+    return out.getvalue() if ok == 0 else out.getvalue() + err.getvalue()
+
+
+def exit_code(command: Callable[[], None]) -> int:
+    try:
+        command()
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
 
 
 def run_json(home: Path, *arguments: str) -> Any:
@@ -106,6 +122,12 @@ def test_a_second_process_is_told_that_the_store_is_in_use(home: Path) -> None:
     finally:
         store.close()
     assert len(run_json(home, "status")) == 6
+
+
+def test_the_installed_command_starts(home: Path) -> None:
+    command = Path(sys.executable).parent / "disco-rag"
+    done = subprocess.run([command, "--help"], cwd=home, capture_output=True, text=True, check=True)
+    assert "ingest" in done.stdout
 
 
 def test_a_failed_document_gives_exit_code_1_and_is_named(tmp_path: Path) -> None:

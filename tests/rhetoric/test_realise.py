@@ -93,3 +93,12 @@ async def test_a_sentence_that_announces_a_list_comes_with_the_list(encoder: Enc
     at = lines.index("A fine may be waived in full if at least one of the following conditions is met.")
     assert lines[at + 1] == "1. The branch that issued the item was closed without notice on the due date."
     assert lines[at + 4] == "4. A close relative of the member died during the period of the loan."
+
+
+async def test_a_sources_own_connective_goes_when_what_it_referred_to_is_not_there(encoder: Encoder) -> None:
+    text = "The Moon pulls the sea. However, tides are highest when the Moon is near."
+    case = await case_from({"a": text}, "When are tides highest?", encoder)
+    alone = replace(case, plan=Plan(paragraph="Use [1.2]."))
+    both = replace(case, plan=Plan(paragraph="Use [1.1-2]."))
+    assert await draft_of(alone, encoder) == ["Tides are highest when the Moon is near [1.2]."]
+    assert (await draft_of(both, encoder))[1] == "However, tides are highest when the Moon is near [1.2]."

@@ -143,6 +143,16 @@ _DEFINITIONS = (
 )
 
 
+def without_connective(sentence: str) -> str:
+    """``sentence`` without a marker that a comma sets off at its start: what it says when nothing goes before it."""
+    found = _OPENING.match(sentence.casefold())
+    rest = sentence[found.end() :] if found else ""
+    if found is None or MARKERS[" ".join(found[1].split())] is None or not rest.startswith((", ", "，")):
+        return sentence
+    bare = rest.lstrip(",， ")
+    return bare[:1].upper() + bare[1:] if bare else sentence
+
+
 def opening(sentence: str) -> Marker | None:
     """What the opening words of ``sentence`` say about how it relates to what precedes; None if nothing.
 
