@@ -9,13 +9,14 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from discorag.errors import InputError
 from discorag.hierarchy.node import Chunk, Hierarchy
-from discorag.ids import fingerprint
+from discorag.ids import digest, fingerprint
 from discorag.settings import Settings
 from discorag.store.protocol import Manifest, Vectors
 from discorag.text.chunks import SPLITTER_VERSION, chunk_id
 from discorag.text.document import Document, Scope
-from discorag.text.loaders import CONVERTER_VERSION, Source, find_files
+from discorag.text.loaders import CONVERTER_VERSION, Found, Source, find_files
 
 NOT_MADE = "none"  # version of a stage that is switched off
 
@@ -57,7 +58,7 @@ class Piece:
 
 @dataclass
 class Workbench:
-    """Documents on their way, by uri: the graph's state carries the uri only."""
+    """Documents on their way, by a key of each run: the graph's state carries the key only."""
 
     pieces: dict[str, Piece] = field(default_factory=dict[str, Piece])
 
@@ -102,24 +103,58 @@ class Survey:
     aside: tuple[DocumentOutcome, ...]
 
 
-def survey(path: Path) -> Survey:
+def survey(path: Path, *, emptied: bool = False) -> Survey:
     """The files at ``path`` under absolute uris; files of unknown formats and repeated files are set aside.
+
+    Args:
+        path: A file or a folder.
+        emptied: Documents of this folder are stored, so that it may be empty now.
 
     Raises:
         InputError: See `discorag.text.loaders.find_files`.
     """
-    found = find_files(path)
-    aside = [DocumentOutcome(uri=s.uri, status=Status.SKIPPED, note=s.reason) for s in found.skipped]
+    try:
+        found = find_files(path)
+    except InputError:
+        if not (emptied and path.is_dir()):
+            raise
+        found = Found(())
+    root = path.resolve()
+    aside = [
+        DocumentOutcome(uri=(root / s.uri).as_posix(), status=Status.SKIPPED, note=s.reason) for s in found.skipped
+    ]
     first: dict[str, str] = {}
     sources: list[Source] = []
     for source in found.sources:
         uri = source.path.resolve().as_posix()
+        if not uri.isprintable() or not _utf8(uri):
+            aside.append(
+                DocumentOutcome(uri=source.uri, status=Status.FAILED, note="Its name is not UTF-8. Rename it.")
+            )
+            continue
         earlier = first.setdefault(_digest_of(source.path) or uri, uri)
         if earlier == uri:
             sources.append(Source(source.path, uri))
         else:
             aside.append(DocumentOutcome(uri=uri, status=Status.DUPLICATE, note=f"Same content as {earlier}."))
     return Survey(tuple(sources), tuple(aside))
+
+
+def content_of(path: Path) -> str:
+    """Digest of the names and bytes of all files at ``path``; of nothing, if there is none."""
+    try:
+        found = find_files(path)
+    except InputError:
+        return ""
+    return digest("\n".join(f"{_digest_of(s.path)} {s.uri}" for s in found.sources))
+
+
+def _utf8(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _digest_of(path: Path) -> str:
@@ -131,9 +166,22 @@ def _digest_of(path: Path) -> str:
         return ""
 
 
-def vanished(manifests: list[Manifest], root: Path, present: set[str]) -> list[Manifest]:
-    """Stored documents that were read from under ``root`` and are not ``present`` (uris) any more."""
+def stored_under(manifests: list[Manifest], root: Path) -> list[Manifest]:
+    """The documents that were read from somewhere below a folder."""
+    prefix = root.resolve().as_posix().rstrip("/") + "/"
+    return [m for m in manifests if m.uri.startswith(prefix)]
+
+
+def vanished(manifests: list[Manifest], root: Path, present: set[str], skipped: set[str]) -> list[Manifest]:
+    """Stored documents that were read from below ``root`` and are gone from the disk, or repeat another one now.
+
+    Args:
+        manifests: What is stored.
+        root: The folder; a single file makes nothing vanish.
+        present: Uris that this ingest reads.
+        skipped: Uris that it could not look into: nothing below them vanishes.
+    """
     if not root.is_dir():
         return []
-    prefix = root.resolve().as_posix().rstrip("/") + "/"
-    return [m for m in manifests if m.uri.startswith(prefix) and m.uri not in present]
+    gone = [m for m in stored_under(manifests, root) if m.uri not in present]
+    return [m for m in gone if not any(m.uri == s or m.uri.startswith(s + "/") for s in skipped)]

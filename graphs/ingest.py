@@ -4,6 +4,7 @@
 # pyright: reportUnknownMemberType=false
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +14,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from discorag.ids import digest
+from discorag.ingest import content_of
 from discorag.settings import Settings
 from graphs.answer import Graph
 from nodes.context import IngestContext
@@ -60,7 +62,7 @@ def build(**compile_options: Any) -> Graph:
 
 
 def _fan_out(state: IngestState) -> list[Send] | str:
-    return [Send("document", {"uri": uri}) for uri in state.get("files", [])] or "sweep"
+    return [Send("document", {"uri": uri, "key": ""}) for uri in state.get("files", [])] or "sweep"
 
 
 graph = build()
@@ -69,15 +71,14 @@ graph = build()
 async def run_ingest(
     path: Path, context: IngestContext, settings: Settings, progress: Callable[[dict[str, Any]], None] | None = None
 ) -> dict[str, Any]:
-    """Run the graph with checkpoints on disk; an ingest of the same path that was cut off is taken up where it was.
+    """Run the graph with checkpoints on disk; an ingest of the same files that was cut off is taken up where it was.
 
     Raises:
         InputError: See `nodes.scan.scan`.
     """
     file = settings.home / "checkpoints" / "ingest.sqlite"
     file.parent.mkdir(parents=True, exist_ok=True)
-    scope = await context.scope()
-    thread = digest("\x00".join([scope.tenant, scope.corpus, str(path.resolve()), context.parser]))[:32]
+    thread = await _thread_of(path, context)
     config: Any = {"configurable": {"thread_id": thread}, "max_concurrency": CONCURRENCY}
     async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
         checkpointed = build(checkpointer=saver)
@@ -94,3 +95,11 @@ async def run_ingest(
                 state = cast("dict[str, Any]", part)
         await saver.adelete_thread(thread)
     return state
+
+
+async def _thread_of(path: Path, context: IngestContext) -> str:
+    """One thread for one job: the same scope, switches and files with the same content. Anything else starts anew."""
+    scope = await context.scope()
+    files = await asyncio.to_thread(content_of, path)
+    parts = [scope.tenant, scope.corpus, context.parser, str(context.refresh), str(path.resolve()), files]
+    return digest("\x00".join(parts))[:32]

@@ -18,11 +18,11 @@ async def embed(state: DocumentState, runtime: Runtime[IngestContext]) -> Comman
     """Encode the chunks; when the encoder fails for good, the document is settled as failed and nothing is stored."""
     clock = Clock()
     deps = await ingest_context(runtime).deps()
-    piece = deps.workbench.pieces[state["uri"]]
+    piece = deps.workbench.pieces[state["key"]]
     try:
         piece.vectors = await deps.encoder.encode_documents([c.text for c in piece.chunks])
     except ModelError as error:
-        deps.workbench.pieces.pop(state["uri"])
+        deps.workbench.pieces.pop(state["key"])
         outcome = DocumentOutcome(uri=state["uri"], status=Status.FAILED, note=str(error))
         return Command(goto=END, update=settled("embed", outcome, error=error))
     record = StageRecord(stage="embed", model=deps.encoder.version, seconds=clock.seconds)

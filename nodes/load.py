@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from uuid import uuid4
 
 from langgraph.graph import END
 from langgraph.runtime import Runtime
@@ -28,8 +29,9 @@ async def load(state: DocumentState, runtime: Runtime[IngestContext]) -> Command
         return Command(goto=END, update=settled("load", outcome, error=error))
     if piece is None:
         return Command(goto=END, update=settled("load", DocumentOutcome(uri=state["uri"], status=Status.UNCHANGED)))
-    (await context.deps()).workbench.pieces[state["uri"]] = piece
-    return Command(goto="structure")
+    key = uuid4().hex
+    (await context.deps()).workbench.pieces[key] = piece
+    return Command(goto="structure", update={"key": key})
 
 
 async def piece_of(uri: str, context: IngestContext) -> Piece | None:

@@ -23,7 +23,7 @@ async def parse_document(state: DocumentState, runtime: Runtime[IngestContext]) 
     if context.parser == "none":
         return spent(StageRecord(stage="parse", engine="off"))
     stage, deps = Stage("parse"), await context.deps()
-    piece = deps.workbench.pieces[state["uri"]]
+    piece = deps.workbench.pieces[state["key"]]
     parser, local = deps.parser(context.parser), deps.parser("local")
     trees = await asyncio.gather(*(tree_or_fallback(c, parser, local, stage) for c in piece.chunks))
     piece.chunks = [c.model_copy(update={"tree": t}) for c, t in zip(piece.chunks, trees, strict=True)]

@@ -6,21 +6,25 @@ import asyncio
 from pathlib import Path
 
 from langgraph.config import get_stream_writer
+from langgraph.runtime import Runtime
 
 from discorag.errors import MissingPathError
-from discorag.ingest import survey
+from discorag.ingest import stored_under, survey
+from nodes.context import IngestContext, ingest_context
 from nodes.state import IngestState, Json
 
 
-async def scan(state: IngestState) -> Json:
+async def scan(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     """List the files at the path; repeated files and unknown formats are reported and left out.
 
     Raises:
-        InputError: Missing path, unknown format, or a folder without any file to read.
+        InputError: Missing path, unknown format, or a folder without any file to read, now or at an earlier ingest.
     """
     if not state["path"]:
         raise MissingPathError("No path was given.", hint="Name a file or a folder.")
-    result = await asyncio.to_thread(survey, Path(state["path"]))
+    context, path = ingest_context(runtime), Path(state["path"])
+    stored = await asyncio.to_thread((await context.deps()).store.manifests, await context.scope())
+    result = await asyncio.to_thread(survey, path, emptied=bool(stored_under(stored, path)))
     get_stream_writer()({"event": "found", "documents": len(result.sources), "aside": len(result.aside)})
     outcomes = [o.model_dump(mode="json") for o in result.aside]
-    return {"files": [s.uri for s in result.sources], "outcomes": outcomes}
+    return {"path": str(path.resolve()), "files": [s.uri for s in result.sources], "outcomes": outcomes}

@@ -17,7 +17,7 @@ async def segment(state: DocumentState, runtime: Runtime[IngestContext]) -> Json
     """Cut the chunks."""
     clock, context = Clock(), ingest_context(runtime)
     deps, scope = await context.deps(), await context.scope()
-    piece = deps.workbench.pieces[state["uri"]]
+    piece = deps.workbench.pieces[state["key"]]
     assert piece.hierarchy is not None
     piece.chunks = await asyncio.to_thread(
         cut_chunks,

@@ -69,9 +69,10 @@ class IngestState(IngestInput, total=False):
 
 
 class DocumentState(TypedDict):
-    """One document on its way; its text and vectors wait on the workbench under its uri."""
+    """One document on its way; its text and vectors wait on the workbench under its key."""
 
     uri: str
+    key: str
     outcomes: NotRequired[Annotated[list[Json], operator.add]]
     ledger: NotRequired[Annotated[list[Json], operator.add]]
 

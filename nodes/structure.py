@@ -17,6 +17,6 @@ async def structure(state: DocumentState, runtime: Runtime[IngestContext]) -> Js
     """Build the document's hierarchy."""
     clock = Clock()
     deps = await ingest_context(runtime).deps()
-    piece = deps.workbench.pieces[state["uri"]]
+    piece = deps.workbench.pieces[state["key"]]
     piece.hierarchy = await asyncio.to_thread(build_hierarchy, piece.document)
     return spent(StageRecord(stage="structure", seconds=clock.seconds))

@@ -18,7 +18,8 @@ async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     context = ingest_context(runtime)
     deps, scope = await context.deps(), await context.scope()
     stored = await asyncio.to_thread(deps.store.manifests, scope)
-    gone = await asyncio.to_thread(vanished, stored, Path(state["path"]), set(state.get("files", [])))
+    skipped = {o["uri"] for o in state.get("outcomes", []) if o["status"] == Status.SKIPPED}
+    gone = await asyncio.to_thread(vanished, stored, Path(state["path"]), set(state.get("files", [])), skipped)
     outcomes: list[Json] = []
     for manifest in gone:
         await asyncio.to_thread(deps.store.delete, scope, manifest.doc_id)

@@ -6,6 +6,7 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
+from discorag.errors import StoreError
 from discorag.ingest import DocumentOutcome, Status
 from nodes.context import IngestContext, ingest_context
 from nodes.record import Clock, settled
@@ -16,10 +17,17 @@ async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
     """Store the document and clear the workbench of it."""
     clock, context = Clock(), ingest_context(runtime)
     deps, scope = await context.deps(), await context.scope()
-    piece = deps.workbench.pieces.pop(state["uri"])
+    piece = deps.workbench.pieces.pop(state["key"])
     assert piece.vectors is not None
     manifest = piece.manifest.model_copy(update={"chunks": len(piece.chunks)})
-    await asyncio.to_thread(deps.store.put, scope, piece.document, manifest, piece.chunks, piece.vectors)
+    try:
+        await asyncio.to_thread(deps.store.put, scope, piece.document, manifest, piece.chunks, piece.vectors)
+    except OSError as error:
+        cause = StoreError(
+            f"{piece.document.title} could not be stored: {error}.", hint="Check the disk; run it again."
+        )
+        outcome = DocumentOutcome(uri=state["uri"], status=Status.FAILED, note=str(cause))
+        return settled("upsert", outcome, error=cause, seconds=clock.seconds)
     status = Status.REPLACED if piece.replaces else Status.ADDED
     outcome = DocumentOutcome(uri=state["uri"], status=status, chunks=len(piece.chunks))
     return settled("upsert", outcome, seconds=clock.seconds)

@@ -25,7 +25,7 @@ class Document(BaseModel):
     """One document in canonical form: what the converter made of the source, and where it came from.
 
     Args:
-        uri: Where it was read, e.g. a path relative to the ingested folder; with the scope, the document's identity.
+        uri: Where it was read (ingest: the absolute path); with the scope, the document's identity.
         title: First heading, else the file's stem.
         text: Canonical text (line feeds only, no Unicode normalisation). Offsets count its characters.
         media_type: ``text/plain`` or ``text/markdown``.
