@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 
@@ -56,11 +57,12 @@ async def estimate(
         calls: Whether that parser calls a language model, once per chunk.
     """
     stages = versions(settings, parser=parser, encoder=encoder.version)
-    stored = {m.doc_id: m.fingerprint for m in store.manifests(scope)}
-    documents, unreadable = _readable(survey, settings)
+    stored = {m.doc_id: m.fingerprint for m in await asyncio.to_thread(store.manifests, scope)}
+    documents, unreadable = await asyncio.to_thread(_readable, survey, settings)
     fresh = [d for d in documents if stored.get(d.id_in(scope)) != manifest_of(d, scope, stages).fingerprint]
-    chunks = [c for d in fresh for c in _chunks(d, scope, settings, encoder)]
-    tokens = sum(len(t) for t in encoder.tokens.token_offsets([c.text for c in chunks]))
+    chunks = [c for d in fresh for c in await asyncio.to_thread(_chunks, d, scope, settings, encoder)]
+    offsets = await asyncio.to_thread(encoder.tokens.token_offsets, [c.text for c in chunks])
+    tokens = sum(map(len, offsets))
     return Estimate(
         documents=len(fresh),
         unchanged=len(documents) - len(fresh),

@@ -127,7 +127,7 @@ def survey(path: Path, *, emptied: bool = False) -> Survey:
     sources: list[Source] = []
     for source in found.sources:
         uri = source.path.resolve().as_posix()
-        if not uri.isprintable() or not _utf8(uri):
+        if not _utf8(uri):
             aside.append(
                 DocumentOutcome(uri=source.uri, status=Status.FAILED, note="Its name is not UTF-8. Rename it.")
             )

@@ -99,7 +99,7 @@ def ask(
 
 @show.command("tree")
 def show_tree(
-    document: Annotated[str, typer.Argument(help="Document id, or the end of its uri.")],
+    document: Annotated[str, typer.Argument(help="Start of a document's id, or end of its path.")],
     chunk: Annotated[int | None, typer.Option(help="Only this chunk (from 0).")] = None,
     corpus: Corpus = None,
     tenant: Tenant = None,
@@ -173,7 +173,7 @@ def status(corpus: Corpus = None, tenant: Tenant = None, as_json: AsJson = False
 
 @app.command()
 def delete(
-    document: Annotated[str, typer.Argument(help="Document id, or the end of its uri.")],
+    document: Annotated[str, typer.Argument(help="Start of a document's id, or end of its path.")],
     corpus: Corpus = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
@@ -183,7 +183,7 @@ def delete(
         manifest = _one(rag.documents(tenant=tenant, corpus=corpus), document)
         rag.delete(manifest.doc_id, tenant=tenant, corpus=corpus)
     _print_json({"deleted": manifest.doc_id}) if as_json else out.print(
-        f"Deleted {manifest.title} ({manifest.chunks} chunks)."
+        Text(f"Deleted {manifest.title} ({manifest.chunks} chunks).")
     )
 
 
@@ -239,8 +239,9 @@ def _switches(given: list[str] | None) -> dict[str, Any]:
 
 
 def _one(documents: list[Manifest], wanted: str) -> Manifest:
-    """The document with this id, or the only one whose uri ends like this."""
-    matches = [m for m in documents if m.doc_id == wanted or m.uri.endswith(wanted)]
+    """The only document whose id starts, or whose path ends, like this."""
+    end = "/" + wanted.lstrip("/")
+    matches = [m for m in documents if m.doc_id.startswith(wanted) or m.uri.endswith(end)]
     if len(matches) != 1:
         raise InputError(
             f"{len(matches)} documents match {wanted!r}.", hint="disco-rag status lists ids and uris; give more of one."

@@ -134,14 +134,14 @@ class DiscoRAG:
         self, path: str | Path, *, parser: str = "local", tenant: str | None = None, corpus: str | None = None
     ) -> Estimate:
         """What `aingest` would do and cost, without storing anything. Raises as `aingest`."""
-        deps = self.resources
+        deps, _ = self.resources, self._context(IngestContext, {"parser": parser})
         found = await asyncio.to_thread(survey, Path(path))
         return await estimate(
             found,
             scope=self.scope(tenant=tenant, corpus=corpus),
             settings=deps.settings,
             store=deps.store,
-            encoder=deps.encoder,
+            encoder=deps.bare_encoder,
             parser=deps.parser(parser).version if parser != NOT_MADE else NOT_MADE,
             calls=parser == "llm",
         )

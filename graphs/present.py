@@ -13,6 +13,7 @@ from rich.text import Text
 from discorag.estimate import Estimate
 from discorag.ingest import Status
 from discorag.ledger import Ledger
+from discorag.rst.render import one_line
 from discorag.store.protocol import Manifest
 from graphs.facade import IngestResult
 
@@ -48,7 +49,10 @@ def ingest_summary(result: IngestResult) -> RenderableType:
     chunks = sum(o.chunks for o in result.outcomes)
     line = ", ".join(f"{n} {status}" for status, n in counts.items()) or "nothing to do"
     noted = [o for o in result.outcomes if o.note]
-    return Group(Text(f"{line}; {chunks} chunks stored"), *(Text(f"  {o.status} {o.uri}: {o.note}") for o in noted))
+    return Group(
+        Text(f"{line}; {chunks} chunks stored"),
+        *(Text(f"  {o.status} {one_line(o.uri, 200)}: {one_line(o.note, 400)}") for o in noted),
+    )
 
 
 def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
@@ -85,7 +89,7 @@ def status_table(documents: list[Manifest], *, encoder: str, model: str | None) 
     for column in ("id", "title", "chunks", "uri"):
         table.add_column(column)
     for m in documents:
-        table.add_row(m.doc_id[:8], m.title, str(m.chunks), m.uri)
+        table.add_row(m.doc_id[:8], Text(one_line(m.title)), str(m.chunks), Text(one_line(m.uri, 200)))
     total = sum(m.chunks for m in documents)
     foot = f"{len(documents)} documents, {total} chunks. Encoder: {encoder}. LLM: {model or 'none (local engines)'}."
     return Group(table, Text(foot))

@@ -54,6 +54,7 @@ class AnswerContext(_Switches):
     )
     temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature of the language model.")
     beam_width: int = Field(default=1, ge=1, le=16, description="Beam search width on servers that have it; 1 is off.")
+    tree_tokens: int = Field(default=2048, ge=16, description="Output limit of a tree call, in tokens.")
     graph_tokens: int = Field(default=2048, ge=16, description="Output limit of the graph call, in tokens.")
     plan_tokens: int = Field(default=512, ge=16, description="Output limit of the plan call, in tokens.")
     answer_tokens: int = Field(default=1024, ge=16, description="Output limit of the answer call, in tokens.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from discorag.errors import ModelError
+from discorag.errors import InputError, ModelError
 from discorag.rhetoric.engine import Case, Outcome
 from discorag.rhetoric.llm import LlmEngine
 from discorag.rhetoric.realise import Extractor
@@ -27,6 +27,9 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         stage.failed(error, fallback="local")
         stage.emit({"stage": "generate", "event": "restart"})
         outcome, llm = await local.answer(case), None
+    if llm is None and case.plan is not None and not any(s.references for s in case.plan.steps):
+        cause = InputError("The plan cites no passage.", hint="Name the passages that a step uses, as [2] or [2.3].")
+        stage.failed(cause, fallback="sentences by relevance")
     if llm is None:
         stage.emit({"stage": "generate", "event": "token", "token": outcome.value})
     name = llm.model.name if llm else ""

@@ -24,10 +24,11 @@ async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         return {"trees": {}, "ledger": stage.done(engine="off")}
     deps, case = await context.deps(), await case_of(state, context)
     missing = [c for c in case.chunks if c.tree is None]
-    parser = deps.parser(context.parser)
+    parser = deps.parser(context.parser, temperature=context.temperature, max_tokens=context.tree_tokens)
     trees = await asyncio.gather(*(tree_or_fallback(c, parser, deps.parser("local"), stage) for c in missing))
     preview = f"{len(missing)} of {len(case.chunks)} chunks parsed now"
-    ledger = stage.done(engine=context.parser if missing else "stored", model=parser.version, preview=preview)
+    engine = ("llm" if context.parser == "llm" else "local") if missing else "stored"
+    ledger = stage.done(engine=engine, model=parser.version, preview=preview)
     return {"trees": {c.id: t.model_dump(mode="json") for c, t in zip(missing, trees, strict=True)}, "ledger": ledger}
 
 
@@ -39,4 +40,5 @@ async def tree_or_fallback(chunk: Chunk, parser: TreeParser, fallback: TreeParse
         stage.failed(error, fallback=fallback.version)
         parsed = await fallback.parse(chunk)
     stage.usage = stage.usage + parsed.usage
+    stage.prompt_hash = stage.prompt_hash or parsed.prompt_hash
     return parsed.tree

@@ -23,12 +23,16 @@ from prompts import load
 
 
 class Resources:
-    """Opened resources. Close them, or use them as a context manager."""
+    """Opened resources. Close them, or use them as a context manager.
+
+    ``encoder`` remembers what it has encoded; ``bare_encoder`` is the same without a memory, to be timed.
+    """
 
     def __init__(self, settings: Settings, store: Store, encoder: Encoder, model: LanguageModel | None) -> None:
         self.settings = settings
         self.store = store
-        self.encoder = encoder
+        self.encoder = MemoEncoder(encoder)
+        self.bare_encoder = encoder
         self.model = model
         self.workbench = Workbench()
 
@@ -43,7 +47,7 @@ class Resources:
         with start_blocking_portal() as portal:  # works inside a running event loop too
             encoder = portal.call(encoder_from, settings)
         store = open_store(settings.store, dimension=encoder.dimension, encoder_version=encoder.version)
-        return cls(settings, store, MemoEncoder(encoder), gateway_from(settings))
+        return cls(settings, store, encoder, gateway_from(settings))
 
     def require_model(self) -> LanguageModel:
         """The language model. Raises `ConfigError` if no endpoint is configured."""
@@ -54,9 +58,11 @@ class Resources:
             )
         return self.model
 
-    def parser(self, engine: str) -> TreeParser:
+    def parser(self, engine: str, *, temperature: float = 0.0, max_tokens: int = 2048) -> TreeParser:
         """The tree parser of an engine: ``llm``, anything else is ``local``."""
-        return LlmParser(self.require_model(), load("tree")) if engine == "llm" else RuleParser()
+        if engine != "llm":
+            return RuleParser()
+        return LlmParser(self.require_model(), load("tree"), max_tokens=max_tokens, temperature=temperature)
 
     def close(self) -> None:
         """Release the store."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
 
 from discorag.retrieve import check_query, found
 from discorag.store.protocol import SearchQuery
@@ -14,7 +15,7 @@ from nodes.state import AnswerState, Json
 
 
 async def retrieve(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Embed the query and search the scope.
+    """Embed the query and search the scope. A new question in a thread starts with an empty ledger.
 
     Raises:
         QueryError: The query is empty or longer than the encoder's window.
@@ -33,5 +34,5 @@ async def retrieve(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         filters=state.get("filters") or {},
     )
     hits = found(await asyncio.to_thread(deps.store.search, scope, search), scope)
-    ledger = stage.done(engine="local", model=deps.encoder.version, preview=f"{len(hits)} chunks")
+    ledger = Overwrite(stage.done(engine="local", model=deps.encoder.version, preview=f"{len(hits)} chunks"))
     return {"hits": [h.model_dump() for h in hits], "ledger": ledger}

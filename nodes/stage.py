@@ -23,6 +23,7 @@ class Stage:
         self.name = name
         self.failures: list[Failure] = []
         self.usage = Usage()
+        self.prompt_hash = ""
         self._started = time.perf_counter()
         self.emit({"stage": name, "event": "start"})
 
@@ -46,7 +47,7 @@ class Stage:
             stage=self.name,
             engine=engine,
             model=model,
-            prompt_hash=outcome.prompt_hash if outcome else "",
+            prompt_hash=outcome.prompt_hash if outcome else self.prompt_hash,
             seconds=time.perf_counter() - self._started,
             usage=self.usage + (outcome.usage if outcome else Usage()),
             failures=tuple(self.failures),

@@ -18,7 +18,7 @@ class AnswerInput(TypedDict):
     filters: NotRequired[
         Annotated[
             dict[str, list[str]],
-            Field(description="Metadata key -> accepted values; only matching documents are searched."),
+            Field(description="Metadata key -> accepted values; stays in a thread until changed."),
         ]
     ]
 

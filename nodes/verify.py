@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from discorag.rhetoric.verify import Verifier
+from discorag.errors import ModelError
+from discorag.rhetoric.verify import Verifier, unverified
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
@@ -16,6 +17,11 @@ async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context = answer_context(runtime)
     stage = Stage("verify")
     case, deps = await case_of(state, context), await context.deps()
-    answer = await Verifier(deps.encoder).verify(case, state.get("draft", ""))
+    draft = state.get("draft", "")
+    try:
+        answer = await Verifier(deps.encoder).verify(case, draft)
+    except ModelError as error:
+        stage.failed(error, fallback="none: every sentence is marked unsupported")
+        answer = unverified(case, draft, "Verification failed; see the ledger.")
     preview = f"{len(answer.sentences) - len(answer.unsupported)} of {len(answer.sentences)} sentences supported"
     return {"answer": answer.model_dump(mode="json"), "ledger": stage.done(engine="local", preview=preview)}

@@ -60,7 +60,7 @@ class LlmEngine:
         request = Request(
             stage="plan",
             messages=messages_for("plan", case, self.templates, structured=True),
-            parse=lambda text: Plan(paragraph=_cited(text, len(case.chunks), needed=True)),
+            parse=lambda text: Plan(paragraph=_cited(text, case, needed=True)),
             max_tokens=self.sampling.plan_tokens,
             temperature=self.sampling.temperature,
             beam_width=self.sampling.beam_width,
@@ -72,7 +72,7 @@ class LlmEngine:
         request = Request(
             stage="generate",
             messages=messages_for("answer", case, self.templates, structured=structured),
-            parse=lambda text: _cited(text, len(case.chunks), needed=False),
+            parse=lambda text: _cited(text, case, needed=False),
             max_tokens=self.sampling.answer_tokens,
             temperature=self.sampling.temperature,
             beam_width=self.sampling.beam_width,
@@ -109,14 +109,16 @@ def graph_of(case: Case, form: type[BaseModel], text: str) -> RhetoricalGraph:
     return RhetoricalGraph(chunks=tuple(ids), edges=edges)
 
 
-def _cited(text: str, k: int, *, needed: bool) -> str:
+def _cited(text: str, case: Case, *, needed: bool) -> str:
+    """``text``, checked: it cites passages that exist. A number beyond them is fine where a passage writes it."""
     if not text.strip():
         raise ValueError("The output is empty.")
-    found = references(text)
-    unknown = sorted({r.chunk for r in found if r.chunk > k})
+    found, k = references(text), len(case.chunks)
+    beyond = {r.chunk for r in found if r.chunk > k}
+    unknown = sorted(n for n in beyond if not any(f"[{n}]" in c.text for c in case.chunks))
     if unknown:
         raise ValueError(f"It cites passages {unknown}, but there are only {k}.")
-    if needed and not found:
+    if needed and not any(r.chunk <= k for r in found):
         raise ValueError("It cites no passage; name the passages each step uses as [1], [2], ...")
     return text
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from discorag.text.sentences import sentence_spans
 
-_REFERENCE = re.compile(r"\[(\d{1,4})(?:\.(\d{1,4})(?:-(\d{1,4}))?)?\]")
+_REFERENCE = re.compile(r"(?<!\\)\[(\d{1,4})(?:\.(\d{1,4})(?:-(\d{1,4}))?)?\]")
 
 
 class Reference(BaseModel):
@@ -60,9 +60,15 @@ def references(text: str) -> tuple[Reference, ...]:
     return tuple(found)
 
 
-def without_references(text: str) -> str:
-    """``text`` with its references and the space before them removed."""
-    return re.sub(r"\s*" + _REFERENCE.pattern, "", text)
+def without_references(text: str, *, chunks: int) -> str:
+    """``text`` without its references to chunks 1 to ``chunks`` and the space before them; escapes are undone."""
+    bare = re.sub(r"\s*" + _REFERENCE.pattern, lambda m: "" if 1 <= int(m[1]) <= chunks else m[0], text)
+    return bare.replace("\\[", "[")
+
+
+def escaped(text: str) -> str:
+    """``text`` of a source with a mark before everything that would read as a reference of ours."""
+    return _REFERENCE.sub(lambda m: "\\" + m[0], text)
 
 
 def with_citation(sentence: str, citation: str) -> str:

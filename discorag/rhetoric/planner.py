@@ -13,10 +13,21 @@ from discorag.rhetoric.plan import Plan
 from discorag.rhetoric.select import Selection, select
 from discorag.rhetoric.units import UnitTable, unit_table
 
+# The source says more about the target, or comes after it: the target is told first.
+SATELLITE_SOURCE = frozenset(
+    {ChunkRelation.SUPPORTS, ChunkRelation.ELABORATES, ChunkRelation.EXEMPLIFIES, ChunkRelation.SPECIFIES}
+    | {ChunkRelation.SUPPLEMENTS, ChunkRelation.JUSTIFIES, ChunkRelation.RESULTS_FROM, ChunkRelation.FOLLOWS}
+)
+# The source leads to the target: it is told first.
+LEADING_SOURCE = frozenset(
+    {ChunkRelation.CAUSES, ChunkRelation.ENABLES, ChunkRelation.PREVENTS, ChunkRelation.PRECEDES}
+    | {ChunkRelation.BACKGROUND_FOR, ChunkRelation.GENERALIZES, ChunkRelation.MOTIVATES}
+)
+
 
 @dataclass(frozen=True)
 class RulePlan:
-    """Background first, then each point with its counter-claim beside it, then what supports and supplements.
+    """Background first; nuclei before satellites; each point with its counter-claim beside it.
 
     Without a graph the order is that of retrieval.
     """
@@ -40,7 +51,7 @@ def _steps(case: Case, graph: RhetoricalGraph, table: UnitTable, selection: Sele
     background = [i for i in selection.chosen if _is_background(case, graph, table, i) and not _opposes(selection, i)]
     steps = [f"Begin with the background in {_cite(table, i)}." for i in background]
     told = set(background)
-    for i in selection.chosen:
+    for i in _nuclei_first(case, graph, table, [i for i in selection.chosen if i not in told]):
         if i in told:
             continue
         lead = "State the main point of" if len(told) == len(background) else "Add"
@@ -50,6 +61,39 @@ def _steps(case: Case, graph: RhetoricalGraph, table: UnitTable, selection: Sele
             steps.append(f"Set against it {_cite(table, j)}, which {_verdict(case, graph, table, i, j)}.")
             told.add(j)
     return steps
+
+
+def _nuclei_first(case: Case, graph: RhetoricalGraph, table: UnitTable, chosen: list[int]) -> list[int]:
+    """The main point, then the others by relevance, except that what supports or follows another comes after it.
+
+    Between chunks the graph says which is which, inside a chunk the tree does; in a circle the more relevant leads.
+    """
+    leads = _leads(case, graph)
+    order, waiting = chosen[:1], chosen[1:]
+    while waiting:
+        free = (i for i in waiting if not any(_before(table, leads, j, i) for j in waiting if j != i))
+        order.append(next(free, waiting[0]))
+        waiting.remove(order[-1])
+    return order
+
+
+def _leads(case: Case, graph: RhetoricalGraph) -> set[tuple[int, int]]:
+    """Pairs of chunk numbers of which the first has to be told before the second."""
+    pairs: set[tuple[int, int]] = set()
+    for e in graph.edges:
+        source, target = case.number(e.source), case.number(e.target)
+        if e.relation in SATELLITE_SOURCE:
+            pairs.add((target, source))
+        elif e.relation in LEADING_SOURCE:
+            pairs.add((source, target))
+    return pairs
+
+
+def _before(table: UnitTable, leads: set[tuple[int, int]], a: int, b: int) -> bool:
+    left, right = table.units[a], table.units[b]
+    if left.chunk == right.chunk:
+        return left.satellite_depth < right.satellite_depth
+    return (left.chunk, right.chunk) in leads
 
 
 def _cite(table: UnitTable, i: int) -> str:

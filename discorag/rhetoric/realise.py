@@ -14,12 +14,13 @@ from discorag.rhetoric.engine import Case, Outcome
 from discorag.rhetoric.graph import Edge
 from discorag.rhetoric.labels import ChunkRelation
 from discorag.rhetoric.local import SAME
-from discorag.rhetoric.plan import Plan, Reference, with_citation
+from discorag.rhetoric.plan import Plan, Reference, escaped, with_citation
 from discorag.rhetoric.select import select
 from discorag.rhetoric.units import Unit, UnitTable, unit_table
 from discorag.rst.local.markers import without_connective
 from discorag.store.protocol import Vectors
 from discorag.text.sentences import language_of
+from discorag.text.terms import terms
 
 _WORD = re.compile(r"[^\W\d_]+")
 CONNECTIVES: dict[ChunkRelation, tuple[str, str]] = {
@@ -39,13 +40,15 @@ class Extractor:
     encoder: Encoder
 
     async def answer(self, case: Case) -> Outcome[str]:
-        """One cited sentence a line: in plan order, or by relevance without a plan. Empty if no unit is a statement."""
+        """One cited sentence a line: in plan order; by relevance without a plan, or when the plan cites nothing.
+
+        Empty if no unit is a statement.
+        """
         table = await unit_table(case.chunks, self.encoder)
         query = await self.encoder.encode_query(case.query)
-        if case.plan is None:
+        order = resolve(case.plan, table, table.relevance(query)) if case.plan else []
+        if not order:
             order = [j for i in select(case, table, query).chosen for j in table.group(i)]
-        else:
-            order = resolve(case.plan, table, table.relevance(query))
         return Outcome(value="\n".join(_sentences(case, table, order)))
 
 
@@ -78,7 +81,7 @@ def _sentences(case: Case, table: UnitTable, order: list[int]) -> list[str]:
         unit = table.units[i]
         connective = _connective(case, table, before, i) if before is not None else ""
         follows = before == i - 1 and table.units[i - 1].chunk == unit.chunk
-        text = unit.plain if follows else without_connective(unit.plain)
+        text = escaped(unit.plain if follows else without_connective(unit.plain))
         lines.append(with_citation(_joined(connective, text, common), f"[{unit.chunk}.{unit.number}]"))
         before = i
     return lines
@@ -107,11 +110,13 @@ def _fits(edge: Edge, source: str, before: Unit, unit: Unit) -> bool:
 
 
 def _joined(connective: str, sentence: str, common: set[str]) -> str:
-    """Connective and sentence; its first word loses its capital if the sources also write it without one."""
+    """Connective and sentence; its first word loses its capital unless it may be a name."""
     if not connective:
         return sentence
     if not connective.isascii():
         return connective + sentence
     first = _WORD.match(sentence)
-    is_common = first is not None and first[0].istitle() and first[0].lower() in common
+    if first is None or not first[0].istitle() or first[0] == "I":
+        return f"{connective} {sentence}"
+    is_common = first[0].lower() in common or not terms(first[0])  # a stop word is never a name
     return f"{connective} {sentence[0].lower() + sentence[1:] if is_common else sentence}"

@@ -60,7 +60,7 @@ def answer_text(answer: Answer) -> RenderableType:
     body = Text()
     for sentence in answer.sentences:
         marks = "".join(f"[{sources.index(e) + 1}]" for e in sentence.evidence)
-        body.append(sentence.text + " ", style="" if sentence.supported else "yellow")
+        body.append(one_line(sentence.text, len(sentence.text)) + " ", style="" if sentence.supported else "yellow")
         body.append((marks or "[unsupported]") + " ", style="cyan" if marks else "bold yellow")
     parts: list[RenderableType] = [body, Text("")]
     parts += [Text(f"[{i}] {_where(e)}", style="dim") for i, e in enumerate(sources, start=1)]

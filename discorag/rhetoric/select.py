@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from discorag.rhetoric.contrast import at_odds
 from discorag.rhetoric.engine import Case
 from discorag.rhetoric.units import UnitTable
 from discorag.store.protocol import Vectors
@@ -52,13 +53,10 @@ def _adds(i: int, chosen: list[int], table: UnitTable) -> bool:
 def _opposed(case: Case, table: UnitTable, worthy: set[int]) -> list[tuple[int, int]]:
     if case.graph is None:
         return []
-    by_span = {(u.chunk, u.span.start): i for i, u in enumerate(table.units)}
     pairs: list[tuple[int, int]] = []
     for edge in case.graph.edges:
-        if not edge.disagrees or edge.source_span is None or edge.target_span is None:
-            continue
-        a = by_span.get((case.number(edge.target), edge.target_span.start))
-        b = by_span.get((case.number(edge.source), edge.source_span.start))
-        if a is not None and b is not None and (a in worthy or b in worthy):
-            pairs.append((a, b))
+        if edge.disagrees:
+            a, b = at_odds(edge, table, case.number(edge.target), case.number(edge.source))
+            if (a in worthy or b in worthy) and (b, a) not in pairs:
+                pairs.append((a, b))
     return pairs

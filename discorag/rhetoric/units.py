@@ -79,6 +79,13 @@ def plain(text: str) -> str:
     return _EMPHASIS.sub("", _BULLET.sub("", " ".join(text.split())))
 
 
+def within_window(texts: list[str], encoder: Encoder) -> list[str]:
+    """Each text, cut after the last token that fits the encoder: for vectors that only rank."""
+    room = encoder.tokens.max_tokens - encoder.tokens.special_tokens
+    offsets = encoder.tokens.token_offsets(texts)
+    return [t if len(o) <= room else t[: o[room - 1][1]] for t, o in zip(texts, offsets, strict=True)]
+
+
 async def unit_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> UnitTable:
     """Encode the units of ``chunks``, numbered in their order."""
     units = tuple(u for i, c in enumerate(chunks, start=1) for u in _units_of(i, c))

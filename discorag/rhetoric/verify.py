@@ -14,13 +14,13 @@ import numpy as np
 from discorag.models.protocol import Encoder
 from discorag.rhetoric import cues
 from discorag.rhetoric.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
-from discorag.rhetoric.claims import claim_of, odds
+from discorag.rhetoric.claims import claim_of
+from discorag.rhetoric.contrast import at_odds
 from discorag.rhetoric.engine import Case
-from discorag.rhetoric.graph import Edge
 from discorag.rhetoric.labels import ChunkRelation
 from discorag.rhetoric.plan import Plan, references, without_references
 from discorag.rhetoric.realise import CONNECTIVES
-from discorag.rhetoric.units import Unit, UnitTable, plain, unit_table
+from discorag.rhetoric.units import Unit, UnitTable, plain, unit_table, within_window
 from discorag.text.sentences import sentence_spans
 from discorag.text.span import Span
 from discorag.text.terms import terms
@@ -51,28 +51,41 @@ class Verifier:
         Args:
             case: With the chunks, graph and plan that the draft was made from.
             draft: Text whose sentences cite chunks as ``[2]`` or units as ``[2.3]``.
+
+        Raises:
+            ModelError: The encoder is an endpoint and fails.
         """
         table = await unit_table(case.chunks, self.encoder)
-        drafts = [s for s in _split(draft) if without_references(s).strip(" .。")]
-        bare_texts = [_stripped(s) for s in drafts]
-        vectors = await self.encoder.encode_documents(bare_texts)
+        drafts, k = _split(draft, len(case.chunks)), len(case.chunks)
+        bare = [_stripped(s, k) for s in drafts]
+        vectors = await self.encoder.encode_documents(within_window(bare, self.encoder))
         sentences: list[AnswerSentence] = []
-        for text, bare, vector in zip(drafts, bare_texts, vectors, strict=True):
-            judged = _judge(bare, {r.chunk for r in references(text)}, table, table.vectors @ vector)
+        for text, plain_text, vector in zip(drafts, bare, vectors, strict=True):
+            judged = _judge(plain_text, {r.chunk for r in references(text)}, table, table.vectors @ vector)
             evidence = tuple(_evidence(case, u.chunk, u.span) for u in judged.units)
             step = _step(case.plan, text, judged.units, sentences)
-            shown = without_references(text).strip()
+            shown = without_references(text, chunks=k).strip()
             sentences.append(AnswerSentence(text=shown, evidence=evidence, step=step, reason=judged.reason))
         found = _disagreements(case, table, {e.chunk_id for s in sentences for e in s.evidence})
         return Answer(query=case.query, sentences=tuple(sentences), disagreements=found, plan=case.plan)
 
 
-def _split(draft: str) -> list[str]:
-    return [span.of(line) for line in draft.splitlines() for span in sentence_spans(line)]
+def unverified(case: Case, draft: str, reason: str) -> Answer:
+    """The draft's sentences, all unsupported for the same ``reason``: verification itself failed."""
+    k = len(case.chunks)
+    texts = [without_references(s, chunks=k).strip() for s in _split(draft, k)]
+    return Answer(
+        query=case.query, sentences=tuple(AnswerSentence(text=t, reason=reason) for t in texts), plan=case.plan
+    )
 
 
-def _stripped(sentence: str) -> str:
-    text = plain(without_references(sentence))
+def _split(draft: str, chunks: int) -> list[str]:
+    sentences = (span.of(line) for line in draft.splitlines() for span in sentence_spans(line))
+    return [s for s in sentences if without_references(s, chunks=chunks).strip(" .。")]
+
+
+def _stripped(sentence: str, chunks: int) -> str:
+    text = plain(without_references(sentence, chunks=chunks))
     opening = next((c for c in _CONNECTIVES if text.startswith(c)), "")
     return text[len(opening) :].strip() or text
 
@@ -87,10 +100,8 @@ def _judge(sentence: str, cited: set[int], table: UnitTable, cosine: np.ndarray)
 
 
 def _supported(sentence: str, candidates: list[int], table: UnitTable, cosine: np.ndarray) -> _Judgement:
-    flat = sentence.casefold()
     for i in candidates:
-        text = table.units[i].plain.casefold()
-        if flat == text or (len(flat) > 20 and flat in text and _same_polarity(sentence, table.units[i].text)):
+        if _verbatim(sentence, table.units[i]):
             return _Judgement((table.units[i],))
     best = _gather(sentence, candidates, table, cosine)
     if not best:
@@ -98,6 +109,15 @@ def _supported(sentence: str, candidates: list[int], table: UnitTable, cosine: n
     units = tuple(table.units[i] for i in best)
     reason = _objection(sentence, units, near=float(cosine[best[0]]) >= NEAR)
     return _Judgement(reason=reason) if reason else _Judgement(units)
+
+
+def _verbatim(sentence: str, unit: Unit) -> bool:
+    """Whether the unit says the sentence word for word, as a whole or as a part that loses no number and no "not"."""
+    said, source = sentence.casefold().rstrip(" .!。！"), unit.plain.casefold()
+    if said == source.rstrip(" .!。！"):
+        return True
+    part = len(said) > 20 and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", source) is not None
+    return part and _numbers(sentence) <= _numbers(unit.text) and _same_polarity(sentence, unit.text)
 
 
 def _gather(sentence: str, candidates: list[int], table: UnitTable, cosine: np.ndarray) -> list[int]:
@@ -124,6 +144,8 @@ def _objection(sentence: str, units: tuple[Unit, ...], *, near: bool) -> str:
     share = len(wanted & _stems(text)) / max(1, len(wanted))
     if share < (COVERAGE_IF_NEAR if near else COVERAGE):
         return f"Only {share:.0%} of its content words are in the evidence."
+    if _opposite(sentence, units[0].text):
+        return "It claims the opposite direction."
     if not _same_polarity(sentence, units[0].text):
         return "It denies what the evidence affirms, or the other way round."
     return ""
@@ -139,6 +161,12 @@ def _numbers(text: str) -> set[str]:
 
 def _same_polarity(a: str, b: str) -> bool:
     return bool(cues.NEGATION.search(a)) == bool(cues.NEGATION.search(b))
+
+
+def _opposite(a: str, b: str) -> bool:
+    """Whether both claim an effect, in directions that differ ("raised", "lowered")."""
+    left, right = claim_of(a), claim_of(b)
+    return left is not None and right is not None and left.direction is not right.direction
 
 
 def _evidence(case: Case, number: int, span: Span) -> EvidenceSpan:
@@ -172,28 +200,17 @@ def _disagreements(case: Case, table: UnitTable, used: set[str]) -> tuple[Disagr
     """CONTRADICTS and CONTRASTS_WITH between chunks of different documents that the answer rests on."""
     if case.graph is None:
         return ()
-    found: list[Disagreement] = []
+    found: dict[frozenset[str], Disagreement] = {}
     for edge in case.graph.edges:
         i, j = case.number(edge.target), case.number(edge.source)
         apart = case.chunks[i - 1].doc_id != case.chunks[j - 1].doc_id
         if edge.disagrees and apart and {edge.source, edge.target} <= used:
-            a, b = _spans(edge, table, i, j)
-            found.append(Disagreement(relation=edge.relation, a=_evidence(case, i, a), b=_evidence(case, j, b)))
+            a, b = at_odds(edge, table, i, j)
+            both = Disagreement(
+                relation=edge.relation,
+                a=_evidence(case, i, table.units[a].span),
+                b=_evidence(case, j, table.units[b].span),
+            )
+            found.setdefault(frozenset({edge.source, edge.target}), both)
     order = {ChunkRelation.CONTRADICTS: 0, ChunkRelation.CONTRASTS_WITH: 1}
-    return tuple(sorted(found, key=lambda d: order[d.relation]))
-
-
-def _spans(edge: Edge, table: UnitTable, i: int, j: int) -> tuple[Span, Span]:
-    """The two sentences at odds: as the engine found them, else the closest pair, claims at odds first."""
-    if edge.source_span is not None and edge.target_span is not None:
-        return edge.target_span, edge.source_span
-    pairs = [(a, b) for a in table.of_chunk(i) for b in table.of_chunk(j)]
-    a, b = max(pairs, key=lambda p: _contrast(table, *p))
-    return table.units[a].span, table.units[b].span
-
-
-def _contrast(table: UnitTable, a: int, b: int) -> tuple[bool, float]:
-    similarity = float(table.vectors[a] @ table.vectors[b])
-    left, right = claim_of(table.units[a].text), claim_of(table.units[b].text)
-    at_odds = left is not None and right is not None and odds(left, right, similarity=similarity) is not None
-    return at_odds, similarity
+    return tuple(sorted(found.values(), key=lambda d: order[d.relation]))

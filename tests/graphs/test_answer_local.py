@@ -59,6 +59,7 @@ def test_hybrid_retrieval_and_top_k_reach_the_store(rag: DiscoRAG) -> None:
     dense = rag.ask("cathelicidin", corpus="vitamin-d", top_k=3)
     hybrid = rag.ask("cathelicidin", corpus="vitamin-d", top_k=3, retriever="hybrid")
     assert len(dense.hits) == len(hybrid.hits) == 3
+    assert hybrid.hits[0].score <= 2 / 61 < dense.hits[0].score  # reciprocal ranks, k = 60, against cosines
     assert any("cathelicidin" in s.text for s in hybrid.answer.sentences)
 
 
@@ -119,3 +120,39 @@ def test_trees_are_made_at_query_time_for_chunks_that_have_none(pipeline: Pipeli
     assert all(c.tree is None for m in rag.documents() for c in store.chunks_of(rag.scope(), m.doc_id))
     parse = rag.ask("Why are some tides higher than others?").ledger.stages[1]
     assert (parse.stage, parse.model) == ("parse", "rules-1")
+
+
+async def test_a_second_question_in_a_thread_starts_with_an_empty_ledger(rag: DiscoRAG) -> None:
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from graphs.answer import build
+    from nodes.context import AnswerContext
+
+    graph = build(checkpointer=InMemorySaver())
+    context = AnswerContext(corpus="tides", resources=rag.resources)
+    for query in ("Why are tides high?", "Why are tides late?"):
+        state = await graph.ainvoke({"query": query}, {"configurable": {"thread_id": "t"}}, context=context)
+        assert len(state["ledger"]) == 6
+
+
+def test_a_plan_without_citations_is_declared_in_the_ledger(rag: DiscoRAG) -> None:
+    import asyncio
+
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from graphs.answer import build
+    from nodes.context import AnswerContext
+
+    async def edited() -> dict[str, Any]:
+        graph, config = (
+            build(checkpointer=InMemorySaver(), interrupt_before=["generate"]),
+            {"configurable": {"thread_id": "t"}},
+        )
+        context = AnswerContext(corpus="tides", resources=rag.resources)
+        await graph.ainvoke({"query": "Why are tides late?"}, config, context=context)  # pyright: ignore[reportArgumentType]
+        await graph.aupdate_state(config, {"plan": "First this, then that."})  # pyright: ignore[reportArgumentType]
+        return await graph.ainvoke(None, config, context=context)  # pyright: ignore[reportArgumentType]
+
+    state = asyncio.run(edited())
+    assert state["answer"]["sentences"]
+    assert [f["fallback"] for r in state["ledger"] for f in r["failures"]] == ["sentences by relevance"]

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -6,6 +7,7 @@ import pytest
 from discorag.models.protocol import Encoder
 from discorag.rhetoric.engine import Case
 from discorag.rhetoric.labels import ChunkRelation
+from discorag.text.span import Span
 from tests.conftest import EXAMPLES
 from tests.rhetoric.cases import case_from, case_of, with_graph
 
@@ -96,10 +98,20 @@ async def test_two_chunks_of_one_document_are_never_reported_as_sources_at_odds(
 
 
 async def test_neighbours_in_a_document_are_related_by_how_the_later_one_opens(encoder: Encoder) -> None:
-    text = "Beans are roasted. " * 62 + "\n\nFor example, light roasts are ready early. " + "Beans are sold. " * 40
-    case = await with_graph(await case_from({"a": text}, "coffee", encoder), encoder)
-    assert case.graph is not None
-    assert {e.relation for e in case.graph.edges} <= {ChunkRelation.EXEMPLIFIES, ChunkRelation.ELABORATES}
+    case = await case_from({"a": "Beans are roasted. " * 120}, "coffee", encoder)
+    assert len(case.chunks) > 1
+    for opening, relation in (
+        ("For example, light roasts are ready early.", ChunkRelation.EXEMPLIFIES),
+        ("As a result, prices rose.", ChunkRelation.RESULTS_FROM),
+        ("Then the beans are sold.", ChunkRelation.FOLLOWS),
+        ("Beans keep for weeks.", ChunkRelation.ELABORATES),
+    ):
+        first, then = case.chunks[:2]
+        span = Span(start=then.span.start, end=then.span.start + len(opening))
+        other = then.model_copy(update={"text": opening, "span": span, "sentences": (span,), "tree": None})
+        related = await with_graph(replace(case, chunks=(first, other)), encoder)
+        assert related.graph is not None
+        assert [(e.source, e.relation) for e in related.graph.edges] == [(other.id, relation)]
 
 
 async def test_a_definition_is_background_for_what_speaks_of_the_thing(encoder: Encoder) -> None:

@@ -7,6 +7,7 @@ from discorag.rhetoric.engine import Case
 from discorag.rhetoric.plan import Plan, references, without_references
 from discorag.rhetoric.realise import CONNECTIVES, Extractor
 from discorag.rhetoric.units import unit_table
+from discorag.rhetoric.verify import Verifier
 from discorag.text.terms import terms
 from tests.rhetoric.cases import case_from, case_of, with_graph, with_plan
 
@@ -30,7 +31,7 @@ async def test_no_content_word_is_invented(corpus: str, query: str, encoder: Enc
     assert lines
     for line in lines:
         source = " ".join(case.chunks[r.chunk - 1].text for r in references(line))
-        assert set(terms(without_references(line))) - set(terms(source)) <= added
+        assert set(terms(without_references(line, chunks=99))) - set(terms(source)) <= added
 
 
 async def test_sentences_follow_the_plan_also_when_a_person_has_edited_it(encoder: Encoder) -> None:
@@ -68,7 +69,7 @@ async def test_a_claim_never_comes_without_its_counter_claim(encoder: Encoder) -
     case = await with_plan(await with_graph(case, encoder), encoder)
     lines = await draft_of(case, encoder)
     assert {references(line)[0].chunk for line in lines} == {1, 2}
-    assert lines[1].startswith("By contrast, coffee has no effect") or lines[1].startswith("By contrast, Coffee")
+    assert lines[1].startswith("By contrast, ")
 
 
 async def test_names_keep_their_capital_behind_a_connective(encoder: Encoder) -> None:
@@ -88,7 +89,7 @@ async def test_nothing_to_extract_gives_an_empty_draft(encoder: Encoder) -> None
 async def test_a_sentence_that_announces_a_list_comes_with_the_list(encoder: Encoder) -> None:
     case = await case_of("library-handbook", "When may a fine be waived?", encoder)
     case = await with_plan(await with_graph(case, encoder), encoder)
-    text = without_references("\n".join(await draft_of(case, encoder)))
+    text = without_references("\n".join(await draft_of(case, encoder)), chunks=99)
     lines = text.splitlines()
     at = lines.index("A fine may be waived in full if at least one of the following conditions is met.")
     assert lines[at + 1] == "1. The branch that issued the item was closed without notice on the due date."
@@ -102,3 +103,25 @@ async def test_a_sources_own_connective_goes_when_what_it_referred_to_is_not_the
     both = replace(case, plan=Plan(paragraph="Use [1.1-2]."))
     assert await draft_of(alone, encoder) == ["Tides are highest when the Moon is near [1.2]."]
     assert (await draft_of(both, encoder))[1] == "However, tides are highest when the Moon is near [1.2]."
+
+
+@pytest.mark.parametrize("sentence", ["Previously, the dose was 5 mg.", "Otherwise, a fine is charged."])
+async def test_a_condition_or_a_time_is_never_dropped_with_its_comma(sentence: str, encoder: Encoder) -> None:
+    case = await case_from({"a": f"The Moon pulls the sea. {sentence}"}, "What?", encoder)
+    lines = await draft_of(replace(case, plan=Plan(paragraph="Use [1.2].")), encoder)
+    assert without_references(lines[0], chunks=1) == sentence
+
+
+async def test_brackets_of_a_source_are_its_own_and_stay(encoder: Encoder) -> None:
+    case = await case_from({"a": "Attention helps in translation [1], as others found [12]."}, "What helps?", encoder)
+    draft = (await Extractor(encoder).answer(case)).value
+    assert references(draft) == references("[1.1]")
+    answer = await Verifier(encoder).verify(case, draft)
+    assert answer.text == "Attention helps in translation [1], as others found [12]."
+    assert answer.sentences[0].supported
+
+
+async def test_a_plan_that_cites_nothing_leaves_the_order_of_relevance(encoder: Encoder) -> None:
+    case = await case_of("tides", "Why are some tides higher than others?", encoder)
+    vague = replace(case, plan=Plan(paragraph="First the definition, then the rest."))
+    assert await draft_of(vague, encoder) == await draft_of(case, encoder) != []

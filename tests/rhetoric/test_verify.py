@@ -51,8 +51,10 @@ async def test_what_a_source_says_is_supported_by_its_exact_span(draft: str, enc
         "Daily vitamin D did not lower the incidence of influenza by 12 % in adults who were deficient [1].",
         "Across all trials, supplements had a significant effect on the incidence of influenza [2].",
         "Zinc shortens colds in children [1].",
+        "Daily vitamin D raised the incidence of influenza by 12 % in adults who were deficient [1].",
+        "Daily vitamin D lowered the incidence of influenza by 1 [1].",
     ],
-    ids=["number", "negation added", "negation lost", "invented"],
+    ids=["number", "negation added", "negation lost", "invented", "direction", "number cut short"],
 )
 async def test_a_changed_number_or_polarity_and_an_invention_are_never_supported(draft: str, encoder: Encoder) -> None:
     sentence = (await verified(draft, encoder)).sentences[0]
@@ -94,3 +96,21 @@ async def test_a_disagreement_with_a_chunk_that_the_answer_does_not_use_is_not_r
 @pytest.mark.parametrize("draft", ["", "  \n ", "[1] [2]."])
 async def test_an_empty_draft_is_an_answer_without_sentences(draft: str, encoder: Encoder) -> None:
     assert (await verified(draft, encoder)).sentences == ()
+
+
+async def test_a_sentence_longer_than_the_encoders_window_is_still_judged(encoder: Encoder) -> None:
+    long = "Daily vitamin D lowered the incidence of influenza, " + "and again it did, " * 120 + "so they say [1]."
+    sentence = (await verified(long, encoder)).sentences[0]
+    assert sentence.text.startswith("Daily vitamin D lowered")
+
+
+async def test_a_disagreement_stated_in_both_directions_is_reported_once(encoder: Encoder) -> None:
+    case = await case_from(SOURCES, "Does vitamin D prevent flu?", encoder)
+    a, b = (c.id for c in case.chunks)
+    edges = (
+        Edge(source=a, target=b, relation=ChunkRelation.CONTRADICTS),
+        Edge(source=b, target=a, relation=ChunkRelation.CONTRADICTS),
+    )
+    case = replace(case, graph=RhetoricalGraph(chunks=(a, b), edges=edges))
+    draft = "Daily vitamin D lowered the incidence of influenza by 12 % [1]. Supplements had no significant effect [2]."
+    assert len((await Verifier(encoder).verify(case, draft)).disagreements) == 1

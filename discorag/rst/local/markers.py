@@ -143,11 +143,19 @@ _DEFINITIONS = (
 )
 
 
+# Relations whose markers only link: without them a sentence says the same. Conditions and times do not belong here.
+_LINKING = frozenset(
+    {Relation.CONTRAST, Relation.ANTITHESIS, Relation.CONCESSION, Relation.COMPARISON, Relation.EXAMPLE}
+    | {Relation.RESULT, Relation.CONSEQUENCE, Relation.SUMMARY, Relation.RESTATEMENT, Relation.JOINT}
+)
+
+
 def without_connective(sentence: str) -> str:
     """``sentence`` without a marker that a comma sets off at its start: what it says when nothing goes before it."""
     found = _OPENING.match(sentence.casefold())
     rest = sentence[found.end() :] if found else ""
-    if found is None or MARKERS[" ".join(found[1].split())] is None or not rest.startswith((", ", "，")):
+    marker = MARKERS[" ".join(found[1].split())] if found else None
+    if marker is None or marker.relation not in _LINKING or not rest.startswith((", ", "，")):
         return sentence
     bare = rest.lstrip(",， ")
     return bare[:1].upper() + bare[1:] if bare else sentence
