@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict
 
@@ -61,6 +63,13 @@ class Workbench:
     """Documents on their way, by a key of each run: the graph's state carries the key only."""
 
     pieces: dict[str, Piece] = field(default_factory=dict[str, Piece])
+    _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = field(
+        default_factory=WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
+    )
+
+    def slots(self, count: int) -> asyncio.Semaphore:
+        """The running loop's semaphore: at most ``count`` documents are on their way at once."""
+        return self._slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(count))
 
 
 def versions(settings: Settings, *, parser: str, encoder: str) -> dict[str, str]:

@@ -9,13 +9,16 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
+
+from discorag.errors import ConfigError
 
 CONFIG_FILE_VARIABLE = "DISCO_RAG_CONFIG"
 
@@ -78,7 +81,6 @@ class Settings(BaseSettings):
 
     tenant: str = Field(default="default", min_length=1)
     corpus: str = Field(default="default", min_length=1)
-    home: Path = Field(default=Path(".disco-rag"), description="Folder of checkpoints.")
     store: StoreSettings = StoreSettings()
     encoder: EncoderSettings = EncoderSettings()
     llm: LlmSettings = LlmSettings()
@@ -94,5 +96,34 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments, then the environment, then the TOML file."""
-        toml = Path(os.environ.get(CONFIG_FILE_VARIABLE, "disco-rag.toml"))
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml)
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, _config_file())
+
+
+def read_settings() -> Settings:
+    """The settings of this process.
+
+    Raises:
+        ConfigError: A value is impossible, a name is unknown, or a file that was named is missing or no TOML.
+    """
+    prefix, known = "DISCO_RAG_", {CONFIG_FILE_VARIABLE, *(f"DISCO_RAG_{n.upper()}" for n in Settings.model_fields)}
+    unknown = [n for n in os.environ if n.startswith(prefix) and n.split("__")[0] not in known]
+    if unknown:
+        raise ConfigError(
+            f"Unknown settings: {', '.join(sorted(unknown))}.", hint=f"Known are {', '.join(sorted(known))}."
+        )
+    file = _config_file()
+    if file.is_dir() or (CONFIG_FILE_VARIABLE in os.environ and not file.is_file()):
+        raise ConfigError(f"{file} is no settings file.", hint=f"Check {CONFIG_FILE_VARIABLE} and the current folder.")
+    try:
+        return Settings()
+    except ValidationError as error:
+        lines = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise ConfigError(f"Settings: {lines}.", hint=f"Check DISCO_RAG_* variables and {file}.") from error
+    except (SettingsError, ValueError, OSError) as error:  # ValueError: broken TOML, bytes that are not UTF-8
+        raise ConfigError(
+            f"Settings cannot be read: {error}.", hint=f"Check DISCO_RAG_* variables and {file}."
+        ) from error
+
+
+def _config_file() -> Path:
+    return Path(os.environ.get(CONFIG_FILE_VARIABLE, "disco-rag.toml"))

@@ -16,14 +16,13 @@ from graphs import DiscoRAG
 from graphs.present import IngestProgress, ingest_summary, ledger_table
 
 EXAMPLES = Path(__file__).parent
-HOME = Path(".disco-rag/demo")
 
 
 def main() -> None:
     """Ingest every corpus that a demo question needs; ask; print answer, plan, graph, one tree and the ledger."""
     console = Console()
     questions = tomllib.loads((EXAMPLES / "questions.toml").read_text(encoding="utf-8"))["question"]
-    settings = Settings(home=HOME, store=StoreSettings(path=HOME / "store"))
+    settings = Settings(store=StoreSettings(path=Path(".disco-rag/demo")))
     with DiscoRAG(settings) as rag:
         for question in questions:
             corpus = question["corpus"]

@@ -7,25 +7,26 @@ import json
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from rich.console import Console, Group
 from rich.text import Text
 
 from discorag.errors import DiscoRagError, InputError
 from discorag.ingest import Status
 from discorag.rhetoric.render import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
-from discorag.rst.render import tree_mermaid, tree_text
+from discorag.rst.render import one_line, tree_mermaid, tree_text
 from discorag.store.protocol import Manifest
 from graphs.facade import AskResult, DiscoRAG
 from graphs.present import IngestProgress, estimate_table, ingest_summary, ledger_table, status_table
+from nodes.context import AnswerContext
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
 app.add_typer(show, name="show")
+SWITCHES = AnswerContext.model_fields.keys() - {"resources"}
 out, err = Console(), Console(stderr=True)
 
 Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured).")]
@@ -37,7 +38,7 @@ Switch = Annotated[list[str] | None, typer.Option("--set", help="A switch, e.g. 
 
 @app.command()
 def ingest(
-    path: Annotated[Path, typer.Argument(help="A file or a folder.")],
+    path: Annotated[str, typer.Argument(help="A file or a folder.")],
     corpus: Corpus = None,
     tenant: Tenant = None,
     parser: Annotated[str, typer.Option(help="Engine of the trees: local, llm or none.")] = "local",
@@ -62,7 +63,7 @@ def ingest(
 
 @app.command()
 def estimate(
-    path: Annotated[Path, typer.Argument(help="A file or a folder.")],
+    path: Annotated[str, typer.Argument(help="A file or a folder.")],
     corpus: Corpus = None,
     tenant: Tenant = None,
     parser: Annotated[str, typer.Option(help="Engine of the trees: local, llm or none.")] = "local",
@@ -183,16 +184,18 @@ def delete(
         manifest = _one(rag.documents(tenant=tenant, corpus=corpus), document)
         rag.delete(manifest.doc_id, tenant=tenant, corpus=corpus)
     _print_json({"deleted": manifest.doc_id}) if as_json else out.print(
-        Text(f"Deleted {manifest.title} ({manifest.chunks} chunks).")
+        Text(f"Deleted {one_line(manifest.title)} ({manifest.chunks} chunks).")
     )
 
 
 def main() -> None:
     """Entry point: errors raised on purpose become one line on stderr and exit code 2."""
     try:
+        if any(a.encode("utf-8", "replace").decode() != a for a in sys.argv):
+            raise InputError("An argument is not valid UTF-8.", hint="Check the terminal's encoding.")
         app()
     except DiscoRagError as error:
-        err.print(Text(f"{error.kind}: {error}", style="red"))
+        err.print(Text(one_line(f"{error.kind}: {error}", 2000), style="red"))
         sys.exit(2)
     except KeyboardInterrupt:
         err.print("Interrupted. The same command goes on where it stopped.")
@@ -201,12 +204,7 @@ def main() -> None:
 
 @contextmanager
 def _pipeline() -> Generator[DiscoRAG]:
-    try:
-        rag = DiscoRAG()
-    except ValidationError as error:
-        lines = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise InputError(f"Settings: {lines}.", hint="Check DISCO_RAG_* variables and disco-rag.toml.") from error
-    with rag:
+    with DiscoRAG() as rag:
         yield rag
 
 
@@ -229,8 +227,9 @@ def _switches(given: list[str] | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for item in given or []:
         name, sign, value = item.partition("=")
-        if not sign:
-            raise InputError(f"--set {item} is not name=value.", hint="For example --set use_plan=false.")
+        if not sign or name not in SWITCHES:
+            known = ", ".join(sorted(SWITCHES))
+            raise InputError(f"--set {item} is not name=value of a switch.", hint=f"Switches are {known}.")
         try:
             found[name] = json.loads(value)
         except json.JSONDecodeError:
@@ -241,7 +240,7 @@ def _switches(given: list[str] | None) -> dict[str, Any]:
 def _one(documents: list[Manifest], wanted: str) -> Manifest:
     """The only document whose id starts, or whose path ends, like this."""
     end = "/" + wanted.lstrip("/")
-    matches = [m for m in documents if m.doc_id.startswith(wanted) or m.uri.endswith(end)]
+    matches = [m for m in documents if wanted and (m.doc_id.startswith(wanted) or m.uri.endswith(end))]
     if len(matches) != 1:
         raise InputError(
             f"{len(matches)} documents match {wanted!r}.", hint="disco-rag status lists ids and uris; give more of one."

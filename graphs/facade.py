@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar, cast
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from discorag.errors import InputError
+from discorag.errors import InputError, MissingPathError
 from discorag.estimate import Estimate, estimate
 from discorag.ingest import NOT_MADE, DocumentOutcome, survey
 from discorag.ledger import Ledger, StageRecord
@@ -125,7 +125,7 @@ class DiscoRAG:
             InputError: Missing path, unknown format, unknown switch.
         """
         context, start = self._context(IngestContext, switches), perf_counter()
-        state = await run_ingest(Path(path), context, self.resources.settings, progress)
+        state = await run_ingest(_given(path), context, self.resources.settings, progress)
         outcomes = tuple(DocumentOutcome.model_validate(o) for o in state["outcomes"])
         ledger = _ledger(state["ledger"])
         return IngestResult(outcomes=outcomes, ledger=ledger, seconds=perf_counter() - start)
@@ -135,7 +135,7 @@ class DiscoRAG:
     ) -> Estimate:
         """What `aingest` would do and cost, without storing anything. Raises as `aingest`."""
         deps, _ = self.resources, self._context(IngestContext, {"parser": parser})
-        found = await asyncio.to_thread(survey, Path(path))
+        found = await asyncio.to_thread(survey, _given(path))
         return await estimate(
             found,
             scope=self.scope(tenant=tenant, corpus=corpus),
@@ -188,9 +188,16 @@ class DiscoRAG:
         """Run on one event loop in a thread of its own: HTTP clients are bound to the loop that made them."""
         if self._portal is None:
             self._portal = self._stack.enter_context(start_blocking_portal())
-        return self._portal.call(call)
+        future = self._portal.start_task_soon(call)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()  # stops the run; what it has stored stays
+            raise
 
     def _context(self, kind: type[_C], switches: dict[str, Any]) -> _C:
+        if "resources" in switches:
+            raise InputError("Switch resources: it is set by the facade.", hint="Pass it to DiscoRAG instead.")
         try:
             return kind(resources=self.resources, **switches)
         except ValidationError as error:
@@ -201,6 +208,13 @@ class DiscoRAG:
 
 _C = TypeVar("_C", AnswerContext, IngestContext)
 _SHOWN = ("answer", "hits", "graph", "ledger")
+
+
+def _given(path: str | Path) -> Path:
+    """The path, if it names something: an empty string would silently mean the current folder."""
+    if not str(path).strip():
+        raise MissingPathError("No path was given.", hint="Name a file or a folder; . is the current one.")
+    return Path(path)
 
 
 def _result(state: dict[str, Any], seconds: float) -> AskResult:

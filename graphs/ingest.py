@@ -5,19 +5,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import sqlite3
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
 from langgraph.types import Send
 
+from discorag.errors import StoreError
 from discorag.ids import digest
 from discorag.ingest import content_of
 from discorag.settings import Settings
 from graphs.answer import Graph
-from nodes.context import IngestContext
+from nodes.context import IngestContext, ingest_context
 from nodes.embed import embed
 from nodes.load import load
 from nodes.parse_document import parse_document
@@ -48,11 +54,25 @@ def build_document() -> Graph:
     return steps.compile(name="document", checkpointer=False)
 
 
+_DOCUMENT = build_document()
+
+
+async def _document(state: DocumentState, runtime: Runtime[IngestContext]) -> DocumentOutput:
+    """One document, when one of the `CONCURRENCY` slots is free.
+
+    ``max_concurrency`` is not used for this: it also holds back the writes of finished documents to the checkpoint.
+    """
+    deps = await ingest_context(runtime).deps()
+    async with deps.workbench.slots(CONCURRENCY):
+        done = await _DOCUMENT.ainvoke(state, context=runtime.context)
+    return cast("DocumentOutput", done)
+
+
 def build(**compile_options: Any) -> Graph:
     """The compiled ingest graph. Options go to ``compile``: a checkpointer, ..."""
     steps = StateGraph(IngestState, context_schema=IngestContext, input_schema=IngestInput, output_schema=IngestOutput)
     steps.add_node("scan", scan)
-    steps.add_node("document", build_document())
+    steps.add_node("document", _document)
     steps.add_node("sweep", sweep)
     steps.add_edge(START, "scan")
     steps.add_conditional_edges("scan", _fan_out, ["document", "sweep"])
@@ -76,11 +96,9 @@ async def run_ingest(
     Raises:
         InputError: See `nodes.scan.scan`.
     """
-    file = settings.home / "checkpoints" / "ingest.sqlite"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    thread = await _thread_of(path, context)
-    config: Any = {"configurable": {"thread_id": thread}, "max_concurrency": CONCURRENCY}
-    async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
+    thread = await _thread_of(path, context, settings)
+    config: Any = {"configurable": {"thread_id": thread}}
+    async with _checkpoints(settings) as saver:
         checkpointed = build(checkpointer=saver)
         resumes = bool((await checkpointed.aget_state(config)).next)
         given = None if resumes else {"path": str(path)}
@@ -97,9 +115,27 @@ async def run_ingest(
     return state
 
 
-async def _thread_of(path: Path, context: IngestContext) -> str:
-    """One thread for one job: the same scope, switches and files with the same content. Anything else starts anew."""
+@asynccontextmanager
+async def _checkpoints(settings: Settings) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
+    """Checkpoints lie in the store's folder: they say what is in this store, and go when it goes."""
+    if settings.store.kind == "memory":
+        yield InMemorySaver()
+        return
+    file = settings.store.path / "checkpoints.sqlite"
+    try:
+        async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
+            await saver.setup()
+            yield saver
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"{file} cannot be used: {error}.", hint="Remove it: it only holds where an ingest stopped."
+        ) from error
+
+
+async def _thread_of(path: Path, context: IngestContext, settings: Settings) -> str:
+    """One thread for one job: the same scope, settings, switches and files. Anything else starts anew."""
     scope = await context.scope()
     files = await asyncio.to_thread(content_of, path)
-    parts = [scope.tenant, scope.corpus, context.parser, str(context.refresh), str(path.resolve()), files]
-    return digest("\x00".join(parts))[:32]
+    parser = settings.llm.model if context.parser == "llm" else context.parser
+    job = [parser, str(context.refresh), str(settings.reading.chunk_tokens)]
+    return digest("\x00".join([scope.tenant, scope.corpus, *job, str(path.resolve()), files]))[:32]

@@ -16,7 +16,7 @@ from discorag.rhetoric.conversation import Templates
 from discorag.rst.llm import LlmParser
 from discorag.rst.local.rules import RuleParser
 from discorag.rst.parser import TreeParser
-from discorag.settings import Settings
+from discorag.settings import Settings, read_settings
 from discorag.store.open import open_store
 from discorag.store.protocol import Store
 from prompts import load
@@ -43,7 +43,7 @@ class Resources:
         Raises:
             ConfigError, StoreLockedError, EncoderMismatchError, ModelError: As their classes say.
         """
-        settings = settings or Settings()
+        settings = settings or read_settings()
         with start_blocking_portal() as portal:  # works inside a running event loop too
             encoder = portal.call(encoder_from, settings)
         store = open_store(settings.store, dimension=encoder.dimension, encoder_version=encoder.version)

@@ -22,7 +22,7 @@ async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
     manifest = piece.manifest.model_copy(update={"chunks": len(piece.chunks)})
     try:
         await asyncio.to_thread(deps.store.put, scope, piece.document, manifest, piece.chunks, piece.vectors)
-    except OSError as error:
+    except (StoreError, OSError) as error:
         cause = StoreError(
             f"{piece.document.title} could not be stored: {error}.", hint="Check the disk; run it again."
         )

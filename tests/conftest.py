@@ -48,7 +48,6 @@ class Pipelines:
         """A pipeline with the LLM endpoint ``llm``, if given; ``fields`` go to `LlmSettings`."""
         settings = Settings.model_validate(
             {
-                "home": self.home,
                 "store": StoreSettings.model_validate({"kind": kind, "path": self.home / name}),
                 "llm": LlmSettings.model_validate(
                     {"base_url": llm, "model": "scripted", "api_key": "key", "cache": None, "retries": 0, **fields}

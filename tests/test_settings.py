@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from discorag.settings import Settings
+from discorag.errors import ConfigError
+from discorag.settings import Settings, read_settings
 
 
 def test_defaults_run_without_environment_and_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,3 +34,31 @@ def test_a_misspelt_setting_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_api_key_is_never_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCO_RAG_LLM__API_KEY", "sk-secret")
     assert "sk-secret" not in repr(Settings())
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"corpus = [", "TOML"),
+        (b'corpus = "caf\xe9"', "utf-8"),
+        (b"colour = 1", "colour"),
+        (b"[llm]\nconcurrency = 0", "llm"),
+    ],
+    ids=["broken TOML", "not UTF-8", "unknown key", "impossible value"],
+)
+def test_a_bad_file_is_one_typed_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "disco-rag.toml").write_bytes(content)
+    with pytest.raises(ConfigError, match="(?i)" + said):
+        read_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("DISCO_RAG_CONFIG", "nope.toml"), ("DISCO_RAG_KORPUS", "x"), ("DISCO_RAG_LLM", "no json")]
+)
+def test_a_setting_that_would_be_ignored_is_an_error(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigError):
+        read_settings()

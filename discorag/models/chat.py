@@ -37,7 +37,7 @@ class Draft:
 
     def add(self, message: AIMessage) -> None:
         """Append a message, or a chunk of one."""
-        self.text += str(message.text)
+        self.text += _encodable(message.text)
         self.finish_reason = message.response_metadata.get("finish_reason") or self.finish_reason
         self.refusal += message.additional_kwargs.get("refusal") or ""
         if counts := message.usage_metadata:
@@ -119,7 +119,7 @@ class ChatClient:
         async with lane.slots:
             async for chunk in lane.chat.astream(_turns(request), **_parameters(request)):
                 draft.add(chunk)
-                if piece := str(chunk.text):
+                if piece := _encodable(chunk.text):
                     yield piece
 
     def _lane(self) -> _Lane:
@@ -141,6 +141,11 @@ class ChatClient:
             http_async_client=DefaultAsyncHttpxClient(timeout=settings.timeout_s),
         )
         return _Lane(chat, asyncio.Semaphore(settings.concurrency))
+
+
+def _encodable(text: str) -> str:
+    """``text`` with "?" for lone surrogates, which JSON can write and nothing can store."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _turns(request: Request[Any]) -> list[tuple[str, str]]:

@@ -76,6 +76,12 @@ HYPOTHETICAL = _any(
     "是否",
 )
 
+# Who says it, and whether it is believed.
+ATTRIBUTION = _any(
+    "says", "said", "say", "claims?", "claimed", "argues?", "argued", "believes?", "believed", "according to", "told",
+    "alleges?", "alleged", "myth", "supposedly", "rumou?r", "认为", "声称", "据说", "谣言",
+)  # fmt: skip
+
 DEFINITION = re.compile(
     r"^(?:an?|the)?\s*[\w\s-]{2,40}?\b(?:is|are) (?:an?|the|called|known as|defined as)\b"
     r"|\b(?:refers to|is defined as|means)\b"

@@ -13,7 +13,7 @@ from discorag.rhetoric.conversation import Templates, messages_for
 from discorag.rhetoric.engine import Case, Outcome
 from discorag.rhetoric.graph import Edge, RhetoricalGraph
 from discorag.rhetoric.labels import EDGE_RELATIONS, ChunkRelation
-from discorag.rhetoric.plan import Plan, references
+from discorag.rhetoric.plan import Plan, references, without_references
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +111,8 @@ def graph_of(case: Case, form: type[BaseModel], text: str) -> RhetoricalGraph:
 
 def _cited(text: str, case: Case, *, needed: bool) -> str:
     """``text``, checked: it cites passages that exist. A number beyond them is fine where a passage writes it."""
-    if not text.strip():
-        raise ValueError("The output is empty.")
+    if not any(c.isalnum() for c in without_references(text, chunks=len(case.chunks))):
+        raise ValueError("The output says nothing.")
     found, k = references(text), len(case.chunks)
     beyond = {r.chunk for r in found if r.chunk > k}
     unknown = sorted(n for n in beyond if not any(f"[{n}]" in c.text for c in case.chunks))

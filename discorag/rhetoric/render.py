@@ -41,7 +41,7 @@ def graph_mermaid(graph: RhetoricalGraph, chunks: tuple[Chunk, ...]) -> str:
 
 def plan_text(plan: Plan) -> RenderableType:
     """The plan's steps, numbered."""
-    return Group(*(Text(f"{i}. {step.text}") for i, step in enumerate(plan.steps, start=1)))
+    return Group(*(Text(f"{i}. {one_line(step.text, 2000)}") for i, step in enumerate(plan.steps, start=1)))
 
 
 def plan_mermaid(plan: Plan) -> str:

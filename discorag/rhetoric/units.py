@@ -18,7 +18,7 @@ _ENDING = re.compile(r"[.!。！…][\"'”’)\]」』]*$")
 _BULLET = re.compile(r"^[-*+•]\s+")
 _LIST_ITEM = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下", re.IGNORECASE)
-_EMPHASIS = re.compile(r"\*\*|__|`")
+_EMPHASIS = re.compile(r"(?<![\w*])\*\*(?=\S)([^*]+)(?<=\S)\*\*(?![\w*])")
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class UnitTable:
 
 
 def plain(text: str) -> str:
-    """``text`` on one line, without a bullet before it and without Markdown emphasis; numbers of a list stay."""
-    return _EMPHASIS.sub("", _BULLET.sub("", " ".join(text.split())))
+    """``text`` on one line, without a bullet before it and without ** around words; numbers of a list stay."""
+    return _EMPHASIS.sub(r"\1", _BULLET.sub("", " ".join(text.split())))
 
 
 def within_window(texts: list[str], encoder: Encoder) -> list[str]:

@@ -1,7 +1,8 @@
 """Verification: each sentence of an answer gets the spans that support it, or is marked unsupported.
 
-A span supports a sentence when it holds most of its content words, all of its numbers, and the same polarity. The
-check is deliberately literal: a changed number or a lost "not" is never called supported.
+A span supports a sentence when it holds most of its content words, all of its numbers, as many negations, no opposite
+effect, and a speaker only if the sentence has one. The check is deliberately literal and knows no roles: it does not
+see that two numbers, or cause and effect, have changed places.
 """
 
 from __future__ import annotations
@@ -60,10 +61,12 @@ class Verifier:
         bare = [_stripped(s, k) for s in drafts]
         vectors = await self.encoder.encode_documents(within_window(bare, self.encoder))
         sentences: list[AnswerSentence] = []
+        passed = -1  # the last plan step carried out
         for text, plain_text, vector in zip(drafts, bare, vectors, strict=True):
             judged = _judge(plain_text, {r.chunk for r in references(text)}, table, table.vectors @ vector)
             evidence = tuple(_evidence(case, u.chunk, u.span) for u in judged.units)
-            step = _step(case.plan, text, judged.units, sentences)
+            step = _step(case.plan, text, judged.units, passed)
+            passed = max(passed, -1 if step is None else step)
             shown = without_references(text, chunks=k).strip()
             sentences.append(AnswerSentence(text=shown, evidence=evidence, step=step, reason=judged.reason))
         found = _disagreements(case, table, {e.chunk_id for s in sentences for e in s.evidence})
@@ -117,7 +120,8 @@ def _verbatim(sentence: str, unit: Unit) -> bool:
     if said == source.rstrip(" .!。！"):
         return True
     part = len(said) > 20 and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", source) is not None
-    return part and _numbers(sentence) <= _numbers(unit.text) and _same_polarity(sentence, unit.text)
+    sound = _numbers(sentence) <= _numbers(unit.text) and _same_polarity(sentence, unit.text)
+    return part and sound and not _drops_the_speaker(sentence, unit.text)
 
 
 def _gather(sentence: str, candidates: list[int], table: UnitTable, cosine: np.ndarray) -> list[int]:
@@ -144,6 +148,8 @@ def _objection(sentence: str, units: tuple[Unit, ...], *, near: bool) -> str:
     share = len(wanted & _stems(text)) / max(1, len(wanted))
     if share < (COVERAGE_IF_NEAR if near else COVERAGE):
         return f"Only {share:.0%} of its content words are in the evidence."
+    if _drops_the_speaker(sentence, units[0].text):
+        return "It states as a fact what the evidence puts in somebody's mouth."
     if _opposite(sentence, units[0].text):
         return "It claims the opposite direction."
     if not _same_polarity(sentence, units[0].text):
@@ -160,7 +166,12 @@ def _numbers(text: str) -> set[str]:
 
 
 def _same_polarity(a: str, b: str) -> bool:
-    return bool(cues.NEGATION.search(a)) == bool(cues.NEGATION.search(b))
+    return len(cues.NEGATION.findall(a)) == len(cues.NEGATION.findall(b))
+
+
+def _drops_the_speaker(sentence: str, source: str) -> bool:
+    """Whether the source puts it in somebody's mouth, or calls it a myth, and the sentence states it as a fact."""
+    return bool(cues.ATTRIBUTION.search(source)) and not cues.ATTRIBUTION.search(sentence)
 
 
 def _opposite(a: str, b: str) -> bool:
@@ -174,13 +185,12 @@ def _evidence(case: Case, number: int, span: Span) -> EvidenceSpan:
     return EvidenceSpan(chunk_id=chunk.id, doc_id=chunk.doc_id, title=chunk.title, span=span, text=chunk.slice(span))
 
 
-def _step(plan: Plan | None, draft: str, units: tuple[Unit, ...], before: list[AnswerSentence]) -> int | None:
+def _step(plan: Plan | None, draft: str, units: tuple[Unit, ...], passed: int) -> int | None:
     """The plan step that cites what the sentence rests on; of several, the first not yet passed."""
     if plan is None:
         return None
     exact = {(u.chunk, u.number) for u in units}
     chunks = {u.chunk for u in units} or {r.chunk for r in references(draft)}
-    passed = max((s.step for s in before if s.step is not None), default=-1)
     scores: list[tuple[int, bool, int]] = []
     for i, step in enumerate(plan.steps):
         hit = max((_match(r.chunk, r.first, r.last, exact, chunks) for r in step.references), default=0)

@@ -44,6 +44,7 @@ class EdgeStore(ShardStore):
                 raise StoreError(
                     f"Cannot use {path} as a store: {error.strerror or error}.", hint="Check its permissions."
                 ) from error
+            _check_halves(path)
             docs = stack.enter_context(closing(EdgePoints(path / "docs", dimension, sparse=False)))
             nodes = stack.enter_context(closing(EdgePoints(path / "nodes", dimension, sparse=True)))
             super().__init__(docs, nodes, dimension=dimension, resources=stack)
@@ -62,7 +63,12 @@ class EdgePoints:
 
     def upsert(self, points: Sequence[Point]) -> None:
         """See `Shard.upsert`."""
-        self._shard.update(qe.UpdateOperation.upsert_points([_point(p) for p in points]))
+        try:
+            self._shard.update(qe.UpdateOperation.upsert_points([_point(p) for p in points]))
+        except Exception as error:  # the library raises no class of its own
+            raise StoreError(
+                f"Storing failed: {error}.", hint="Check the disk; the same command tries again."
+            ) from error
 
     def delete(self, where: Where) -> None:
         """See `Shard.delete`."""
@@ -100,6 +106,12 @@ class EdgePoints:
         """Flush and release."""
         self._shard.flush()
         self._shard.close()
+
+
+def _check_halves(path: Path) -> None:
+    """Refuse half a store: opening it would take the other half for leftovers. ``docs`` is made before ``nodes``."""
+    if (path / "nodes").exists() and not (path / "docs").exists():
+        raise StoreError(f"{path} has lost its documents.", hint="Restore the folder, or ingest into a new one.")
 
 
 def _create(folder: Path, dimension: int, *, sparse: bool) -> None:

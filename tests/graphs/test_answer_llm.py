@@ -256,3 +256,36 @@ def test_trees_by_the_llm_are_stored_and_a_failing_parser_is_tried_again_by_the_
     chunk = rag.resources.store.chunks_of(rag.scope(), rag.documents()[0].doc_id)[0]
     assert chunk.tree is not None
     assert [s.relation for s in chunk.tree.splits] == ["CONTRAST"]
+
+
+@pytest.mark.parametrize("answer", ["[1][2].", "..."], ids=["only citations", "only dots"])
+def test_an_answer_that_says_nothing_is_a_failure_and_not_an_empty_success(
+    pipeline: Pipelines, texts: str, answer: str
+) -> None:
+    with ScriptedServer(model({"answer": answer, "tree": answer})) as server:
+        result = opened(pipeline, server, texts).ask(QUERY)
+    assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
+        ("generate", "InvalidOutputError", "local")
+    ]
+    assert result.answer.sentences
+
+
+def test_half_a_character_from_the_model_does_not_end_the_run(pipeline: Pipelines, texts: str) -> None:
+    message = {"role": "assistant", "content": PLAN + " \ud83d"}
+    body = {"id": "1", "object": "chat.completion", "created": 0, "model": "m"}
+    raw = json.dumps({**body, "choices": [{"index": 0, "finish_reason": "stop", "message": message}]})
+    with ScriptedServer(model({"plan": Scripted(raw=raw)})) as server:
+        result = opened(pipeline, server, texts).ask(QUERY)
+    assert result.answer.plan is not None
+    assert result.answer.plan.paragraph == PLAN + " ?"
+    assert result.ledger.failures == ()
+
+
+def test_a_number_that_a_passage_itself_writes_in_brackets_is_no_missing_passage(
+    pipeline: Pipelines, texts: str
+) -> None:
+    (Path(texts) / "a.txt").write_text("Vitamin D lowered the incidence of influenza [17].", encoding="utf-8")
+    with ScriptedServer(model({"answer": "Vitamin D lowered the incidence of influenza [17] [1]."})) as server:
+        result = opened(pipeline, server, texts).ask(QUERY)
+    assert result.ledger.usage.repairs == 0
+    assert result.answer.text == "Vitamin D lowered the incidence of influenza [17]."

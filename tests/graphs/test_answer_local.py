@@ -1,3 +1,5 @@
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
 import json
 from pathlib import Path
 from typing import Any

@@ -18,7 +18,7 @@ ROOT = EXAMPLES.parent
 
 def run(home: Path, *arguments: str, ok: int = 0, **environment: str) -> str:
     """The command as its entry point runs it; what it printed (errors too, when it is to fail)."""
-    env = {"DISCO_RAG_HOME": str(home), "DISCO_RAG_STORE__PATH": str(home / "s"), **environment}
+    env = {"DISCO_RAG_STORE__PATH": str(home / "s"), **environment}
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.chdir(home)
@@ -94,6 +94,12 @@ def test_delete_removes_one_document(tmp_path: Path) -> None:
         (["ask", "x", "--corpus", "none"], "EmptyCorpusError"),
         (["ask", "x", "--top-k", "0"], "top_k"),
         (["ask", "x", "--set", "nonsense"], "name=value"),
+        (["ask", "x", "--set", "resources=1"], "Switches are"),
+        (["ask", "x\udcff"], "UTF-8"),
+        (["ingest", ""], "No path"),
+        (["estimate", ".", "--parser", "lmm"], "parser"),
+        (["delete", ""], "0 documents match"),
+        (["delete", "analysis.md"], "0 documents match"),
         (["ask", "x", "--set", "planner=llm"], "DISCO_RAG_LLM__BASE_URL"),
         (["delete", "nothing.md"], "0 documents match"),
         (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
@@ -137,3 +143,20 @@ def test_a_failed_document_gives_exit_code_1_and_is_named(tmp_path: Path) -> Non
     text = run(tmp_path, "ingest", str(tmp_path / "t"), ok=1)
     assert "bad.txt" in text
     assert "1 added" in text
+
+
+def test_ids_as_status_prints_them_name_a_document(home: Path) -> None:
+    short = re.search(r"^([0-9a-f]{8}) +Vitamin D supplements", run(home, "status"), re.MULTILINE)
+    assert short is not None
+    assert run(home, "show", "tree", short[1]).strip()
+
+
+def test_titles_cannot_write_markup_or_escapes_to_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    hostile = "# [/red] Tides \x1b]0;owned\x07 [bold]\n\nTides rise \x1b[31m twice a day."
+    (tmp_path / "t" / "a.md").write_text(hostile, encoding="utf-8")
+    printed = run(tmp_path, "ingest", str(tmp_path / "t"))
+    for arguments in (["status"], ["ask", "When do tides rise?"], ["show", "tree", "a.md"], ["delete", "a.md"]):
+        printed += run(tmp_path, *arguments)
+    assert "[/red] Tides" in printed
+    assert "\x1b" not in printed

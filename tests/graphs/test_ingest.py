@@ -1,12 +1,16 @@
 import asyncio
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from discorag.errors import DecodingError, InputError, MissingPathError, UnknownFormatError
+from discorag.errors import DecodingError, InputError, MissingPathError, StoreError, UnknownFormatError
+from discorag.ingest import survey, vanished
 from discorag.models.protocol import Encoder
+from discorag.store.protocol import Manifest
 from graphs.facade import DiscoRAG, IngestResult
 from tests.conftest import EXAMPLES, Pipelines
 
@@ -52,9 +56,17 @@ def test_ingesting_one_folder_leaves_the_documents_of_another(rag: DiscoRAG, fol
     assert sorted(m.title for m in rag.documents()) == ["A", "Other", "b"]
 
 
-def test_another_parser_or_chunk_size_stores_the_documents_again(
-    pipeline: Pipelines, rag: DiscoRAG, folder: Path
-) -> None:
+def test_another_chunk_size_stores_the_documents_again(pipeline: Pipelines, folder: Path) -> None:
+    first = pipeline(kind="edge")
+    first.ingest(folder)
+    first.close()
+    second = pipeline(kind="edge")
+    reading = second.resources.settings.reading.model_copy(update={"chunk_tokens": 64})
+    second.resources.settings = second.resources.settings.model_copy(update={"reading": reading})
+    assert set(statuses(second.ingest(folder)).values()) == {"replaced"}
+
+
+def test_another_parser_stores_the_documents_again(rag: DiscoRAG, folder: Path) -> None:
     rag.ingest(folder)
     assert set(statuses(rag.ingest(folder, parser="none")).values()) == {"replaced"}
     assert set(statuses(rag.ingest(folder, parser="none")).values()) == {"unchanged"}
@@ -168,7 +180,6 @@ def test_an_encoder_that_fails_stores_nothing_and_says_so(pipeline: Pipelines, f
 
     with ScriptedServer(embed=embed) as server:
         settings = Settings(
-            home=tmp_path,
             store=StoreSettings(kind="memory"),
             encoder=EncoderSettings(base_url=server.base_url, model="m"),
         )
@@ -183,41 +194,113 @@ def test_an_encoder_that_fails_stores_nothing_and_says_so(pipeline: Pipelines, f
             assert set(statuses(rag.ingest(folder)).values()) == {"added"}
 
 
-KILLED = """
-import os, sys
+STOPPED = """
+import os, signal, sys, threading, time
 from pathlib import Path
 from discorag.settings import Settings, StoreSettings
 from graphs import DiscoRAG
-home = Path(sys.argv[1])
+rag = DiscoRAG(Settings(store=StoreSettings(path=Path(sys.argv[1]))))
 seen = []
-def die(event):
+def stop():
+    time.sleep(0.3)
+    os.kill(os.getpid(), getattr(signal, sys.argv[3]))
+def on_event(event):
     if event.get("event") == "document":
         seen.append(event)
-        if len(seen) == 3:
-            os.kill(os.getpid(), 9)
-with DiscoRAG(Settings(home=home, store=StoreSettings(path=home / "store"))) as rag:
-    rag.ingest(sys.argv[2], progress=die)
+        if len(seen) == 8:
+            threading.Thread(target=stop).start()
+try:
+    rag.ingest(sys.argv[2], progress=on_event)
+except KeyboardInterrupt:
+    rag.close()
+    sys.exit(130)
 """
 
 
-def test_an_ingest_that_was_killed_is_taken_up_and_ends_like_one_that_was_not(
-    pipeline: Pipelines, tmp_path: Path
+def stopped(store: Path, by: str) -> int:
+    command = [sys.executable, "-c", STOPPED, str(store), str(EXAMPLES), by]
+    return subprocess.run(command, cwd=ROOT, check=False, timeout=120).returncode
+
+
+def stored(rag: DiscoRAG) -> list[tuple[str, str]]:
+    chunks = (c for m in rag.documents() for c in rag.resources.store.chunks_of(rag.scope(), m.doc_id))
+    return sorted((c.id, c.text) for c in chunks)
+
+
+@pytest.mark.parametrize(("by", "code"), [("SIGKILL", -9), ("SIGINT", 130)])
+def test_an_ingest_that_was_stopped_is_taken_up_and_ends_like_one_that_was_not(
+    pipeline: Pipelines, tmp_path: Path, by: str, code: int
 ) -> None:
-    corpus = EXAMPLES / "vitamin-d"
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), str(corpus)], cwd=ROOT, check=False)
-    assert killed.returncode == -9
+    assert stopped(tmp_path / "store", by) == code
     rag = pipeline(kind="edge")
     kept = {m.uri for m in rag.documents()}
-    assert 1 <= len(kept) < 6
-    result = rag.ingest(corpus)
-    assert {o.uri for o in result.outcomes if o.status == "added"}.isdisjoint(kept)
+    assert 8 <= len(kept) < len(survey(EXAMPLES).sources)
+    result = rag.ingest(EXAMPLES)
+    # What the stopped run finished stands in the result as that run's work: it was not read again.
+    assert kept & {o.uri for o in result.outcomes if o.status == "added"}
     whole = pipeline(kind="memory")
-    whole.ingest(corpus)
-    ours, theirs = (
-        sorted((c.id, c.text) for m in r.documents() for c in r.resources.store.chunks_of(r.scope(), m.doc_id))
-        for r in (rag, whole)
-    )
-    assert ours == theirs
+    whole.ingest(EXAMPLES)
+    assert stored(rag) == stored(whole)
+
+
+def test_after_a_stop_a_changed_folder_is_read_anew(pipeline: Pipelines, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    shutil.copytree(EXAMPLES, corpus)
+    command = [sys.executable, "-c", STOPPED, str(tmp_path / "store"), str(corpus), "SIGKILL"]
+    assert subprocess.run(command, cwd=ROOT, check=False, timeout=120).returncode == -9
+    rag = pipeline(kind="edge")
+    changed = Path(rag.documents()[0].uri)
+    changed.write_text("Changed after the stop.", encoding="utf-8")
+    (corpus / "new.txt").write_text("New after the stop.", encoding="utf-8")
+    rag.ingest(corpus)
+    texts = {text for _, text in stored(rag)}
+    assert {"Changed after the stop.", "New after the stop."} <= texts
+
+
+def test_another_store_gets_every_document_whatever_happened_to_the_first(pipeline: Pipelines, tmp_path: Path) -> None:
+    assert stopped(tmp_path / "store", "SIGKILL") == -9
+    other = pipeline(kind="edge", name="other")
+    other.ingest(EXAMPLES)
+    assert len(other.documents()) == len(survey(EXAMPLES).sources)
+
+
+def test_an_unusable_checkpoint_file_says_what_to_do(pipeline: Pipelines, folder: Path, tmp_path: Path) -> None:
+    rag = pipeline(kind="edge")
+    (tmp_path / "store" / "checkpoints.sqlite").write_bytes(b"garbage" * 1000)
+    with pytest.raises(StoreError, match="Remove it"):
+        rag.ingest(folder)
+
+
+def test_two_corpora_can_be_filled_from_one_folder_at_the_same_time(rag: DiscoRAG) -> None:
+    async def both() -> list[IngestResult]:
+        return list(await asyncio.gather(*(rag.aingest(EXAMPLES / "tides", corpus=c) for c in ("x", "y"))))
+
+    assert [[o.status for o in r.outcomes] for r in asyncio.run(both())] == [["added"] * 5] * 2
+    assert len(rag.documents(corpus="x")) == len(rag.documents(corpus="y")) == 5
+
+
+def test_an_emptied_folder_empties_the_store_and_a_folder_that_never_held_anything_is_an_error(
+    rag: DiscoRAG, folder: Path
+) -> None:
+    rag.ingest(folder)
+    for file in folder.iterdir():
+        file.unlink()
+    assert set(statuses(rag.ingest(folder)).values()) == {"deleted"}
+    with pytest.raises(InputError):
+        rag.ingest(folder)
+
+
+def test_nothing_below_a_folder_that_cannot_be_looked_into_vanishes() -> None:
+    versions = dict[str, str]()
+    fields = {"title": "", "content_hash": "", "fingerprint": "", "versions": versions, "chunks": 1}
+    manifests = [
+        Manifest.model_validate({"doc_id": u, "uri": u, **fields}) for u in ("/d/sub/a.md", "/d/b.md", "/e/c.md")
+    ]
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name).resolve()
+        moved = [m.model_copy(update={"uri": m.uri.replace("/d", root.as_posix())}) for m in manifests]
+        gone = vanished(moved, root, set(), {f"{root.as_posix()}/sub"})
+    assert [m.doc_id for m in gone] == ["/d/b.md"]
 
 
 def test_the_facade_can_be_opened_and_used_inside_a_running_event_loop(pipeline: Pipelines, folder: Path) -> None:

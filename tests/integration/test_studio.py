@@ -43,7 +43,6 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "PYTHONPATH": str(ROOT),
         "LANGSMITH_TRACING": "false",
         "LANGGRAPH_CLI_NO_ANALYTICS": "1",
-        "DISCO_RAG_HOME": str(home),
         "DISCO_RAG_STORE__PATH": str(home / "store"),
     }
     command = [

@@ -125,3 +125,10 @@ async def test_a_plan_that_cites_nothing_leaves_the_order_of_relevance(encoder: 
     case = await case_of("tides", "Why are some tides higher than others?", encoder)
     vague = replace(case, plan=Plan(paragraph="First the definition, then the rest."))
     assert await draft_of(vague, encoder) == await draft_of(case, encoder) != []
+
+
+async def test_stars_and_underscores_that_mean_something_stay(encoder: Encoder) -> None:
+    text = "Call __init__ before arr[1] is read, since 2**10 and 3**2 are **not** alike."
+    case = await case_from({"a": text}, "What is called before arr is read?", encoder)
+    line = (await draft_of(case, encoder))[0]
+    assert without_references(line, chunks=1) == text.replace("**not**", "not")

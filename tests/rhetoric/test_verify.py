@@ -114,3 +114,20 @@ async def test_a_disagreement_stated_in_both_directions_is_reported_once(encoder
     case = replace(case, graph=RhetoricalGraph(chunks=(a, b), edges=edges))
     draft = "Daily vitamin D lowered the incidence of influenza by 12 % [1]. Supplements had no significant effect [2]."
     assert len((await Verifier(encoder).verify(case, draft)).disagreements) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "draft"),
+    [
+        ("It is a myth that zinc cures every cold in children.", "Zinc cures every cold in children [1]."),
+        ("Dr Vasse says that zinc cures every cold in children.", "Zinc cures every cold in children [1]."),
+        (
+            "Zinc did not lower mortality in children, but it did not cause harm.",
+            "Zinc did lower mortality in children, but it did not cause harm [1].",
+        ),
+    ],
+    ids=["myth", "attribution lost", "one of two negations lost"],
+)
+async def test_a_lost_speaker_or_negation_is_never_supported(source: str, draft: str, encoder: Encoder) -> None:
+    case = await case_from({"a": source}, "Does zinc help?", encoder)
+    assert not (await Verifier(encoder).verify(case, draft)).sentences[0].supported
