@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -59,7 +59,7 @@ class LlmEngine:
         """One paragraph that cites the chunks (fig. 12)."""
         request = Request(
             stage="plan",
-            messages=messages_for("plan", case, self.templates, structured=True),
+            messages=messages_for("plan", _current(case), self.templates, structured=True),
             parse=lambda text: Plan(paragraph=_cited(text, case, needed=True)),
             max_tokens=self.sampling.plan_tokens,
             temperature=self.sampling.temperature,
@@ -71,7 +71,7 @@ class LlmEngine:
         """Pieces of the answer as they come, at last the checked reply (fig. 18; fig. 14 when not structured)."""
         request = Request(
             stage="generate",
-            messages=messages_for("answer", case, self.templates, structured=structured),
+            messages=messages_for("answer", _current(case), self.templates, structured=structured),
             parse=lambda text: _cited(text, case, needed=False),
             max_tokens=self.sampling.answer_tokens,
             temperature=self.sampling.temperature,
@@ -107,6 +107,15 @@ def graph_of(case: Case, form: type[BaseModel], text: str) -> RhetoricalGraph:
         for link in rows[f"c{i + 1}"]
     )
     return RhetoricalGraph(chunks=tuple(ids), edges=edges)
+
+
+def _current(case: Case) -> Case:
+    """The case without the model's own words for a graph that somebody has edited since."""
+    said = case.turns.get("graph")
+    if said is None or case.graph is None:
+        return case
+    written = graph_of(case, graph_form(len(case.chunks)), said)
+    return case if written.edges == case.graph.edges else replace(case, turns={})
 
 
 def _cited(text: str, case: Case, *, needed: bool) -> str:

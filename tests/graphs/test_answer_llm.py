@@ -1,3 +1,5 @@
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
 import json
 import re
 from itertools import pairwise
@@ -5,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from discorag.rhetoric.labels import ChunkRelation
 from discorag.rst.inline import unmark
 from graphs import DiscoRAG
+from graphs.answer import build
 from graphs.facade import AskResult
+from nodes.context import AnswerContext
 from tests.conftest import Pipelines
 from tests.graphs.scripts import ANSWER, PLAN, chunk_count, model, turn_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer
@@ -289,3 +294,20 @@ def test_a_number_that_a_passage_itself_writes_in_brackets_is_no_missing_passage
         result = opened(pipeline, server, texts).ask(QUERY)
     assert result.ledger.usage.repairs == 0
     assert result.answer.text == "Vitamin D lowered the incidence of influenza [17]."
+
+
+async def test_a_graph_that_a_person_has_edited_is_what_the_model_reads_on(pipeline: Pipelines, texts: str) -> None:
+    with ScriptedServer(model()) as server:
+        rag = pipeline(llm=server.base_url)
+        await rag.aingest(texts)
+        graph = build(checkpointer=InMemorySaver(), interrupt_before=["plan"])
+        config: Any = {"configurable": {"thread_id": "t"}}
+        context = AnswerContext(resources=rag.resources)
+        await graph.ainvoke({"query": QUERY}, config, context=context)
+        made = (await graph.aget_state(config)).values["graph"]
+        edges = [{**made["edges"][0], "relation": "CONTRADICTS"}]
+        await graph.aupdate_state(config, {"graph": {**made, "edges": edges}})
+        await build(checkpointer=graph.checkpointer).ainvoke(None, config, context=context)
+        read = server.requests[-1]["messages"][2]
+    assert read["role"] == "assistant"
+    assert json.loads(read["content"])["c2"] == [{"to": 1, "rel": "CONTRADICTS"}]
