@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from discorag.models.protocol import Encoder
+from discorag.rhetoric import cues
 from discorag.rhetoric.engine import Case, Outcome
 from discorag.rhetoric.graph import Edge
 from discorag.rhetoric.labels import ChunkRelation
@@ -118,5 +119,6 @@ def _joined(connective: str, sentence: str, common: set[str]) -> str:
     first = _WORD.match(sentence)
     if first is None or not first[0].istitle() or first[0] == "I":
         return f"{connective} {sentence}"
-    is_common = first[0].lower() in common or not terms(first[0])  # a stop word is never a name
+    word = first[0].lower()
+    is_common = word in common or word in cues.PREPOSITIONS or not terms(word)  # a stop word is never a name
     return f"{connective} {sentence[0].lower() + sentence[1:] if is_common else sentence}"

@@ -82,6 +82,12 @@ async def test_names_keep_their_capital_behind_a_connective(encoder: Encoder) ->
     assert any(line.startswith("By contrast, Okoro") for line in await draft_of(case, encoder))
 
 
+async def test_other_words_lose_it(encoder: Encoder) -> None:
+    case = await with_graph(await case_of("vitamin-d", "Does vitamin D prevent flu?", encoder), encoder)
+    lines = await draft_of(await with_plan(case, encoder), encoder)
+    assert any(line.startswith("By contrast, across all trials, vitamin D") for line in lines)
+
+
 async def test_nothing_to_extract_gives_an_empty_draft(encoder: Encoder) -> None:
     assert await draft_of(await case_from({"a": "Who? Why?"}, "what", encoder), encoder) == []
 
