@@ -5,6 +5,7 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from discorag.errors import ModelError
+from discorag.rhetoric.engine import PlanEngine
 from discorag.rhetoric.planner import RulePlan
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
@@ -21,8 +22,9 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     case, deps = await case_of(state, context), await context.deps()
     local = RulePlan(deps.encoder)
     llm = await context.llm(context.planner)
+    engine: PlanEngine = llm or local
     try:
-        outcome = await (llm or local).plan(case)
+        outcome = await engine.plan(case)
     except ModelError as error:
         stage.failed(error, fallback="local")
         outcome, llm = await local.plan(case), None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from discorag.errors import ModelError
+from discorag.rhetoric.engine import GraphEngine
 from discorag.rhetoric.local import RuleGraph
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
@@ -21,8 +22,9 @@ async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     case, deps = await case_of(state, context), await context.deps()
     local = RuleGraph(deps.encoder)
     llm = await context.llm(context.relater)
+    engine: GraphEngine = llm or local
     try:
-        outcome = await (llm or local).relate(case)
+        outcome = await engine.relate(case)
     except ModelError as error:
         stage.failed(error, fallback="local")
         outcome, llm = await local.relate(case), None

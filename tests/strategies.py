@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import pairwise
 
 from hypothesis import strategies as st
 
@@ -108,13 +107,4 @@ def chunks(draw: st.DrawFn, *, max_sentences: int = 10) -> Chunk:
         text=text,
         sentences=shifted(units, offset),
         paragraph_starts=tuple(sorted(starts)),
-    )
-
-
-def tiles(text: str, units: tuple[Span, ...]) -> bool:
-    """Whether ``units`` (offsets in ``text``) are in order and hold all of it but white space between them."""
-    bounds = [0, *(x for s in units for x in (s.start, s.end)), len(text)]
-    return (
-        all(a <= b for a, b in pairwise(bounds))
-        and not "".join(text[a:b] for a, b in zip(bounds[::2], bounds[1::2], strict=True)).strip()
     )

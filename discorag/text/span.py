@@ -30,7 +30,3 @@ class Span(BaseModel, frozen=True):
     def contains(self, other: Span) -> bool:
         """Whether ``other`` lies inside this span."""
         return self.start <= other.start and other.end <= self.end
-
-    def overlaps(self, other: Span) -> bool:
-        """Whether the two share a character."""
-        return self.start < other.end and other.start < self.end

@@ -34,10 +34,9 @@ spans = st.tuples(st.integers(0, 20), st.integers(1, 10)).map(lambda p: Span(sta
 
 
 @given(spans, spans)
-def test_containing_and_overlapping_agree_with_the_characters(a: Span, b: Span) -> None:
+def test_containing_agrees_with_the_characters(a: Span, b: Span) -> None:
     left, right = set(range(a.start, a.end)), set(range(b.start, b.end))
     assert a.contains(b) == (right <= left)
-    assert a.overlaps(b) == bool(left & right)
 
 
 IDS = ["a", "b", "c", "d"]
