@@ -11,7 +11,7 @@ from discorag.errors import InvariantError
 from discorag.rst.relations import Nuclearity, Relation
 from discorag.rst.tree import RstTree, Split, from_splits
 from discorag.text.span import Span
-from tests.strategies import spans, trees
+from tests.strategies import trees
 
 
 def _nested_depths(tree: RstTree, start: int, end: int, depth: int = 1) -> list[int]:
@@ -137,9 +137,3 @@ def test_from_splits_refuses_a_tree_that_is_not_whole():
 
 def test_relation_codes_are_unique():
     assert len({r.code for r in Relation}) == len(Relation)
-
-
-@given(spans(), spans())
-def test_containing_spans_overlap_and_overlap_is_symmetric(a: Span, b: Span):
-    assert a.overlaps(b) == b.overlaps(a) == bool(set(range(a.start, a.end)) & set(range(b.start, b.end)))
-    assert not a.contains(b) or a.overlaps(b)
