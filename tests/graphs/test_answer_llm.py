@@ -11,13 +11,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from discorag.rhetoric.labels import ChunkRelation
 from discorag.rst.inline import unmark
+from discorag.settings import EncoderSettings, LlmSettings, Settings, StoreSettings
 from graphs import DiscoRAG
 from graphs.answer import build
 from graphs.facade import AskResult
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines
 from tests.graphs.scripts import ANSWER, PLAN, chunk_count, model, turn_of
-from tests.servers.scripted import Body, Scripted, ScriptedServer
+from tests.servers.scripted import Body, Scripted, ScriptedServer, hashed_vector
 
 QUERY = "Does vitamin D lower the incidence of influenza?"
 TEXTS = {
@@ -311,3 +312,22 @@ async def test_a_graph_that_a_person_has_edited_is_what_the_model_reads_on(pipel
         read = server.requests[-1]["messages"][2]
     assert read["role"] == "assistant"
     assert json.loads(read["content"])["c2"] == [{"to": 1, "rel": "CONTRADICTS"}]
+
+
+def test_when_verification_itself_fails_every_sentence_is_marked_and_the_answer_is_kept(
+    texts: str, tmp_path: Path
+) -> None:
+    def embed(given: list[str]) -> list[list[float]] | Scripted:
+        return Scripted("no", status=400) if any("Zinc" in t for t in given) else [hashed_vector(t) for t in given]
+
+    with ScriptedServer(model({"answer": "Zinc cures colds [1]."}), embed=embed) as server:
+        settings = Settings(
+            store=StoreSettings(kind="memory"),
+            encoder=EncoderSettings(base_url=server.base_url, model="m"),
+            llm=LlmSettings(base_url=server.base_url, model="m", cache=None),
+        )
+        with DiscoRAG(settings) as rag:
+            rag.ingest(texts)
+            result = rag.ask(QUERY)
+    assert [(s.text, s.supported) for s in result.answer.sentences] == [("Zinc cures colds.", False)]
+    assert [(f.stage, f.kind) for f in result.ledger.failures] == [("verify", "ModelRejectedError")]

@@ -1,4 +1,5 @@
 import asyncio
+import os
 import shutil
 import subprocess
 import sys
@@ -192,6 +193,31 @@ def test_an_encoder_that_fails_stores_nothing_and_says_so(pipeline: Pipelines, f
             assert rag.resources.workbench.pieces == {}
             down.clear()
             assert set(statuses(rag.ingest(folder)).values()) == {"added"}
+
+
+def test_a_disk_that_is_full_fails_the_document_and_keeps_what_was_stored(
+    rag: DiscoRAG, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rag.ingest(folder)
+    (folder / "b.txt").write_text("The Sun pulls too.", encoding="utf-8")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rag.resources.store, "put", full)
+        result = rag.ingest(folder)
+    assert statuses(result) == {"a.md": "unchanged", "b.txt": "failed"}
+    assert [(f.stage, f.kind) for f in result.ledger.failures] == [("upsert", "StoreError")]
+    assert any("The Moon pulls" in text for _, text in stored(rag))
+    assert rag.resources.workbench.pieces == {}
+    assert statuses(rag.ingest(folder)) == {"a.md": "unchanged", "b.txt": "replaced"}
+
+
+def test_a_file_name_that_is_not_utf8_fails_alone(rag: DiscoRAG, folder: Path) -> None:
+    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt")).write_text("Cafes open early.", encoding="utf-8")
+    result = rag.ingest(folder)
+    assert sorted(o.status for o in result.outcomes) == ["added", "added", "failed"]
 
 
 STOPPED = """
