@@ -69,10 +69,14 @@ def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
     total = ledger.usage
     numbers = (total.calls, total.tokens_in, total.tokens_cached, total.tokens_out, total.disk_hits, total.repairs)
     table.add_row("wall time", "", "", f"{seconds:.2f}", *map(str, numbers))
-    failed = [
+    notes = [
         Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
     ]
-    return Group(Text(""), table, *failed)
+    if sum(s.seconds for s in ledger.stages) > seconds:
+        notes.append(
+            Text("Documents run side by side: their seconds add up, and waiting for the encoder counts.", "dim")
+        )
+    return Group(Text(""), table, *notes)
 
 
 def estimate_table(estimate: Estimate) -> RenderableType:
