@@ -82,7 +82,7 @@ def _readable(survey: Survey, settings: Settings) -> tuple[list[Document], int]:
     documents: list[Document] = []
     for source in survey.sources:
         try:
-            documents.append(load(source, max_bytes=int(settings.reading.max_document_mb * 1_000_000)))
+            documents.append(load(source, max_bytes=settings.reading.max_bytes))
         except InputError:  # counted: the difference is `unreadable`
             continue
     return documents, len(survey.sources) - len(documents)

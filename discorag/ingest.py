@@ -96,12 +96,11 @@ def manifest_of(document: Document, scope: Scope, stages: dict[str, str]) -> Man
     )
 
 
-def rekeyed(piece: Piece, stages: dict[str, str]) -> Piece:
-    """The piece under other versions: a new fingerprint and, with it, new chunk ids."""
+def rekey(piece: Piece, stages: dict[str, str]) -> None:
+    """Put the piece under other versions: a new fingerprint and, with it, new chunk ids."""
     key = fingerprint(piece.document.content_hash, stages)
     piece.manifest = piece.manifest.model_copy(update={"versions": stages, "fingerprint": key})
     piece.chunks = [c.model_copy(update={"id": chunk_id(c.doc_id, key, c.order)}) for c in piece.chunks]
-    return piece
 
 
 @dataclass(frozen=True)

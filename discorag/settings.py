@@ -73,6 +73,11 @@ class ReadingSettings(_Section):
     chunk_tokens: int = Field(default=256, ge=16, description="Chunk size in encoder tokens, special tokens included.")
     max_document_mb: float = Field(default=20.0, gt=0, description="Larger files are refused.")
 
+    @property
+    def max_bytes(self) -> int:
+        """``max_document_mb`` in bytes."""
+        return int(self.max_document_mb * 1_000_000)
+
 
 class Settings(BaseSettings):
     """Everything that is configured; one immutable value."""

@@ -125,7 +125,7 @@ class DiscoRAG:
             InputError: Missing path, unknown format, unknown switch.
         """
         context, start = self._context(IngestContext, switches), perf_counter()
-        state = await run_ingest(_given(path), context, self.resources.settings, progress)
+        state = await run_ingest(_given(path), context, progress)
         outcomes = tuple(DocumentOutcome.model_validate(o) for o in state["outcomes"])
         ledger = _ledger(state["ledger"])
         return IngestResult(outcomes=outcomes, ledger=ledger, seconds=perf_counter() - start)

@@ -89,13 +89,14 @@ graph = build()
 
 
 async def run_ingest(
-    path: Path, context: IngestContext, settings: Settings, progress: Callable[[dict[str, Any]], None] | None = None
+    path: Path, context: IngestContext, progress: Callable[[dict[str, Any]], None] | None = None
 ) -> dict[str, Any]:
     """Run the graph with checkpoints on disk; an ingest of the same files that was cut off is taken up where it was.
 
     Raises:
         InputError: See `nodes.scan.scan`.
     """
+    settings = (await context.deps()).settings
     thread = await _thread_of(path, context, settings)
     config: Any = {"configurable": {"thread_id": thread}}
     async with _checkpoints(settings) as saver:

@@ -41,8 +41,7 @@ async def piece_of(uri: str, context: IngestContext) -> Piece | None:
         InputError: See `discorag.text.loaders.load`.
     """
     deps, scope = await context.deps(), await context.scope()
-    limit = int(deps.settings.reading.max_document_mb * 1_000_000)
-    document = await asyncio.to_thread(read, Source(Path(uri), uri), max_bytes=limit)
+    document = await asyncio.to_thread(read, Source(Path(uri), uri), max_bytes=deps.settings.reading.max_bytes)
     parser = NOT_MADE if context.parser == "none" else deps.parser(context.parser).version
     stages = versions(deps.settings, parser=parser, encoder=deps.encoder.version)
     manifest = manifest_of(document, scope, stages)

@@ -6,7 +6,7 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.ingest import rekeyed
+from discorag.ingest import rekey
 from discorag.ledger import StageRecord
 from nodes.context import IngestContext, ingest_context
 from nodes.parse import tree_or_fallback
@@ -28,5 +28,5 @@ async def parse_document(state: DocumentState, runtime: Runtime[IngestContext]) 
     trees = await asyncio.gather(*(tree_or_fallback(c, parser, local, stage) for c in piece.chunks))
     piece.chunks = [c.model_copy(update={"tree": t}) for c, t in zip(piece.chunks, trees, strict=True)]
     if stage.failures:
-        rekeyed(piece, {**piece.manifest.versions, "parser": parser.version + FALLBACK})
+        rekey(piece, {**piece.manifest.versions, "parser": parser.version + FALLBACK})
     return {"ledger": stage.done(engine=context.parser, model=parser.version)}

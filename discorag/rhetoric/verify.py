@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -157,8 +158,9 @@ def _objection(sentence: str, units: tuple[Unit, ...], *, near: bool) -> str:
     return ""
 
 
-def _stems(text: str) -> set[str]:
-    return {t[:6] for t in terms(text)}
+@lru_cache(maxsize=4096)  # every sentence of an answer is held against the same units
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(t[:6] for t in terms(text))
 
 
 def _numbers(text: str) -> set[str]:
