@@ -1,9 +1,11 @@
-"""Checks around a search: is there a question, and is there something to search."""
+"""Around a search: is there a question, is there something to search; and the search that leaves nothing out."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from discorag.errors import EmptyCorpusError, QueryError
-from discorag.store.protocol import Hit
+from discorag.store.protocol import Hit, Store
 from discorag.text.document import Scope
 
 
@@ -22,3 +24,21 @@ def found(hits: list[Hit], scope: Scope) -> list[Hit]:
             hint="Ingest documents first (disco-rag ingest PATH), or check tenant, corpus and filters.",
         )
     return hits
+
+
+def everything(store: Store, scope: Scope, filters: Mapping[str, Sequence[str]]) -> list[Hit]:
+    """Every chunk of the scope's documents, each with score 0: the full context, for baselines.
+
+    Documents come in the order of the filter ``doc_id``, else by uri; their chunks in text order. Blocks.
+
+    Raises:
+        NotFoundError: The filter ``doc_id`` names a document that is not stored.
+    """
+    rest = {key: set(values) for key, values in filters.items() if key != "doc_id"}
+    ids = filters.get("doc_id") or [m.doc_id for m in store.manifests(scope)]
+    chunks = (c for doc_id in dict.fromkeys(ids) for c in store.chunks_of(scope, doc_id))
+    return [
+        Hit(chunk_id=c.id, score=0.0)
+        for c in chunks
+        if all(c.metadata.get(key) in accepted for key, accepted in rest.items())
+    ]

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter
@@ -27,21 +27,35 @@ from graphs import answer as answer_graph
 from graphs.ingest import run_ingest
 from nodes.context import AnswerContext, IngestContext
 from nodes.resources import Resources
+from nodes.state import AnswerInput
 
 T = TypeVar("T")
 Progress = Callable[[dict[str, Any]], None]
 
 
 class AskResult(BaseModel):
-    """An answer with everything that led to it. ``seconds`` is wall time."""
+    """An answer with everything that led to it. ``draft`` has the citations; ``seconds`` is wall time."""
 
     model_config = ConfigDict(frozen=True)
 
     answer: Answer
     hits: tuple[Hit, ...]
     graph: RhetoricalGraph | None
+    draft: str
     ledger: Ledger
     seconds: float
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any], seconds: float) -> Self:
+        """The result that a finished run of the answer graph left in its state."""
+        return cls(
+            answer=Answer.model_validate(state["answer"]),
+            hits=tuple(Hit.model_validate(h) for h in state["hits"]),
+            graph=RhetoricalGraph.model_validate(state["graph"]) if state.get("graph") else None,
+            draft=state.get("draft", ""),
+            ledger=_ledger(state["ledger"]),
+            seconds=seconds,
+        )
 
     def __str__(self) -> str:
         return self.answer.text
@@ -76,11 +90,14 @@ class DiscoRAG:
         self._stack = ExitStack()
         self._portal: BlockingPortal | None = None
 
-    async def aask(self, query: str, *, filters: dict[str, list[str]] | None = None, **switches: Any) -> AskResult:
+    async def aask(
+        self, query: str, *, instruction: str = "", filters: dict[str, list[str]] | None = None, **switches: Any
+    ) -> AskResult:
         """Answer a question.
 
         Args:
             query: The question.
+            instruction: How to answer (format, length, options); it is not searched for.
             filters: Metadata key -> accepted values.
             **switches: Fields of `AnswerContext`.
 
@@ -89,18 +106,18 @@ class DiscoRAG:
         """
         context, start = self._context(AnswerContext, switches), perf_counter()
         state = await answer_graph.graph.ainvoke(
-            {"query": query, "filters": filters or {}}, context=context, output_keys=list(_SHOWN)
+            _asked(query, instruction, filters), context=context, output_keys=list(_SHOWN)
         )
-        return _result(state, perf_counter() - start)
+        return AskResult.of(state, perf_counter() - start)
 
     async def astream(
-        self, query: str, *, filters: dict[str, list[str]] | None = None, **switches: Any
+        self, query: str, *, instruction: str = "", filters: dict[str, list[str]] | None = None, **switches: Any
     ) -> AsyncIterator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
         context, start = self._context(AnswerContext, switches), perf_counter()
         state: dict[str, Any] = {}
         stream = answer_graph.graph.astream(
-            {"query": query, "filters": filters or {}},
+            _asked(query, instruction, filters),
             context=context,
             stream_mode=["custom", "values"],
             output_keys=list(_SHOWN),
@@ -111,7 +128,7 @@ class DiscoRAG:
                 yield event
             else:
                 state = event
-        yield _result(state, perf_counter() - start)
+        yield AskResult.of(state, perf_counter() - start)
 
     async def aingest(self, path: str | Path, *, progress: Progress | None = None, **switches: Any) -> IngestResult:
         """Read a file or folder into the store: new and changed documents are stored, vanished ones deleted.
@@ -152,9 +169,11 @@ class DiscoRAG:
         """Sync twin of `aestimate`."""
         return self.run(lambda: self.aestimate(path, parser=parser, tenant=tenant, corpus=corpus))
 
-    def ask(self, query: str, *, filters: dict[str, list[str]] | None = None, **switches: Any) -> AskResult:
+    def ask(
+        self, query: str, *, instruction: str = "", filters: dict[str, list[str]] | None = None, **switches: Any
+    ) -> AskResult:
         """Sync twin of `aask`."""
-        return self.run(lambda: self.aask(query, filters=filters, **switches))
+        return self.run(lambda: self.aask(query, instruction=instruction, filters=filters, **switches))
 
     def ingest(self, path: str | Path, *, progress: Progress | None = None, **switches: Any) -> IngestResult:
         """Sync twin of `aingest`."""
@@ -207,7 +226,11 @@ class DiscoRAG:
 
 
 _C = TypeVar("_C", AnswerContext, IngestContext)
-_SHOWN = ("answer", "hits", "graph", "ledger")
+_SHOWN = ("answer", "hits", "graph", "draft", "ledger")
+
+
+def _asked(query: str, instruction: str, filters: dict[str, list[str]] | None) -> AnswerInput:
+    return {"query": query, "instruction": instruction, "filters": filters or {}}
 
 
 def _given(path: str | Path) -> Path:
@@ -215,16 +238,6 @@ def _given(path: str | Path) -> Path:
     if not str(path).strip():
         raise MissingPathError("No path was given.", hint="Name a file or a folder; . is the current one.")
     return Path(path)
-
-
-def _result(state: dict[str, Any], seconds: float) -> AskResult:
-    return AskResult(
-        answer=Answer.model_validate(state["answer"]),
-        hits=tuple(Hit.model_validate(h) for h in state["hits"]),
-        graph=RhetoricalGraph.model_validate(state["graph"]) if state.get("graph") else None,
-        ledger=_ledger(state["ledger"]),
-        seconds=seconds,
-    )
 
 
 def _ledger(records: list[dict[str, Any]]) -> Ledger:

@@ -22,6 +22,7 @@ async def case_of(state: AnswerState, context: AnswerContext) -> Case:
     graph, plan = state.get("graph"), state.get("plan")
     return Case(
         query=state["query"],
+        instruction=state.get("instruction", ""),
         chunks=tuple(_with_tree(c, made, keep=context.use_tree) for c in chunks),
         graph=RhetoricalGraph.model_validate(graph) if graph else None,
         plan=Plan(paragraph=plan) if plan else None,

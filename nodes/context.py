@@ -39,8 +39,9 @@ class _Switches(BaseModel):
 class AnswerContext(_Switches):
     """Switches of the answer graph. With trees, graph and plan all off it is standard RAG."""
 
-    retriever: Retrieval = Field(
-        default="dense", description="dense, or hybrid: dense and BM25 fused by rank (k = 60)."
+    retriever: Retrieval | Literal["all"] = Field(
+        default="dense",
+        description="dense; hybrid: dense and BM25 fused by rank (k = 60); all: every chunk in document order.",
     )
     top_k: int = Field(default=10, ge=1, le=200, description="Chunks to retrieve (Disco-RAG uses 10).")
     use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")

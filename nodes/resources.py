@@ -81,6 +81,7 @@ def templates() -> Templates:
     return Templates(
         system=load("system"),
         evidence=load("evidence"),
+        instruction=load("instruction"),
         graph=load("graph"),
         plan=load("plan"),
         answer=load("answer"),

@@ -21,6 +21,12 @@ class AnswerInput(TypedDict):
             Field(description="Metadata key -> accepted values; stays in a thread until changed."),
         ]
     ]
+    instruction: NotRequired[
+        Annotated[
+            str,
+            Field(description="How to answer (format, length, options); not searched for; stays in a thread."),
+        ]
+    ]
 
 
 class AnswerOutput(TypedDict, total=False):

@@ -25,6 +25,7 @@ class Templates:
 
     system: Template
     evidence: Template
+    instruction: Template
     graph: Template
     plan: Template
     answer: Template
@@ -82,6 +83,8 @@ def _plain(case: Case, templates: Templates) -> tuple[Message, ...]:
 
 def _with_evidence(case: Case, templates: Templates, turns: list[Message]) -> list[Message]:
     evidence = templates.evidence.render(chunks=evidence_block(case), query=escape(case.query))
+    if case.instruction:
+        evidence += "\n\n" + templates.instruction.render(instruction=escape(case.instruction))
     return [_user(f"{evidence}\n\n{turns[0].content}"), *turns[1:]]
 
 

@@ -22,6 +22,7 @@ class Case:
 
     Args:
         query: The user's question.
+        instruction: How the user wants it answered (format, length, options); the local engines do not read it.
         chunks: Retrieved chunks, best first; number i of a prompt or plan is ``chunks[i - 1]``. Without trees when
             trees are switched off.
         graph: The rhetorical graph; None before it is made and when it is switched off.
@@ -31,6 +32,7 @@ class Case:
 
     query: str
     chunks: tuple[Chunk, ...]
+    instruction: str = ""
     graph: RhetoricalGraph | None = None
     plan: Plan | None = None
     turns: dict[str, str] = field(default_factory=dict[str, str])

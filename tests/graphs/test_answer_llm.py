@@ -331,3 +331,15 @@ def test_when_verification_itself_fails_every_sentence_is_marked_and_the_answer_
             result = rag.ask(QUERY)
     assert [(s.text, s.supported) for s in result.answer.sentences] == [("Zinc cures colds.", False)]
     assert [(f.stage, f.kind) for f in result.ledger.failures] == [("verify", "ModelRejectedError")]
+
+
+def test_an_instruction_reaches_every_turn_escaped_and_is_not_searched_for(pipeline: Pipelines, texts: str) -> None:
+    with ScriptedServer(model()) as server:
+        rag = opened(pipeline, server, texts)
+        plain = rag.ask(QUERY)
+        told = rag.ask(QUERY, instruction="Answer in <one> word.")
+        with_it = server.requests[3:]
+    assert [h.chunk_id for h in told.hits] == [h.chunk_id for h in plain.hits]
+    for request in with_it:
+        assert "<instruction>Answer in &lt;one&gt; word.</instruction>" in request["messages"][1]["content"]
+    assert "<instruction>" not in server.requests[0]["messages"][1]["content"]

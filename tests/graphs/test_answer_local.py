@@ -158,3 +158,16 @@ def test_a_plan_without_citations_is_declared_in_the_ledger(rag: DiscoRAG) -> No
     state = asyncio.run(edited())
     assert state["answer"]["sentences"]
     assert [f["fallback"] for r in state["ledger"] for f in r["failures"]] == ["sentences by relevance"]
+
+
+def test_the_full_context_is_every_chunk_of_the_named_documents_in_their_order(rag: DiscoRAG) -> None:
+    scope = rag.scope(corpus="vitamin-d")
+    ids = [m.doc_id for m in rag.documents(corpus="vitamin-d")][:2][::-1]
+    result = rag.ask(FLU, corpus="vitamin-d", retriever="all", top_k=1, filters={"doc_id": ids})
+    expected = [c.id for i in ids for c in rag.resources.store.chunks_of(scope, i)]
+    assert [h.chunk_id for h in result.hits] == expected
+
+
+def test_the_full_context_obeys_metadata_filters(rag: DiscoRAG) -> None:
+    with pytest.raises(EmptyCorpusError):
+        rag.ask(FLU, corpus="vitamin-d", retriever="all", filters={"no-such-key": ["x"]})
