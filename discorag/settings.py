@@ -21,6 +21,8 @@ from pydantic_settings import (
 from discorag.errors import ConfigError
 
 CONFIG_FILE_VARIABLE = "DISCO_RAG_CONFIG"
+DATA_VARIABLE = "DISCO_RAG_DATA"
+"""Folder of the benchmarks' data; read by the evaluation only."""
 
 
 class _Section(BaseModel):
@@ -110,7 +112,8 @@ def read_settings() -> Settings:
     Raises:
         ConfigError: A value is impossible, a name is unknown, or a file that was named is missing or no TOML.
     """
-    prefix, known = "DISCO_RAG_", {CONFIG_FILE_VARIABLE, *(f"DISCO_RAG_{n.upper()}" for n in Settings.model_fields)}
+    prefix = "DISCO_RAG_"
+    known = {CONFIG_FILE_VARIABLE, DATA_VARIABLE, *(f"DISCO_RAG_{n.upper()}" for n in Settings.model_fields)}
     unknown = [n for n in os.environ if n.startswith(prefix) and n.split("__")[0] not in known]
     if unknown:
         raise ConfigError(

@@ -1,25 +1,34 @@
-"""Loong (Wang et al. 2024): questions over many long documents, in the official ``loong.jsonl``."""
+"""Loong (Wang et al. 2024): questions over many long documents; official ``loong.jsonl`` and ``doc/``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, RootModel
 
-from discorag.errors import InputError, MissingPathError
+from discorag.text.span import Span
+from eval.datasets.reading import checked, normal, read_json, read_lines, read_text, unique
+from eval.errors import DataError
+from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
+
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_MAX_WORDS = 180
+_MAX_CHARACTERS = 200
+
+_LEGAL = "legal questions"
+_SHORTENED = "questions shortened to the encoder's window"
+_NO_TITLE = "answer titles that head no document"
+_NO_SPAN = "spotlight answers whose number is in no document"
+
+_Answer: TypeAlias = str | dict[str, Any] | list[Any]
 
 
-class LoongQuestion(BaseModel):
-    """One line of ``loong.jsonl``, with the official field names.
-
-    ``level``: 1 spotlight locating, 2 comparison, 3 clustering, 4 chain of reasoning. ``set``: 1 (10-50K tokens) to
-    4 (over 200K). ``doc``: names of the documents asked about. ``question`` may be empty (papers, level 4).
-    """
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+class _Question(BaseModel):
     id: str
     level: int = Field(ge=1, le=4)
     set: int = Field(ge=1, le=4)
@@ -27,35 +36,238 @@ class LoongQuestion(BaseModel):
     language: Literal["en", "zh"]
     question: str
     instruction: str
-    doc: tuple[str, ...]
-    answer: str | dict[str, Any] | list[Any]
+    prompt_template: str
+    doc: tuple[str, ...] = Field(min_length=1)
+    answer: _Answer
 
 
-def load_loong(path: Path) -> Iterator[LoongQuestion]:
-    """The questions of ``loong.jsonl`` in file order.
+class _DocFiles(RootModel[dict[str, tuple[str, ...]]]):
+    """Question id -> its files under ``doc/``, in the order of the question's ``doc``."""
+
+
+def load_loong(folder: Path, *, ids: Collection[str] | None = None) -> Benchmark:
+    """The financial and paper questions of Loong; only documents of the chosen questions are read.
+
+    Levels: 1 spotlight locating, 2 comparison, 3 clustering, 4 chain of reasoning. Sets: 1 (10-50K tokens) to 4
+    (over 200K). Names of documents are resolved by ``doc_files.json`` (question id -> files) if the folder has it,
+    else as the official prompt builder does: a paper by its file name, a filing by the first file whose name ends in
+    ``2024-{name}*.txt`` (level 4: ``{name}*.txt``). Papers of level 4 have no question: their query is the
+    instruction's task without its list of requirements. A query of more than 180 words (Chinese: 200 characters) is
+    cut for the encoder's window, and the rest goes into the instruction. A spotlight answer's evidence is wherever its
+    number (the question's number, if the answer is a company) stands in the filing of the company it is about.
+
+    Args:
+        folder: Holds ``loong.jsonl`` and ``doc/{financial,paper}/``.
+        ids: Questions to read; None for all.
 
     Raises:
-        MissingPathError: No such file.
-        InputError: A line is cut off, lacks or renames a field, or repeats an id; the message names line and field.
+        MissingPathError: No ``loong.jsonl`` in the folder.
+        DataError: A line is cut off, lacks a field or repeats an id, a document or a wanted id is missing.
     """
-    if not path.is_file():
-        raise MissingPathError(f"{path} does not exist.", hint="Name Loong's loong.jsonl.")
+    path = folder / "loong.jsonl"
+    library = _Library(folder)
+    dropped: Counter[str] = Counter()
+    samples: list[Sample] = []
+    for place, question in _questions(path, ids):
+        if question.type == "legal":
+            dropped[_LEGAL] += 1
+        else:
+            samples.append(_sample(question, library.documents_of(question, place), dropped))
+    return Benchmark(name="loong", documents=library.documents, samples=unique(samples, path), dropped=dict(dropped))
+
+
+def _questions(path: Path, ids: Collection[str] | None) -> Iterator[tuple[str, _Question]]:
+    wanted = None if ids is None else set(ids)
     seen: set[str] = set()
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            question = _parse(path, number, line)
-            if question.id in seen:
-                raise InputError(f"{path}:{number}: id {question.id} appears twice.", hint="Remove one of the lines.")
+    for place, value in read_lines(path):
+        question = checked(_Question, value, place)
+        if wanted is None or question.id in wanted:
             seen.add(question.id)
-            yield question
+            yield place, question
+    if wanted is not None and (missing := sorted(wanted - seen)):
+        raise DataError(f"{path}: no question has id {missing[0]}.", hint="Choose ids of this file.")
 
 
-def _parse(path: Path, number: int, line: str) -> LoongQuestion:
-    try:
-        return LoongQuestion.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "the line"
-        raise InputError(
-            f"{path}:{number}: {field}: {first['msg']}.", hint="Is the file whole, and Loong's official format?"
-        ) from error
+class _Library:
+    """Loong's documents by file name, each read once; equal texts share the first one's id."""
+
+    def __init__(self, folder: Path) -> None:
+        self.documents: dict[str, SourceDocument] = {}
+        self._root = folder / "doc"
+        self._index = folder / "doc_files.json"
+        self._resolved = (
+            checked(_DocFiles, read_json(self._index), str(self._index)).root if self._index.is_file() else None
+        )
+        self._filings = sorted(file.name for file in (self._root / "financial").glob("*.txt"))
+        self._by_file: dict[str, SourceDocument] = {}
+        self._by_text: dict[str, SourceDocument] = {}
+
+    def documents_of(self, question: _Question, place: str) -> tuple[SourceDocument, ...]:
+        """The question's documents, in the order of its ``doc``."""
+        if self._resolved is None:
+            files = tuple(self._resolve(question, name, place) for name in question.doc)
+        else:
+            files = self._resolved.get(question.id, ())
+            if len(files) != len(question.doc):
+                raise DataError(
+                    f"{self._index}: {question.id}: {len(files)} files for {len(question.doc)} names in doc.",
+                    hint="Remove doc_files.json to resolve names by the official patterns.",
+                )
+        return tuple(self._read(file, f"{place}: doc") for file in files)
+
+    def _resolve(self, question: _Question, name: str, place: str) -> str:
+        if question.type == "paper":
+            return f"paper/{name}"
+        key = name if question.level == 4 else f"2024-{name}"
+        file = next((file for file in self._filings if key in file.removesuffix(".txt")), None)
+        if file is None:
+            raise DataError(
+                f"{place}: doc: no file in {self._root / 'financial'} is named like *{key}*.txt.",
+                hint="Is the document folder complete?",
+            )
+        return f"financial/{file}"
+
+    def _read(self, file: str, place: str) -> SourceDocument:
+        if file not in self._by_file:
+            path = self._root / file
+            if not path.is_file():
+                raise DataError(f"{place}: {path} does not exist.", hint="Is the document folder complete?")
+            text = normal(read_text(path).removeprefix("\ufeff"))
+            if not text:
+                raise DataError(f"{place}: {path} is empty.", hint="Fetch the official file again.")
+            title = _title(text.split("\n", 1)[0]) if path.suffix == ".md" else path.stem
+            document = self._by_text.setdefault(text, SourceDocument(id=path.name, title=title, text=text))
+            self.documents[document.id] = document
+            self._by_file[file] = document
+        return self._by_file[file]
+
+
+def _sample(question: _Question, documents: Sequence[SourceDocument], dropped: Counter[str]) -> Sample:
+    query, instruction = _split(question)
+    if instruction != question.instruction:
+        dropped[_SHORTENED] += 1
+    numbers = _numbers(question)
+    gold = _gold(numbers, _asked_about(question, documents))
+    if question.level == 1 and not gold:
+        dropped[_NO_SPAN] += 1
+    return Sample(
+        id=question.id,
+        query=query,
+        instruction=instruction,
+        documents=tuple(dict.fromkeys(document.id for document in documents)),
+        references=(_reference(question.answer),),
+        short_answers=_short_answers(question, numbers),
+        titles=_answer_titles(question.answer, documents, dropped) if question.type == "paper" else (),
+        gold=gold,
+        strata={name: str(getattr(question, name)) for name in ("level", "set", "type", "language")},
+        prompt=_prompt(question),
+    )
+
+
+def _split(question: _Question) -> tuple[str, str]:
+    """The query and the instruction."""
+    asked = question.question.strip()
+    query, rest = _shortened(asked or _task(question.instruction), question.language)
+    return query, f"{question.instruction}\n\n{rest}" if asked and rest else question.instruction
+
+
+def _task(instruction: str) -> str:
+    """What an instruction asks for: its text before the requirements, without headings."""
+    lines = instruction.partition("#Specific Requirements")[0].split("\n")
+    return " ".join(line.strip() for line in lines if line.strip() and not line.startswith("#"))
+
+
+def _shortened(question: str, language: str) -> tuple[str, str]:
+    """The question as far as it fits the encoder's window of 256 tokens, and the rest."""
+    if language == "zh":
+        return question[:_MAX_CHARACTERS], question[_MAX_CHARACTERS:]
+    words = question.split()
+    if len(words) <= _MAX_WORDS:
+        return question, ""
+    return " ".join(words[:_MAX_WORDS]), " ".join(words[_MAX_WORDS:])
+
+
+def _prompt(question: _Question) -> str:
+    """The filled template as the official judge sees it: without ``{docs}``, which only papers keep literally."""
+    docs = "{docs}" if question.type == "paper" else ""
+    prompt = question.prompt_template.replace("{docs}", docs)
+    return prompt.replace("{instruction}", question.instruction).replace("{question}", question.question)
+
+
+def _reference(answer: _Answer) -> str:
+    if isinstance(answer, str):
+        return answer
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+
+
+# --- papers ---------------------------------------------------------------------------------------
+
+
+def _title(line: str) -> str:
+    return " ".join(line.replace("<br>", " ").lstrip("# ").split())
+
+
+def _letters(title: str) -> str:
+    return "".join(character for character in title.casefold() if character.isalnum())
+
+
+def _answer_titles(answer: _Answer, documents: Sequence[SourceDocument], dropped: Counter[str]) -> tuple[str, ...]:
+    """Titles in a gold answer (a list, or lists by relation) that head one of the documents."""
+    heads = [_letters(document.title) for document in documents]
+    titles: dict[str, None] = {}
+    for title in filter(_letters, map(_title, _strings(answer))):
+        if any(_letters(title) in head for head in heads):
+            titles[title] = None
+        else:
+            dropped[_NO_TITLE] += 1
+    return tuple(titles)
+
+
+def _strings(answer: Any) -> Iterator[str]:
+    """The strings in a JSON value, keys left out."""
+    if isinstance(answer, str):
+        yield answer
+    elif isinstance(answer, dict | list):
+        values = cast("dict[str, Any] | list[Any]", answer)
+        for item in values.values() if isinstance(values, dict) else values:
+            yield from _strings(item)
+
+
+# --- spotlight questions --------------------------------------------------------------------------
+
+
+def _numbers(question: _Question) -> list[str]:
+    """The numbers that a spotlight question is about: its answer's, or its own if the answer is a company."""
+    if question.level != 1 or not isinstance(question.answer, str):
+        return []
+    names_company = question.answer in question.doc
+    return _NUMBER.findall(question.question if names_company else question.answer)
+
+
+def _short_answers(question: _Question, numbers: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    if question.level != 1 or not isinstance(question.answer, str):
+        return ()
+    if question.answer in question.doc:
+        return ((question.answer,),)
+    return (tuple(dict.fromkeys((question.answer, *numbers[:1]))),)
+
+
+def _asked_about(question: _Question, documents: Sequence[SourceDocument]) -> Sequence[SourceDocument]:
+    """The filing of the company named in the question or its answer; all documents if none is named."""
+    text = f"{question.question} {question.answer}".casefold()
+    named = [pair for pair in zip(question.doc, documents, strict=True) if pair[0].casefold() in text]
+    return [max(named, key=lambda pair: len(pair[0]))[1]] if named else documents
+
+
+def _gold(numbers: Sequence[str], documents: Sequence[SourceDocument]) -> tuple[Gold, ...]:
+    found: list[Gold] = []
+    for number in dict.fromkeys(numbers):
+        whole = re.compile(rf"(?<![\d.,]){re.escape(number)}(?!\d|[.,]\d)")
+        places = tuple(
+            DocSpan(doc=document.id, span=Span(start=match.start(), end=match.end()))
+            for document in documents
+            for match in whole.finditer(document.text)
+        )
+        if places:
+            found.append(Gold(label=number, anywhere=places))
+    return tuple(found)

@@ -1,0 +1,158 @@
+"""The evaluation's command line: ``python -m eval --help``."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from discorag.errors import ConfigError, DiscoRagError
+from discorag.settings import LlmSettings, read_settings
+from eval import tables
+from eval.check import check as check_run
+from eval.check import write_expected
+from eval.compare import compare as compare_systems
+from eval.compare import comparison_tables
+from eval.datasets.registry import load_benchmark
+from eval.folder import load_run
+from eval.options import data_folder, metric_models
+from eval.record import Run
+from eval.report import write_report
+from eval.sample import Benchmark
+from eval.session import Place, Session, open_pipeline
+from eval.suite import Suite, load_suite, suite_names, systems
+from eval.verify_bench import run_bench
+
+app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
+out, err = Console(width=None if sys.stdout.isatty() else 160), Console(stderr=True)
+HOME = Path(".disco-rag/eval")
+BASELINE = "standard"
+
+Home = Annotated[Path, typer.Option(help="The evaluation's own store and runs.")]
+Data = Annotated[Path | None, typer.Option(help="Folder of the datasets (default: DISCO_RAG_DATA).")]
+
+
+@app.command("list")
+def list_all() -> None:
+    """The suites and systems there are."""
+    out.print(tables.suites([load_suite(n) for n in suite_names()]), tables.systems(list(systems().values())))
+
+
+@app.command()
+def run(
+    suites: Annotated[list[str], typer.Argument(help="Names of suites, or suite files.")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Questions; default: as the suite says.")] = None,
+    pool: Annotated[str | None, typer.Option(help="all or chosen: whose documents an open suite searches.")] = None,
+    system: Annotated[list[str] | None, typer.Option(help="Only these systems; repeatable.")] = None,
+    to: Annotated[Path | None, typer.Option("--out", help="Folder of the runs (default: HOME/runs).")] = None,
+    data: Data = None,
+    home: Home = HOME,
+    concurrency: Annotated[int, typer.Option(min=1, help="Questions under way at once.")] = 4,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the tokens that a model would take.")] = False,
+    judge_url: Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint of Loong's judge.")] = None,
+    judge_model: Annotated[str, typer.Option(help="Its model.")] = "default",
+    judge_prompt: Annotated[Path | None, typer.Option(help="File with the official judge prompt.")] = None,
+    reader: Annotated[Path | None, typer.Option(help="Folder of a SQuAD 2.0 reader, for Disambig-F1.")] = None,
+    bertscore: Annotated[Path | None, typer.Option(help="Folder of a BERTScore model.")] = None,
+    summac: Annotated[Path | None, typer.Option(help="Folder of an NLI model, for SummaC.")] = None,
+) -> None:
+    """Run suites, or go on where a run was cut off; every answer is recorded as soon as it is scored."""
+    changes = {"limit": limit, "pool": pool, "systems": tuple(system or ()) or None}
+    chosen = [_changed(load_suite(name), changes) for name in suites]
+    judge = LlmSettings(base_url=judge_url, model=judge_model, cache=home / "judge") if judge_url else None
+    models = metric_models(judge, judge_prompt, reader=reader, bertscore=bertscore, summac=summac)
+    place = Place(data=data or data_folder(), home=home)
+    with closing(open_pipeline(read_settings(), home)) as rag:
+        for suite in chosen:
+            session = Session(suite, place, rag, models, err)
+            if dry_run:
+                out.print(tables.bills(suite, asyncio.run(session.bill())))
+            else:
+                folder = (to or home / "runs") / suite.name
+                out.print(tables.run(asyncio.run(session.run(folder, concurrency=concurrency)), suite.main))
+
+
+@app.command()
+def compare(
+    a: Annotated[str, typer.Argument(help="FOLDER:SYSTEM")],
+    b: Annotated[str, typer.Argument(help="FOLDER:SYSTEM, usually the baseline.")],
+    metric: Annotated[str, typer.Option(help="By which regressions are chosen.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Two systems on the same questions: paired t-test, paired bootstrap, wins and losses, worst regressions."""
+    found = compare_systems(a, b, metric=metric)
+    if as_json:
+        typer.echo(found.model_dump_json(indent=2))
+    else:
+        out.print(comparison_tables(found))
+
+
+@app.command()
+def report(
+    folders: Annotated[list[Path], typer.Argument(help="Folders of runs.")],
+    to: Annotated[Path, typer.Option("--out", help="The page.")] = HOME / "report.html",
+    texts: Annotated[bool, typer.Option(help="Show texts of the data; not for publication.")] = True,
+    data: Data = None,
+    baseline: Annotated[str, typer.Option(help="System that others are compared with.")] = BASELINE,
+) -> None:
+    """One self-contained page over several runs."""
+    root = data or (data_folder() if texts else Path())
+    benchmarks = {f: _benchmark_of(load_run(f)[0], root) for f in folders} if texts else {}
+    write_report(folders, to, texts=texts, benchmarks=benchmarks, baseline=baseline)
+    out.print(f"{to} ({to.stat().st_size / 1e6:.1f} MB)")
+
+
+@app.command()
+def check(folder: Path, expected: Path) -> None:
+    """Whether a run reproduces committed numbers; exit status 1 if not."""
+    deviations = check_run(folder, expected)
+    for deviation in deviations:
+        out.print(Text(str(deviation), style="red"))
+    out.print(f"{folder.name}: {'reproduced' if not deviations else f'{len(deviations)} numbers deviate'}")
+    raise typer.Exit(1 if deviations else 0)
+
+
+@app.command()
+def expect(folder: Path, expected: Path, tolerance: Annotated[float, typer.Option(min=0)] = 0.5) -> None:
+    """Write down a run's numbers as those expected from now on, with a tolerance in score points."""
+    write_expected(folder, expected, tolerance)
+
+
+@app.command()
+def verify(
+    pairs: Annotated[Path, typer.Option(help="Folder of dev.jsonl and heldout.jsonl.")] = Path("bench/verify"),
+    to: Annotated[Path, typer.Option("--out", help="JSON file.")] = Path("bench/results/verify.json"),
+) -> None:
+    """The answer verifier against pairs with minimal edits, beside cosine and word overlap."""
+    run_bench(pairs, to)
+
+
+def _changed(suite: Suite, changes: dict[str, Any]) -> Suite:
+    update = {k: v for k, v in changes.items() if v is not None}
+    if unknown := [s for s in update.get("systems", ()) if s not in systems()]:
+        raise ConfigError(f"There are no systems {unknown}.", hint=f"There are {', '.join(systems())}.")
+    return Suite.model_validate({**suite.model_dump(), **update})
+
+
+def _benchmark_of(run: Run, root: Path) -> Benchmark:
+    suite = load_suite(run.suite.partition("/")[0])
+    return load_benchmark(suite.dataset, root / suite.path)
+
+
+def main() -> None:
+    """Run the command line; errors of ours become one line and exit status 2."""
+    try:
+        app()
+    except DiscoRagError as error:
+        err.print(Text(f"{error.kind}: {error}", style="red"))
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""What a run would cost, without asking a model: the real prompts are built and counted, replies are assumed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from discorag.ledger import Ledger
+from discorag.models.protocol import LanguageModel, Message, Reply, Request, TokenCounter
+from discorag.usage import Usage
+
+T = TypeVar("T")
+ASSUMED = {"relate": 220, "plan": 180, "generate": 260}  # tokens of a reply; limited by the request's own limit
+_TEXT = {"plan": "Use [1].", "generate": "Something [1]."}
+
+
+class Bill(BaseModel):
+    """Tokens of one system over the questions that were tried, and per question of them.
+
+    ``cached`` of ``tokens_in`` repeat the beginning of the conversation's last call: a server with a prefix cache does
+    not compute them again.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    system: str
+    questions: int
+    calls: int
+    tokens_in: int
+    cached: int
+    tokens_out: int
+
+    @classmethod
+    def of(cls, system: str, ledgers: Sequence[Ledger]) -> Bill:
+        """The bill of a system's ledgers, one per question."""
+        usage = sum((ledger.usage for ledger in ledgers), Usage())
+        return cls(
+            system=system,
+            questions=len(ledgers),
+            calls=usage.calls,
+            tokens_in=usage.tokens_in,
+            cached=usage.tokens_cached,
+            tokens_out=usage.tokens_out,
+        )
+
+    def for_questions(self, n: int) -> Bill:
+        """The bill scaled to ``n`` questions."""
+        scaled = {
+            k: round(getattr(self, k) * n / self.questions) for k in ("calls", "tokens_in", "cached", "tokens_out")
+        }
+        return self.model_copy(update={"questions": n, **scaled})
+
+
+class CountingModel(LanguageModel):
+    """Stands where a model would: counts each prompt and gives the shortest reply that the engines accept.
+
+    Args:
+        counter: The encoder's tokenizer; a generator's own counts differ by a tenth or two.
+    """
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+
+    @property
+    def name(self) -> str:
+        """Shown in ledgers."""
+        return "dry run"
+
+    async def complete(self, request: Request[T]) -> Reply[T]:
+        """See `LanguageModel.complete`; never fails."""
+        text = _reply(request)
+        return Reply(text=text, value=request.parse(text), usage=self._usage(request))
+
+    async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
+        """See `LanguageModel.stream`."""
+        reply = await self.complete(request)
+        yield reply.text
+        yield reply
+
+    def _usage(self, request: Request[T]) -> Usage:
+        out = min(ASSUMED.get(request.stage, request.max_tokens), request.max_tokens)
+        tokens = sum(self._count(m) for m in request.messages)
+        return Usage(calls=1, tokens_in=tokens, tokens_out=out, tokens_cached=self._repeated(request.messages))
+
+    def _repeated(self, messages: tuple[Message, ...]) -> int:
+        """Tokens of the messages that the conversation's last call has sent already: all but the last two turns."""
+        return sum(self._count(m) for m in messages[:-2])
+
+    def _count(self, message: Message) -> int:
+        return len(self._counter.token_offsets([message.content])[0])
+
+
+def _reply(request: Request[T]) -> str:
+    if request.schema is not None:
+        return json.dumps({key: [] for key in request.schema.get("properties", {})})
+    return _TEXT.get(request.stage, _TEXT["generate"])

@@ -1,0 +1,96 @@
+"""A benchmark's documents in the store: written as files, ingested by the ingest graph, ids mapped both ways."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from discorag.errors import DiscoRagError
+from discorag.hierarchy.node import Chunk
+from discorag.ids import digest
+from discorag.ingest import Status
+from discorag.text.loaders import Source, load
+from eval.errors import DataError
+from eval.sample import Benchmark, DocSpan, SourceDocument
+from graphs import DiscoRAG
+from graphs.facade import Progress
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """An ingested benchmark.
+
+    Args:
+        name: Corpus in the store.
+        stored: Document id of the benchmark -> id in the store.
+        known: The reverse.
+    """
+
+    name: str
+    stored: Mapping[str, str]
+    known: Mapping[str, str]
+
+    def place(self, chunk: Chunk) -> DocSpan:
+        """Where a chunk stands, in the benchmark's terms."""
+        return DocSpan(doc=self.known[chunk.doc_id], span=chunk.span)
+
+
+async def ingest(rag: DiscoRAG, benchmark: Benchmark, home: Path, progress: Progress | None = None) -> Corpus:
+    """Write the documents below ``home`` and ingest them; unchanged ones are neither written nor ingested again.
+
+    Raises:
+        DataError: A document could not be ingested, or its canonical text would differ from the benchmark's.
+    """
+    name = f"{benchmark.name}-{_digest(benchmark)[:8]}"
+    folder = home / "documents" / name
+    files = await asyncio.to_thread(_write, benchmark.documents, folder)
+    result = await rag.aingest(folder, corpus=name, progress=progress)
+    for outcome in result.outcomes:
+        if outcome.status in (Status.FAILED, Status.SKIPPED, Status.DUPLICATE):
+            raise DataError(
+                f"{benchmark.name}: {Path(outcome.uri).name} was not ingested: {outcome.note}", hint="Check the data."
+            )
+    ids = {Path(m.uri).name: m.doc_id for m in rag.documents(corpus=name)}
+    stored = {doc: ids[file] for file, doc in files.items()}
+    return Corpus(name=name, stored=stored, known={v: k for k, v in stored.items()})
+
+
+def _digest(benchmark: Benchmark) -> str:
+    return digest(json.dumps([(d.id, d.title, digest(d.text)) for d in benchmark.documents.values()]))
+
+
+def _write(documents: Mapping[str, SourceDocument], folder: Path) -> dict[str, str]:
+    """File name -> document id. Files of other documents are removed, so that the folder is the corpus."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {_file(d): d for d in documents.values()}
+    for stale in (p for p in folder.iterdir() if p.name not in files):
+        stale.unlink()
+    for name, document in files.items():
+        path = folder / name
+        if not path.exists():
+            path.write_text(document.text, encoding="utf-8", newline="\n")
+        _check(document, path)
+    return {name: d.id for name, d in files.items()}
+
+
+def _file(document: SourceDocument) -> str:
+    """A readable name that is unique: the title is what a prompt shows of a document without headings."""
+    readable = re.sub(r"[^\w.-]+", "-", document.title).strip("-.")[:40] or "document"
+    suffix = ".md" if document.text.startswith("# ") else ".txt"
+    return f"{readable}-{digest(document.id + document.text)[:12]}{suffix}"
+
+
+def _check(document: SourceDocument, path: Path) -> None:
+    try:
+        text = load(Source(path, path.name), max_bytes=10**9).text
+    except DiscoRagError as error:
+        raise DataError(f"Document {document.id}: {error}", hint="Check the data.") from error
+    if text != document.text:
+        raise DataError(
+            f"Document {document.id} changes when it is read: offsets would not hold.",
+            hint="Its loader must give canonical text.",
+        )

@@ -1,0 +1,51 @@
+"""The datasets by name: from a suite's ``dataset`` and ``path`` to a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from discorag.errors import ConfigError, MissingPathError
+from eval.datasets.asqa import load_asqa, load_asqa_pooled
+from eval.datasets.fairytaleqa import load_fairytaleqa
+from eval.datasets.hotpotqa import load_hotpotqa
+from eval.datasets.lay_summaries import load_lay_summaries
+from eval.datasets.loong import load_loong
+from eval.datasets.musique import load_musique
+from eval.datasets.nq_open_oracle import load_nq_open_oracle
+from eval.datasets.qasper import load_qasper, load_qasper_leval
+from eval.datasets.qmsum import load_qmsum
+from eval.datasets.quality import load_quality
+from eval.datasets.scinews import load_scinews
+from eval.sample import Benchmark
+
+LOADERS: Mapping[str, Callable[[Path], Benchmark]] = {
+    "asqa": load_asqa,
+    "asqa-pooled": load_asqa_pooled,
+    "fairytaleqa": load_fairytaleqa,
+    "hotpotqa": load_hotpotqa,
+    "lay-summaries": load_lay_summaries,
+    "loong": load_loong,
+    "musique": load_musique,
+    "nq-open-oracle": load_nq_open_oracle,
+    "qasper": load_qasper,
+    "qasper-leval": load_qasper_leval,
+    "qmsum": load_qmsum,
+    "quality": load_quality,
+    "scinews": load_scinews,
+}
+
+
+def load_benchmark(dataset: str, path: Path) -> Benchmark:
+    """Read a dataset's official files.
+
+    Raises:
+        ConfigError: No loader of that name.
+        MissingPathError: Nothing at ``path``.
+        DataError: The files are not in the official format.
+    """
+    if dataset not in LOADERS:
+        raise ConfigError(f"There is no loader for {dataset!r}.", hint=f"There are {', '.join(LOADERS)}.")
+    if not path.exists():
+        raise MissingPathError(f"{path} does not exist.", hint="Set DISCO_RAG_DATA to the folder of the datasets.")
+    return LOADERS[dataset](path)

@@ -1,0 +1,21 @@
+"""Errors of the evaluation, under the core's tree."""
+
+from __future__ import annotations
+
+from discorag.errors import ConfigError, DiscoRagError, InputError
+
+
+class DataError(InputError):
+    """A data file is not what its loader reads: cut off, a field renamed, an id repeated, a document missing."""
+
+
+class RunLockedError(DiscoRagError):
+    """Another process writes into the run's folder."""
+
+
+class MetricUnavailableError(ConfigError):
+    """A metric needs a model that is not at hand. The metric is reported as missing; it never becomes zero."""
+
+
+class NotScorableError(InputError):
+    """One answer cannot be scored (a judge wrote prose, say). It is counted, and left out of the mean."""

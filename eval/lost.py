@@ -1,0 +1,88 @@
+"""Where was it lost: for each piece of gold evidence, the stage at which the pipeline let go of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from discorag.hierarchy.node import Chunk
+from discorag.rhetoric.plan import Reference, references
+from discorag.text.span import Span
+from eval.corpus import Corpus
+from eval.record import Lost, Stage
+from eval.sample import DocSpan, Gold, Sample
+
+TOUCH = 20  # characters that two stretches must share (all, if one is shorter) to be about the same place
+
+
+def touches(gold: Gold, places: Iterable[DocSpan]) -> bool:
+    """Whether one of the places shares enough with one of the places where the gold evidence stands."""
+    return any(_share(g, p) for p in places for g in gold.anywhere)
+
+
+def cited(text: str, chunks: Sequence[Chunk], corpus: Corpus) -> list[DocSpan]:
+    """The stretches that ``text`` cites as ``[chunk]``, ``[chunk.unit]`` or ``[chunk.first-last]``.
+
+    Args:
+        text: A plan or a draft.
+        chunks: The retrieved chunks, best first, with trees only where the run used them.
+        corpus: To name documents.
+    """
+    found = (r for r in references(text) if r.chunk <= len(chunks))
+    return [place for r in found if (place := _place(r, chunks[r.chunk - 1], corpus))]
+
+
+def trace(
+    sample: Sample,
+    *,
+    corpus: Corpus,
+    chunks: Sequence[Chunk],
+    plan: str | None,
+    draft: str,
+    used: Sequence[DocSpan],
+) -> tuple[Lost, ...]:
+    """The gold evidence that the answer does not rest on, each with the stage that lost it.
+
+    Args:
+        sample: With its gold evidence.
+        corpus: What was searched.
+        chunks: The retrieved chunks, best first, with trees only where the run used them.
+        plan: The plan's paragraph; None if there was no plan.
+        draft: The answer with its citations.
+        used: What the verified sentences rest on.
+    """
+    retrieved = [corpus.place(c) for c in chunks]
+    planned = retrieved if plan is None else cited(plan, chunks, corpus)
+    drafted = cited(draft, chunks, corpus)
+    lost: list[Lost] = []
+    for gold in sample.gold:
+        if not touches(gold, used):
+            stage = _stage(gold, corpus, retrieved, planned, drafted)
+            lost.append(Lost(label=gold.label, stage=stage))
+    return tuple(lost)
+
+
+def _stage(
+    gold: Gold, corpus: Corpus, retrieved: list[DocSpan], planned: list[DocSpan], drafted: list[DocSpan]
+) -> Stage:
+    if not any(g.doc in corpus.stored for g in gold.anywhere):
+        return "missing"
+    if not touches(gold, retrieved):
+        return "retrieve"
+    if touches(gold, drafted):
+        return "verify"
+    return "generate" if touches(gold, planned) else "plan"
+
+
+def _share(a: DocSpan, b: DocSpan) -> bool:
+    common = min(a.span.end, b.span.end) - max(a.span.start, b.span.start)
+    shorter = min(a.span.end - a.span.start, b.span.end - b.span.start)
+    return a.doc == b.doc and common >= min(TOUCH, shorter)
+
+
+def _place(reference: Reference, chunk: Chunk, corpus: Corpus) -> DocSpan | None:
+    if reference.first is None:
+        return corpus.place(chunk)
+    units = chunk.units[reference.first - 1 : reference.last]
+    if not units:
+        return None
+    return DocSpan(doc=corpus.known[chunk.doc_id], span=Span(start=units[0].start, end=units[-1].end))

@@ -1,0 +1,228 @@
+"""ASQA's metrics that need a reader: Disambig-F1, -EM and -Hit, and the overall DR score (Stelmakh et al. 2022)."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, cast
+
+from pydantic import BaseModel, ValidationError
+
+from eval.errors import MetricUnavailableError
+from eval.metrics.base import Given
+from eval.metrics.normal import exact
+from eval.metrics.qa import answer_f1
+
+MAX_TOKENS = 384
+"""Tokens of question and context together in one window (official ``eval.sh``)."""
+OVERLAP = 128
+"""Tokens that neighbouring windows share (``doc_stride`` of the official reader)."""
+N_BEST = 20
+"""Start and end positions considered in each window."""
+MAX_ANSWER_TOKENS = 30
+
+_HINT = "Name a local folder with a model saved by transformers as a ...ForQuestionAnswering class, and its tokenizer."
+
+Offsets = Sequence[tuple[int, int] | None]
+
+
+@dataclass(frozen=True)
+class Window:
+    """What the reader says about one window of the context.
+
+    Args:
+        start, end: Logits that the answer starts or ends at a token, shape [tokens]; the first token stands for
+            "no answer".
+        offsets: For each token its characters in the context; None for tokens that are not in it.
+    """
+
+    start: Sequence[float]
+    end: Sequence[float]
+    offsets: Offsets
+
+
+class Reader:
+    """An extractive reader trained on SQuAD 2.0, from a local folder; loaded at the first question.
+
+    Read answers are kept, since three metrics ask for the same. Safe to use from several threads.
+
+    Args:
+        folder: A model saved by ``transformers``, with its tokenizer.
+
+    Raises:
+        MetricUnavailableError: The folder holds no question-answering model.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        _check(folder)
+        self._folder = folder
+        self._lock = Lock()
+        self._parts: tuple[Any, Any] | None = None
+        self._known: dict[tuple[str, str], str] = {}
+
+    def read(self, question: str, context: str) -> str:
+        """The answer's characters in ``context``; empty if the reader finds none."""
+        with self._lock:
+            if (question, context) not in self._known:
+                span = best_span(self._windows(question, context)) if context.strip() else None
+                self._known[question, context] = context[slice(*span)] if span else ""
+            return self._known[question, context]
+
+    def _windows(self, question: str, context: str) -> list[Window]:
+        import torch
+
+        tokenizer, model = self._loaded()
+        encoded = tokenizer(
+            question.lstrip(),
+            context,
+            truncation="only_second",
+            max_length=min(MAX_TOKENS, tokenizer.model_max_length),
+            stride=OVERLAP,
+            padding=True,
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+            return_tensors="pt",
+        )
+        offsets = encoded.pop("offset_mapping").tolist()
+        del encoded["overflow_to_sample_mapping"]
+        with torch.inference_mode():
+            output = model(**encoded)
+        logits = zip(output.start_logits.tolist(), output.end_logits.tolist(), strict=True)
+        return [
+            Window(start, end, _context_offsets(encoded.sequence_ids(i), offsets[i]))
+            for i, (start, end) in enumerate(logits)
+        ]
+
+    def _loaded(self) -> tuple[Any, Any]:
+        if self._parts is None:
+            self._parts = _load(self._folder)
+        return self._parts
+
+
+def best_span(windows: Sequence[Window]) -> tuple[int, int] | None:
+    """Characters ``[start, end)`` of the best answer over all windows; None where "no answer" scores higher.
+
+    As in the SQuAD 2.0 post-processing of ``transformers`` that ASQA uses, with a null threshold of 0: the score of a
+    span is the sum of its logits; that of "no answer" is the lowest among the windows.
+    """
+    candidates = [candidate for window in windows for candidate in _candidates(window)]
+    if not candidates:
+        return None
+    score, span = max(candidates)
+    null = min(window.start[0] + window.end[0] for window in windows)
+    return None if null > score else span
+
+
+def dr_ovscore(disambig_f1: float, rouge_lsum: float) -> float:
+    """ASQA's overall score "DR": geometric mean of the corpus values of Disambig-F1 and ROUGE-Lsum, 0 to 100."""
+    return math.sqrt(disambig_f1 * rouge_lsum)
+
+
+@dataclass(frozen=True)
+class DisambigF1:
+    """Disambig-F1 (QA-F1): token F1 of the answers read for each disambiguated question, mean over the questions.
+
+    The reader reads the system's long answer; a read answer is compared with the question's own short answers.
+    """
+
+    reader: Reader
+    name: str = "disambig_f1"
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100; None without disambiguated questions."""
+        read = await _read(self.reader, given)
+        return _mean([answer_f1(answer, accepted) for answer, accepted in read])
+
+
+@dataclass(frozen=True)
+class DisambigEm:
+    """QA-EM: share of the disambiguated questions whose read answer is one of their short answers."""
+
+    reader: Reader
+    name: str = "disambig_em"
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100; None without disambiguated questions."""
+        read = await _read(self.reader, given)
+        return _mean([_is_exact(answer, accepted) for answer, accepted in read])
+
+
+@dataclass(frozen=True)
+class DisambigHit:
+    """QA-Hit: 100 if the read answers to all disambiguated questions are exact, else 0."""
+
+    reader: Reader
+    name: str = "disambig_hit"
+
+    async def score(self, given: Given) -> float | None:
+        """0 or 100; None without disambiguated questions."""
+        read = await _read(self.reader, given)
+        return 100.0 * all(_is_exact(answer, accepted) for answer, accepted in read) if read else None
+
+
+async def _read(reader: Reader, given: Given) -> list[tuple[str, tuple[str, ...]]]:
+    """For each disambiguated question the answer read in the system's answer, and the accepted ones."""
+    if not given.sample.disambiguated:
+        return []
+    pairs = zip(given.sample.disambiguated, given.sample.short_answers, strict=True)
+    return [(await asyncio.to_thread(reader.read, question, given.answer), accepted) for question, accepted in pairs]
+
+
+def _is_exact(answer: str, accepted: Sequence[str]) -> bool:
+    return any(exact(answer, one) for one in accepted)
+
+
+def _mean(scores: Sequence[float]) -> float | None:
+    return 100 * sum(scores) / len(scores) if scores else None
+
+
+def _candidates(window: Window) -> list[tuple[float, tuple[int, int]]]:
+    """Score and characters of the spans between the window's best starts and ends."""
+    found: list[tuple[float, tuple[int, int]]] = []
+    ends = _best(window.end)
+    for start in _best(window.start):
+        for end in ends:
+            first, last = window.offsets[start], window.offsets[end]
+            if first and last and start <= end < start + MAX_ANSWER_TOKENS and first[0] < last[1]:
+                found.append((window.start[start] + window.end[end], (first[0], last[1])))
+    return found
+
+
+def _best(logits: Sequence[float]) -> list[int]:
+    return sorted(range(len(logits)), key=logits.__getitem__, reverse=True)[:N_BEST]
+
+
+def _context_offsets(sequences: Sequence[int | None], offsets: Sequence[Sequence[int]]) -> Offsets:
+    return [(o[0], o[1]) if sequence == 1 else None for sequence, o in zip(sequences, offsets, strict=True)]
+
+
+class _Config(BaseModel):
+    """The one field of a model's ``config.json`` that matters here."""
+
+    architectures: list[str] = []
+
+
+def _check(folder: Path) -> None:
+    config = folder / "config.json"
+    try:
+        kinds = _Config.model_validate_json(config.read_bytes()).architectures
+    except (OSError, ValidationError) as error:
+        raise MetricUnavailableError(f"{folder} holds no model: {error}.", hint=_HINT) from error
+    if not any(kind.endswith("ForQuestionAnswering") for kind in kinds):
+        raise MetricUnavailableError(f"{config}: architectures is {kinds}.", hint=_HINT)
+
+
+def _load(folder: Path) -> tuple[Any, Any]:
+    import transformers
+
+    library = cast("Any", transformers)
+    try:
+        tokenizer = library.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model = library.AutoModelForQuestionAnswering.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise MetricUnavailableError(f"{folder} cannot be loaded: {error}.", hint=_HINT) from error
+    return tokenizer, model.eval()

@@ -1,0 +1,227 @@
+"""Whether the gold evidence was retrieved, at a budget of words: scores of the retriever, without any model.
+
+Systems retrieve stretches of different sizes, so all are cut to the same number of words before they are scored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from discorag.text.span import Span
+from eval.metrics.base import Given
+from eval.metrics.normal import normalise
+from eval.sample import DocSpan, Gold
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}][^\s{_CJK}]*")
+_TOUCHED = 20  # characters of a piece of gold evidence that count as having found it
+
+
+def cut(given: Given, words: int) -> tuple[DocSpan, ...]:
+    """The retrieved evidence, best first, up to ``words`` words; disjoint, as what overlaps is counted once.
+
+    A word runs from a letter or digit to the next white space; a Chinese or Japanese character is one word. The last
+    stretch ends with a word.
+    """
+    pieces: list[DocSpan] = []
+    left = words
+    for place in _disjoint(given.evidence):
+        found = _WORD.finditer(given.documents[place.doc].text, place.span.start, place.span.end)
+        ends = [match.end() for match in islice(found, left + 1)]
+        if len(ends) > left:
+            if left:
+                pieces.append(DocSpan(doc=place.doc, span=Span(start=place.span.start, end=ends[left - 1])))
+            break
+        pieces.append(place)
+        left -= len(ends)
+    return tuple(pieces)
+
+
+def evidence_text(given: Given, words: int) -> str:
+    """The text of the cut evidence: documents best first, in each its stretches in text order, one a line."""
+    by_document: dict[str, list[Span]] = defaultdict(list)
+    for piece in cut(given, words):
+        by_document[piece.doc].append(piece.span)
+    return "\n".join(_text_order(given.documents[doc].text, spans) for doc, spans in by_document.items())
+
+
+def covered(pieces: Iterable[DocSpan], place: DocSpan) -> int:
+    """How many characters of ``place`` lie in the disjoint ``pieces``."""
+    return _covered(pieces, place.doc, place.span.start, place.span.end)
+
+
+def retrieved_parts(given: Given, words: int) -> set[tuple[str, int]]:
+    """The parts of which at least half the characters lie in the cut evidence, as (document, index of the part)."""
+    pieces = cut(given, words)
+    return {
+        (doc, i)
+        for doc in {piece.doc for piece in pieces}
+        for i, part in enumerate(given.documents[doc].parts)
+        if _half_covered(pieces, DocSpan(doc=doc, span=part))
+    }
+
+
+def best_place(gold: Gold, pieces: Iterable[DocSpan]) -> DocSpan:
+    """Of the places of a piece of gold evidence the one covered best; the first of equals."""
+    return max(gold.anywhere, key=lambda place: covered(pieces, place) / (place.span.end - place.span.start))
+
+
+@dataclass(frozen=True)
+class SpanRecall:
+    """Share of the gold words that lie whole in the cut evidence: token-level recall by position.
+
+    Words that several pieces of gold evidence share count once; of a piece with several places the best one counts.
+    """
+
+    words: int
+
+    @property
+    def name(self) -> str:
+        """``evidence_recall@words``."""
+        return f"evidence_recall@{self.words}"
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100; None without gold evidence."""
+        pieces = cut(given, self.words)
+        gold = {
+            (place.doc, match.start(), match.end())
+            for place in (best_place(piece, pieces) for piece in given.sample.gold)
+            for match in _WORD.finditer(given.documents[place.doc].text, place.span.start, place.span.end)
+        }
+        return _share(_covered(pieces, doc, start, end) == end - start for doc, start, end in gold)
+
+
+@dataclass(frozen=True)
+class PartRecall:
+    """Share of the gold parts (turns, sections, sentences) of which at least half lies in the cut evidence.
+
+    Gold parts are those parts of a document that lie inside a piece of gold evidence.
+
+    Args:
+        words: Budget.
+        name: With the budget, e.g. ``turn_recall@1000``.
+    """
+
+    words: int
+    name: str
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100; None where no part is gold."""
+        pieces = cut(given, self.words)
+        gold = {
+            DocSpan(doc=place.doc, span=part)
+            for place in (best_place(piece, pieces) for piece in given.sample.gold)
+            for part in given.documents[place.doc].parts
+            if place.span.contains(part)
+        }
+        return _share(_half_covered(pieces, part) for part in gold)
+
+
+@dataclass(frozen=True)
+class GoldHit:
+    """Share of the pieces of gold evidence of which at least 20 characters (or all) lie in the cut evidence."""
+
+    words: int
+
+    @property
+    def name(self) -> str:
+        """``gold_hit@words``."""
+        return f"gold_hit@{self.words}"
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100; None without gold evidence."""
+        pieces = cut(given, self.words)
+        return _share(any(_touched(pieces, place) for place in gold.anywhere) for gold in given.sample.gold)
+
+
+@dataclass(frozen=True)
+class DocumentRecall:
+    """Share of the gold documents among the documents of the first ``k`` retrieved stretches.
+
+    Gold documents hold gold evidence (of a piece that stands in several documents, any one will do); in a sample
+    without gold evidence they are the sample's own documents.
+    """
+
+    k: int
+
+    @property
+    def name(self) -> str:
+        """``document_recall@k``."""
+        return f"document_recall@{self.k}"
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100; None without gold evidence and own documents."""
+        found = {place.doc for place in given.evidence[: self.k]}
+        gold = {frozenset(place.doc for place in piece.anywhere) for piece in given.sample.gold}
+        return _share(bool(docs & found) for docs in gold or {frozenset({d}) for d in given.sample.documents})
+
+
+@dataclass(frozen=True)
+class EvidenceStrEm:
+    """Share of the asked points of which a short answer stands in the cut evidence, both normalised as in SQuAD.
+
+    The str-EM of ALCE (Gao et al. 2023) applied to passages, as in RDR2.
+    """
+
+    words: int
+
+    @property
+    def name(self) -> str:
+        """``evidence_str_em@words``."""
+        return f"evidence_str_em@{self.words}"
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100; None without short answers."""
+        text = normalise(evidence_text(given, self.words))
+        points = given.sample.short_answers
+        return _share(any(normalise(accepted) in text for accepted in strings) for strings in points)
+
+
+def _share(hits: Iterable[bool]) -> float | None:
+    found = list(hits)
+    return 100 * sum(found) / len(found) if found else None
+
+
+def _covered(pieces: Iterable[DocSpan], doc: str, start: int, end: int) -> int:
+    return sum(max(0, min(p.span.end, end) - max(p.span.start, start)) for p in pieces if p.doc == doc)
+
+
+def _half_covered(pieces: Iterable[DocSpan], part: DocSpan) -> bool:
+    return 2 * covered(pieces, part) >= part.span.end - part.span.start
+
+
+def _touched(pieces: Iterable[DocSpan], place: DocSpan) -> bool:
+    return covered(pieces, place) >= min(_TOUCHED, place.span.end - place.span.start)
+
+
+def _disjoint(places: Iterable[DocSpan]) -> Iterator[DocSpan]:
+    """The places in order, each without what earlier ones hold."""
+    seen: dict[str, list[Span]] = defaultdict(list)
+    for place in places:
+        yield from (DocSpan(doc=place.doc, span=span) for span in _without(place.span, seen[place.doc]))
+        seen[place.doc].append(place.span)
+
+
+def _without(span: Span, taken: Iterable[Span]) -> Iterator[Span]:
+    at = span.start
+    for other in sorted(taken, key=lambda s: s.start):
+        gap_end = min(other.start, span.end)
+        if at < gap_end:
+            yield Span(start=at, end=gap_end)
+        at = max(at, other.end)
+    if at < span.end:
+        yield Span(start=at, end=span.end)
+
+
+def _text_order(text: str, spans: Iterable[Span]) -> str:
+    """The spans' text; what is adjacent in ``text`` stays so."""
+    pieces: list[str] = []
+    end = -1
+    for span in sorted(spans, key=lambda s: s.start):
+        pieces += ["\n" if pieces and span.start > end else "", span.of(text)]
+        end = span.end
+    return "".join(pieces)

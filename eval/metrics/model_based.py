@@ -1,0 +1,270 @@
+"""Scores that need a local model: BERTScore and SummaC. Models come from folders, never from the network."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import threading
+from collections import defaultdict
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discorag.text.sentences import sentence_spans
+from eval.errors import MetricUnavailableError
+from eval.metrics.base import Given
+
+_BATCH = 32
+_MAX_TOKENS = 512
+_PROBE = "This sentence makes the package load its models."
+_MIN_SENTENCE = 10  # SummaC leaves out sentences of up to so many characters
+
+
+@dataclass(frozen=True)
+class BertScore:
+    """F1 of BERTScore (Zhang et al. 2020) by the ``bert_score`` library: no idf weights, not rescaled, best reference.
+
+    The layer is the one that ``bert_score`` tuned for the model, if the folder is named as it names the model
+    (``roberta-large``: 17), else the last.
+
+    Args:
+        folder: A Hugging Face encoder. Text beyond its window is cut off.
+
+    Raises:
+        MetricUnavailableError: No folder, no model in it, or no ``bert_score``.
+    """
+
+    folder: Path | None
+    name: str = "bertscore"
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _checked_folder(self.folder, "--bertscore")
+        _check_package("bert_score", "bert-score")
+
+    @property
+    def version(self) -> str:
+        """Model, layer and settings that shape the score, e.g. ``roberta-large, layer 17, no idf, not rescaled``."""
+        folder = _checked_folder(self.folder, "--bertscore")
+        return f"{folder.name}, layer {_layer(folder)}, no idf, not rescaled"
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100; None without references; 0 for an empty answer."""
+        references = [text for text in given.sample.references if text.strip()]
+        if not references:
+            return None
+        return await asyncio.to_thread(self._best, given.answer, references) if given.answer.strip() else 0.0
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        folder = _checked_folder(self.folder, "--bertscore")
+        return _load("AutoModel", folder, num_hidden_layers=_layer(folder))
+
+    def _best(self, answer: str, references: list[str]) -> float:
+        from bert_score.utils import bert_cos_score_idf
+
+        with self._lock:
+            tokenizer, model = self._loaded
+            weights = defaultdict(lambda: 1.0, {tokenizer.sep_token_id: 0.0, tokenizer.cls_token_id: 0.0})
+            answers = [answer] * len(references)
+            scores = bert_cos_score_idf(model, references, answers, tokenizer, weights, device="cpu")
+        return 100 * max(0.0, scores[:, 2].max().item())
+
+
+class Entailment(Protocol):
+    """A model of natural language inference."""
+
+    def __call__(self, premises: Sequence[str], hypotheses: Sequence[str]) -> NDArray[np.float64]:
+        """Probabilities that each premise entails each hypothesis, shape (premises, hypotheses)."""
+        ...
+
+
+@dataclass(frozen=True)
+class SummacZs:
+    """SummaC-ZS (Laban et al. 2022): how far the answer's sentences are entailed by single sentences of the source.
+
+    The source is the text of the sample's documents. Only entailment counts, as in the paper; the authors' class also
+    subtracts the strongest contradiction by default, and reads the first 100 sentences of a source only.
+
+    Args:
+        folder: An NLI model (`AutoModelForSequenceClassification`) whose config names a label "entailment".
+
+    Raises:
+        MetricUnavailableError: No folder, no model in it, or no label "entailment".
+    """
+
+    folder: Path | None
+    name: str = "summac_zs"
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _entailment_label(_checked_folder(self.folder, "--summac"))
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100; None without documents of the sample's own; 0 for an answer without a sentence."""
+        source = _sentences(_source(given))
+        answer = _sentences(given.answer)
+        if not source:
+            return None
+        return await asyncio.to_thread(self._score, source, answer) if answer else 0.0
+
+    @cached_property
+    def _loaded(self) -> Entailment:
+        return _Nli(_checked_folder(self.folder, "--summac"))
+
+    def _score(self, source: list[str], answer: list[str]) -> float:
+        with self._lock:
+            return zero_shot(self._loaded(source, answer))
+
+
+class SummacConv:
+    """SummaC-Conv by its authors' package ``summac``, with SciNews's settings. The package fetches its own models.
+
+    Raises:
+        MetricUnavailableError: The package is not installed, or cannot get its models.
+    """
+
+    def __init__(self) -> None:
+        _check_package("summac", "summac")
+        self._lock = threading.Lock()
+        settings = {"models": ["vitc"], "bins": "percentile", "granularity": "sentence", "nli_labels": "e"}
+        try:
+            package: Any = importlib.import_module("summac.model_summac")
+            self._scorer: Any = package.SummaCConv(**settings, device="cpu", start_file="default", agg="mean")
+            self._scorer.score([_PROBE], [_PROBE])
+        except (ImportError, OSError) as error:
+            raise MetricUnavailableError(
+                f"SummaC-Conv cannot be loaded: {error}", hint="Is its model in the local cache? Else use summac_zs."
+            ) from error
+
+    @property
+    def name(self) -> str:
+        """``summac_conv``."""
+        return "summac_conv"
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100; None without documents of the sample's own; 0 for an empty answer."""
+        source = _source(given)
+        if not source:
+            return None
+        return await asyncio.to_thread(self._score, source, given.answer) if given.answer.strip() else 0.0
+
+    def _score(self, source: str, answer: str) -> float:
+        with self._lock:
+            return 100 * float(self._scorer.score([source], [answer])["scores"][0])
+
+
+def zero_shot(entailment: NDArray[np.float64]) -> float:
+    """SummaC-ZS, 0 to 100: for each answer sentence the best source sentence; their mean.
+
+    Args:
+        entailment: Probabilities, shape (source sentences, answer sentences).
+    """
+    return 100 * float(entailment.max(axis=0).mean())
+
+
+class _Nli:
+    """`Entailment` by a model in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._label = _entailment_label(folder)
+        self._tokenizer, self._model = _load("AutoModelForSequenceClassification", folder)
+
+    def __call__(self, premises: Sequence[str], hypotheses: Sequence[str]) -> NDArray[np.float64]:
+        pairs = [(premise, hypothesis) for premise in premises for hypothesis in hypotheses]
+        batches = [self._probabilities(pairs[i : i + _BATCH]) for i in range(0, len(pairs), _BATCH)]
+        return np.concatenate(batches).reshape(len(premises), len(hypotheses))
+
+    def _probabilities(self, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
+        import torch
+
+        first, second = map(list, zip(*pairs, strict=True))
+        tokens = self._tokenizer(first, second, padding=True, truncation="longest_first", return_tensors="pt")
+        with torch.no_grad():
+            logits: torch.Tensor = self._model(**tokens).logits
+        return logits.softmax(dim=-1)[:, self._label].double().numpy()
+
+
+def _source(given: Given) -> str:
+    return "\n\n".join(given.documents[doc].text for doc in given.sample.documents)
+
+
+def _sentences(text: str) -> list[str]:
+    sentences = [span.of(text) for span in sentence_spans(text)]
+    return [sentence for sentence in sentences if len(sentence) > _MIN_SENTENCE]
+
+
+def _load(kind: str, folder: Path, **changes: Any) -> tuple[Any, Any]:
+    """Tokenizer, limited to the model's window, and model; nothing is fetched."""
+    with _quiet():
+        tokenizer = _pretrained("AutoTokenizer", folder)
+        model = _pretrained(kind, folder, **changes).eval()
+    window = getattr(model.config, "max_position_embeddings", _MAX_TOKENS)
+    tokenizer.model_max_length = min(tokenizer.model_max_length, window, _MAX_TOKENS)
+    return tokenizer, model
+
+
+def _pretrained(kind: str, folder: Path, **changes: Any) -> Any:
+    import transformers
+
+    return getattr(transformers, kind).from_pretrained(str(folder), local_files_only=True, **changes)
+
+
+@contextmanager
+def _quiet() -> Generator[None]:
+    """Without progress bars and reports of layers left out on purpose."""
+    from transformers.utils import logging
+
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _layer(folder: Path) -> int:
+    from bert_score.utils import model2layers
+
+    return model2layers.get(folder.name) or int(_config(folder)["num_hidden_layers"])
+
+
+def _entailment_label(folder: Path) -> int:
+    labels = cast(dict[str, int], _config(folder).get("label2id") or {})
+    found = [index for label, index in labels.items() if label.casefold() == "entailment"]
+    if not found:
+        raise MetricUnavailableError(
+            f"{folder}: the config's label2id names no 'entailment', only {sorted(labels)}.",
+            hint="Name the folder of an NLI model with --summac.",
+        )
+    return int(found[0])
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "config.json").read_text(encoding="utf-8"))
+
+
+def _checked_folder(folder: Path | None, option: str) -> Path:
+    if folder is None:
+        raise MetricUnavailableError(f"No model is given with {option}.", hint=f"Name its folder with {option}.")
+    if not (folder / "config.json").is_file():
+        raise MetricUnavailableError(
+            f"{folder} holds no model: it has no config.json.", hint=f"Name a Hugging Face model folder with {option}."
+        )
+    return folder
+
+
+def _check_package(module: str, package: str) -> None:
+    if find_spec(module) is None:
+        raise MetricUnavailableError(f"The package {package} is not installed.", hint=f"pip install {package}")

@@ -1,0 +1,58 @@
+"""The answer normalisation of SQuAD, extended to Chinese."""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections import Counter
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_IS_CJK = re.compile(f"[{_CJK}]")
+_SPACE_AT_CJK = re.compile(rf"(?<=[{_CJK}])\s+|\s+(?=[{_CJK}])")
+_PIECE = re.compile(rf"[{_CJK}]|[^{_CJK}]+")
+
+
+def holds_cjk(text: str) -> bool:
+    """Whether ``text`` holds a Chinese or Japanese character."""
+    return _IS_CJK.search(text) is not None
+
+
+def split_at_cjk(text: str) -> list[str]:
+    """``text`` in pieces that join to it again: single Chinese or Japanese characters, and what is between them."""
+    return _PIECE.findall(text)
+
+
+def normalise(text: str) -> str:
+    """``text`` in lower case, without ASCII punctuation and the words a, an, the; white space squeezed.
+
+    This is the official rule of SQuAD (Rajpurkar et al. 2016) and ASQA (``scoring.py``). Text that holds Chinese or
+    Japanese also loses all other Unicode punctuation, and white space beside those characters, where it means nothing.
+    """
+    words = _ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION))
+    squeezed = " ".join(words.split())
+    if not holds_cjk(squeezed):
+        return squeezed
+    plain = "".join(char for char in squeezed if not unicodedata.category(char).startswith("P"))
+    return _SPACE_AT_CJK.sub("", plain).strip()
+
+
+def answer_tokens(text: str) -> list[str]:
+    """The words of the normalised ``text``; each Chinese or Japanese character is a token of its own."""
+    return [token for piece in split_at_cjk(normalise(text)) for token in piece.split()]
+
+
+def token_f1(prediction: str, reference: str) -> float:
+    """F1, 0 to 1, of the bags of `answer_tokens` (SQuAD). If a bag is empty: 1 if both are, else 0 (SQuAD 2.0)."""
+    predicted, expected = answer_tokens(prediction), answer_tokens(reference)
+    if not predicted or not expected:
+        return float(predicted == expected)
+    shared = (Counter(predicted) & Counter(expected)).total()
+    return 2 * shared / (len(predicted) + len(expected))
+
+
+def exact(prediction: str, reference: str) -> bool:
+    """Whether both are the same string once normalised (SQuAD)."""
+    return normalise(prediction) == normalise(reference)

@@ -1,0 +1,127 @@
+"""The metrics by name, as suites list them; ``name@N`` gives a budget of N words (documents: N chunks)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from discorag.errors import ConfigError
+from eval.errors import MetricUnavailableError
+from eval.metrics.asqa import DisambigEm, DisambigF1, DisambigHit, Reader
+from eval.metrics.base import Metric, MetricModels
+from eval.metrics.choice import Accuracy
+from eval.metrics.evidence import DocumentRecall, EvidenceStrEm, GoldHit, PartRecall, SpanRecall
+from eval.metrics.judge import JudgePerfect, JudgeScore, LoongJudge
+from eval.metrics.loong import SpotlightHit, TitleF1
+from eval.metrics.model_based import BertScore, SummacConv, SummacZs
+from eval.metrics.qa import QasperAnswerF1
+from eval.metrics.qasper_evidence import DisRetrievalF1, DisRetrievalRecall, QasperEvidenceF1
+from eval.metrics.rouge import Rouge
+from eval.metrics.sari import Sari, SariDeleteF1
+from eval.metrics.strings import ContainsAnswer, DisambigRecall, ExactMatch, StrEm, StrEmHit, TokenF1
+
+PLAIN: Mapping[str, Callable[[], Metric]] = {
+    "str_em": StrEm,
+    "str_em_hit": StrEmHit,
+    "disambig_recall": DisambigRecall,
+    "exact_match": ExactMatch,
+    "token_f1": TokenF1,
+    "contains_answer": ContainsAnswer,
+    "rouge1": partial(Rouge, "rouge1"),
+    "rouge2": partial(Rouge, "rouge2"),
+    "rougeL": partial(Rouge, "rougeL"),
+    "rougeLsum": partial(Rouge, "rougeLsum"),
+    "sari": Sari,
+    "sari_delete_f1": SariDeleteF1,
+    "answer_f1": QasperAnswerF1,
+    "accuracy": Accuracy,
+    "spotlight_hit": SpotlightHit,
+    "title_f1": TitleF1,
+}
+BUDGETED: Mapping[str, Callable[[int], Metric]] = {
+    "evidence_recall": SpanRecall,
+    "gold_hit": GoldHit,
+    "document_recall": DocumentRecall,
+    "evidence_str_em": EvidenceStrEm,
+    "qasper_evidence_f1": QasperEvidenceF1,
+    "disretrieval_f1": DisRetrievalF1,
+    "disretrieval_recall": DisRetrievalRecall,
+    "turn_recall": lambda n: PartRecall(n, f"turn_recall@{n}"),
+    "section_recall": lambda n: PartRecall(n, f"section_recall@{n}"),
+    "fact_recall": lambda n: PartRecall(n, f"fact_recall@{n}"),
+}
+READ = {"disambig_f1": DisambigF1, "disambig_em": DisambigEm, "disambig_hit": DisambigHit}
+JUDGED = {"judge_score": JudgeScore, "judge_perfect": JudgePerfect}
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """The metrics that can be computed, and why the others cannot.
+
+    ``note`` says what a reader of the scores must know (a judge whose scores are not comparable).
+    """
+
+    ready: tuple[Metric, ...]
+    missing: Mapping[str, str]
+    note: str = ""
+
+
+def build(names: Sequence[str], models: MetricModels) -> Metrics:
+    """The named metrics over these models.
+
+    Raises:
+        ConfigError: A name is unknown, or lacks its budget.
+    """
+    ready: list[Metric] = []
+    missing: dict[str, str] = {}
+    shared = _Shared(models)
+    for name in names:
+        try:
+            ready.append(_one(name, models, shared))
+        except MetricUnavailableError as error:
+            missing[name] = str(error)
+    return Metrics(tuple(ready), missing, shared.note)
+
+
+class _Shared:
+    """The judge and the reader, opened once for all metrics that ask them."""
+
+    def __init__(self, models: MetricModels) -> None:
+        self._models = models
+        self._judge: LoongJudge | None = None
+        self._reader: Reader | None = None
+        self.note = ""
+
+    def judge(self) -> LoongJudge:
+        if self._judge is None:
+            self._judge = LoongJudge(self._models)
+            if not self._judge.comparable:
+                self.note = "Judge scores come from our own wording of the judge prompt: not comparable with papers."
+        return self._judge
+
+    def reader(self) -> Reader:
+        if self._models.reader is None:
+            raise MetricUnavailableError("No SQuAD 2.0 reader is at hand.", hint="Name its folder with --reader.")
+        self._reader = self._reader or Reader(self._models.reader)
+        return self._reader
+
+
+def _one(name: str, models: MetricModels, shared: _Shared) -> Metric:
+    if name in PLAIN:
+        return PLAIN[name]()
+    if name in READ:
+        return READ[name](shared.reader())
+    if name in JUDGED:
+        return JUDGED[name](shared.judge())
+    if name == "bertscore":
+        return BertScore(models.bertscore)
+    if name == "summac_zs":
+        return SummacZs(models.summac)
+    if name == "summac_conv":
+        return SummacConv()
+    stem, _, budget = name.partition("@")
+    if stem in BUDGETED and budget.isdigit() and int(budget) > 0:
+        return BUDGETED[stem](int(budget))
+    known = [*PLAIN, *READ, *JUDGED, "bertscore", "summac_zs", "summac_conv", *(f"{n}@N" for n in BUDGETED)]
+    raise ConfigError(f"There is no metric {name!r}.", hint=f"There are {', '.join(known)}.")

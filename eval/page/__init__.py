@@ -1,0 +1,1 @@
+"""The report page: what it shows, its plots, its template."""

@@ -1,0 +1,146 @@
+"""One answered question as it is written to ``samples.jsonl``."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from discorag.ledger import Ledger
+from eval.sample import DocSpan
+
+Stage = Literal["missing", "retrieve", "plan", "generate", "verify"]
+
+
+class Lost(BaseModel):
+    """A piece of gold evidence that the answer does not rest on, and the stage that lost it.
+
+    ``missing``: it is in no ingested document. ``retrieve``: no retrieved chunk holds it. ``plan``: retrieved, but the
+    plan does not cite it. ``generate``: planned (or retrieved, without a plan), but no sentence was drafted from it.
+    ``verify``: drafted, but the sentence was not accepted as supported.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    label: str
+    stage: Stage
+
+
+class Record(BaseModel):
+    """What one system did with one question.
+
+    Args:
+        sample: `Sample.id`.
+        system: Name of the system.
+        answer: Its answer.
+        evidence: Retrieved stretches, best first.
+        used: Stretches that sentences of the answer rest on.
+        plan: The plan's paragraph, if there was one.
+        edges: Number of relations in the rhetorical graph; None if there was none.
+        disagreements: Number of disagreements reported.
+        unsupported: Share of the answer's sentences that were not traced to a source; None for no sentence.
+        scores: Metric -> score, 0 to 100. A metric that does not apply is absent.
+        unscored: Metric -> why this answer could not be scored.
+        lost: Gold evidence that the answer does not rest on.
+        found: Number of gold pieces that the answer rests on.
+        ledger: Tokens, seconds, prompt hashes and failures by stage.
+        seconds: Wall time of this system alone; stages reused from another system's run are not in it.
+        error: Why there is no answer, as ``kind: message``; empty if there is one.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    sample: str
+    system: str
+    answer: str = ""
+    evidence: tuple[DocSpan, ...] = ()
+    used: tuple[DocSpan, ...] = ()
+    plan: str = ""
+    edges: int | None = None
+    disagreements: int = 0
+    unsupported: float | None = None
+    scores: dict[str, float] = {}
+    unscored: dict[str, str] = {}
+    lost: tuple[Lost, ...] = ()
+    found: int = 0
+    ledger: Ledger = Ledger()
+    seconds: float = 0.0
+    error: str = ""
+
+
+class MetricSummary(BaseModel):
+    """A metric over one system's records: mean over ``n`` scored questions; ``unscored`` could not be scored."""
+
+    model_config = ConfigDict(frozen=True)
+
+    mean: float
+    n: int
+    unscored: int = 0
+
+
+class SystemSummary(BaseModel):
+    """One system of a run.
+
+    Args:
+        metrics: Metric -> summary over all questions; only metrics with at least one score.
+        strata: Stratum -> value -> metric -> summary.
+        missing: Metric -> why it was not computed at all (its model is not at hand).
+        lost: Stage -> gold pieces lost there; ``found`` -> pieces that answers rest on.
+        failures: Kind of failure -> count, over all stages.
+        errors: Questions without an answer.
+        tokens_in, tokens_out, calls: Of the language model.
+        seconds: Median wall seconds per question.
+        words: Median words per answer.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    metrics: dict[str, MetricSummary] = {}
+    strata: dict[str, dict[str, dict[str, MetricSummary]]] = {}
+    missing: dict[str, str] = {}
+    lost: dict[str, int] = {}
+    failures: dict[str, int] = {}
+    errors: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+    words: float = 0.0
+
+
+class Run(BaseModel):
+    """``run.json``: what was run, with what, and what came out.
+
+    Args:
+        suite: Suite name and version, e.g. ``asqa/1``.
+        dataset: Its dataset and split, e.g. ``asqa (development split, subset)``.
+        n: Number of questions.
+        documents: Number of documents retrieved from.
+        seed: Of the choice of questions.
+        key: Digest of suite, data and switches: a folder is resumed only under the same key.
+        versions: Package or stage -> version.
+        hardware: CPU, cores, memory; no host names, no paths.
+        dropped: What the loader left out -> count.
+        systems: By name.
+        skipped: System -> why it was not run (no endpoint configured, say).
+        finished: False while questions are missing.
+        seconds: Wall time over all sessions, ingest included.
+        note: Anything a reader of the numbers must know (judge not comparable, say).
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    suite: str
+    dataset: str
+    n: int
+    documents: int
+    seed: int
+    key: str
+    versions: dict[str, str] = {}
+    hardware: dict[str, str] = {}
+    dropped: dict[str, int] = {}
+    systems: dict[str, SystemSummary] = {}
+    skipped: dict[str, str] = {}
+    finished: bool = False
+    seconds: float = 0.0
+    note: str = ""

@@ -1,0 +1,107 @@
+"""What a benchmark is made of: documents with offsets, and questions with references and gold evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from discorag.text.span import Span
+
+
+class DocSpan(BaseModel, frozen=True):
+    """Characters of one document's canonical text."""
+
+    doc: str
+    span: Span
+
+
+class SourceDocument(BaseModel):
+    """A document as it is ingested. All offsets refer to ``text``.
+
+    Args:
+        id: Unique in the benchmark.
+        title: Shown as the source's name.
+        text: Canonical text: line feeds only, no white space at the ends. Markdown where there are headings.
+        parts: The dataset's own units in text order (turns, sections, paragraphs, sentences), in which its evidence is
+            labelled; empty if it labels none.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str = Field(min_length=1)
+    title: str
+    text: str = Field(min_length=1, repr=False)
+    parts: tuple[Span, ...] = ()
+
+
+class Gold(BaseModel):
+    """One piece of gold evidence.
+
+    Args:
+        label: The dataset's own name for it.
+        anywhere: Where it stands; any one of these places will do.
+        annotator: Whose label it is, where a dataset has several.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    label: str
+    anywhere: tuple[DocSpan, ...] = Field(min_length=1)
+    annotator: int = 0
+
+
+class Sample(BaseModel):
+    """One question.
+
+    Args:
+        id: Unique in the benchmark.
+        query: What is retrieved for, and asked.
+        instruction: How to answer (format, length, options): for the generator, never searched for.
+        documents: Ids of the question's own documents, in the dataset's order.
+        references: Reference answers, as full texts; any one will do.
+        short_answers: For each asked point its accepted strings (ASQA: one entry per pair; NQ, HotpotQA: one entry).
+        disambiguated: ASQA: the question of each entry of ``short_answers``.
+        options: Multiple choice: the options' texts.
+        correct: Multiple choice: zero-based index of the right one.
+        titles: Loong papers: titles that the gold answer names.
+        gold: Gold evidence.
+        answerable: False where the right answer is that there is none.
+        strata: What scores are broken down by, e.g. ``{"level": "1", "language": "en"}``.
+        prompt: Loong: the filled official prompt without documents, for the judge.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str = Field(min_length=1)
+    query: str = Field(min_length=1)
+    instruction: str = ""
+    documents: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    short_answers: tuple[tuple[str, ...], ...] = ()
+    disambiguated: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    correct: int | None = None
+    titles: tuple[str, ...] = ()
+    gold: tuple[Gold, ...] = ()
+    answerable: bool = True
+    strata: dict[str, str] = {}
+    prompt: str = ""
+
+
+class Benchmark(BaseModel):
+    """Questions over documents, as read from a dataset's official files.
+
+    Args:
+        name: The dataset.
+        documents: By id; every id that a sample names is here.
+        samples: In file order.
+        dropped: What was left out and why -> how often (a gold string that is not in the document, say).
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    documents: Mapping[str, SourceDocument] = Field(repr=False)
+    samples: tuple[Sample, ...] = Field(repr=False)
+    dropped: dict[str, int] = {}

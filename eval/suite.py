@@ -1,0 +1,165 @@
+"""Suites and systems: what is run on what, and how it is scored (``eval/suites/*.yaml``, ``eval/systems.yaml``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from discorag.errors import ConfigError
+from eval.sample import Benchmark, Sample
+
+FOLDER = Path(__file__).parent
+_B = TypeVar("_B", bound=BaseModel)
+
+
+class System(BaseModel):
+    """One system: the answer graph under switches, or the lead baseline.
+
+    Args:
+        name: Its key in ``systems.yaml``.
+        about: One line for tables.
+        kind: ``graph``, or ``lead``: the first sentences of the documents.
+        switches: Fields of `nodes.context.AnswerContext`.
+        again: Stage before which the run of ``full`` is taken up, so that what came before is shared with it.
+        own: Searches the question's own documents only.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    about: str
+    kind: Literal["graph", "lead"] = "graph"
+    switches: dict[str, Any] = {}
+    again: Literal["relate", "plan", "generate"] | None = None
+    own: bool = False
+
+    @property
+    def needs_llm(self) -> bool:
+        """Whether it names the llm engine."""
+        return "llm" in self.switches.values()
+
+
+class Suite(BaseModel):
+    """A benchmark run: data, retrieval, systems, metrics.
+
+    Args:
+        name: As on the command line.
+        version: Raised with every change that moves numbers.
+        about: One line.
+        dataset: A key of `eval.datasets.registry.LOADERS`.
+        path: The dataset's file or folder below the data folder.
+        split: Shown beside every number.
+        retrieval: ``pooled``: over the documents of all questions (open domain); ``own``: over the question's own.
+        pool: With ``pooled``: the documents of ``all`` questions of the file, or of the ``chosen`` ones only.
+        limit: Questions; None: all.
+        spread: Strata over which a limited choice is spread evenly.
+        seed: Of that choice, and of the bootstrap.
+        top_k: Chunks to retrieve.
+        answer_tokens: Output limit of the generator, in tokens.
+        systems: Names of `systems`.
+        baseline: The system that others are compared with.
+        metrics: Names of `eval.metrics.registry.build`.
+        main: Metrics that are plotted, most important first.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    version: int = Field(ge=1)
+    about: str
+    dataset: str
+    path: str
+    split: str = "development split, subset"
+    retrieval: Literal["pooled", "own"]
+    pool: Literal["all", "chosen"] = "all"
+    limit: int | None = Field(default=None, ge=1)
+    spread: tuple[str, ...] = ()
+    seed: int = 13
+    top_k: int = Field(default=10, ge=1)
+    answer_tokens: int = Field(default=1024, ge=16)
+    systems: tuple[str, ...] = Field(min_length=1)
+    baseline: str = "standard"
+    metrics: tuple[str, ...] = Field(min_length=1)
+    main: tuple[str, ...] = Field(min_length=1)
+
+    @property
+    def label(self) -> str:
+        """Name and version."""
+        return f"{self.name}/{self.version}"
+
+
+@cache
+def systems() -> dict[str, System]:
+    """All systems by name. Raises `ConfigError` for a malformed file."""
+    table = _yaml(FOLDER / "systems.yaml")
+    return {name: _checked(System, {"name": name, **body}, f"systems.yaml: {name}") for name, body in table.items()}
+
+
+def suite_names() -> list[str]:
+    """The suites at hand."""
+    return sorted(p.stem for p in (FOLDER / "suites").glob("*.yaml"))
+
+
+def load_suite(name: str) -> Suite:
+    """The suite ``eval/suites/<name>.yaml``, or the file ``name`` if that ends in ``.yaml``.
+
+    Raises:
+        ConfigError: There is none, or it names a field, a system or a value that does not exist.
+    """
+    path = Path(name) if name.endswith(".yaml") else FOLDER / "suites" / f"{name}.yaml"
+    if not path.is_file():
+        raise ConfigError(f"There is no suite {name!r}.", hint=f"There are {', '.join(suite_names())}.")
+    suite = _checked(Suite, _yaml(path), path.name)
+    named = [*suite.systems, suite.baseline]
+    if unknown := [s for s in named if s not in systems()]:
+        raise ConfigError(f"{path.name} names unknown systems {unknown}.", hint=f"There are {', '.join(systems())}.")
+    return suite
+
+
+def choose(samples: Iterable[Sample], suite: Suite) -> tuple[Sample, ...]:
+    """The suite's questions in file order: all, or ``limit`` of them, drawn with its seed evenly over its strata."""
+    given = tuple(samples)
+    if suite.limit is None or suite.limit >= len(given):
+        return given
+    groups: dict[tuple[str, ...], list[Sample]] = {}
+    for sample in given:
+        groups.setdefault(tuple(sample.strata.get(s, "") for s in suite.spread), []).append(sample)
+    random = Random(suite.seed)
+    queues = [random.sample(group, len(group)) for _, group in sorted(groups.items())]
+    drawn: set[str] = set()
+    while len(drawn) < suite.limit:
+        for queue in queues:
+            if queue and len(drawn) < suite.limit:
+                drawn.add(queue.pop().id)
+    return tuple(s for s in given if s.id in drawn)
+
+
+def chosen_from(benchmark: Benchmark, suite: Suite) -> Benchmark:
+    """The benchmark cut to the suite's questions, and to their documents unless the pool is all documents."""
+    samples = choose(benchmark.samples, suite)
+    wanted = {d for s in samples for d in s.documents}
+    whole = suite.retrieval == "pooled" and suite.pool == "all"
+    documents = {k: d for k, d in benchmark.documents.items() if whole or k in wanted}
+    return benchmark.model_copy(update={"samples": samples, "documents": documents})
+
+
+def _yaml(path: Path) -> dict[str, Any]:
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path.name} is no YAML: {error}.", hint="Mend the file.") from error
+
+
+def _checked(model: type[_B], value: Any, place: str) -> _B:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "the file"
+        raise ConfigError(f"{place}: {field}: {first['msg']}.", hint=f"See eval.suite.{model.__name__}.") from error

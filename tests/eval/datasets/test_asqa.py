@@ -1,0 +1,182 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discorag.errors import MissingPathError
+from eval.datasets.asqa import Passages, answer_places, load_asqa, load_asqa_pooled
+from eval.errors import DataError
+from eval.sample import Benchmark, Gold, SourceDocument
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "asqa"
+OFFICIAL = FOLDER / "ASQA.json"
+POOLED = FOLDER / "asqa_eval_pooled.json"
+
+
+def places_of(benchmark: Benchmark, gold: Gold) -> list[tuple[str, str]]:
+    return [(place.doc, place.span.of(benchmark.documents[place.doc].text)) for place in gold.anywhere]
+
+
+def changed(source: Path, folder: Path, change: Callable[[Any], None]) -> Path:
+    value = json.loads(source.read_text(encoding="utf-8"))
+    change(value)
+    path = folder / source.name
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def test_pairs_and_long_answers_of_the_official_form() -> None:
+    benchmark = load_asqa(OFFICIAL)
+    sample = benchmark.samples[0]
+    assert [s.id for s in benchmark.samples] == ["asqa-1", "asqa-2", "asqa-3", "asqa-4", "asqa-5"]
+    assert sample.query == "Who won the Lantern Cup?"
+    assert sample.disambiguated == (
+        "Who won the women's Lantern Cup in 2011?",
+        "Who won the men's Lantern Cup in 2011?",
+    )
+    assert sample.short_answers == (("Mira Holt", "Holt"), ("Tom Ashdown",))
+    assert len(sample.references) == 2
+    assert sample.references[1].startswith("Mira Holt won")
+
+
+def test_knowledge_that_two_annotators_share_is_one_document() -> None:
+    benchmark = load_asqa(OFFICIAL)
+    assert benchmark.samples[0].documents == ("asqa-1-0-0", "asqa-1-0-1")
+    assert benchmark.documents["asqa-1-0-1"].text == (
+        "# Lantern Cup\n\nTom Ashdown took the men's cup in 2011, his only title."
+    )
+
+
+def test_knowledge_without_text_and_pairs_without_passage_are_counted() -> None:
+    benchmark = load_asqa(OFFICIAL)
+    # Jonas Pell (question 3), and both pairs of question 5, which has no knowledge: 1 + 2 = 3.
+    assert benchmark.dropped == {"knowledge passages without text": 1, "pairs whose answer is in no passage": 3}
+    assert benchmark.samples[4].documents == ()
+
+
+def test_pooled_passages_are_one_corpus_and_lose_their_repeated_title_line() -> None:
+    benchmark = load_asqa_pooled(POOLED)
+    # 5 questions x 4 passages, of which p103 is named three times and p203 twice: 20 - 2 - 1 = 17.
+    assert len(benchmark.documents) == 17
+    assert benchmark.samples[1].documents == ("p201", "p202", "p103", "p203")
+    assert benchmark.documents["p104"].text.startswith("# Mira Holt\n\nMira Holt (born 1987) is")
+    assert benchmark.documents["p202"].text.startswith("# Orre bridge\n\nThe present steel bridge")
+
+
+def test_gold_is_each_place_of_a_short_answer_in_the_questions_own_passages() -> None:
+    benchmark = load_asqa_pooled(POOLED)
+    women, men = benchmark.samples[0].gold
+    assert women.label == "Who won the women's Lantern Cup in 2011?"
+    assert places_of(benchmark, women) == [("p101", "Mira Holt"), ("p104", "Mira Holt"), ("p104", "Mira Holt")]
+    assert places_of(benchmark, men) == [("p102", "Tom Ashdown")]
+    # Jonas Pell (question 3) and Friday (question 5) stand in no passage of their questions.
+    assert benchmark.dropped == {"pairs whose answer is in no passage": 2}
+
+
+def test_passages_under_two_ids_with_equal_text_share_the_first(tmp_path: Path) -> None:
+    def rename(entries: Any) -> None:
+        entries[1]["docs"][2]["id"] = "p999"
+
+    benchmark = load_asqa_pooled(changed(POOLED, tmp_path, rename))
+    assert benchmark.samples[1].documents == ("p201", "p202", "p103", "p203")
+    assert "p999" not in benchmark.documents
+
+
+def document(text: str) -> SourceDocument:
+    return SourceDocument(id="d", title="", text=text)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "found"),
+    [
+        ("They heard THE TIN-WHISTLES.", "the Tin Whistles", ["TIN-WHISTLES"]),
+        ("the Lord of the Rings", "Lord of Rings", ["Lord of the Rings"]),
+        ("in the U.S. and U.S.", "U.S.", ["U.S", "U.S"]),
+        ("part A, a B", "A B", ["B"]),
+        ("B of the A, an C", "b of c", ["B of the A, an C"]),
+        ("the year 19311", "1931", []),
+        ("a plan (C+ or better)", "C+", ["C"]),
+        ("Nothing here.", "?", []),
+        ("They saw The The live.", "The The", ["The The"]),
+    ],
+)
+def test_answers_are_found_as_whole_words_whatever_their_case_punctuation_and_articles(
+    text: str, answer: str, found: list[str]
+) -> None:
+    assert [place.span.of(text) for place in answer_places([document(text)], [answer])] == found
+
+
+@given(st.text("ab .-", min_size=1), st.text("ab .-"), st.text("ab .-"))
+def test_an_answer_that_stands_between_spaces_is_found(answer: str, before: str, after: str) -> None:
+    text = f"{before} {answer} {after}"
+    assert bool(answer_places([document(text)], [answer])) == any(c.isalnum() for c in answer)
+
+
+def test_an_id_for_two_texts_is_refused() -> None:
+    passages = Passages()
+    assert passages.add("p1", "", " One.\r\n", "here") == "p1"
+    assert passages.documents["p1"].text == "One."
+    with pytest.raises(DataError, match="here: passage id p1 stands for two texts"):
+        passages.add("p1", "", "Two.", "here")
+
+
+def rename_split(value: Any) -> None:
+    value["development"] = value.pop("dev")
+
+
+def rename_pairs(value: Any) -> None:
+    value["dev"]["asqa-2"]["pairs"] = value["dev"]["asqa-2"].pop("qa_pairs")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"), [(rename_split, r"ASQA\.json: dev"), (rename_pairs, r"ASQA\.json: dev\.asqa-2\.qa_pairs")]
+)
+def test_a_renamed_field_of_the_official_form_is_named(
+    tmp_path: Path, change: Callable[[Any], None], said: str
+) -> None:
+    with pytest.raises(DataError, match=said):
+        load_asqa(changed(OFFICIAL, tmp_path, change))
+
+
+def repeat(value: Any) -> None:
+    value.append(value[0])
+
+
+def rename_text(value: Any) -> None:
+    value[3]["docs"][1]["body"] = value[3]["docs"][1].pop("text")
+
+
+def two_texts(value: Any) -> None:
+    value[1]["docs"][2]["text"] = "Another town."
+
+
+def blank(value: Any) -> None:
+    value[0]["docs"][0]["text"] = " "
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (repeat, "id asqa-1 appears twice"),
+        (rename_text, r"pooled\.json: 3\.docs\.1\.text"),
+        (two_texts, r"pooled\.json: asqa-2: passage id p103"),
+        (blank, r"pooled\.json: asqa-1: text of passage p101 is empty"),
+    ],
+)
+def test_a_bad_entry_of_the_pooled_form_is_named(tmp_path: Path, change: Callable[[Any], None], said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        load_asqa_pooled(changed(POOLED, tmp_path, change))
+
+
+@pytest.mark.parametrize(("load", "source"), [(load_asqa, OFFICIAL), (load_asqa_pooled, POOLED)])
+def test_a_cut_or_missing_file_is_named(tmp_path: Path, load: Callable[[Path], Benchmark], source: Path) -> None:
+    with pytest.raises(MissingPathError, match=source.name):
+        load(tmp_path / source.name)
+    path = tmp_path / source.name
+    path.write_text(source.read_text(encoding="utf-8")[:500], encoding="utf-8")
+    with pytest.raises(DataError, match=rf"{source.name}:\d+: "):
+        load(path)

@@ -1,0 +1,123 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from discorag.errors import MissingPathError
+from eval.datasets.fairytaleqa import load_fairytaleqa
+from eval.errors import DataError
+
+TALES = Path(__file__).parents[1] / "fixtures" / "fairytaleqa"
+QUESTIONS = "questions/val/the-tin-owl-questions.csv"
+STORY = "section-stories/val/the-tin-owl-story.csv"
+
+
+def test_sections_are_the_parts_of_a_story_titled_by_its_file() -> None:
+    document = load_fairytaleqa(TALES).documents["the-tin-owl"]
+    assert document.text == (
+        '# The tin owl\n\nA tin owl lived on a barn.\n\nIt sang: "Hoo."\n\nNobody heard it.\n\nIt was lonely.'
+    )
+    assert [part.of(document.text) for part in document.parts] == [
+        "A tin owl lived on a barn.",
+        'It sang: "Hoo."\n\nNobody heard it.',
+        "It was lonely.",
+    ]
+
+
+def test_columns_are_read_by_name_because_their_order_differs_between_files() -> None:
+    by_id = {sample.id: sample for sample in load_fairytaleqa(TALES).samples}
+    assert by_id["salt-bread-1"].strata == {"local-or-sum": "local", "attribute1": "feeling", "ex-or-im1": "implicit"}
+    assert by_id["the-tin-owl-1"].strata == {
+        "local-or-sum": "local",
+        "attribute1": "setting",
+        "ex-or-im1": "explicit",
+    }
+
+
+def test_references_are_all_answers_that_are_not_empty_each_once() -> None:
+    by_id = {sample.id: sample for sample in load_fairytaleqa(TALES).samples}
+    assert by_id["the-tin-owl-1"].references == ("on a barn", "on the roof of a barn")
+    assert by_id["salt-bread-1"].references == ("proud", "happy")
+    assert by_id["the-tin-owl-1"].query == "Where did the tin owl live?"
+
+
+def test_every_section_named_is_one_gold_piece() -> None:
+    benchmark = load_fairytaleqa(TALES)
+    sample = next(sample for sample in benchmark.samples if sample.id == "the-tin-owl-2")
+    document = benchmark.documents["the-tin-owl"]
+    assert [(gold.label, [place.span for place in gold.anywhere]) for gold in sample.gold] == [
+        ("section 2", [document.parts[1]]),
+        ("section 3", [document.parts[2]]),
+    ]
+
+
+def test_unknown_sections_and_questions_without_answers_are_counted() -> None:
+    benchmark = load_fairytaleqa(TALES)
+    assert benchmark.dropped == {"gold section not in the story": 1, "question without an answer": 1}
+    assert [sample.id for sample in benchmark.samples] == [
+        "salt-bread-1",
+        "the-tin-owl-1",
+        "the-tin-owl-2",
+        "the-tin-owl-3",
+    ]
+
+
+def test_stories_with_equal_text_are_one_document(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(TALES, tmp_path / "tales"))
+    for part in ("questions", "section-stories"):
+        for file in list((folder / part / "test").iterdir()):
+            file.unlink()
+        (source,) = (folder / part / "val").iterdir()
+        shutil.copy(source, folder / part / "test" / source.name.replace("the-tin-owl", "The-tin-owl"))
+    benchmark = load_fairytaleqa(folder)
+    assert list(benchmark.documents) == ["The-tin-owl"]
+    assert {sample.documents for sample in benchmark.samples} == {("The-tin-owl",)}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        (QUESTIONS, "cor_section", "section", r"the-tin-owl-questions\.csv:2: cor_section: "),
+        (QUESTIONS, ",on the roof of a barn,on a barn,", "", r"the-tin-owl-questions\.csv:2: answer4: "),
+        (
+            QUESTIONS,
+            "7,action,,Who",
+            "7,action,,Who, or",
+            r"the-tin-owl-questions\.csv:4: fields without a column: \[''\]",
+        ),
+        (QUESTIONS, "\n2,summary", "\n1,summary", "id the-tin-owl-1 appears twice"),
+        (STORY, "section,text", "section,story", r"the-tin-owl-story\.csv:2: text: "),
+        (STORY, "\n3,It", "\n1,It", r"the-tin-owl-story\.csv:6: section 1 appears twice"),
+        (STORY, '\n\nNobody heard it."\n3,It was lonely.\n', "", r"the-tin-owl-story\.csv:3: unexpected end of data"),
+    ],
+    ids=[
+        "field renamed",
+        "row cut off",
+        "row too long",
+        "duplicate id",
+        "story field renamed",
+        "duplicate section",
+        "story cut off",
+    ],
+)
+def test_a_bad_row_is_named_with_file_line_and_field(tmp_path: Path, file: str, old: str, new: str, said: str) -> None:
+    folder = Path(shutil.copytree(TALES, tmp_path / "tales"))
+    text = (folder / file).read_text(encoding="utf-8")
+    assert old in text
+    (folder / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(DataError, match=said):
+        load_fairytaleqa(folder)
+
+
+def test_a_question_file_without_its_story_names_both(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(TALES, tmp_path / "tales"))
+    (folder / STORY).unlink()
+    with pytest.raises(
+        DataError, match=r"the-tin-owl-questions\.csv: its story .*the-tin-owl-story\.csv does not exist"
+    ):
+        load_fairytaleqa(folder)
+
+
+def test_a_folder_without_questions_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError, match=r"has no questions/\*/\*-questions\.csv"):
+        load_fairytaleqa(tmp_path)

@@ -1,0 +1,217 @@
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discorag.errors import MissingPathError
+from eval.datasets.loong import load_loong
+from eval.errors import DataError
+
+LOONG = Path(__file__).parents[1] / "fixtures" / "loong"
+LINES: list[dict[str, Any]] = [
+    json.loads(line) for line in (LOONG / "loong.jsonl").read_text(encoding="utf-8").splitlines()
+]
+SPOTLIGHT, COMPARISON, CITATIONS, CHAIN = LINES
+
+
+def write(folder: Path, *rows: dict[str, Any]) -> Path:
+    """The fixture's documents with other questions."""
+    shutil.copytree(LOONG / "doc", folder / "doc", dirs_exist_ok=True)
+    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    (folder / "loong.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_the_official_patterns_resolve_names_to_documents_keyed_by_file_name() -> None:
+    benchmark = load_loong(LOONG)
+    assert [sample.documents for sample in benchmark.samples] == [
+        ("2024-Northwind Kilns Inc.-j.txt", "2024-Harbor Looms Corp-j.txt"),
+        ("report_990001-2024-云杉仪器-2024年一季度报告.txt", "report_990002-2024-海棠纸业-2024年一季度报告.txt"),
+        ("9901.00001.md", "9901.00002.md"),
+        ("9901.00002.md", "9901.00001.md"),
+    ]
+    assert len(benchmark.documents) == 6
+    assert benchmark.dropped == {}
+    assert benchmark.samples[1].strata == {"level": "2", "set": "1", "type": "financial", "language": "zh"}
+
+
+def test_level_4_filings_are_found_by_their_own_year(tmp_path: Path) -> None:
+    row = {**COMPARISON, "level": 4, "doc": ["海棠纸业-2024年一季度报告"]}
+    [sample] = load_loong(write(tmp_path, row)).samples
+    assert sample.documents == ("report_990002-2024-海棠纸业-2024年一季度报告.txt",)
+
+
+def test_doc_files_wins_over_the_patterns(tmp_path: Path) -> None:
+    folder = write(tmp_path, {**CITATIONS, "doc": ["any", "names"]})
+    files = {"loong-3": ["paper/9901.00002.md", "paper/9901.00001.md"]}
+    (folder / "doc_files.json").write_text(json.dumps(files), encoding="utf-8")
+    [sample] = load_loong(folder).samples
+    assert sample.documents == ("9901.00002.md", "9901.00001.md")
+
+
+def test_doc_files_must_cover_every_name(tmp_path: Path) -> None:
+    folder = write(tmp_path, CITATIONS)
+    (folder / "doc_files.json").write_text('{"loong-3": ["paper/9901.00002.md"]}', encoding="utf-8")
+    with pytest.raises(DataError, match=r"doc_files\.json: loong-3: 1 files for 2 names"):
+        load_loong(folder)
+
+
+def test_only_documents_of_the_chosen_questions_are_read(tmp_path: Path) -> None:
+    folder = write(tmp_path, *LINES)
+    shutil.rmtree(folder / "doc" / "paper")
+    benchmark = load_loong(folder, ids=["loong-2"])
+    assert [sample.id for sample in benchmark.samples] == ["loong-2"]
+    assert len(benchmark.documents) == 2
+
+
+def test_a_chosen_id_that_is_not_there_is_named() -> None:
+    with pytest.raises(DataError, match="no question has id loong-9"):
+        load_loong(LOONG, ids={"loong-1", "loong-9"})
+
+
+def test_equal_documents_share_one_id(tmp_path: Path) -> None:
+    folder = write(tmp_path, {**CITATIONS, "doc": ["9901.00001.md", "copy.md"]})
+    shutil.copy(folder / "doc/paper/9901.00001.md", folder / "doc/paper/copy.md")
+    benchmark = load_loong(folder)
+    assert benchmark.samples[0].documents == ("9901.00001.md",)
+    assert list(benchmark.documents) == ["9901.00001.md"]
+
+
+def test_text_is_canonical_without_byte_order_mark_and_carriage_returns(tmp_path: Path) -> None:
+    folder = write(tmp_path, {**CITATIONS, "doc": ["bom.md", "9901.00002.md"]})
+    (folder / "doc/paper/bom.md").write_bytes("\ufeff# A title\r\n\r\nText.\r\n".encode())
+    document = load_loong(folder).documents["bom.md"]
+    assert (document.title, document.text) == ("A title", "# A title\n\nText.")
+
+
+def test_spotlight_evidence_is_the_number_in_the_filing_of_the_company_asked_about(tmp_path: Path) -> None:
+    folder = write(tmp_path, SPOTLIGHT)
+    other = folder / "doc/financial/2024-Harbor Looms Corp-j.txt"
+    other.write_text(other.read_text(encoding="utf-8") + "\nThe fee was 0.37.\n", encoding="utf-8")
+    benchmark = load_loong(folder)
+    [sample] = benchmark.samples
+    assert sample.short_answers == (("$(0.37)", "0.37"),)
+    assert sample.references == ("$(0.37)",)
+    [gold] = sample.gold
+    places = [(place.doc, place.span.of(benchmark.documents[place.doc].text)) for place in gold.anywhere]
+    assert places == [("2024-Northwind Kilns Inc.-j.txt", "0.37")] * 2  # in the table and in the discussion
+
+
+def test_if_the_answer_is_a_company_the_number_asked_about_is_the_evidence(tmp_path: Path) -> None:
+    row = {**SPOTLIGHT, "question": "Which company has a net income of $955 thousand?", "answer": "Harbor Looms Corp"}
+    [sample] = load_loong(write(tmp_path, row)).samples
+    assert sample.short_answers == (("Harbor Looms Corp",),)
+    assert [(gold.label, {place.doc for place in gold.anywhere}) for gold in sample.gold] == [
+        ("955", {"2024-Harbor Looms Corp-j.txt"})
+    ]
+
+
+@pytest.mark.parametrize("answer", ["$(0.3)", "$37", "99.99"])
+def test_a_number_inside_another_number_is_no_evidence_and_counted(tmp_path: Path, answer: str) -> None:
+    benchmark = load_loong(write(tmp_path, {**SPOTLIGHT, "answer": answer}))
+    assert benchmark.samples[0].gold == ()
+    assert benchmark.dropped == {"spotlight answers whose number is in no document": 1}
+
+
+def test_papers_give_the_answer_titles_that_head_their_documents() -> None:
+    citations, chain = load_loong(LOONG, ids=["loong-3", "loong-4"]).samples
+    assert citations.titles == ("Loud Ants Learn Faster: Messages in Sorting Swarms",)
+    assert citations.references == (
+        '{"Reference":[],"Citation":["# Loud Ants Learn Faster: Messages in Sorting Swarms "]}',
+    )
+    assert chain.titles == (
+        "Sorting Letters with Quiet Ants: A Study of Small Agents",
+        "LOUD Ants Learn Faster: Messages in Sorting Swarms",
+    )
+
+
+def test_an_answer_title_without_document_is_counted_and_a_blank_one_is_none(tmp_path: Path) -> None:
+    benchmark = load_loong(write(tmp_path, {**CHAIN, "answer": ["# ", "# Trays, Towers and Tasks"]}))
+    assert benchmark.samples[0].titles == ()
+    assert benchmark.dropped == {"answer titles that head no document": 1}
+
+
+def test_a_paper_question_without_question_asks_the_instructions_task() -> None:
+    [sample] = load_loong(LOONG, ids=["loong-4"]).samples
+    assert sample.query == (
+        "Please read the papers carefully. List the longest chain of citations among the given papers."
+    )
+    assert sample.instruction == CHAIN["instruction"]
+
+
+@pytest.mark.parametrize(
+    ("row", "head", "rest"),
+    [
+        ({**SPOTLIGHT, "question": "word " * 180 + "tail end"}, " ".join(["word"] * 180), "tail end"),
+        ({**COMPARISON, "question": "问" * 200 + "答案"}, "问" * 200, "答案"),
+    ],
+    ids=["180 words", "200 characters"],
+)
+def test_a_long_question_continues_in_the_instruction(
+    tmp_path: Path, row: dict[str, Any], head: str, rest: str
+) -> None:
+    benchmark = load_loong(write(tmp_path, row))
+    assert benchmark.samples[0].query == head
+    assert benchmark.samples[0].instruction == f"{row['instruction']}\n\n{rest}"
+    assert benchmark.dropped["questions shortened to the encoder's window"] == 1
+
+
+def test_the_judges_prompt_keeps_docs_only_for_papers() -> None:
+    spotlight, _, citations, _ = load_loong(LOONG).samples
+    assert spotlight.prompt == f"\n\n{SPOTLIGHT['instruction']}\n\n{SPOTLIGHT['question']}"
+    assert citations.prompt == (
+        f"#Papers:\n{{docs}}\n\n{CITATIONS['instruction']}\n\n#The paper you need to analyze:\n{CITATIONS['question']}"
+    )
+
+
+def test_legal_questions_are_counted(tmp_path: Path) -> None:
+    benchmark = load_loong(write(tmp_path, {**COMPARISON, "id": "law", "type": "legal"}, CHAIN))
+    assert [sample.id for sample in benchmark.samples] == ["loong-4"]
+    assert benchmark.dropped == {"legal questions": 1}
+
+
+def without(row: dict[str, Any], field: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != field}
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (without(CHAIN, "prompt_template"), r"loong\.jsonl:2: prompt_template"),
+        ({**CHAIN, "level": 9}, r"loong\.jsonl:2: level"),
+        (CITATIONS, r"loong\.jsonl: id loong-3 appears twice"),
+        ({**CHAIN, "doc": ["9901.00009.md"]}, r"loong\.jsonl:2: doc: .*9901\.00009\.md does not exist"),
+        ({**SPOTLIGHT, "doc": ["Nowhere Ltd"]}, r"loong\.jsonl:2: doc: .*\*2024-Nowhere Ltd\*\.txt"),
+    ],
+    ids=["field renamed", "out of range", "duplicate id", "paper missing", "filing missing"],
+)
+def test_a_bad_line_is_named_with_its_field(tmp_path: Path, bad: dict[str, Any], said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        load_loong(write(tmp_path, CITATIONS, bad))
+
+
+def cut(folder: Path) -> None:
+    path = folder / "loong.jsonl"
+    path.write_text(path.read_text(encoding="utf-8")[:-40], encoding="utf-8")
+
+
+def empty(folder: Path) -> None:
+    (folder / "doc/paper/9901.00001.md").write_text("\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"), [(cut, r"loong\.jsonl:1:"), (empty, r":1: doc: .*9901\.00001\.md is empty")]
+)
+def test_a_cut_file_and_an_empty_document_are_named(tmp_path: Path, spoil: Callable[[Path], None], said: str) -> None:
+    folder = write(tmp_path, CITATIONS)
+    spoil(folder)
+    with pytest.raises(DataError, match=said):
+        load_loong(folder)
+
+
+def test_a_folder_without_questions_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError, match=r"loong\.jsonl"):
+        load_loong(tmp_path)

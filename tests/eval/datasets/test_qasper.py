@@ -1,0 +1,201 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discorag.errors import MissingPathError
+from eval.datasets.qasper import load_qasper, load_qasper_leval
+from eval.errors import DataError
+from eval.sample import Benchmark
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "qasper"
+PAPERS = FOLDER / "papers-v0.3.json"
+FLATTENED = FOLDER / "leval.jsonl"
+
+
+def gold_of(benchmark: Benchmark, sample_id: str) -> list[tuple[int, str, list[str]]]:
+    sample = next(sample for sample in benchmark.samples if sample.id == sample_id)
+    return [
+        (gold.annotator, gold.label, [place.span.of(benchmark.documents[place.doc].text) for place in gold.anywhere])
+        for gold in sample.gold
+    ]
+
+
+def papers() -> dict[str, Any]:
+    return json.loads(PAPERS.read_text(encoding="utf-8"))
+
+
+def write(folder: Path, value: Any) -> Path:
+    path = folder / "bad.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def test_nested_sections_get_deeper_headings_below_their_ancestors() -> None:
+    document = load_qasper(PAPERS).documents["0001.00001"]
+    assert document.title == "Sorting Letters"
+    assert document.text == "\n\n".join(
+        [
+            "# Sorting Letters",
+            "## Abstract",
+            "We sort old letters by author.",
+            "## Introduction",
+            "Letters are long.",
+            "Letters are old.",
+            "## Data",
+            "### Sources",
+            "We collect 300 letters. Each has one author.",
+            "### Labels",
+            "Two clerks label them.",
+            "Two clerks label them.",
+            "Thanks to all.",
+        ]
+    )
+
+
+def test_paragraphs_are_the_parts_and_the_abstract_is_one_of_them() -> None:
+    benchmark = load_qasper(PAPERS)
+    document = benchmark.documents["0001.00001"]
+    assert [part.of(document.text) for part in document.parts] == [
+        "We sort old letters by author.",
+        "Letters are long.",
+        "Letters are old.",
+        "We collect 300 letters. Each has one author.",
+        "Two clerks label them.",
+        "Two clerks label them.",
+        "Thanks to all.",
+    ]
+    assert benchmark.documents["0001.00002"].text == "# Folding Maps\n\nMaps fold."
+
+
+def test_references_are_the_official_answer_strings_one_per_annotator() -> None:
+    references = {sample.id: sample.references for sample in load_qasper(PAPERS).samples}
+    assert references == {
+        "q1": ("300 letters, one author", "300"),
+        "q2": ("Yes", "No", "Unanswerable"),
+        "q3": ("Unanswerable", "Unanswerable", "Nothing"),
+        "q4": ("Maps",),
+    }
+
+
+def test_a_question_is_unanswerable_where_most_annotators_say_so() -> None:
+    assert {sample.id: sample.answerable for sample in load_qasper(PAPERS).samples} == {
+        "q1": True,
+        "q2": True,
+        "q3": False,
+        "q4": True,
+    }
+
+
+def test_evidence_is_whole_paragraphs_and_highlights_are_every_occurrence_of_their_text() -> None:
+    assert gold_of(load_qasper(PAPERS), "q1") == [
+        (0, "evidence", ["We collect 300 letters. Each has one author."]),
+        (0, "highlight", ["We collect 300 letters."]),
+        (1, "evidence", ["Letters are long."]),
+        (1, "highlight", ["Letters are", "Letters are"]),
+    ]
+
+
+def test_a_paragraph_that_stands_twice_will_do_at_either_place() -> None:
+    benchmark = load_qasper(PAPERS)
+    assert gold_of(benchmark, "q2") == [(0, "evidence", ["Two clerks label them.", "Two clerks label them."])]
+    places = benchmark.samples[1].gold[0].anywhere
+    assert [place.span for place in places] == list(benchmark.documents["0001.00001"].parts[4:6])
+
+
+def test_evidence_without_a_place_is_counted_by_reason() -> None:
+    assert load_qasper(PAPERS).dropped == {
+        "evidence in a figure or table": 1,
+        "highlight in a figure or table": 1,
+        "highlight not found in the paper": 1,
+        "evidence not found in the paper": 1,
+    }
+
+
+def test_papers_with_equal_text_are_one_document(tmp_path: Path) -> None:
+    value = papers()
+    value["0001.00003"] = {**value["0001.00002"], "qas": [{**value["0001.00002"]["qas"][0], "question_id": "q5"}]}
+    benchmark = load_qasper(write(tmp_path, value))
+    assert set(benchmark.documents) == {"0001.00001", "0001.00002"}
+    assert benchmark.samples[-1].documents == ("0001.00002",)
+
+
+def test_a_renamed_field_is_named_with_its_paper(tmp_path: Path) -> None:
+    value = papers()
+    value["0001.00002"]["sections"] = value["0001.00002"].pop("full_text")
+    with pytest.raises(DataError, match=r"bad\.json: 0001\.00002\.full_text: Field required"):
+        load_qasper(write(tmp_path, value))
+
+
+def test_a_repeated_question_id_is_named(tmp_path: Path) -> None:
+    value = papers()
+    value["0001.00002"]["qas"][0]["question_id"] = "q1"
+    with pytest.raises(DataError, match="id q1 appears twice"):
+        load_qasper(write(tmp_path, value))
+
+
+def test_an_answer_without_content_is_named(tmp_path: Path) -> None:
+    value = papers()
+    value["0001.00002"]["qas"][0]["answers"][0]["answer"]["extractive_spans"] = []
+    with pytest.raises(DataError, match=r"bad\.json: 0001\.00002: q4: answer 0 is empty"):
+        load_qasper(write(tmp_path, value))
+
+
+def test_a_cut_file_is_named_with_the_line_where_it_breaks_off(tmp_path: Path) -> None:
+    path = tmp_path / "cut.json"
+    path.write_text(PAPERS.read_text(encoding="utf-8")[:-30], encoding="utf-8")
+    with pytest.raises(DataError, match=r"cut\.json:\d+: "):
+        load_qasper(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError, match=r"none\.json"):
+        load_qasper(tmp_path / "none.json")
+
+
+def test_flattened_papers_merge_the_references_of_a_repeated_question() -> None:
+    benchmark = load_qasper_leval(FLATTENED)
+    assert [(sample.id, sample.query, sample.references) for sample in benchmark.samples] == [
+        ("leval-1-q1", "What is sorted?", ("letters", "old letters")),
+        ("leval-1-q2", "Is it fast?", ("Yes",)),
+        ("leval-1-q3", "Who paid?", ("Unanswerable",)),
+        ("leval-2-q1", "What is folded?", ("maps",)),
+    ]
+    assert [sample.answerable for sample in benchmark.samples] == [True, True, False, True]
+    assert all(sample.gold == () for sample in benchmark.samples)
+
+
+def test_a_flattened_paper_that_comes_twice_is_one_document_and_its_questions_are_counted() -> None:
+    benchmark = load_qasper_leval(FLATTENED)
+    assert {doc: document.text for doc, document in benchmark.documents.items()} == {
+        "leval-1": "Introduction\nLetters are sorted by hand.",
+        "leval-2": "Introduction\nMaps are folded.",
+    }
+    # "What is sorted?" again in row 1, and both questions of row 3, which repeats row 1.
+    assert benchmark.dropped == {"question repeated: references merged": 3}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("outputs", ["letters"], r"bad\.json:1: instructions \(4\) and outputs \(1\) do not pair up"),
+        ("outputs", ["letters", "", "x", "y"], r"bad\.json:1: .* do not pair up"),
+        ("input", None, r"bad\.json:1: input: Field required"),
+    ],
+    ids=["fewer answers", "blank answer", "field missing"],
+)
+def test_a_bad_flattened_row_is_named_with_line_and_field(tmp_path: Path, field: str, value: Any, said: str) -> None:
+    row = json.loads(FLATTENED.read_text(encoding="utf-8").splitlines()[0])
+    row[field] = value
+    if value is None:
+        del row[field]
+    with pytest.raises(DataError, match=said):
+        load_qasper_leval(write(tmp_path, row))
+
+
+def test_a_cut_flattened_row_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "cut.jsonl"
+    path.write_text(FLATTENED.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+    with pytest.raises(DataError, match=r"cut\.jsonl:3: "):
+        load_qasper_leval(path)

@@ -1,0 +1,219 @@
+"""Evidence metrics against values computed by hand."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given as forall
+from hypothesis import strategies as st
+
+from discorag.text.span import Span
+from eval.metrics.base import Given, Metric
+from eval.metrics.evidence import (
+    DocumentRecall,
+    EvidenceStrEm,
+    GoldHit,
+    PartRecall,
+    SpanRecall,
+    cut,
+    evidence_text,
+    retrieved_parts,
+)
+from eval.sample import DocSpan, Gold, Sample, SourceDocument
+
+TEXT = "Ann sold the red mill.\nBen bought it in May.\nThe river rose twice."
+
+
+def at(doc: str, start: int, end: int) -> DocSpan:
+    return DocSpan(doc=doc, span=Span(start=start, end=end))
+
+
+def place(phrase: str, doc: str = "a", text: str = TEXT) -> DocSpan:
+    start = text.index(phrase)
+    return at(doc, start, start + len(phrase))
+
+
+def lines(text: str) -> tuple[Span, ...]:
+    spans = [Span(start=text.index(line), end=text.index(line) + len(line)) for line in text.split("\n")]
+    return tuple(spans)
+
+
+def asked(evidence: tuple[DocSpan, ...], *gold: tuple[DocSpan, ...], text: str = TEXT, **fields: object) -> Given:
+    documents = {
+        name: SourceDocument(id=name, title=name, text=body, parts=lines(body))
+        for name, body in {"a": text, "b": "Nothing of use stands here.", "c": "Nor here."}.items()
+    }
+    pieces = tuple(Gold(label=f"g{i}", anywhere=places) for i, places in enumerate(gold))
+    sample = Sample.model_validate({"id": "q", "query": "?", "gold": pieces, **fields})
+    return Given(sample=sample, documents=documents, answer="", evidence=evidence)
+
+
+def texts(given: Given, words: int) -> list[str]:
+    return [given.text(piece) for piece in cut(given, words)]
+
+
+def test_budget_ends_the_last_stretch_at_a_word_end() -> None:
+    given = asked((place("Ben bought it in May."), place("The river rose twice.")))
+    assert texts(given, 7) == ["Ben bought it in May.", "The river"]  # 5 words and 2 more
+
+
+def test_budget_that_is_used_up_adds_no_empty_stretch() -> None:
+    assert texts(asked((place("Ben bought"), place("The river"))), 2) == ["Ben bought"]
+
+
+def test_evidence_within_the_budget_stays_whole() -> None:
+    assert texts(asked((place("The river rose twice."),)), 4) == ["The river rose twice."]
+
+
+def test_overlapping_stretches_are_counted_once() -> None:
+    given = asked((place("Ben bought it"), place("bought it in May."), place("Ben bought it"), place("The river")))
+    # 3 words, then the new " in May." (2), then nothing new, then "The" (1)
+    assert texts(given, 6) == ["Ben bought it", " in May.", "The"]
+
+
+def test_stretch_around_an_earlier_one_gives_its_two_sides() -> None:
+    assert texts(asked((place("it"), place("bought it in"))), 9) == ["it", "bought ", " in"]
+
+
+def test_chinese_characters_count_one_word_each() -> None:
+    given = asked((at("a", 0, 14),), text="收入为 5,000 元。增长了。")
+    assert texts(given, 4) == ["收入为 5,000"]
+
+
+def test_cjk_punctuation_and_rules_of_dashes_are_no_words() -> None:
+    given = asked((at("a", 0, 16),), text="好。。--- --- 是 end")
+    assert texts(given, 3) == ["好。。--- --- 是 end"]
+
+
+def test_no_evidence_is_cut_to_nothing() -> None:
+    assert cut(asked(()), 100) == ()
+
+
+@forall(
+    st.lists(st.tuples(st.integers(0, 60), st.integers(1, 30)), max_size=6),
+    st.integers(0, 20),
+)
+def test_cut_is_disjoint_within_budget_and_inside_the_evidence(raw: list[tuple[int, int]], words: int) -> None:
+    evidence = tuple(at("a", start, min(start + length, len(TEXT))) for start, length in raw)
+    given = asked(evidence)
+    pieces = cut(given, words)
+    characters = [i for piece in pieces for i in range(piece.span.start, piece.span.end)]
+    retrieved = {i for piece in evidence for i in range(piece.span.start, piece.span.end)}
+    assert len(characters) == len(set(characters))
+    assert set(characters) <= retrieved
+    counted = sum(len(re.findall(r"\w\S*", given.text(piece))) for piece in pieces)
+    assert counted == words if set(characters) < retrieved else counted <= words
+
+
+def test_evidence_text_joins_what_was_adjacent_in_the_document() -> None:
+    assert evidence_text(asked((place("river rose"), place("The river rose twice."))), 9) == "The river rose twice."
+
+
+def test_evidence_text_has_documents_best_first_and_gaps_as_line_ends() -> None:
+    given = asked((at("b", 0, 7), place("rose"), place("Ann")))
+    assert evidence_text(given, 9) == "Nothing\nAnn\nrose"
+
+
+async def test_span_recall_is_the_share_of_gold_words_retrieved_whole() -> None:
+    given = asked((place("bought it in Ma"),), (place("Ben bought it in May."),))
+    # gold words Ben, bought, it, in, "May."; the last is cut in two, the first is missing: 3 of 5
+    assert await SpanRecall(100).score(given) == pytest.approx(60)
+    assert await SpanRecall(1).score(given) == pytest.approx(20)
+
+
+async def test_span_recall_counts_a_word_of_two_gold_pieces_once() -> None:
+    given = asked((place("Ann"),), (place("Ann sold"),), (place("Ann sold the"),))
+    assert await SpanRecall(9).score(given) == pytest.approx(100 / 3)  # Ann of {Ann, sold, the}
+
+
+async def test_span_recall_counts_a_word_in_two_adjacent_stretches_as_retrieved() -> None:
+    given = asked((place("The ri"), place("ver")), (place("river"),))
+    assert await SpanRecall(9).score(given) == 100
+
+
+async def test_span_recall_takes_the_best_of_several_places() -> None:
+    given = asked((place("it in May."),), (place("Ann sold"), place("Ben bought it in May.")))
+    assert await SpanRecall(9).score(given) == pytest.approx(60)  # 3 of 5, not 0 of 2
+
+
+async def test_span_recall_of_the_same_characters_in_another_document_is_zero() -> None:
+    assert await SpanRecall(9).score(asked((at("b", 0, 8),), (at("a", 0, 8),))) == 0
+
+
+async def test_part_recall_needs_half_of_the_characters_of_a_gold_part() -> None:
+    gold = at("a", 0, 44)  # the first two lines, 22 and 21 characters
+    eleven = at("a", 0, 11)
+    ten = at("a", 23, 33)
+    assert await PartRecall(99, "turn_recall@99").score(asked((eleven, ten), (gold,))) == pytest.approx(50)
+    eleven_of_21 = at("a", 23, 34)
+    assert await PartRecall(99, "turn_recall@99").score(asked((eleven, eleven_of_21), (gold,))) == 100
+
+
+async def test_part_recall_does_not_apply_where_gold_holds_no_whole_part() -> None:
+    assert await PartRecall(99, "x").score(asked((at("a", 0, 40),), (place("red mill"),))) is None
+
+
+async def test_parts_are_retrieved_by_half_also_from_two_stretches() -> None:
+    given = asked((place("Ann so"), place("e red"), place("The river ro")))
+    # line 1: 6 + 5 of 22; line 2: none; line 3: 12 of 21
+    assert retrieved_parts(given, 99) == {("a", 0), ("a", 2)}
+
+
+async def test_gold_hit_needs_twenty_characters_or_all_of_a_shorter_piece() -> None:
+    long, short = place(TEXT[0:30]), place("rose")
+    nineteen, twenty = at("a", 0, 19), at("a", 0, 20)
+    assert await GoldHit(99).score(asked((nineteen, place("ros")), (long,), (short,))) == 0
+    assert await GoldHit(99).score(asked((twenty, place("ros")), (long,), (short,))) == 50
+    assert await GoldHit(99).score(asked((twenty, place("rose")), (long,), (short,))) == 100
+
+
+async def test_gold_hit_looks_at_every_place() -> None:
+    assert await GoldHit(99).score(asked((place("rose"),), (place("Ann"), place("rose")))) == 100
+
+
+async def test_document_recall_counts_the_documents_of_the_first_k_chunks() -> None:
+    evidence = (at("c", 0, 3), at("c", 4, 8), at("a", 0, 3), at("b", 0, 3))
+    gold = (at("a", 0, 9),), (at("a", 10, 15),), (at("b", 0, 5),)  # documents a and b
+    assert await DocumentRecall(2).score(asked(evidence, *gold)) == 0
+    assert await DocumentRecall(3).score(asked(evidence, *gold)) == 50
+    assert await DocumentRecall(4).score(asked(evidence, *gold)) == 100
+
+
+async def test_document_recall_takes_any_document_of_a_piece_with_several_places() -> None:
+    assert await DocumentRecall(1).score(asked((at("b", 0, 3),), (at("a", 0, 3), at("b", 0, 3)))) == 100
+
+
+async def test_document_recall_without_gold_asks_for_the_samples_own_documents() -> None:
+    given = asked((at("b", 0, 3), at("b", 3, 5)), documents=("a", "b"))
+    assert await DocumentRecall(5).score(given) == 50
+
+
+async def test_evidence_str_em_looks_in_the_cut_evidence_only() -> None:
+    given = asked((place("Ann sold the red mill."),), short_answers=[["A Red Mill!", "barn"], ["May"]])
+    assert await EvidenceStrEm(5).score(given) == 50
+    assert await EvidenceStrEm(4).score(given) == 0
+
+
+METRICS = [SpanRecall(9), PartRecall(9, "fact_recall@9"), GoldHit(9), DocumentRecall(9), EvidenceStrEm(9)]
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
+async def test_metrics_do_not_apply_without_anything_to_score_against(metric: Metric) -> None:
+    assert await metric.score(asked((place("Ann"),))) is None
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
+async def test_nothing_retrieved_scores_zero(metric: Metric) -> None:
+    gold = at("a", 0, len(TEXT))
+    assert await metric.score(asked((), (gold,), short_answers=[["May"]])) == 0
+
+
+def test_names_state_the_budget() -> None:
+    assert [m.name for m in METRICS] == [
+        "evidence_recall@9",
+        "fact_recall@9",
+        "gold_hit@9",
+        "document_recall@9",
+        "evidence_str_em@9",
+    ]

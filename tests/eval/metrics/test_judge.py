@@ -1,0 +1,160 @@
+"""Loong's judge against a scripted server: one that scores, one that writes prose, one that dies."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from discorag.errors import ModelRejectedError, ModelUnavailableError
+from eval.errors import MetricUnavailableError, NotScorableError
+from eval.metrics.base import Given, MetricModels
+from eval.metrics.judge import JudgePerfect, JudgeScore, LoongJudge, rating
+from eval.sample import Sample
+from tests.models.helpers import gateway
+from tests.servers.scripted import Body, Scripted, ScriptedServer
+
+
+def asked(answer: str = "It is 4.", *, sample_id: str = "q", gold: str | None = "4", prompt: str = "") -> Given:
+    sample = Sample(
+        id=sample_id,
+        query="How many?",
+        instruction="Be exact.",
+        references=() if gold is None else (gold,),
+        prompt=prompt,
+    )
+    return Given(sample=sample, documents={}, answer=answer)
+
+
+def judge(server: ScriptedServer, *, prompt: Path | None = None, retries: int = 0) -> LoongJudge:
+    return LoongJudge(MetricModels(judge=gateway(server, retries=retries), judge_prompt=prompt))
+
+
+def sent(body: Body) -> str:
+    [message] = body["messages"]
+    assert message["role"] == "user"
+    return message["content"]
+
+
+@pytest.mark.parametrize(
+    ("output", "score"),
+    [
+        ("Fine [2]. Rating: [[85]]", 85),
+        ("Rating: [[7.5]] not [[90]]", 7.5),
+        ("[[.5]]", 0.5),
+        ("As [1] says. Rating: [60]", 1),  # the official fallback takes the first number in brackets
+        ("Rating: [100]", 100),
+        ("[[ 85 ]] but [40]", 40),
+        ("[[0]]", 0),
+    ],
+)
+def test_rating_is_parsed_as_by_the_official_code(output: str, score: float) -> None:
+    assert rating(output) == score
+
+
+@pytest.mark.parametrize("output", ["Rating: 85", "[[eighty]]", "[[-5]]", "[85/100]", "[1,000]", ""])
+def test_output_without_a_rating_is_not_scorable(output: str) -> None:
+    with pytest.raises(NotScorableError, match="prose"):
+        rating(output)
+
+
+def test_rating_above_one_hundred_is_not_scorable() -> None:
+    with pytest.raises(NotScorableError, match=r"gave 120, above 100"):
+        rating("[[120]]")
+
+
+async def test_two_metrics_at_once_cost_one_call_an_answer() -> None:
+    with ScriptedServer(lambda body: Scripted("Good. Rating: [[100]]", delay_s=0.05)) as server:
+        asks = judge(server)
+        scores = await asyncio.gather(JudgeScore(asks).score(asked()), JudgePerfect(asks).score(asked()))
+        again = await JudgeScore(asks).score(asked())
+    assert (scores, again) == ([100, 100], 100)
+    assert len(server.requests) == 1
+
+
+async def test_another_answer_or_sample_is_judged_by_itself() -> None:
+    with ScriptedServer(["[[10]]", "[[20]]", "[[30]]"]) as server:
+        metric = JudgeScore(judge(server))
+        scores = [await metric.score(asked(a, sample_id=s)) for a, s in (("x", "q"), ("y", "q"), ("x", "r"))]
+    assert scores == [10, 20, 30]
+
+
+async def test_perfect_means_exactly_one_hundred() -> None:
+    with ScriptedServer(["[[99.5]]"]) as server:
+        assert await JudgePerfect(judge(server)).score(asked()) == 0
+
+
+async def test_request_holds_question_gold_and_answer_at_temperature_zero() -> None:
+    with ScriptedServer(["[[50]]"]) as server:
+        await JudgeScore(judge(server)).score(asked("It is <5>.", gold='{"a":4}'))
+    [body] = server.requests
+    text = sent(body)
+    assert "<question>\nHow many?\n\nBe exact.\n</question>" in text
+    assert '<gold_answer>\n{"a":4}\n</gold_answer>' in text
+    assert "<predicted_answer>\nIt is &lt;5&gt;.\n</predicted_answer>" in text
+    assert body["temperature"] == 0
+    assert "use_beam_search" not in body
+    assert "response_format" not in body
+
+
+async def test_official_file_and_the_datasets_own_prompt_are_used(tmp_path: Path) -> None:
+    path = tmp_path / "judge.txt"
+    path.write_text("[Question] {question} [Gold] {gold} [Start] {answer} [End] {x}", encoding="utf-8")
+    with ScriptedServer(["[[50]]"]) as server:
+        asks = judge(server, prompt=path)
+        await asks.rate(asked(prompt="{docs} How many whales?"))
+    assert sent(server.requests[0]) == "[Question] {docs} How many whales? [Gold] 4 [Start] It is 4. [End] {x}"
+    assert asks.comparable
+
+
+async def test_own_wording_is_not_comparable() -> None:
+    with ScriptedServer() as server:
+        assert not judge(server).comparable
+
+
+async def test_prose_is_not_scorable_for_either_metric_and_asked_for_once() -> None:
+    with ScriptedServer(["The answer is quite good, I think."]) as server:
+        asks = judge(server)
+        for metric in (JudgeScore(asks), JudgePerfect(asks)):
+            with pytest.raises(NotScorableError, match=r"prose.*quite good"):
+                await metric.score(asked())
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "bad", [Scripted("Well, [[9", finish_reason="length"), Scripted("  "), Scripted(None, refusal="No.")]
+)
+async def test_unusable_output_is_not_scorable_and_remembered(bad: Scripted) -> None:
+    with ScriptedServer([bad, bad]) as server:  # the gateway repairs once
+        asks = judge(server)
+        for _ in range(2):
+            with pytest.raises(NotScorableError, match="cannot be used"):
+                await asks.rate(asked())
+    assert len(server.requests) == 2
+
+
+async def test_server_that_dies_stops_the_run_and_a_later_run_asks_again() -> None:
+    with ScriptedServer([Scripted("down", status=503), "[[70]]"]) as server:
+        asks = judge(server)
+        with pytest.raises(ModelUnavailableError):
+            await asks.rate(asked())
+        assert await asks.rate(asked()) == 70
+
+
+async def test_refused_key_stops_the_run() -> None:
+    with ScriptedServer([Scripted("bad key", status=401)]) as server, pytest.raises(ModelRejectedError):
+        await judge(server).rate(asked())
+
+
+async def test_sample_without_reference_is_not_judged() -> None:
+    with ScriptedServer() as server:
+        asks = judge(server)
+        assert await JudgeScore(asks).score(asked(gold=None)) is None
+        assert await JudgePerfect(asks).score(asked(gold=None)) is None
+    assert server.requests == []
+
+
+def test_missing_judge_names_the_option() -> None:
+    with pytest.raises(MetricUnavailableError, match="--judge"):
+        LoongJudge(MetricModels())

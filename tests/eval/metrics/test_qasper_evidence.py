@@ -1,0 +1,135 @@
+"""QASPER's two evidence scores against values computed by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from discorag.text.span import Span
+from eval.metrics.base import Given
+from eval.metrics.qasper_evidence import DisRetrievalF1, DisRetrievalRecall, QasperEvidenceF1, f1
+from eval.sample import DocSpan, Gold, Sample, SourceDocument
+
+PARAGRAPHS = ("We train on whales.", "The corpus holds songs.", "Scores rise by two points.", "We thank the sea.")
+TEXT = "\n\n".join(PARAGRAPHS)
+
+
+def place(phrase: str) -> DocSpan:
+    start = TEXT.index(phrase)
+    return DocSpan(doc="p", span=Span(start=start, end=start + len(phrase)))
+
+
+def asked(
+    retrieved: tuple[str, ...],
+    evidence: dict[int, tuple[str, ...]] | None = None,
+    highlights: dict[int, tuple[str, ...]] | None = None,
+    *,
+    annotators: int = 1,
+    answerable: bool = True,
+    parts: bool = True,
+) -> Given:
+    spans = tuple(place(p).span for p in PARAGRAPHS) if parts else ()
+    labelled = [("evidence", evidence or {}), ("highlight", highlights or {})]
+    gold = tuple(
+        Gold(label=label, anywhere=(place(text),), annotator=who)
+        for label, by in labelled
+        for who, found in by.items()
+        for text in found
+    )
+    sample = Sample(
+        id="q",
+        query="?",
+        documents=("p",),
+        gold=gold,
+        references=("x",) * annotators,
+        answerable=answerable,
+    )
+    document = SourceDocument(id="p", title="p", text=TEXT, parts=spans)
+    return Given(sample=sample, documents={"p": document}, answer="", evidence=tuple(map(place, retrieved)))
+
+
+async def test_evidence_f1_compares_sets_of_paragraphs() -> None:
+    given = asked(PARAGRAPHS[:3], {0: (PARAGRAPHS[0], PARAGRAPHS[3])})
+    # precision 1/3, recall 1/2: F1 = 2 * 1 / (3 + 2)
+    assert await QasperEvidenceF1(99).score(given) == pytest.approx(40)
+
+
+async def test_evidence_f1_takes_the_best_annotator_and_never_the_union() -> None:
+    given = asked(PARAGRAPHS[:2], {0: PARAGRAPHS[2:], 1: (PARAGRAPHS[0],)}, annotators=2)
+    # annotator 0: 0; annotator 1: precision 1/2, recall 1: 2/3
+    assert await QasperEvidenceF1(99).score(given) == pytest.approx(200 / 3)
+
+
+async def test_paragraph_is_retrieved_from_half_of_its_characters_on() -> None:
+    # "We train on whales." has 19 characters: 10 are enough, 9 are not
+    assert await QasperEvidenceF1(99).score(asked(("We train o",), {0: (PARAGRAPHS[0],)})) == 100
+    assert await QasperEvidenceF1(99).score(asked(("We train ",), {0: (PARAGRAPHS[0],)})) == 0
+
+
+async def test_budget_limits_the_predicted_paragraphs() -> None:
+    given = asked(PARAGRAPHS[:2], {0: (PARAGRAPHS[0],)})
+    assert await QasperEvidenceF1(4).score(given) == 100  # only the first paragraph's four words
+    assert await QasperEvidenceF1(99).score(given) == pytest.approx(200 / 3)
+
+
+async def test_gold_inside_a_paragraph_means_that_paragraph() -> None:
+    assert await QasperEvidenceF1(99).score(asked(PARAGRAPHS[:1], {0: ("train on",)})) == 100
+
+
+async def test_annotator_without_evidence_is_matched_by_retrieving_nothing_only() -> None:
+    assert await QasperEvidenceF1(99).score(asked((), {0: PARAGRAPHS[:1]}, annotators=2)) == 100
+    assert await QasperEvidenceF1(99).score(asked((), {0: PARAGRAPHS[:1]}, annotators=1)) == 0
+    assert await QasperEvidenceF1(99).score(asked(PARAGRAPHS[:1], annotators=2, answerable=False)) == 0
+    assert await QasperEvidenceF1(99).score(asked((), annotators=2, answerable=False)) == 100
+
+
+async def test_answerable_question_without_labels_is_not_scored() -> None:
+    given = asked(PARAGRAPHS[:1])
+    assert await QasperEvidenceF1(99).score(given) is None
+    assert await DisRetrievalF1(99).score(given) is None
+    assert await DisRetrievalRecall(99).score(given) is None
+
+
+async def test_unanswerable_question_of_a_dataset_without_paragraphs_is_not_scored() -> None:
+    assert await QasperEvidenceF1(99).score(asked((), answerable=False, parts=False)) is None
+
+
+async def test_highlights_are_no_official_evidence_and_evidence_no_highlight() -> None:
+    assert await QasperEvidenceF1(99).score(asked(PARAGRAPHS[:1], highlights={0: PARAGRAPHS[:1]})) is None
+    assert await DisRetrievalF1(99).score(asked(PARAGRAPHS[:1], evidence={0: PARAGRAPHS[:1]})) is None
+
+
+async def test_disretrieval_compares_bags_of_normalised_tokens() -> None:
+    given = asked((PARAGRAPHS[1],), highlights={0: ("on whales", "corpus holds")})
+    # retrieved: corpus holds songs (3, "the" dropped); gold: on whales corpus holds (4); shared 2
+    assert await DisRetrievalF1(99).score(given) == pytest.approx(100 * 2 * 2 / (3 + 4))
+    assert await DisRetrievalRecall(99).score(given) == pytest.approx(50)
+
+
+async def test_disretrieval_recall_is_that_of_the_annotator_with_the_best_f1() -> None:
+    given = asked((TEXT,), highlights={0: ("whales",), 1: ("We train on whales", "thank")}, annotators=2)
+    # 15 tokens are retrieved: annotator 0 has F1 2/16 and recall 1, annotator 1 F1 10/20 and recall 1
+    assert await DisRetrievalF1(99).score(given) == pytest.approx(50)
+    half = asked(("We train on",), highlights={0: ("We",), 1: ("We train on whales",)}, annotators=2)
+    # annotator 0: F1 2/4, recall 1; annotator 1: F1 6/7, recall 3/4
+    assert await DisRetrievalRecall(99).score(half) == pytest.approx(75)
+
+
+async def test_disretrieval_without_any_evidence_retrieved_is_zero_for_labelled_questions() -> None:
+    given = asked((), highlights={0: ("whales",)})
+    assert await DisRetrievalF1(99).score(given) == 0
+    assert await DisRetrievalRecall(99).score(given) == 0
+    assert await DisRetrievalF1(99).score(asked((), answerable=False)) == 100
+    assert await DisRetrievalF1(99).score(asked(("whales",), answerable=False)) == 0
+
+
+def test_f1_counts_repeated_tokens_as_often_as_both_have_them() -> None:
+    # shared: a twice; precision 2/3, recall 2/2: F1 = 4/5
+    assert f1(Counter("aab"), Counter("aa")) == pytest.approx((0.8, 1.0))
+    assert f1(Counter("ab"), Counter("c")) == (0, 0)
+
+
+def test_names_state_the_budget() -> None:
+    names = [m(300).name for m in (QasperEvidenceF1, DisRetrievalF1, DisRetrievalRecall)]
+    assert names == ["qasper_evidence_f1@300", "disretrieval_f1@300", "disretrieval_recall@300"]

@@ -1,0 +1,83 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discorag.errors import MissingPathError
+from eval.check import Deviation, check, write_expected
+from eval.errors import DataError
+from eval.record import Record
+from tests.eval.runs import write
+
+
+def run(folder: Path, **changes: Any) -> Path:
+    # em: (40 + 60) / 2 = 50.
+    records = [Record(sample=f"q{i}", system="disco", scores={"em": em}) for i, em in enumerate((40.0, 60.0))]
+    return write(folder, records, **changes)
+
+
+def expected(folder: Path, **changes: Any) -> Path:
+    content = {
+        "suite": "toy/1",
+        "dataset": "toy (development split, subset)",
+        "n": 2,
+        "systems": {"disco": {"em": {"value": 50.1, "tolerance": 0.1}}},
+        **changes,
+    }
+    file = folder / "expected.json"
+    file.write_text(json.dumps(content), encoding="utf-8")
+    return file
+
+
+def test_value_within_tolerance_passes(tmp_path: Path) -> None:
+    assert check(run(tmp_path), expected(tmp_path)) == []
+
+
+@pytest.mark.parametrize("value", [50.2, 49.8])
+def test_value_outside_tolerance_is_a_deviation(tmp_path: Path, value: float) -> None:
+    systems = {"disco": {"em": {"value": value, "tolerance": 0.1}}}
+    (found,) = check(run(tmp_path), expected(tmp_path, systems=systems))
+    assert found == Deviation(what="disco/em", expected=value, measured=50, tolerance=0.1)
+    assert str(found) == f"disco/em: 50, expected {value} ± 0.1"
+
+
+def test_missing_system_and_metric_are_deviations(tmp_path: Path) -> None:
+    want = {"value": 0, "tolerance": 100}
+    found = check(run(tmp_path), expected(tmp_path, systems={"plain": {"em": want}, "disco": {"f1": want}}))
+    assert [(d.what, d.measured) for d in found] == [("plain/em", None), ("disco/f1", None)]
+    assert "missing" in str(found[0])
+
+
+def test_other_number_of_questions_is_a_deviation(tmp_path: Path) -> None:
+    assert [(d.what, d.expected, d.measured) for d in check(run(tmp_path), expected(tmp_path, n=3))] == [("n", 3, 2)]
+
+
+def test_written_expectations_hold_for_the_run_they_came_from(tmp_path: Path) -> None:
+    folder, file = run(tmp_path / "run"), tmp_path / "e.json"
+    write_expected(folder, file, tolerance=0.5)
+    assert json.loads(file.read_text())["systems"] == {"disco": {"em": {"value": 50.0, "tolerance": 0.5}}}
+    assert check(folder, file) == []
+
+
+def test_unfinished_run_is_not_checked(tmp_path: Path) -> None:
+    folder = run(tmp_path, finished=False)
+    with pytest.raises(DataError, match="unfinished"):
+        check(folder, expected(tmp_path))
+    with pytest.raises(DataError, match="unfinished"):
+        write_expected(folder, tmp_path / "e.json", tolerance=1)
+
+
+@pytest.mark.parametrize("field", ["suite", "dataset"])
+def test_expectations_of_another_suite_are_refused(tmp_path: Path, field: str) -> None:
+    with pytest.raises(DataError, match=f"{field} differs"):
+        check(run(tmp_path), expected(tmp_path, **{field: "other"}))
+
+
+def test_broken_and_missing_files_are_named(tmp_path: Path) -> None:
+    folder = run(tmp_path)
+    with pytest.raises(MissingPathError, match=r"nowhere\.json"):
+        check(folder, tmp_path / "nowhere.json")
+    broken = expected(tmp_path, systems={"disco": {"em": {"value": 1, "tolerance": -1}}})
+    with pytest.raises(DataError, match=r"systems\.disco\.em\.tolerance"):
+        check(folder, broken)

@@ -1,0 +1,4 @@
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+
+def rc_context(rc: Mapping[str, object]) -> AbstractContextManager[None]: ...

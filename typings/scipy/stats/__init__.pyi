@@ -1,0 +1,34 @@
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+class _TestResult:
+    statistic: float
+    pvalue: float
+
+class _ConfidenceInterval:
+    low: float
+    high: float
+
+class _BootstrapResult:
+    confidence_interval: _ConfidenceInterval
+
+def ttest_rel(a: NDArray[np.float64], b: NDArray[np.float64]) -> _TestResult: ...
+def bootstrap(
+    data: Sequence[NDArray[np.float64]],
+    statistic: Callable[..., Any],
+    *,
+    n_resamples: int = ...,
+    batch: int | None = ...,
+    confidence_level: float = ...,
+    method: str = ...,
+    rng: np.random.Generator | None = ...,
+) -> _BootstrapResult: ...
+
+class _BinomTestResult:
+    statistic: float
+    def proportion_ci(self, confidence_level: float = ..., method: str = ...) -> _ConfidenceInterval: ...
+
+def binomtest(k: int, n: int) -> _BinomTestResult: ...
