@@ -9,9 +9,15 @@ export HF_HUB_OFFLINE := 1
 export OMP_WAIT_POLICY := passive
 export PYTHONPATH := .
 
-.PHONY: demo test lint types arrows unit studio clean help
+# The benchmarks' data; without it the small fixtures in the official formats stand in.
+DISCO_RAG_DATA ?= $(firstword $(wildcard ../shared/data) tests/eval/fixtures)
+export DISCO_RAG_DATA
+RUNS := .disco-rag/eval/runs
+DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
+
+.PHONY: demo test lint types arrows unit studio eval-smoke eval-dev eval-check bench-verify clean help
 help: ## What there is to make
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 .venv/run.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -19,8 +25,12 @@ help: ## What there is to make
 	$(PIP) -e .
 	@touch $@
 
+.venv/eval.stamp: .venv/run.stamp
+	$(PIP) -e ".[eval]"
+	@touch $@
+
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev]"
+	$(PIP) -e ".[dev,eval]"
 	@touch $@
 
 demo: .venv/run.stamp ## Ingest examples/ and answer three questions
@@ -41,8 +51,23 @@ arrows: .venv/dev.stamp
 unit: .venv/dev.stamp
 	$(BIN)/pytest --cov --cov-report=term
 
+eval-smoke: .venv/eval.stamp ## A handful of questions of three benchmarks, then the page
+	$(BIN)/python -m eval run loong asqa lay-summaries --limit 5 --pool chosen --out .disco-rag/eval/smoke
+	$(BIN)/python -m eval report $(addprefix .disco-rag/eval/smoke/,loong asqa lay-summaries) --out .disco-rag/eval/smoke.html
+
+eval-dev: .venv/eval.stamp ## The development suites without a language model (an hour at most), then the page
+	$(BIN)/python -m eval run $(DEV)
+	$(BIN)/python -m eval report $(addprefix $(RUNS)/,$(DEV)) --out .disco-rag/eval/report.html
+	$(BIN)/python -m eval report $(addprefix $(RUNS)/,$(DEV)) --no-texts --out .disco-rag/eval/report-no-texts.html
+
+eval-check: .venv/eval.stamp ## Whether the runs of eval-dev reproduce the committed numbers
+	for suite in $(DEV); do $(BIN)/python -m eval check $(RUNS)/$$suite eval/expected/dev-$$suite.json || exit 1; done
+
+bench-verify: .venv/eval.stamp ## The answer verifier against pairs with minimal edits
+	$(BIN)/python -m eval verify
+
 studio: .venv/dev.stamp ## Serve both graphs to LangGraph Studio
 	$(BIN)/langgraph dev --no-browser
 
-clean: ## Remove the environment and the demo's store
-	rm -rf .venv .disco-rag .langgraph_api
+clean: ## Remove the environment and the stores; runs of the evaluation stay
+	rm -rf .venv .langgraph_api $(filter-out .disco-rag/eval,$(wildcard .disco-rag/*))

@@ -15,6 +15,7 @@ from rich.text import Text
 from discorag.errors import ConfigError, DiscoRagError
 from discorag.settings import LlmSettings, read_settings
 from eval import tables
+from eval.bill import write_bills
 from eval.check import check as check_run
 from eval.check import write_expected
 from eval.compare import compare as compare_systems
@@ -70,11 +71,12 @@ def run(
     place = Place(data=data or data_folder(), home=home)
     with closing(open_pipeline(read_settings(), home)) as rag:
         for suite in chosen:
-            session = Session(suite, place, rag, models, err)
+            session, folder = Session(suite, place, rag, models, err), (to or home / "runs") / suite.name
             if dry_run:
-                out.print(tables.bills(suite, asyncio.run(session.bill())))
+                bills = asyncio.run(session.bill())
+                write_bills(folder, suite, bills)
+                out.print(tables.bills(suite, bills))
             else:
-                folder = (to or home / "runs") / suite.name
                 out.print(tables.run(asyncio.run(session.run(folder, concurrency=concurrency)), suite.main))
 
 

@@ -10,7 +10,8 @@ from discorag.errors import ModelRejectedError, ModelUnavailableError, RateLimit
 from discorag.hierarchy.node import Chunk
 from discorag.text.span import Span
 from eval.corpus import Corpus
-from eval.lost import touches, trace
+from eval.lost import trace
+from eval.metrics.grounding import reached
 from eval.record import Lost, Record
 from eval.sample import DocSpan, Sample
 from eval.suite import Suite, System
@@ -112,7 +113,7 @@ class Answerer:
                 break
         spans = spans[:LEAD]
         used = tuple(DocSpan(doc=self._corpus.known[c.doc_id], span=s) for c, s in spans)
-        lost = tuple(Lost(label=g.label, stage="retrieve") for g in sample.gold if not touches(g, used))
+        lost = tuple(Lost(label=g.label, stage="retrieve") for g in sample.gold if not reached(g, used))
         text = " ".join(" ".join(c.slice(s).split()) for c, s in spans)
         seconds = time.perf_counter() - start
         return Record(

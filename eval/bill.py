@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from discorag.ledger import Ledger
 from discorag.models.protocol import LanguageModel, Message, Reply, Request, TokenCounter
 from discorag.usage import Usage
+from eval.suite import Suite
 
 T = TypeVar("T")
 ASSUMED = {"relate": 220, "plan": 180, "generate": 260}  # tokens of a reply; limited by the request's own limit
@@ -52,6 +54,19 @@ class Bill(BaseModel):
             k: round(getattr(self, k) * n / self.questions) for k in ("calls", "tokens_in", "cached", "tokens_out")
         }
         return self.model_copy(update={"questions": n, **scaled})
+
+
+def write_bills(folder: Path, suite: Suite, bills: Sequence[Bill]) -> None:
+    """Write ``bill.json`` into a run's folder: as counted, and scaled to the official test set."""
+    scaled = [b.for_questions(suite.official) for b in bills] if suite.official else []
+    body = {
+        "suite": suite.label,
+        "counted": [b.model_dump() for b in bills],
+        "official": [b.model_dump() for b in scaled],
+        "assumed tokens of a reply": ASSUMED,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "bill.json").write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
 
 
 class CountingModel(LanguageModel):

@@ -70,9 +70,9 @@ def _write(documents: Mapping[str, SourceDocument], folder: Path) -> dict[str, s
     for stale in (p for p in folder.iterdir() if p.name not in files):
         stale.unlink()
     for name, document in files.items():
-        path = folder / name
-        if not path.exists():
-            path.write_text(document.text, encoding="utf-8", newline="\n")
+        path, content = folder / name, document.text.encode()
+        if not path.exists() or path.read_bytes() != content:
+            path.write_bytes(content)
         _check(document, path)
     return {name: d.id for name, d in files.items()}
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from discorag.hierarchy.node import Chunk
 from discorag.rhetoric.plan import Reference, references
 from discorag.text.span import Span
 from eval.corpus import Corpus
+from eval.metrics.grounding import reached
 from eval.record import Lost, Stage
 from eval.sample import DocSpan, Gold, Sample
 
-TOUCH = 20  # characters that two stretches must share (all, if one is shorter) to be about the same place
+Places = tuple[DocSpan, ...]
 
 
-def touches(gold: Gold, places: Iterable[DocSpan]) -> bool:
-    """Whether one of the places shares enough with one of the places where the gold evidence stands."""
-    return any(_share(g, p) for p in places for g in gold.anywhere)
-
-
-def cited(text: str, chunks: Sequence[Chunk], corpus: Corpus) -> list[DocSpan]:
+def cited(text: str, chunks: Sequence[Chunk], corpus: Corpus) -> Places:
     """The stretches that ``text`` cites as ``[chunk]``, ``[chunk.unit]`` or ``[chunk.first-last]``.
 
     Args:
@@ -28,7 +24,7 @@ def cited(text: str, chunks: Sequence[Chunk], corpus: Corpus) -> list[DocSpan]:
         corpus: To name documents.
     """
     found = (r for r in references(text) if r.chunk <= len(chunks))
-    return [place for r in found if (place := _place(r, chunks[r.chunk - 1], corpus))]
+    return tuple(place for r in found if (place := _place(r, chunks[r.chunk - 1], corpus)))
 
 
 def trace(
@@ -38,7 +34,7 @@ def trace(
     chunks: Sequence[Chunk],
     plan: str | None,
     draft: str,
-    used: Sequence[DocSpan],
+    used: Places,
 ) -> tuple[Lost, ...]:
     """The gold evidence that the answer does not rest on, each with the stage that lost it.
 
@@ -50,33 +46,31 @@ def trace(
         draft: The answer with its citations.
         used: What the verified sentences rest on.
     """
-    retrieved = [corpus.place(c) for c in chunks]
+    retrieved = tuple(corpus.place(c) for c in chunks)
     planned = retrieved if plan is None else cited(plan, chunks, corpus)
     drafted = cited(draft, chunks, corpus)
     lost: list[Lost] = []
     for gold in sample.gold:
-        if not touches(gold, used):
+        if not reached(gold, used):
             stage = _stage(gold, corpus, retrieved, planned, drafted)
             lost.append(Lost(label=gold.label, stage=stage))
     return tuple(lost)
 
 
 def _stage(
-    gold: Gold, corpus: Corpus, retrieved: list[DocSpan], planned: list[DocSpan], drafted: list[DocSpan]
+    gold: Gold,
+    corpus: Corpus,
+    retrieved: tuple[DocSpan, ...],
+    planned: tuple[DocSpan, ...],
+    drafted: tuple[DocSpan, ...],
 ) -> Stage:
     if not any(g.doc in corpus.stored for g in gold.anywhere):
         return "missing"
-    if not touches(gold, retrieved):
+    if not reached(gold, retrieved):
         return "retrieve"
-    if touches(gold, drafted):
+    if reached(gold, drafted):
         return "verify"
-    return "generate" if touches(gold, planned) else "plan"
-
-
-def _share(a: DocSpan, b: DocSpan) -> bool:
-    common = min(a.span.end, b.span.end) - max(a.span.start, b.span.start)
-    shorter = min(a.span.end - a.span.start, b.span.end - b.span.start)
-    return a.doc == b.doc and common >= min(TOUCH, shorter)
+    return "generate" if reached(gold, planned) else "plan"
 
 
 def _place(reference: Reference, chunk: Chunk, corpus: Corpus) -> DocSpan | None:

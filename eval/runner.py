@@ -99,7 +99,14 @@ class Runner:
 
     async def _scored(self, sample: Sample, record: Record) -> Record:
         documents = self.benchmark.documents
-        given = Given(sample=sample, documents=documents, answer=record.answer, evidence=record.evidence)
+        given = Given(
+            sample=sample,
+            documents=documents,
+            answer=record.answer,
+            evidence=record.evidence,
+            used=record.used,
+            unsupported=record.unsupported,
+        )
         scores: dict[str, float] = {}
         unscored: dict[str, str] = {}
         for metric in self.metrics:

@@ -55,8 +55,10 @@ class Suite(BaseModel):
         dataset: A key of `eval.datasets.registry.LOADERS`.
         path: The dataset's file or folder below the data folder.
         split: Shown beside every number.
+        official: Questions of the official test set, to which a dry run scales its bill; None: not known.
         retrieval: ``pooled``: over the documents of all questions (open domain); ``own``: over the question's own.
         pool: With ``pooled``: the documents of ``all`` questions of the file, or of the ``chosen`` ones only.
+        only: Stratum -> values: questions of other strata are left out.
         limit: Questions; None: all.
         spread: Strata over which a limited choice is spread evenly.
         seed: Of that choice, and of the bootstrap.
@@ -76,8 +78,10 @@ class Suite(BaseModel):
     dataset: str
     path: str
     split: str = "development split, subset"
+    official: int | None = None
     retrieval: Literal["pooled", "own"]
     pool: Literal["all", "chosen"] = "all"
+    only: dict[str, tuple[str, ...]] = {}
     limit: int | None = Field(default=None, ge=1)
     spread: tuple[str, ...] = ()
     seed: int = 13
@@ -124,7 +128,7 @@ def load_suite(name: str) -> Suite:
 
 def choose(samples: Iterable[Sample], suite: Suite) -> tuple[Sample, ...]:
     """The suite's questions in file order: all, or ``limit`` of them, drawn with its seed evenly over its strata."""
-    given = tuple(samples)
+    given = tuple(s for s in samples if all(s.strata.get(k) in values for k, values in suite.only.items()))
     if suite.limit is None or suite.limit >= len(given):
         return given
     groups: dict[tuple[str, ...], list[Sample]] = {}

@@ -49,15 +49,19 @@ def run(result: Run, main: Sequence[str]) -> RenderableType:
 
 
 def bills(suite: Suite, given: Sequence[Bill]) -> RenderableType:
-    """Calls and tokens of each system over the suite's questions, thousands separated."""
-    table = _table(f"{suite.label}: what a language model would take", "system")
-    for column in ("questions", "calls", "tokens in", "of them cached", "tokens out", "tokens a question"):
+    """Calls and tokens a question, and over the official test set where its size is known."""
+    table = _table(f"{suite.label}: what a language model would take", "system", "questions")
+    for column in ("calls", "tokens in", "of them cached", "tokens out"):
         table.add_column(column, justify="right")
-    for b in given:
-        each = (b.tokens_in + b.tokens_out) / b.questions
-        numbers = (b.questions, b.calls, b.tokens_in, b.cached, b.tokens_out, round(each))
-        table.add_row(b.system, *(f"{n:,}" for n in numbers))
+    for bill in given:
+        table.add_row(bill.system, f"each of {bill.questions}", *_counts(bill, bill.questions))
+        if suite.official:
+            table.add_row("", f"official {suite.official:,}", *_counts(bill.for_questions(suite.official), 1))
     return table
+
+
+def _counts(bill: Bill, share: int) -> list[str]:
+    return [f"{n / share:,.0f}" for n in (bill.calls, bill.tokens_in, bill.cached, bill.tokens_out)]
 
 
 def _table(title: str, *columns: str) -> Table:

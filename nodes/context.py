@@ -16,6 +16,9 @@ from discorag.store.protocol import Retrieval
 from discorag.text.document import Scope
 from nodes.resources import Resources, templates
 
+PROMPT_TOKENS = 2048
+"""Tokens left for the prompt around the evidence."""
+
 Engine = Literal["auto", "local", "llm"]
 
 
@@ -64,6 +67,12 @@ class AnswerContext(_Switches):
     def structured(self) -> bool:
         """False when everything is off: standard RAG."""
         return self.use_tree or self.use_graph or self.use_plan
+
+    def room(self, deps: Resources) -> int | None:
+        """Tokens of evidence that fit the language model's context; None if none will read it."""
+        if self.generator == "local" or deps.model is None:
+            return None
+        return deps.settings.llm.context_tokens - self.answer_tokens - PROMPT_TOKENS
 
     async def llm(self, choice: Engine) -> LlmEngine | None:
         """The prompted engine if ``choice`` asks for it; None means the local engine.

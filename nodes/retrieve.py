@@ -27,7 +27,8 @@ async def retrieve(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     query = check_query(state["query"])
     filters = state.get("filters") or {}
     if context.retriever == "all":
-        hits = await asyncio.to_thread(everything, deps.store, scope, filters)
+        counter, room = deps.encoder.tokens, context.room(deps)
+        hits = await asyncio.to_thread(everything, deps.store, scope, filters, counter=counter, room=room)
     else:
         vector = await deps.encoder.encode_query(query)
         search = SearchQuery(

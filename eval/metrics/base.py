@@ -20,12 +20,16 @@ class Given:
         documents: The benchmark's documents by id (not only the question's own).
         answer: What the system answered.
         evidence: Retrieved stretches, best first, as wide as they were retrieved; metrics cut them to their budget.
+        used: Stretches that sentences of the answer rest on.
+        unsupported: Share of the answer's sentences that were not traced to a source; None if none were checked.
     """
 
     sample: Sample
     documents: Mapping[str, SourceDocument]
     answer: str
     evidence: tuple[DocSpan, ...] = ()
+    used: tuple[DocSpan, ...] = ()
+    unsupported: float | None = None
 
     def text(self, place: DocSpan) -> str:
         """The characters of a place."""

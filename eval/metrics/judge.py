@@ -1,4 +1,4 @@
-"""Loong's score (Wang et al. 2024; official `metric.py`): a language model compares the answer with the gold answer, 1 to 100.
+"""Loong's score (Wang et al. 2024, official ``metric.py``): a model compares the answer with the gold answer, 1 to 100.
 
 Corpus means of `JudgeScore` and `JudgePerfect` are the paper's average score and perfect rate, over scored answers.
 """
@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-from discorag.errors import InvalidOutputError, OutputTruncatedError
+from discorag.errors import ContextTooLongError, InvalidOutputError, OutputTruncatedError
 from discorag.models.protocol import LanguageModel, Message, Request
 from eval.errors import MetricUnavailableError, NotScorableError
 from eval.metrics.base import Given, MetricModels
@@ -73,7 +73,7 @@ class LoongJudge:
         messages = (Message(role="user", content=prompt),)
         try:
             return (await self._model.complete(_request(messages))).text
-        except (InvalidOutputError, OutputTruncatedError) as error:
+        except (InvalidOutputError, OutputTruncatedError, ContextTooLongError) as error:
             return NotScorableError(f"The judge's output cannot be used: {error.message}", hint=error.hint)
 
 

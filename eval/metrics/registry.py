@@ -12,6 +12,7 @@ from eval.metrics.asqa import DisambigEm, DisambigF1, DisambigHit, Reader
 from eval.metrics.base import Metric, MetricModels
 from eval.metrics.choice import Accuracy
 from eval.metrics.evidence import DocumentRecall, EvidenceStrEm, GoldHit, PartRecall, SpanRecall
+from eval.metrics.grounding import GoldPrecision, GoldUsed, Supported
 from eval.metrics.judge import JudgePerfect, JudgeScore, LoongJudge
 from eval.metrics.loong import SpotlightHit, TitleF1
 from eval.metrics.model_based import BertScore, SummacConv, SummacZs
@@ -38,6 +39,9 @@ PLAIN: Mapping[str, Callable[[], Metric]] = {
     "accuracy": Accuracy,
     "spotlight_hit": SpotlightHit,
     "title_f1": TitleF1,
+    "gold_used": GoldUsed,
+    "gold_precision": GoldPrecision,
+    "supported": Supported,
 }
 BUDGETED: Mapping[str, Callable[[int], Metric]] = {
     "evidence_recall": SpanRecall,

@@ -343,3 +343,15 @@ def test_an_instruction_reaches_every_turn_escaped_and_is_not_searched_for(pipel
     for request in with_it:
         assert "<instruction>Answer in &lt;one&gt; word.</instruction>" in request["messages"][1]["content"]
     assert "<instruction>" not in server.requests[0]["messages"][1]["content"]
+
+
+def test_the_full_context_is_cut_to_what_the_model_can_read(pipeline: Pipelines, tmp_path: Path) -> None:
+    for i in range(6):
+        (tmp_path / f"{i}.txt").write_text(f"Document {i}. " + f"Word {i} follows word. " * 120, encoding="utf-8")
+    with ScriptedServer(model()) as server:
+        switches: dict[str, Any] = {"retriever": "all", "use_tree": False, "use_graph": False, "use_plan": False}
+        wide = opened(pipeline, server, str(tmp_path), context_tokens=32_768).ask(QUERY, **switches)
+        rag = opened(pipeline, server, str(tmp_path), context_tokens=5_000, name="narrow")
+        narrow = rag.ask(QUERY, **switches)
+    assert 0 < len(narrow.hits) < len(wide.hits)
+    assert narrow.ledger.failures == ()
