@@ -6,14 +6,15 @@ import asyncio
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from discorag.errors import ConfigError, DiscoRagError
-from discorag.settings import LlmSettings, read_settings
+from discorag.rst.render import one_line
+from discorag.settings import read_settings
 from eval import tables
 from eval.bill import write_bills
 from eval.check import check as check_run
@@ -22,7 +23,7 @@ from eval.compare import compare as compare_systems
 from eval.compare import comparison_tables
 from eval.datasets.registry import load_benchmark
 from eval.folder import load_run
-from eval.options import data_folder, metric_models
+from eval.options import data_folder, judge_settings, metric_models
 from eval.record import Run
 from eval.report import write_report
 from eval.sample import Benchmark
@@ -49,7 +50,9 @@ def list_all() -> None:
 def run(
     suites: Annotated[list[str], typer.Argument(help="Names of suites, or suite files.")],
     limit: Annotated[int | None, typer.Option(min=1, help="Questions; default: as the suite says.")] = None,
-    pool: Annotated[str | None, typer.Option(help="all or chosen: whose documents an open suite searches.")] = None,
+    pool: Annotated[
+        Literal["all", "chosen"] | None, typer.Option(help="all or chosen: whose documents an open suite searches.")
+    ] = None,
     system: Annotated[list[str] | None, typer.Option(help="Only these systems; repeatable.")] = None,
     to: Annotated[Path | None, typer.Option("--out", help="Folder of the runs (default: HOME/runs).")] = None,
     data: Data = None,
@@ -58,6 +61,7 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the tokens that a model would take.")] = False,
     judge_url: Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint of Loong's judge.")] = None,
     judge_model: Annotated[str, typer.Option(help="Its model.")] = "default",
+    judge_key: Annotated[str, typer.Option(help="Environment variable that holds its key.")] = "",
     judge_prompt: Annotated[Path | None, typer.Option(help="File with the official judge prompt.")] = None,
     reader: Annotated[Path | None, typer.Option(help="Folder of a SQuAD 2.0 reader, for Disambig-F1.")] = None,
     bertscore: Annotated[Path | None, typer.Option(help="Folder of a BERTScore model.")] = None,
@@ -66,7 +70,7 @@ def run(
     """Run suites, or go on where a run was cut off; every answer is recorded as soon as it is scored."""
     changes = {"limit": limit, "pool": pool, "systems": tuple(system or ()) or None}
     chosen = [_changed(load_suite(name), changes) for name in suites]
-    judge = LlmSettings(base_url=judge_url, model=judge_model, cache=home / "judge") if judge_url else None
+    judge = judge_settings(judge_url, judge_model, judge_key, home / "judge") if judge_url else None
     models = metric_models(judge, judge_prompt, reader=reader, bertscore=bertscore, summac=summac)
     place = Place(data=data or data_folder(), home=home)
     with closing(open_pipeline(read_settings(), home)) as rag:
@@ -152,7 +156,7 @@ def main() -> None:
     try:
         app()
     except DiscoRagError as error:
-        err.print(Text(f"{error.kind}: {error}", style="red"))
+        err.print(Text(one_line(f"{error.kind}: {error}", 2000), style="red"), soft_wrap=True)
         sys.exit(2)
 
 

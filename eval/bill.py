@@ -78,6 +78,7 @@ class CountingModel(LanguageModel):
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter
+        self._sent: set[int] = set()  # hashes of all prompts
 
     @property
     def name(self) -> str:
@@ -97,12 +98,14 @@ class CountingModel(LanguageModel):
 
     def _usage(self, request: Request[T]) -> Usage:
         out = min(ASSUMED.get(request.stage, request.max_tokens), request.max_tokens)
-        tokens = sum(self._count(m) for m in request.messages)
-        return Usage(calls=1, tokens_in=tokens, tokens_out=out, tokens_cached=self._repeated(request.messages))
+        tokens, cached = sum(self._count(m) for m in request.messages), self._repeated(request.messages)
+        self._sent.add(hash(request.messages))
+        return Usage(calls=1, tokens_in=tokens, tokens_out=out, tokens_cached=cached)
 
     def _repeated(self, messages: tuple[Message, ...]) -> int:
-        """Tokens of the messages that the conversation's last call has sent already: all but the last two turns."""
-        return sum(self._count(m) for m in messages[:-2])
+        """Tokens of all but the last two turns, if a call has sent them: not where other engines or switches made them."""
+        last = messages[:-2]
+        return sum(self._count(m) for m in last) if hash(last) in self._sent else 0
 
     def _count(self, message: Message) -> int:
         return len(self._counter.token_offsets([message.content])[0])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from discorag.errors import MissingPathError
+from pydantic import SecretStr
+
+from discorag.errors import ConfigError, MissingPathError
 from discorag.models.gateway import Gateway
 from discorag.settings import DATA_VARIABLE, LlmSettings
 from eval.metrics.base import MetricModels
@@ -20,6 +22,14 @@ def data_folder() -> Path:
     if not folder.is_dir():
         raise MissingPathError(f"{folder} is no folder.", hint=f"Set {DATA_VARIABLE} to the folder of the datasets.")
     return folder
+
+
+def judge_settings(url: str, model: str, key: str, cache: Path) -> LlmSettings:
+    """The judge's endpoint. Raises `ConfigError` if the variable ``key`` is named and empty."""
+    secret = os.environ.get(key, "") if key else ""
+    if key and not secret:
+        raise ConfigError(f"{key} is not set.", hint="Name the environment variable that holds the judge's key.")
+    return LlmSettings(base_url=url, model=model, api_key=SecretStr(secret) if secret else None, cache=cache)
 
 
 def metric_models(

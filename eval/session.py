@@ -29,7 +29,7 @@ from eval.metrics.base import MetricModels
 from eval.metrics.registry import Metrics, build
 from eval.progress import RunProgress
 from eval.record import Record, Run
-from eval.runner import Runner, skipped
+from eval.runner import FULL, Runner, skipped
 from eval.sample import Benchmark
 from eval.suite import Suite, System, chosen_from, systems
 from eval.summary import summarise
@@ -111,12 +111,15 @@ class Session:
         answerer = Answerer(self.suite, await self._corpus(), DiscoRAG(resources=counting))
         ledgers: dict[str, list[Ledger]] = {}
         wanted = [systems()[n] for n in self.suite.systems if systems()[n].kind == "graph"]
-        wanted.sort(key=lambda s: s.again is not None)  # full comes before what branches off it
+        branching = [s for s in wanted if s.again]
+        first = [s for s in wanted if not s.again]
+        if branching and systems()[FULL] not in first:
+            first.append(systems()[FULL])
         for sample in self.benchmark.samples:
-            for system in wanted:
+            for system in [*first, *branching]:
                 ledgers.setdefault(system.name, []).append((await answerer.answer(sample, system)).ledger)
             await answerer.forget(sample)
-        return [Bill.of(name, each) for name, each in ledgers.items()]
+        return [Bill.of(s.name, ledgers[s.name]) for s in wanted]
 
     async def _answer(self, folder: RunFolder, wanted: Sequence[System], concurrency: int) -> None:
         corpus = await self._corpus()
@@ -142,7 +145,8 @@ class Session:
         settings, versions = self.rag.resources.settings, self._versions()
         data = [s.model_dump(mode="json") for s in self.benchmark.samples]
         documents = [(d.id, digest(d.text)) for d in self.benchmark.documents.values()]
-        parts = [self.suite.model_dump(mode="json"), [s.model_dump() for s in wanted], data, documents, versions]
+        ready = [m.name for m in self.metrics.ready]
+        parts = [self.suite.model_dump(mode="json"), [s.model_dump() for s in wanted], ready, data, documents, versions]
         reading = settings.reading.model_dump(mode="json")
         return Run(
             suite=self.suite.label,

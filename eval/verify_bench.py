@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -206,18 +207,24 @@ def run_bench(folder: Path, out_json: Path) -> dict[str, Any]:
     """Measure both halves in ``folder`` with the packaged encoder, print a table and write ``out_json``.
 
     Returns:
-        What was written: ``dev`` and ``heldout``, each with the fields of `Half`.
+        What was written: the held-out half's ``recall``, ``false_alarm`` and ``baselines`` as plain shares, then
+        ``dev`` and ``heldout`` with intervals, each with the fields of `Half`.
 
     Raises:
         MissingPathError: ``dev.jsonl`` or ``heldout.jsonl`` is missing.
         DataError: A file is not well formed.
     """
     halves = asyncio.run(measure(folder, PackagedEncoder()))
-    result = {name: half.model_dump() for name, half in halves.items()}
+    result = {**_headline(halves["heldout"]), **{name: half.model_dump() for name, half in halves.items()}}
     out_json.parent.mkdir(parents=True, exist_ok=True)
     out_json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    Console().print(table(halves))
+    Console(width=None if sys.stdout.isatty() else 160).print(table(halves))
     return result
+
+
+def _headline(half: Half) -> dict[str, Any]:
+    baselines = {k: {"recall": b.recall.value, "false_alarm": b.false_alarm.value} for k, b in half.baselines.items()}
+    return {"recall": half.recall.value, "false_alarm": half.false_alarm.value, "baselines": baselines}
 
 
 def table(halves: dict[str, Half]) -> Table:

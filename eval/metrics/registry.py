@@ -84,8 +84,15 @@ def build(names: Sequence[str], models: MetricModels) -> Metrics:
         try:
             ready.append(_one(name, models, shared))
         except MetricUnavailableError as error:
-            missing[name] = str(error)
+            missing[name] = _public(str(error), models)
     return Metrics(tuple(ready), missing, shared.note)
+
+
+def _public(reason: str, models: MetricModels) -> str:
+    """The reason without the path of a model's folder, only its name: it is published in ``run.json``."""
+    for folder in filter(None, (models.reader, models.bertscore, models.summac)):
+        reason = reason.replace(str(folder), folder.name)
+    return reason
 
 
 class _Shared:
