@@ -103,7 +103,7 @@ class CountingModel(LanguageModel):
         return Usage(calls=1, tokens_in=tokens, tokens_out=out, tokens_cached=cached)
 
     def _repeated(self, messages: tuple[Message, ...]) -> int:
-        """Tokens of all but the last two turns, if a call has sent them: not where other engines or switches made them."""
+        """Tokens of all but the last two turns, if a call has sent just these; other switches may have made them."""
         last = messages[:-2]
         return sum(self._count(m) for m in last) if hash(last) in self._sent else 0
 

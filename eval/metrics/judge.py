@@ -37,7 +37,7 @@ class LoongJudge:
 
     def __init__(self, models: MetricModels) -> None:
         if models.judge is None:
-            raise MetricUnavailableError("No judge is configured.", hint="Name its endpoint and model with --judge.")
+            raise MetricUnavailableError("No judge is configured.", hint="Name it: --judge-url and --judge-model.")
         self._model: LanguageModel = models.judge
         self._prompt = judge_prompt(models.judge_prompt)
         self._outputs: dict[tuple[str, str], str | NotScorableError] = {}

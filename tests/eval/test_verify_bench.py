@@ -196,8 +196,11 @@ def test_a_run_prints_a_table_and_writes_what_it_returns(tmp_path: Path, capsys:
     out = tmp_path / "results" / "verify.json"
     result = run_bench(tmp_path, out)
     assert json.loads(out.read_text(encoding="utf-8")) == result
-    assert list(result) == ["dev", "heldout"]
-    assert all(set(half) == {"recall", "false_alarm", "by_edit", "baselines", "n"} for half in result.values())
+    assert list(result) == ["recall", "false_alarm", "baselines", "dev", "heldout"]
+    halves = result["dev"], result["heldout"]
+    assert all(set(half) == {"recall", "false_alarm", "by_edit", "baselines", "n"} for half in halves)
+    assert result["recall"] == result["heldout"]["recall"]["value"]
+    assert result["baselines"]["overlap"]["recall"] == result["heldout"]["baselines"]["overlap"]["recall"]["value"]
     assert (result["dev"]["n"], result["heldout"]["n"]) == (5, 2)
     assert set(result["heldout"]["baselines"]) == {"cosine", "overlap"}
     assert "verifier" in capsys.readouterr().out

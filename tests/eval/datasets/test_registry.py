@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import pytest
+
+from discorag.errors import ConfigError, MissingPathError
+from eval.datasets.registry import LOADERS, load_benchmark
+from tests.eval.helpers import FIXTURES
+
+FILES = {
+    "asqa": "asqa/ASQA.json",
+    "asqa-pooled": "asqa/asqa_eval_pooled.json",
+    "fairytaleqa": "fairytaleqa",
+    "hotpotqa": "hotpotqa/hotpot_tiny_distractor.json",
+    "lay-summaries": "lay_summaries/test.json",
+    "loong": "loong",
+    "musique": "musique/musique_tiny.jsonl",
+    "nq-open-oracle": "nq_open_oracle/nq-open-oracle.jsonl",
+    "qasper": "qasper/papers-v0.3.json",
+    "qasper-leval": "qasper/leval.jsonl",
+    "qmsum": "qmsum/meetings.jsonl",
+    "quality": "quality/QuALITY.tiny.htmlstripped.dev",
+    "scinews": "scinews/test.json",
+}
+
+
+def test_every_loader_has_a_fixture() -> None:
+    assert FILES.keys() == LOADERS.keys()
+
+
+@pytest.mark.parametrize("dataset", FILES)
+def test_every_loader_keeps_what_benchmarks_promise(dataset: str) -> None:
+    benchmark = load_benchmark(dataset, FIXTURES / FILES[dataset])
+    assert benchmark.samples
+    assert len({s.id for s in benchmark.samples}) == len(benchmark.samples)
+    assert all(key == d.id for key, d in benchmark.documents.items())
+    assert {d for s in benchmark.samples for d in s.documents} <= benchmark.documents.keys()
+    for document in benchmark.documents.values():
+        assert document.text == document.text.strip().replace("\r", "")
+        assert all(part.end <= len(document.text) for part in document.parts)
+    for place in (p for s in benchmark.samples for g in s.gold for p in g.anywhere):
+        assert place.span.end <= len(benchmark.documents[place.doc].text)
+
+
+def test_an_unknown_dataset_is_named_with_those_there_are() -> None:
+    with pytest.raises(ConfigError, match=r"no loader for 'squad'.*asqa, asqa-pooled"):
+        load_benchmark("squad", FIXTURES)
+
+
+def test_a_missing_file_is_named_with_the_setting_that_says_where_data_is(tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError, match=r"loong does not exist.*DISCO_RAG_DATA"):
+        load_benchmark("loong", tmp_path / "loong")

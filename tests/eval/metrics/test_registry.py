@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import pytest
+
+from discorag.errors import ConfigError
+from eval.metrics.base import MetricModels
+from eval.metrics.registry import BUDGETED, PLAIN, build
+from tests.eval.metrics.givens import given
+from tests.models.helpers import gateway
+from tests.servers.scripted import ScriptedServer
+
+
+def test_every_metric_goes_by_the_name_under_which_it_is_asked_for() -> None:
+    names = [*PLAIN, *(f"{stem}@37" for stem in BUDGETED)]
+    assert [m.name for m in build(names, MetricModels()).ready] == names
+
+
+@pytest.mark.parametrize(
+    "name", ["bleu", "rouge", "gold_hit", "gold_hit@", "gold_hit@0", "gold_hit@-3", "gold_hit@x", "str_em@300", "@5"]
+)
+def test_an_unknown_metric_or_one_without_a_budget_is_named(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"no metric '{name}'.*str_em, .*gold_hit@N"):
+        build(["str_em", name], MetricModels())
+
+
+def test_metrics_without_their_model_are_missing_with_the_reason_and_the_others_are_ready() -> None:
+    wanted = ["judge_score", "str_em", "disambig_f1", "bertscore", "summac_zs"]
+    made = build(wanted, MetricModels())
+    assert [m.name for m in made.ready] == ["str_em"]
+    assert set(made.missing) == set(wanted) - {"str_em"}
+    assert "--judge" in made.missing["judge_score"]
+    assert "--reader" in made.missing["disambig_f1"]
+    assert "--bertscore" in made.missing["bertscore"]
+    assert "--summac" in made.missing["summac_zs"]
+    assert made.note == ""
+
+
+async def test_both_judge_metrics_share_one_judge_that_is_asked_once(tmp_path: Path) -> None:
+    with ScriptedServer(["Rating: [[100]]"]) as server:
+        made = build(["judge_score", "judge_perfect"], MetricModels(judge=gateway(server)))
+        scores = [await m.score(given("4", references=("4",))) for m in made.ready]
+    assert scores == [100.0, 100.0]
+    assert len(server.requests) == 1
+
+
+def test_scores_under_our_own_judge_prompt_are_said_not_to_be_comparable(tmp_path: Path) -> None:
+    official = tmp_path / "prompt.txt"
+    official.write_text("{question} {gold} {answer}", encoding="utf-8")
+    with ScriptedServer() as server:
+        assert "not comparable" in build(["judge_score"], MetricModels(judge=gateway(server))).note
+        assert build(["judge_score"], MetricModels(judge=gateway(server), judge_prompt=official)).note == ""

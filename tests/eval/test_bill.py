@@ -1,0 +1,120 @@
+"""The dry run: the real prompts, counted; no request is sent (no endpoint is configured, and the network is closed)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discorag.models.protocol import Message, Request
+from discorag.usage import Usage
+from eval.bill import Bill, CountingModel, write_bills
+from graphs import DiscoRAG
+from nodes.resources import Resources
+from tests.conftest import EXAMPLES, Pipelines
+from tests.eval.helpers import session, suite
+from tests.graphs.scripts import model
+from tests.servers.scripted import ScriptedServer
+
+
+@pytest.fixture
+def rag(pipeline: Pipelines) -> DiscoRAG:
+    return pipeline()
+
+
+async def bills(rag: DiscoRAG, home: Path, *names: str) -> dict[str, Bill]:
+    wanted = suite("lay-summaries", systems=names)
+    return {b.system: b for b in await session(rag, home, wanted).bill()}
+
+
+async def usages(rag: DiscoRAG, **switches: Any) -> dict[str, Usage]:
+    """Stage -> usage of one question over an example, as counted."""
+    rag.ingest(EXAMPLES / "vitamin-d")
+    deps = rag.resources
+    counting = Resources(deps.settings, deps.store, deps.encoder, CountingModel(deps.encoder.tokens))
+    result = await DiscoRAG(resources=counting).aask("Does vitamin D prevent flu?", **switches)
+    return {s.stage: s.usage for s in result.ledger.stages}
+
+
+async def test_calls_are_those_that_a_model_would_get(rag: DiscoRAG, tmp_path: Path) -> None:
+    found = await bills(rag, tmp_path, "no-plan", "full", "standard", "no-graph", "lead", "local-local-local")
+    # graph, plan and answer; no-plan: graph and answer; no-graph: plan and answer; standard: the answer.
+    calls = {"full": 3, "standard": 1, "no-graph": 2, "no-plan": 2, "local-local-local": 0}
+    assert {n: b.calls / b.questions for n, b in found.items()} == calls  # nothing is asked for the lead
+    assert {b.questions for b in found.values()} == {3}
+    assert not (tmp_path / "run").exists()
+
+
+async def test_assumed_replies_are_counted_as_output(rag: DiscoRAG, tmp_path: Path) -> None:
+    found = await bills(rag, tmp_path, "full", "standard")
+    assert found["full"].tokens_out == 3 * (220 + 180 + 260)
+    assert found["standard"].tokens_out == 3 * 260
+
+
+async def test_no_request_reaches_an_endpoint_that_is_configured(pipeline: Pipelines, tmp_path: Path) -> None:
+    with ScriptedServer(model()) as server:
+        found = await bills(pipeline(llm=server.base_url), tmp_path, "full", "standard")
+    assert server.requests == []
+    assert found["full"].calls == 9  # three questions
+
+
+async def test_a_later_call_repeats_the_whole_prompt_of_the_call_before(rag: DiscoRAG, tmp_path: Path) -> None:
+    used = await usages(rag)
+    assert used["relate"].tokens_cached == 0
+    assert used["plan"].tokens_cached == used["relate"].tokens_in
+    assert used["generate"].tokens_cached == used["plan"].tokens_in
+    assert used["plan"].tokens_in > used["relate"].tokens_in > 500
+
+
+async def test_what_no_call_has_sent_before_is_not_cached(rag: DiscoRAG, tmp_path: Path) -> None:
+    local_graph = await usages(rag, relater="local")  # the plan's call is the first
+    assert local_graph["plan"].tokens_cached == 0
+    assert local_graph["generate"].tokens_cached == local_graph["plan"].tokens_in
+    found = await bills(rag, tmp_path, "full", "no-tree", "no-plan")
+    # no-plan: its one own call extends the full run's graph call, as the plan's call of the full run does.
+    graph = found["no-plan"].cached
+    # no-tree: its passages bear no marks, so that its plan's call repeats nothing.
+    assert 0 < found["no-tree"].cached < found["full"].cached - graph
+
+
+async def test_ablations_can_be_billed_without_the_full_system(rag: DiscoRAG, tmp_path: Path) -> None:
+    alone = await bills(rag, tmp_path, "no-graph")
+    together = await bills(rag, tmp_path, "full", "no-graph")
+    assert list(alone) == ["no-graph"]
+    assert alone["no-graph"] == together["no-graph"]
+
+
+# --- the counting model ---------------------------------------------------------------------------
+
+
+def request(*contents: str, stage: str = "generate", max_tokens: int = 1000) -> Request[str]:
+    messages = tuple(Message(role="user", content=c) for c in contents)
+    return Request(stage=stage, messages=messages, parse=str, max_tokens=max_tokens)
+
+
+async def test_a_reply_is_no_longer_than_the_requests_limit(rag: DiscoRAG) -> None:
+    counting = CountingModel(rag.resources.encoder.tokens)
+    # "one two three": 3 tokens. The first call of a conversation repeats nothing.
+    short = await counting.complete(request("one two three", max_tokens=50))
+    assert short.usage == Usage(calls=1, tokens_in=3, tokens_out=50)
+    other = await counting.complete(request("one two three", stage="judge", max_tokens=400))
+    assert other.usage.tokens_out == 400
+
+
+def test_a_bill_scales_to_another_number_of_questions() -> None:
+    bill = Bill(system="full", questions=4, calls=12, tokens_in=1000, cached=600, tokens_out=330)
+    # 10 / 4 = 2.5 times: 30, 2500, 1500, 825.
+    assert bill.for_questions(10) == Bill(
+        system="full", questions=10, calls=30, tokens_in=2500, cached=1500, tokens_out=825
+    )
+    assert bill.for_questions(4) == bill
+
+
+def test_the_written_bill_holds_the_count_and_the_official_size(tmp_path: Path) -> None:
+    bill = Bill(system="full", questions=4, calls=12, tokens_in=1000, cached=600, tokens_out=330)
+    write_bills(tmp_path / "new", suite("lay-summaries", official=8), [bill])
+    written = json.loads((tmp_path / "new" / "bill.json").read_text("utf-8"))
+    assert written["counted"] == [bill.model_dump()]
+    assert written["official"] == [bill.for_questions(8).model_dump()]
+    write_bills(tmp_path / "new", suite("lay-summaries", official=None), [bill])
+    assert json.loads((tmp_path / "new" / "bill.json").read_text("utf-8"))["official"] == []

@@ -1,0 +1,182 @@
+"""The command line over the fixtures, with the real store on disk."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from eval.__main__ import app, main
+from eval.suite import suite_names, systems
+from tests.eval.helpers import FIXTURES
+
+SYSTEMS = ("lead", "standard")
+
+
+def call(*arguments: str | Path, status: int = 0) -> str:
+    """A command that ends with this status; what it printed."""
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert result.exit_code == status, result.output + str(result.exception)
+    return result.output
+
+
+def failing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> str:
+    """The one line that a command of the entry point fails with."""
+    monkeypatch.setattr(sys, "argv", ["eval", *map(str, arguments)])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    (line,) = printed.err.splitlines()
+    return line
+
+
+def run(home: Path, *arguments: str | Path) -> str:
+    chosen = [a for s in SYSTEMS for a in ("--system", s)]
+    return call("run", "lay-summaries", "--limit", "2", *chosen, "--home", home, "--data", FIXTURES, *arguments)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a finished run of two questions and two systems."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        said = run(home)
+    for part in ("lay-summaries/1", "n = 2", "rougeLsum", "bertscore: not computed", *SYSTEMS):
+        assert part in said
+    return home
+
+
+@pytest.fixture
+def folder(home: Path) -> Path:
+    return home / "runs" / "lay-summaries"
+
+
+# --- list, run ------------------------------------------------------------------------------------
+
+
+def test_list_names_every_suite_and_every_system() -> None:
+    said = call("list")
+    for name in (*suite_names(), *systems()):
+        assert re.search(rf"^{name}(/\d+)? ", said, re.MULTILINE), name
+
+
+def test_a_run_leaves_all_that_it_knows_in_its_folder(folder: Path) -> None:
+    done = json.loads((folder / "run.json").read_text("utf-8"))
+    assert (done["n"], done["finished"], list(done["systems"])) == (2, True, list(SYSTEMS))
+    for name in ("samples.jsonl", "scores.jsonl"):
+        assert len((folder / name).read_text("utf-8").splitlines()) == 4
+
+
+def test_running_again_adds_nothing_and_a_dry_run_writes_only_a_bill(home: Path, folder: Path) -> None:
+    before = (folder / "samples.jsonl").read_bytes()
+    run(home)
+    assert (folder / "samples.jsonl").read_bytes() == before
+    assert "what a language model would take" in run(home, "--dry-run", "--out", home / "dry")
+    assert [p.name for p in (home / "dry" / "lay-summaries").iterdir()] == ["bill.json"]
+
+
+# --- compare, report ------------------------------------------------------------------------------
+
+
+def test_two_systems_of_a_run_are_compared_as_a_table_and_as_json(folder: Path) -> None:
+    said = call("compare", f"{folder}:standard", f"{folder}:lead", "--metric", "rougeL")
+    assert "2 shared samples" in said
+    found: Any = json.loads(call("compare", f"{folder}:standard", f"{folder}:lead", "--metric", "sari", "--json"))
+    assert (found["shared"], found["metric"]) == (2, "sari")
+    assert {"rougeL", "rougeLsum", "sari"} <= found["metrics"].keys()
+
+
+def test_the_page_shows_texts_of_the_data_only_where_it_may(folder: Path, tmp_path: Path) -> None:
+    public, private = tmp_path / "new" / "public.html", tmp_path / "private.html"
+    assert "public.html" in call("report", folder, "--out", public, "--no-texts")
+    call("report", folder, "--out", private, "--data", FIXTURES)
+    asked = "Night Shading Slows Leaf Ageing"
+    for page in (public, private):
+        html = page.read_text("utf-8")
+        assert "lay-summaries/1" in html
+        assert "rougeLsum" in html
+    assert asked in private.read_text("utf-8")
+    assert asked not in public.read_text("utf-8")
+
+
+# --- expect, check --------------------------------------------------------------------------------
+
+
+def test_a_run_reproduces_its_own_numbers_until_one_is_changed(folder: Path, tmp_path: Path) -> None:
+    expected = tmp_path / "expected.json"
+    call("expect", folder, expected, "--tolerance", "0.1")
+    assert "reproduced" in call("check", folder, expected)
+    numbers = json.loads(expected.read_text("utf-8"))
+    numbers["systems"]["lead"]["rougeL"]["value"] += 0.2
+    expected.write_text(json.dumps(numbers), "utf-8")
+    said = call("check", folder, expected, status=1)
+    assert "lead/rougeL" in said
+    assert "1 numbers deviate" in said
+
+
+# --- what cannot be done --------------------------------------------------------------------------
+
+
+def test_an_unknown_suite_is_one_line_and_status_2(tmp_path: Path) -> None:
+    root = FIXTURES.parents[2]
+    command = [sys.executable, "-m", "eval", "run", "asqaa", "--home", str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("ConfigError: There is no suite 'asqaa'. There are asqa, ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_data_folder_is_named_with_the_setting_for_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISCO_RAG_DATA", str(tmp_path / "nowhere"))
+    said = failing(capsys, monkeypatch, "run", "loong", "--home", tmp_path)
+    assert said.startswith(f"MissingPathError: {tmp_path / 'nowhere'} is no folder. Set DISCO_RAG_DATA")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cut_data_file_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = (FIXTURES / "lay_summaries" / "test.json").read_bytes()
+    cut = tmp_path / "data" / "lay_summaries" / "test.json"
+    cut.parent.mkdir(parents=True)
+    cut.write_bytes(whole[:-500])
+    monkeypatch.setenv("DISCO_RAG_DATA", str(tmp_path / "data"))
+    said = failing(capsys, monkeypatch, "run", "lay-summaries", "--home", tmp_path / "home")
+    assert said.startswith(f"DataError: {cut}")
+    assert not (tmp_path / "home" / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", "asqa", "--system", "fuller"), "ConfigError: There are no systems ['fuller']"),
+        (("compare", "nowhere:full", "nowhere:lead"), "MissingPathError: nowhere holds no run.json"),
+        (("check", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),
+        (("expect", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),
+        (("report", "nowhere", "--no-texts"), "MissingPathError: nowhere holds no run.json"),
+    ],
+)
+def test_names_that_do_not_exist_are_one_line_and_status_2(
+    arguments: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert failing(capsys, monkeypatch, *arguments).startswith(said)
+
+
+def test_a_pool_that_does_not_exist_is_refused_with_those_that_do(tmp_path: Path) -> None:
+    said = call("run", "asqa", "--pool", "some", "--home", tmp_path, status=2)
+    assert "'all', 'chosen'" in " ".join(said.replace("│", " ").split())

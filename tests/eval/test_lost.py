@@ -1,0 +1,170 @@
+"""One document of two sentences of 30 characters with a blank line between them, cut into two chunks."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from discorag.hierarchy.node import Chunk
+from discorag.rst.relations import Nuclearity, Relation
+from discorag.rst.tree import RstTree, Split
+from discorag.text.span import Span
+from eval.corpus import Corpus
+from eval.lost import cited, trace
+from eval.metrics.grounding import reached
+from eval.sample import DocSpan, Gold, Sample
+
+CORPUS = Corpus(name="c", stored={"doc": "stored", "other": "stored2"}, known={"stored": "doc", "stored2": "other"})
+
+
+def at(start: int, end: int, doc: str = "doc") -> DocSpan:
+    return DocSpan(doc=doc, span=Span(start=start, end=end))
+
+
+def gold(start: int, end: int, doc: str = "doc") -> Gold:
+    return Gold(label=f"{start}-{end}", anywhere=(at(start, end, doc),))
+
+
+def chunk(start: int, *cuts: int, tree: bool = False) -> Chunk:
+    """A chunk of sentences ``start`` to the first cut, to the second, and so on; with ``tree`` the two are its EDUs."""
+    units = tuple(Span(start=a, end=b) for a, b in zip((start, *cuts), cuts, strict=False))
+    span = Span(start=start, end=cuts[-1])
+    split = Split(start=0, mid=1, end=2, relation=Relation.ELABORATION, nuclearity=Nuclearity.NS)
+    made = RstTree(edus=units, splits=(split,)) if tree else None
+    sentences = (span,) if tree else units
+    return Chunk(
+        id=f"id{start}",
+        doc_id="stored",
+        order=0,
+        span=span,
+        text="x" * (cuts[-1] - start),
+        sentences=sentences,
+        tree=made,
+    )
+
+
+FIRST, SECOND = chunk(0, 30, 60), chunk(62, 92, 122)
+GOLD = gold(0, 30)
+
+
+def stage(
+    wanted: Gold = GOLD,
+    *,
+    chunks: Sequence[Chunk] = (FIRST, SECOND),
+    plan: str | None = "Use [1].",
+    draft: str = "It is so [1].",
+    used: tuple[DocSpan, ...] = (),
+) -> str:
+    sample = Sample(id="q", query="?", gold=(wanted,))
+    lost = trace(sample, corpus=CORPUS, chunks=chunks, plan=plan, draft=draft, used=used)
+    return lost[0].stage if lost else "found"
+
+
+# --- each stage -----------------------------------------------------------------------------------
+
+
+def test_evidence_of_a_document_that_was_not_ingested_is_missing() -> None:
+    assert stage(gold(0, 30, "elsewhere")) == "missing"
+
+
+def test_evidence_that_stands_in_one_ingested_place_at_least_is_not_missing() -> None:
+    assert stage(Gold(label="g", anywhere=(at(0, 30, "elsewhere"), at(0, 30)))) == "verify"
+
+
+def test_evidence_in_no_retrieved_chunk_was_lost_by_retrieval() -> None:
+    assert stage(chunks=(SECOND,)) == "retrieve"
+    assert stage(gold(0, 30, "other")) == "retrieve"
+
+
+def test_evidence_that_the_plan_does_not_cite_was_lost_by_the_plan() -> None:
+    assert stage(plan="Use [2].", draft="It is so [2].") == "plan"
+    assert stage(plan="Cites nothing.", draft="") == "plan"
+
+
+def test_planned_evidence_without_a_sentence_was_lost_by_generation() -> None:
+    assert stage(draft="It is so [2].") == "generate"
+
+
+def test_without_a_plan_what_was_retrieved_counts_as_planned() -> None:
+    assert stage(plan=None, draft="It is so [2].") == "generate"
+
+
+def test_drafted_evidence_without_an_accepted_sentence_was_lost_by_verification() -> None:
+    assert stage(used=(at(62, 92),)) == "verify"
+
+
+def test_a_draft_that_went_beyond_the_plan_lost_its_evidence_by_verification() -> None:
+    assert stage(plan="Use [2].", draft="It is so [1].") == "verify"
+
+
+def test_evidence_that_an_accepted_sentence_rests_on_is_not_lost() -> None:
+    assert stage(used=(at(0, 30),)) == "found"
+    assert stage(gold(62, 92), plan="Use [1].", draft="", used=(at(60, 95),)) == "found"
+
+
+def test_each_lost_piece_is_listed_with_its_own_stage() -> None:
+    sample = Sample(id="q", query="?", gold=(gold(0, 30), gold(30, 60), gold(62, 92)))
+    lost = trace(sample, corpus=CORPUS, chunks=(FIRST, SECOND), plan="[1.1] [2]", draft="[1.1]", used=(at(0, 30),))
+    assert [(piece.label, piece.stage) for piece in lost] == [("30-60", "plan"), ("62-92", "generate")]
+
+
+# --- citations ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("[2]", [at(62, 122)]),
+        ("[2.1]", [at(62, 92)]),
+        ("[2.2]", [at(92, 122)]),
+        ("[1.1-2]", [at(0, 60)]),
+        ("[2.2-9]", [at(92, 122)]),  # a range is cut at the last unit
+        ("[2.3]", []),
+        ("[3]", []),
+        ("[0] [2.0] [2.2-1]", []),
+        ("[2] after [1.2]", [at(62, 122), at(30, 60)]),
+        (r"\[1] is quoted", []),
+    ],
+)
+def test_citations_are_resolved_to_places(text: str, places: list[DocSpan]) -> None:
+    assert cited(text, (FIRST, SECOND), CORPUS) == tuple(places)
+
+
+def test_with_a_tree_the_units_are_its_edus() -> None:
+    with_tree = chunk(0, 12, 60, tree=True)
+    assert cited("[1.1]", (with_tree,), CORPUS) == (at(0, 12),)
+    assert cited("[1.1]", (with_tree.model_copy(update={"tree": None}),), CORPUS) == (at(0, 60),)
+
+
+def test_a_plan_that_cites_another_unit_of_the_right_chunk_has_lost_the_evidence() -> None:
+    assert stage(plan="Use [1.2].", draft="") == "plan"
+    assert stage(plan="Use [1.1-2].", draft="") == "generate"
+
+
+# --- touching -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("place", "touching"),
+    [
+        (at(81, 200), False),  # shares 81 to 100: 19 characters
+        (at(80, 200), True),  # 20
+        (at(0, 19), False),  # shares none
+        (at(0, 69), False),  # shares 50 to 69: 19
+        (at(0, 70), True),
+        (at(60, 65), True),  # 5 characters, all of the shorter
+        (at(48, 55), False),  # 5 of 7
+        (at(100, 130), False),
+        (at(50, 100, "other"), False),
+    ],
+)
+def test_places_touch_if_they_share_20_characters_or_all_of_the_shorter(place: DocSpan, touching: bool) -> None:
+    assert reached(gold(50, 100), (place,)) is touching
+
+
+def test_short_evidence_must_be_held_whole() -> None:
+    assert reached(gold(50, 54), (at(0, 54),))
+    assert not reached(gold(50, 54), (at(0, 53),))
+
+
+def test_two_places_that_share_too_little_each_do_not_add_up() -> None:
+    assert not reached(gold(50, 100), (at(40, 60), at(90, 110)))

@@ -1,0 +1,265 @@
+"""Runs over a toy benchmark: every answer once, resumable, and never a stand-in's answer for a model's."""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from discorag.errors import ModelUnavailableError
+from eval.answerer import Answerer
+from eval.corpus import ingest
+from eval.errors import NotScorableError
+from eval.folder import RunFolder
+from eval.metrics.base import Given
+from eval.progress import RunProgress
+from eval.record import Record
+from eval.runner import Runner, skipped
+from eval.suite import systems
+from tests.conftest import Pipelines
+from tests.eval.helpers import QUIET, answer_toy, suite, toy
+from tests.graphs.scripts import model, turn_of
+from tests.servers.scripted import Body, Scripted, ScriptedServer
+
+ABLATIONS = ["full", "no-tree", "no-graph", "no-plan"]
+QUESTIONS = ("Does vitamin D prevent influenza?", "Did other trials see an effect of vitamin D?", "Who took vitamin D?")
+DOWN = Scripted("The model is gone.", status=503)
+
+
+class Length:
+    """Words of the answer; one that names the moon cannot be scored; a question with "Who" does not apply."""
+
+    name = "length"
+
+    async def score(self, given: Given) -> float | None:
+        if "Who" in given.sample.query:
+            return None
+        if "moon" in given.answer:
+            raise NotScorableError("It names the moon.")
+        return len(given.answer.split()) / 3
+
+
+class Mortal:
+    """A model that answers ``left`` calls and then fails."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+        self._alive = model()
+
+    def __call__(self, body: Body) -> Scripted | str:
+        self.left -= 1
+        return self._alive(body) if self.left >= 0 else DOWN
+
+
+def pairs(records: tuple[Record, ...]) -> list[tuple[str, str]]:
+    return [(r.sample, r.system) for r in records]
+
+
+def lines(home: Path) -> bytes:
+    return (home / "run" / "samples.jsonl").read_bytes()
+
+
+def turns(server: ScriptedServer) -> list[str]:
+    return [turn_of(r) for r in server.requests]
+
+
+# --- every answer once ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+async def test_every_system_answers_every_question_once(pipeline: Pipelines, tmp_path: Path, concurrency: int) -> None:
+    names = ["no-plan", "lead", *ABLATIONS[:3], "standard", "standard-hybrid", "full-hybrid", "full-context"]
+    records = await answer_toy(pipeline(), tmp_path, toy(*QUESTIONS), names, concurrency=concurrency)
+    assert Counter(pairs(records)) == Counter((f"q{i}", n) for i in (1, 2, 3) for n in names)
+    assert [pairs((r,)) for r in records if r.error or not r.answer] == []
+
+
+async def test_a_finished_run_is_not_run_again(pipeline: Pipelines, tmp_path: Path) -> None:
+    with ScriptedServer(model()) as server:
+        rag = pipeline(llm=server.base_url)
+        await answer_toy(rag, tmp_path, toy(QUESTIONS[0]), [*ABLATIONS, "lead"])
+        before, asked = lines(tmp_path), len(server.requests)
+        await answer_toy(rag, tmp_path, toy(QUESTIONS[0]), [*ABLATIONS, "lead"])
+        assert (lines(tmp_path), len(server.requests)) == (before, asked)
+
+
+async def test_the_switches_of_a_system_reach_the_graph(pipeline: Pipelines, tmp_path: Path) -> None:
+    names = [*ABLATIONS, "standard", "full-context", "lead"]
+    found = {r.system: r for r in await answer_toy(pipeline(), tmp_path, toy(QUESTIONS[0]), names)}
+    engines = {n: {s.stage: s.engine for s in r.ledger.stages} for n, r in found.items()}
+    assert {n for n, e in engines.items() if e.get("relate") == "off"} == {"no-graph", "standard", "full-context"}
+    assert {n for n, e in engines.items() if e.get("plan") == "off"} == {"no-plan", "standard", "full-context"}
+    assert {n for n, r in found.items() if r.plan} == {"full", "no-tree", "no-graph"}
+    assert {n for n, r in found.items() if r.edges is None} == {"no-graph", "standard", "full-context", "lead"}
+    # Its own documents in their order, and nothing else.
+    assert [p.doc for p in found["full-context"].evidence] == ["trial", "survey"]
+    assert {p.doc for p in found["full"].evidence} == {"trial", "survey", "tides"}
+
+
+async def test_lead_is_the_first_sentences_of_the_own_documents_without_headings(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    (record,) = await answer_toy(pipeline(), tmp_path, toy(QUESTIONS[0]), ["lead"])
+    assert record.answer == (
+        "Daily vitamin D lowered the incidence of influenza by 12 % in schoolchildren. "
+        "However, other trials saw no effect of vitamin D on influenza at all."
+    )
+    assert [p.doc for p in record.used] == ["trial", "survey"]
+    assert (record.found, record.lost) == (1, ())
+
+
+# --- scores ---------------------------------------------------------------------------------------
+
+
+async def test_an_unscorable_answer_is_counted_and_a_metric_that_does_not_apply_is_absent(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    script = model({"answer": "It is the moon [1].", "plan": "Use [1]."})
+    with ScriptedServer(script) as server:
+        rag = pipeline(llm=server.base_url)
+        records = await answer_toy(rag, tmp_path, toy(*QUESTIONS[::2]), ["standard", "lead"], metrics=[Length()])
+    found = {(r.sample, r.system): r for r in records}
+    assert found["q1", "standard"].scores == {}
+    assert found["q1", "standard"].unscored == {"length": "It names the moon."}
+    # Lead: 13 + 13 words; 26 / 3 = 8.6667.
+    assert found["q1", "lead"].scores == {"length": 8.6667}
+    assert all(r.scores == {} and r.unscored == {} for key, r in found.items() if key[0] == "q2")
+
+
+# --- errors of one question -----------------------------------------------------------------------
+
+
+async def test_a_question_that_cannot_be_asked_becomes_a_record_and_the_others_go_on(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    benchmark = toy("Does vitamin D " * 200 + "prevent flu?", QUESTIONS[0])
+    records = await answer_toy(pipeline(), tmp_path, benchmark, [*ABLATIONS, "standard", "lead"], metrics=[Length()])
+    assert len(records) == 12
+    failed = [r for r in records if r.error]
+    assert Counter(pairs(tuple(failed))) == Counter(("q1", n) for n in [*ABLATIONS, "standard"])
+    assert all(r.error.startswith("QueryError: ") and r.answer == "" for r in failed)
+    assert {r.scores["length"] for r in failed} == {0.0}  # no answer is a wrong answer, not a missing one
+
+
+# --- the endpoint dies ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("after", [0, 2, 3, 4, 9])
+async def test_after_the_endpoints_death_the_same_run_goes_on(pipeline: Pipelines, tmp_path: Path, after: int) -> None:
+    # Three calls for full, one for no-plan, one for standard: ten over both questions.
+    benchmark, names, mortal = toy(*QUESTIONS[:2]), ["full", "no-plan", "standard", "lead"], Mortal(after)
+    with ScriptedServer(mortal) as server:
+        rag = pipeline(llm=server.base_url)
+        with pytest.raises(ModelUnavailableError, match="run the same command again"):
+            await answer_toy(rag, tmp_path, benchmark, names)
+        before = lines(tmp_path)
+        mortal.left = 100
+        records = await answer_toy(rag, tmp_path, benchmark, names)
+    assert lines(tmp_path).startswith(before)
+    assert Counter(pairs(records)) == Counter((q, n) for q in ("q1", "q2") for n in names)
+    assert not [f for r in records for f in r.ledger.failures]
+    assert {s.engine for r in records for s in r.ledger.stages if s.stage == "generate"} == {"llm"}
+
+
+@pytest.mark.parametrize(
+    ("stage", "failure", "said"),
+    [
+        ("graph", DOWN, "unavailable"),
+        ("plan", Scripted("Slow down.", status=429), "429 to the end"),
+        ("answer", Scripted("No such key.", status=401), "refused the request"),
+    ],
+)
+async def test_a_stand_ins_answer_is_never_recorded(
+    pipeline: Pipelines, tmp_path: Path, stage: str, failure: Scripted, said: str
+) -> None:
+    with ScriptedServer(model({stage: failure})) as server, pytest.raises(ModelUnavailableError, match=said):
+        await answer_toy(pipeline(llm=server.base_url), tmp_path, toy(QUESTIONS[0]), ABLATIONS)
+    assert lines(tmp_path) == b""
+
+
+async def test_output_that_a_live_model_got_wrong_is_its_own_failure_and_is_recorded(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    with ScriptedServer(model({"graph": "no JSON"})) as server:
+        (record,) = await answer_toy(pipeline(llm=server.base_url), tmp_path, toy(QUESTIONS[0]), ["full"])
+    assert [(f.stage, f.fallback) for f in record.ledger.failures] == [("relate", "local")]
+
+
+# --- cancelled ------------------------------------------------------------------------------------
+
+
+async def test_a_cancelled_run_goes_on_where_it_stopped(pipeline: Pipelines, tmp_path: Path) -> None:
+    rag, benchmark, names = pipeline(), toy(*QUESTIONS), [*ABLATIONS, "standard"]
+    task = asyncio.create_task(answer_toy(rag, tmp_path, benchmark, names, concurrency=2))
+    while not (tmp_path / "run" / "samples.jsonl").is_file() or not lines(tmp_path):
+        await asyncio.sleep(0.002)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    before = lines(tmp_path)
+    assert 0 < before.count(b"\n") < 15
+    records = await answer_toy(rag, tmp_path, benchmark, names)
+    assert lines(tmp_path).startswith(before)
+    assert Counter(pairs(records)) == Counter((f"q{i}", n) for i in (1, 2, 3) for n in names)
+
+
+# --- one graph for all ablations ------------------------------------------------------------------
+
+
+async def test_ablations_share_the_full_runs_graph(pipeline: Pipelines, tmp_path: Path) -> None:
+    with ScriptedServer(model()) as server:
+        records = await answer_toy(pipeline(llm=server.base_url), tmp_path, toy(QUESTIONS[0]), ABLATIONS[::-1])
+        # full: all three; no-plan: the answer; no-graph and no-tree: plan and answer. No order is promised.
+        assert Counter(turns(server)) == {"graph": 1, "plan": 3, "answer": 4}
+    full, no_tree = ({r.system: r for r in records}[n] for n in ("full", "no-tree"))
+    assert full.edges == no_tree.edges == 1
+    relate = [next(s for s in r.ledger.stages if s.stage == "relate") for r in (full, no_tree)]
+    assert relate[0] == relate[1]
+
+
+async def test_ablations_without_the_full_system_share_one_run_of_it_that_is_not_recorded(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    with ScriptedServer(model()) as server:
+        records = await answer_toy(pipeline(llm=server.base_url), tmp_path, toy(QUESTIONS[0]), ["no-tree", "no-plan"])
+        assert Counter(turns(server)) == {"graph": 1, "plan": 2, "answer": 3}
+    assert pairs(records) == [("q1", "no-tree"), ("q1", "no-plan")]
+
+
+@pytest.mark.parametrize("cached", [False, True])
+async def test_ablations_share_one_graph_also_when_an_earlier_session_recorded_full(
+    pipeline: Pipelines, tmp_path: Path, cached: bool
+) -> None:
+    mortal = Mortal(3)
+    with ScriptedServer(mortal) as server:
+        rag = pipeline(llm=server.base_url, cache=tmp_path / "cache" if cached else None)
+        with pytest.raises(ModelUnavailableError):
+            await answer_toy(rag, tmp_path, toy(QUESTIONS[0]), ABLATIONS)
+        before = lines(tmp_path)
+        assert before.count(b"\n") == 1
+        server.requests.clear()
+        mortal.left = 100
+        records = await answer_toy(rag, tmp_path, toy(QUESTIONS[0]), ABLATIONS)
+        # Without a cache of replies the full run is made once more; with one it costs nothing.
+        full = {} if cached else {"graph": 1, "plan": 1, "answer": 1}
+        assert Counter(turns(server)) == Counter({"plan": 2, "answer": 3}) + Counter(full)
+    assert lines(tmp_path).startswith(before)
+    assert pairs(records) == [("q1", n) for n in ABLATIONS]
+
+
+async def test_a_finished_question_leaves_nothing_in_memory(pipeline: Pipelines, tmp_path: Path) -> None:
+    rag, benchmark, chosen = pipeline(), toy(QUESTIONS[0]), [systems()[n] for n in ("full", "no-plan", "standard")]
+    answerer = Answerer(suite("nq-open-oracle"), await ingest(rag, benchmark, tmp_path), rag)
+    with RunFolder.open(tmp_path / "run", "k1") as folder, RunProgress(QUIET, "toy", 0, 0) as progress:
+        await Runner(benchmark, answerer, chosen, (), folder, progress).run()
+    assert answerer._branches._saver.storage == {}
+
+
+# --- systems that need a model --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("has_llm", "names"), [(False, ["local-local-llm"]), (True, [])])
+def test_systems_that_need_a_model_are_skipped_with_the_reason(has_llm: bool, names: list[str]) -> None:
+    found = skipped(systems(), ["full", "local-local-local", "local-local-llm"], has_llm=has_llm)
+    assert list(found) == names
+    assert all("DISCO_RAG_LLM__BASE_URL" in why for why in found.values())

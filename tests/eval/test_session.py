@@ -1,0 +1,231 @@
+"""Sessions over the fixtures: the run folder, what it may be resumed with, what it says and what it must not say."""
+
+import json
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discorag.errors import ConfigError, MissingPathError
+from eval.errors import DataError, RunLockedError
+from eval.folder import RunFolder, load_run
+from eval.record import Run
+from eval.suite import Suite
+from graphs import DiscoRAG
+from tests.conftest import Pipelines
+from tests.eval.helpers import FIXTURES, session, suite
+from tests.graphs.scripts import model
+from tests.models.helpers import gateway
+from tests.servers.scripted import ScriptedServer
+
+LEAD = suite("lay-summaries", systems=["lead"], metrics=["rougeL"], main=["rougeL"])
+LOONG = suite("loong", systems=["lead"], metrics=["judge_score", "document_recall@10"], main=["judge_score"])
+
+
+@pytest.fixture
+def rag(pipeline: Pipelines) -> DiscoRAG:
+    return pipeline()
+
+
+async def run(rag: DiscoRAG, home: Path, wanted: Suite = LEAD, **options: Any) -> Run:
+    return await session(rag, home, wanted, **options).run(home / "run", concurrency=2)
+
+
+# --- a whole run ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["loong", "asqa", "lay-summaries"])
+async def test_a_suite_runs_on_its_fixtures_without_a_model(rag: DiscoRAG, tmp_path: Path, name: str) -> None:
+    wanted = suite(name, limit=1)
+    done = await run(rag, tmp_path, wanted)
+    assert (done.finished, done.n, done.suite) == (True, 1, f"{name}/{wanted.version}")
+    assert list(done.systems) == list(wanted.systems)
+    assert done.documents == len(list(tmp_path.glob("documents/*/*")))
+    assert all(s.errors == 0 and s.calls == 0 for s in done.systems.values())
+    for summary in done.systems.values():
+        assert all(0 <= m.mean <= 100 for m in summary.metrics.values())
+        assert summary.missing.keys() | summary.metrics.keys() <= {*wanted.metrics, "dr_ovscore"}
+    assert load_run(tmp_path / "run")[0] == done
+    assert len(load_run(tmp_path / "run")[1]) == len(wanted.systems)
+
+
+@pytest.mark.parametrize("top_k", [1, 50])
+async def test_a_question_over_its_own_documents_gets_these_and_no_more_chunks_than_wanted(
+    rag: DiscoRAG, tmp_path: Path, top_k: int
+) -> None:
+    wanted = suite("lay-summaries", systems=["standard", "full-context", "lead"], metrics=["rougeL"], top_k=top_k)
+    await run(rag, tmp_path, wanted)
+    records = load_run(tmp_path / "run")[1]
+    assert {p.doc for r in records for p in r.evidence if p.doc != r.sample} == set()  # a paper has its question's id
+    chunks = {(r.sample, r.system): len(r.evidence) for r in records}
+    for sample in {r.sample for r in records}:
+        assert chunks[sample, "full-context"] > 1
+        assert chunks[sample, "standard"] == min(top_k, chunks[sample, "full-context"])
+
+
+async def test_a_published_run_holds_no_path_no_host_and_no_text_of_the_data(
+    rag: DiscoRAG, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISCO_RAG_DATA", str(FIXTURES))
+    wanted = suite("lay-summaries", limit=1, systems=["full", "lead", "local-local-llm"])
+    models = {m: tmp_path / "models" / m for m in ("bertscore", "summac")}
+    done = await run(rag, tmp_path, wanted, **models)
+    assert done.systems["full"].missing["bertscore"].startswith("bertscore holds no model")
+    published = "".join((tmp_path / "run" / name).read_text("utf-8") for name in ("run.json", "scores.jsonl"))
+    for private in (str(tmp_path), str(FIXTURES), str(Path.home()), str(Path.cwd()), socket.gethostname()):
+        assert private not in published
+    record = next(r for r in load_run(tmp_path / "run")[1] if r.system == "full")
+    texts = [*record.answer.split(". "), record.plan[:40], session(rag, tmp_path, wanted).benchmark.samples[0].query]
+    assert len(texts) > 3
+    assert not [t for t in texts if len(t) < 20 or t in published]
+
+
+async def test_a_metric_without_its_model_is_missing_with_the_reason_and_never_zero(
+    rag: DiscoRAG, tmp_path: Path
+) -> None:
+    done = await run(rag, tmp_path, suite("lay-summaries", systems=["lead"], metrics=["rougeL", "bertscore"]))
+    lead = done.systems["lead"]
+    assert set(lead.metrics) == {"rougeL"}
+    assert "--bertscore" in lead.missing["bertscore"]
+    assert all("bertscore" not in r.scores for r in load_run(tmp_path / "run")[1])
+
+
+async def test_a_judges_prose_is_counted_and_left_out_of_the_mean(rag: DiscoRAG, tmp_path: Path) -> None:
+    with ScriptedServer(["Rating: [[80]]", "A fine answer.", "So be it.", "Rating: [[20]]"]) as server:
+        done = await run(rag, tmp_path, LOONG, judge=gateway(server))
+        assert len(server.requests) == 4
+    # (80 + 20) / 2 = 50; zeros for the prose would make it 25.
+    judged = done.systems["lead"].metrics["judge_score"]
+    assert (judged.mean, judged.n, judged.unscored) == (50.0, 2, 2)
+    assert "not comparable" in done.note
+    records = load_run(tmp_path / "run")[1]
+    assert sum("prose" in r.unscored.get("judge_score", "") for r in records) == 2
+
+
+async def test_a_judge_that_only_writes_prose_leaves_no_score_at_all(rag: DiscoRAG, tmp_path: Path) -> None:
+    with ScriptedServer(lambda body: "A fine answer.") as server:
+        lead = (await run(rag, tmp_path, LOONG, judge=gateway(server))).systems["lead"]
+    assert "judge_score" not in lead.metrics
+    assert "none of 4 answers" in lead.missing["judge_score"]
+
+
+async def test_systems_that_need_a_model_are_run_only_where_there_is_one(pipeline: Pipelines, tmp_path: Path) -> None:
+    wanted = suite("lay-summaries", limit=1, systems=["lead", "local-local-llm"], metrics=["rougeL"])
+    done = await run(pipeline(), tmp_path, wanted)
+    assert list(done.systems) == ["lead"]
+    assert "DISCO_RAG_LLM__BASE_URL" in done.skipped["local-local-llm"]
+    assert done.finished
+    with ScriptedServer(model()) as server:
+        with_model = await run(pipeline(llm=server.base_url, name="other"), tmp_path / "other", wanted)
+    assert list(with_model.systems) == ["lead", "local-local-llm"]
+    assert with_model.skipped == {}
+    assert with_model.systems["local-local-llm"].calls == 1
+    assert "Write a lay summary of the study" in json.dumps(server.requests[0]["messages"])
+
+
+# --- resuming -------------------------------------------------------------------------------------
+
+
+async def test_the_same_run_goes_on_and_adds_up_its_seconds(rag: DiscoRAG, tmp_path: Path) -> None:
+    first = await run(rag, tmp_path)
+    samples = tmp_path / "run" / "samples.jsonl"
+    whole = samples.read_bytes()
+    cut = whole[: whole.index(b"\n") + 1]
+    samples.write_bytes(cut)
+    again = await run(rag, tmp_path)
+    assert samples.read_bytes().startswith(cut)
+    assert again.systems["lead"].metrics == first.systems["lead"].metrics
+    assert again.seconds >= first.seconds
+    assert again.key == first.key
+
+
+async def test_a_run_that_is_cut_off_says_so_and_keeps_what_it_has(pipeline: Pipelines, tmp_path: Path) -> None:
+    wanted = suite("lay-summaries", systems=["lead", "standard"], metrics=["rougeL"])
+    with ScriptedServer([]) as server, pytest.raises(Exception, match="run the same command again"):
+        await session(pipeline(llm=server.base_url), tmp_path, wanted).run(tmp_path / "run", concurrency=1)
+    cut, records = load_run(tmp_path / "run")
+    assert not cut.finished
+    assert [r.system for r in records] == ["lead"]
+    assert cut.systems["lead"].metrics["rougeL"].n == 1
+    assert cut.systems["standard"].metrics == {}
+
+
+async def test_a_second_runner_on_one_folder_is_refused(rag: DiscoRAG, tmp_path: Path) -> None:
+    done = await run(rag, tmp_path)
+    with RunFolder.open(tmp_path / "run", done.key), pytest.raises(RunLockedError, match="Another process"):
+        await run(rag, tmp_path)
+    assert load_run(tmp_path / "run")[0] == done
+
+
+def changed_data(folder: Path, old: str, new: str) -> Path:
+    """The fixtures with one stretch of the lay summaries' file changed."""
+    shutil.copytree(FIXTURES / "lay_summaries", folder / "lay_summaries")
+    file = folder / "lay_summaries" / "test.json"
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("changes", "other"),
+    [
+        ({"systems": ["standard", "lead"]}, ""),
+        ({"version": 7}, ""),
+        ({"limit": 1}, ""),
+        ({"top_k": 3}, ""),
+        ({"metrics": ["rougeL", "sari"]}, ""),
+        ({}, "nine days later"),
+        ({}, "nine days longer"),
+    ],
+)
+async def test_another_suite_or_data_is_not_mixed_into_a_folder(
+    rag: DiscoRAG, tmp_path: Path, changes: dict[str, Any], other: str
+) -> None:
+    done = await run(rag, tmp_path)
+    before = (tmp_path / "run" / "samples.jsonl").read_bytes()
+    data = changed_data(tmp_path / "data", other, other.replace("nine", "ten")) if other else FIXTURES
+    with pytest.raises(DataError, match="holds another run"):
+        await run(rag, tmp_path, Suite.model_validate({**LEAD.model_dump(), **changes}), data=data)
+    assert load_run(tmp_path / "run")[0] == done
+    assert (tmp_path / "run" / "samples.jsonl").read_bytes() == before
+
+
+async def test_a_run_is_not_finished_with_another_model_or_another_judge(pipeline: Pipelines, tmp_path: Path) -> None:
+    await run(pipeline(), tmp_path, LOONG)
+    with ScriptedServer(lambda body: "Rating: [[1]]") as server:
+        with pytest.raises(DataError, match="holds another run"):
+            await run(pipeline(name="judged"), tmp_path, LOONG, judge=gateway(server))
+        with pytest.raises(DataError, match="holds another run"):
+            await run(pipeline(name="modelled", llm=server.base_url), tmp_path, LOONG)
+
+
+async def test_metrics_that_only_one_session_can_compute_are_not_mixed(rag: DiscoRAG, tmp_path: Path) -> None:
+    wanted = suite("loong", systems=["lead"], metrics=["disambig_f1", "title_f1"], main=["title_f1"])
+    await run(rag, tmp_path, wanted)
+    with pytest.raises(DataError, match="holds another run"):
+        await run(rag, tmp_path, wanted, reader=reader_folder(tmp_path))
+
+
+def reader_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "reader"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps({"architectures": ["BertForQuestionAnswering"]}), "utf-8")
+    return folder
+
+
+# --- what cannot be run ---------------------------------------------------------------------------
+
+
+def test_what_cannot_be_run_is_an_error_before_anything_is_written(rag: DiscoRAG, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no metric 'bleu'"):
+        session(rag, tmp_path, suite("lay-summaries", metrics=["bleu"]))
+    with pytest.raises(ConfigError, match="no loader for 'squad'"):
+        session(rag, tmp_path, suite("lay-summaries", dataset="squad"))
+    with pytest.raises(MissingPathError, match="DISCO_RAG_DATA"):
+        session(rag, tmp_path, suite("lay-summaries"), data=tmp_path)
+    with pytest.raises(DataError, match="holds no question"):
+        session(rag, tmp_path, suite("loong", only={"type": ["legal"]}))
+    assert list(tmp_path.iterdir()) == []
