@@ -10,6 +10,7 @@ from discorag.errors import ModelRejectedError, ModelUnavailableError, RateLimit
 from discorag.hierarchy.node import Chunk
 from discorag.text.span import Span
 from eval.corpus import Corpus
+from eval.errors import DataError
 from eval.lost import trace
 from eval.metrics.grounding import reached
 from eval.record import Lost, Record
@@ -71,7 +72,9 @@ class Answerer:
     def _asked(self, sample: Sample, system: System) -> AnswerInput:
         own = system.own or self._suite.retrieval == "own"
         ids = [self._corpus.stored[d] for d in sample.documents] if own else []
-        filters = {"doc_id": ids} if ids else {}
+        if own and not ids:
+            raise DataError(f"Question {sample.id} has no documents of its own.", hint="Use a pooled suite.")
+        filters = {"doc_id": ids} if own else {}
         return AnswerInput(query=sample.query, instruction=sample.instruction, filters=filters)
 
     def _told(self, sample: Sample, system: System, result: AskResult) -> Record:

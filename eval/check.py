@@ -93,6 +93,7 @@ def write_expected(run_folder: Path, file: Path, tolerance: float) -> None:
         for system, summary in run.systems.items()
     }
     expected = Expected(suite=run.suite, dataset=run.dataset, n=run.n, systems=systems)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(expected.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 

@@ -181,7 +181,7 @@ class Session:
         strata = {s.id: s.strata for s in self.benchmark.samples}
         by_system = {s.name: [r for r in records if r.system == s.name] for s in wanted}
         summaries = {name: summarise(each, strata, self.metrics.missing) for name, each in by_system.items()}
-        finished = all(len(each) == run.n for each in by_system.values())
+        finished = bool(by_system) and all(len(each) == run.n for each in by_system.values())
         return run.model_copy(update={"systems": summaries, "finished": finished})
 
 

@@ -263,3 +263,12 @@ def test_systems_that_need_a_model_are_skipped_with_the_reason(has_llm: bool, na
     found = skipped(systems(), ["full", "local-local-local", "local-local-llm"], has_llm=has_llm)
     assert list(found) == names
     assert all("DISCO_RAG_LLM__BASE_URL" in why for why in found.values())
+
+
+async def test_a_question_without_documents_is_not_answered_from_those_of_others(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    benchmark = toy(QUESTIONS[0])
+    bare = benchmark.model_copy(update={"samples": (benchmark.samples[0].model_copy(update={"documents": ()}),)})
+    (record,) = await answer_toy(pipeline(), tmp_path, bare, ["full-context"])
+    assert "no documents of its own" in record.error
