@@ -1,37 +1,29 @@
 """Verification: each sentence of an answer gets the spans that support it, or is marked unsupported.
 
-A span supports a sentence when it holds most of its content words, all of its numbers, as many negations, no opposite
-effect, and a speaker only if the sentence has one. The check is deliberately literal and knows no roles: it does not
-see that two numbers, or cause and effect, have changed places.
+The spans are the units that together hold most of the sentence's words and numbers; whether they support it is for
+`discorag.rhetoric.support` to say.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from discorag.models.protocol import Encoder
-from discorag.rhetoric import cues
 from discorag.rhetoric.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
-from discorag.rhetoric.claims import claim_of
 from discorag.rhetoric.contrast import at_odds
 from discorag.rhetoric.engine import Case
 from discorag.rhetoric.labels import ChunkRelation
 from discorag.rhetoric.plan import Plan, references, without_references
 from discorag.rhetoric.realise import CONNECTIVES
+from discorag.rhetoric.support import anchors, objection
 from discorag.rhetoric.units import Unit, UnitTable, plain, unit_table, within_window
 from discorag.text.sentences import sentence_spans
 from discorag.text.span import Span
-from discorag.text.terms import terms
 
-COVERAGE = 0.6  # share of a sentence's content words that its evidence must hold
-COVERAGE_IF_NEAR = 0.35  # ... when a span is also near in meaning
-NEAR = 0.72  # cosine that counts as near
 SPANS = 3  # spans that may support one sentence together
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CONNECTIVES = tuple(c for pair in CONNECTIVES.values() for c in pair)
 
 
@@ -111,7 +103,8 @@ def _supported(sentence: str, candidates: list[int], table: UnitTable, cosine: n
     if not best:
         return _Judgement(reason="No passage shares its content.")
     units = tuple(table.units[i] for i in best)
-    reason = _objection(sentence, units, near=float(cosine[best[0]]) >= NEAR)
+    sources = tuple(dict.fromkeys(_whole_sentence(i, table) for i in best))
+    reason = objection(sentence, sources, cosine=float(max(cosine[i] for i in best)))
     return _Judgement(reason=reason) if reason else _Judgement(units)
 
 
@@ -121,65 +114,36 @@ def _verbatim(sentence: str, unit: Unit) -> bool:
     if said == source.rstrip(" .!。！"):
         return True
     part = len(said) > 20 and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", source) is not None
-    sound = _numbers(sentence) <= _numbers(unit.text) and _same_polarity(sentence, unit.text)
-    return part and sound and not _drops_the_speaker(sentence, unit.text)
+    return part and not objection(sentence, (unit.plain,), cosine=1.0)
+
+
+def _whole_sentence(i: int, table: UnitTable) -> str:
+    """The sentence around unit ``i``, which may be a part of one: who says it, or under which condition."""
+    first, last = i, i
+    while first > 0 and _continues(table.units[first - 1], table.units[first]):
+        first -= 1
+    while last + 1 < len(table.units) and _continues(table.units[last], table.units[last + 1]):
+        last += 1
+    return " ".join(u.plain for u in table.units[first : last + 1])
+
+
+def _continues(unit: Unit, then: Unit) -> bool:
+    """Whether ``then`` goes on with the sentence of ``unit``."""
+    return unit.chunk == then.chunk and not unit.statement and then.text[:1].islower()
 
 
 def _gather(sentence: str, candidates: list[int], table: UnitTable, cosine: np.ndarray) -> list[int]:
     """Up to `SPANS` units that together hold most of the sentence's content words, best first."""
-    wanted = _stems(sentence)
+    wanted = anchors(sentence)
     chosen: list[int] = []
     while len(chosen) < SPANS and wanted:
-        gains = [(len(wanted & _stems(table.units[i].text)), float(cosine[i]), -i) for i in candidates]
+        gains = [(len(wanted & anchors(table.units[i].plain)), float(cosine[i]), -i) for i in candidates]
         gain, _, negative = max(gains, default=(0, 0.0, 0))
         if gain == 0:
             break
         chosen.append(-negative)
-        wanted = wanted - _stems(table.units[-negative].text)
+        wanted = wanted - anchors(table.units[-negative].plain)
     return chosen
-
-
-def _objection(sentence: str, units: tuple[Unit, ...], *, near: bool) -> str:
-    """Why the units do not support the sentence; empty if they do."""
-    text = " ".join(u.text for u in units)
-    missing = _numbers(sentence) - _numbers(text)
-    if missing:
-        return f"Not in the evidence: {', '.join(sorted(missing))}."
-    wanted = _stems(sentence)
-    share = len(wanted & _stems(text)) / max(1, len(wanted))
-    if share < (COVERAGE_IF_NEAR if near else COVERAGE):
-        return f"Only {share:.0%} of its content words are in the evidence."
-    if _drops_the_speaker(sentence, units[0].text):
-        return "It states as a fact what the evidence puts in somebody's mouth."
-    if _opposite(sentence, units[0].text):
-        return "It claims the opposite direction."
-    if not _same_polarity(sentence, units[0].text):
-        return "It denies what the evidence affirms, or the other way round."
-    return ""
-
-
-@lru_cache(maxsize=4096)  # every sentence of an answer is held against the same units
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(t[:6] for t in terms(text))
-
-
-def _numbers(text: str) -> set[str]:
-    return {m.replace(",", "").rstrip(".") for m in _NUMBER.findall(text)}
-
-
-def _same_polarity(a: str, b: str) -> bool:
-    return len(cues.NEGATION.findall(a)) == len(cues.NEGATION.findall(b))
-
-
-def _drops_the_speaker(sentence: str, source: str) -> bool:
-    """Whether the source puts it in somebody's mouth, or calls it a myth, and the sentence states it as a fact."""
-    return bool(cues.ATTRIBUTION.search(source)) and not cues.ATTRIBUTION.search(sentence)
-
-
-def _opposite(a: str, b: str) -> bool:
-    """Whether both claim an effect, in directions that differ ("raised", "lowered")."""
-    left, right = claim_of(a), claim_of(b)
-    return left is not None and right is not None and left.direction is not right.direction
 
 
 def _evidence(case: Case, number: int, span: Span) -> EvidenceSpan:
