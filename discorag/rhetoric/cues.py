@@ -1,4 +1,7 @@
-"""Word lists of the rule-based engines: stated cues, English and Chinese. No rule outside this file names a word."""
+"""Word lists of the rule-based engines: stated cues, English and Chinese.
+
+The word classes of the verifier are in `discorag.rhetoric.lexicon`.
+"""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ NOT_BOUNDS = _set("only more less fewer later earlier least doubt just merely so
 # Opposites: in each line every word on the left denies every word on the right.
 _OPPOSITES = """rise increase grow climb gain soar jump expand raise boost surge swell mount - fall decrease drop decline shrink lower reduce cut slump plunge dwindle dip sink halve slip slide tumble ebb
 improve better recover strengthen relieve ease alleviate soothe - worsen worse deteriorate weaken decay aggravate
-accept approve back support endorse adopt welcome uphold ratify confirm favour - reject refuse oppose veto decline dismiss overturn quash condemn
+accept approve back support endorse adopt welcome uphold ratify sign confirm favour - reject refuse oppose veto decline dismiss overturn quash condemn
 win beat defeat triumph victory - lose loss
 allow permit let authorise authorize free entitle - ban forbid prohibit bar prevent block outlaw illegal
 open reopen - close shut

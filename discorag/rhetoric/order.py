@@ -27,7 +27,7 @@ def disordered(sentence: str, sources: Sequence[str]) -> str:
     """What is wrong with the order of events in the sentence; empty if it is that of the sources."""
     said, there = words(sentence), [words(s) for s in sources]
     orders = [o for t in there for o in sequence(t)] + _across(there)
-    if any(_reversed(mine, theirs) for mine in sequence(said) for theirs in orders):
+    if any(_reversed(mine, theirs) for mine in sequence(said) if mine not in orders for theirs in orders):
         return "It reverses the order of events."
     return _moved(said, there)
 
@@ -166,4 +166,4 @@ def _clash(a: str, b: str, *, time: bool) -> bool:
         return False
     if "until" in sides or sides == {"before", "after"}:
         return True
-    return "by" not in (a, b) and (sides != {"after", "at"} or bool({a, b} & {"after", "since"}))
+    return "by" not in (a, b) and (sides != {"after", "at"} or "after" in (a, b))

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from discorag.rhetoric import lexicon as lx
-from discorag.rhetoric.words import Word, clauses, content, forms, lower, words
+from discorag.rhetoric.words import Word, clauses, content, forms, lower, stem, words
 
 _SCOPE = 3  # content words behind a negation that it denies
 _PRIVATIVE = ("un", "in", "im", "il", "ir", "dis", "non", "mis")
@@ -96,9 +96,12 @@ def _unmatched(
 ) -> Negation | None:
     """The first of ``mine``, made in ``own``, that denies what ``texts``, whose negations are ``others``, do not."""
     said = [content(c) for t in texts for c in clauses(t)]
+    spoken = frozenset[str]().union(*said)
     for n in mine:
         heads = _heads(n, own)
-        matched = any(heads & m.clause or _heads(m, texts) & n.clause for m in others)
+        matched = stem(n.word) in spoken or any(
+            m == n or heads & m.clause or _heads(m, texts) & n.clause for m in others
+        )
         if matched or _otherwise(n, texts) or (not own and _of_another(n, texts)):
             continue
         repeated = not others and any(len(n.clause & stems) > _DENIED * len(n.clause) for stems in said)

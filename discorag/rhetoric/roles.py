@@ -179,6 +179,8 @@ def _links(tokens: tuple[Word, ...]) -> list[_Link]:
             if last is not None and last.clause == word.clause:
                 found.append((last, word, link))
             last, link = word, ""
+        elif word.lower not in lx.FUNCTION:  # "go", "make": a verb, though one of little content
+            last = None
         elif word.lower in lx.PREPOSITIONS | lx.DETERMINERS:
             link = link if word.lower in ("a", "an", "the") and link else f"{link} {word.lower}".strip()
     return found

@@ -139,7 +139,8 @@ def _spoken(tokens: tuple[Word, ...], i: int) -> Attribution:
     if lower(tokens, i - 1) in lx.BE:  # "he is said to have ..."
         return Attribution(tokens[i].lower, frozenset(), speaker | behind, strong=True)
     if len(behind) > 1 or lower(tokens, start - 1) != ",":
-        strong = tokens[i].of(lx.ASSERTION) or lower(tokens, i + 1) in ("that", "to")
+        that = "that" in (t.lower for t in tokens[i + 1 : i + 4])
+        strong = that or tokens[i].of(lx.ASSERTION) or lower(tokens, i + 1) == "to"
         return Attribution(tokens[i].lower, speaker, behind, strong=strong)
     before = tokens[after_last(tokens, start - 1, ";:") : start - 1]
     return Attribution(tokens[i].lower, speaker | behind, content(before), strong=True)

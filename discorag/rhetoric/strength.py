@@ -39,8 +39,9 @@ def _universal(said: Sequence[Word], there: list[tuple[Word, ...]]) -> str:
 
 
 def _hedge_lost(said: Sequence[Word], tokens: Sequence[Word]) -> str:
-    soft = any(w.stem in _SOFTENED or w.of(lx.SOFTENED) or w.of(lx.ASSERTION) for w in said)
-    meant = any(w.of(lx.SOFTENED) and w.lower not in ("will", "can", "able") for w in said)
+    hedged = any(_hedges(said, i) for i in range(len(said)))
+    soft = hedged or any(w.stem in _SOFTENED or w.of(lx.SOFTENED) or w.of(lx.ASSERTION) for w in said)
+    meant = any(w.of(lx.SOFTENED | lx.INTENTION) and w.lower not in ("will", "can", "able") for w in said)
     for i, word in enumerate(tokens):
         intention = word.of(lx.INTENTION) and (lower(tokens, i + 1) == "to" or lower(tokens, i + 1).endswith("ing"))
         kept = meant if intention else soft

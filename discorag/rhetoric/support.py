@@ -14,6 +14,7 @@ from discorag.rhetoric import cues
 from discorag.rhetoric.bindings import misdated, named, numeric, swapped
 from discorag.rhetoric.claims import claim_of
 from discorag.rhetoric.conditions import widened
+from discorag.rhetoric.copies import altered
 from discorag.rhetoric.numbers import missing_name, missing_number
 from discorag.rhetoric.order import disordered
 from discorag.rhetoric.places import exchanged_places, misplaced
@@ -118,5 +119,6 @@ def _opposite(a: str, b: str) -> bool:
 
 
 _CHECKS: tuple[Callable[[str, Sequence[str]], str], ...] = (
-    missing_number, missing_name, polarity, overstated, widened, attributed, disordered, exchanged, replaced, _misbound,
+    altered, missing_number, missing_name, polarity, overstated, widened, attributed, disordered, exchanged, replaced,
+    _misbound,
 )  # fmt: skip

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from discorag.rhetoric.quantities import quantities
 from discorag.rhetoric.support import objection
 from discorag.rhetoric.words import stem, words
+from discorag.text.sentences import sentence_spans
+from tests.conftest import EXAMPLES
 
 Case = tuple[str, str]
 
@@ -249,6 +251,37 @@ def test_a_not_that_is_added_or_removed_is_flagged(subject: str, verb: str, time
     assert objection(denied, (affirmed,), cosine=1.0)
     assert objection(affirmed, (denied,), cosine=1.0)
     assert objection(denied, (denied,), cosine=1.0) == objection(affirmed, (affirmed,), cosine=1.0) == ""
+
+
+def sentences_of_the_examples() -> list[str]:
+    texts = [path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("[!z]*/*.*"))]
+    found = [" ".join(span.of(text).split()) for text in texts for span in sentence_spans(text)]
+    return [s for s in found if s.endswith(".") and len(s) > 30 and not s.startswith("#")]
+
+
+EXAMPLE_SENTENCES = sentences_of_the_examples()
+AUXILIARY = re.compile(r"\b(?:is|are|was|were|will|has|have|did|does|should|may|must)\b(?! (?:not|no|never)\b)")
+DIGITS = re.compile(r"(?<![\w.,])\d+(?![\w.,]*\d)")
+
+
+def test_sentences_of_real_length_are_accepted_as_they_are() -> None:
+    assert len(EXAMPLE_SENTENCES) > 400
+    assert [s for s in EXAMPLE_SENTENCES if objection(s, (s,), cosine=1.0)] == []
+
+
+def test_every_not_put_into_a_sentence_of_real_length_is_flagged() -> None:
+    changed = [(s, s[: m.end()] + " not" + s[m.end() :]) for s in EXAMPLE_SENTENCES for m in AUXILIARY.finditer(s)]
+    assert len(changed) > 300
+    assert [new for s, new in changed if not objection(new, (s,), cosine=1.0)] == []
+    assert [new for s, new in changed if not objection(s, (new,), cosine=1.0)] == []
+
+
+def test_every_number_changed_in_a_sentence_of_real_length_is_flagged() -> None:
+    changed = [
+        (s, s[: m.start()] + str(int(m[0]) + 3) + s[m.end() :]) for s in EXAMPLE_SENTENCES for m in DIGITS.finditer(s)
+    ]
+    assert len(changed) > 100
+    assert [new for s, new in changed if not objection(new, (s,), cosine=1.0)] == []
 
 
 @given(st.text(max_size=80), st.text(max_size=80))

@@ -8,6 +8,7 @@ from discorag.rhetoric.graph import Edge, RhetoricalGraph
 from discorag.rhetoric.labels import ChunkRelation
 from discorag.rhetoric.plan import Plan
 from discorag.rhetoric.verify import Verifier
+from discorag.text.span import Span
 from tests.rhetoric.cases import case_from
 
 SOURCES = {
@@ -131,3 +132,26 @@ async def test_a_disagreement_stated_in_both_directions_is_reported_once(encoder
 async def test_a_lost_speaker_or_negation_is_never_supported(source: str, draft: str, encoder: Encoder) -> None:
     case = await case_from({"a": source}, "Does zinc help?", encoder)
     assert not (await Verifier(encoder).verify(case, draft)).sentences[0].supported
+
+
+async def test_a_unit_is_read_with_the_sentence_that_it_is_a_part_of(encoder: Encoder) -> None:
+    text = "Critics of the plan say that zinc harms children in winter."
+    case = await case_from({"a": text}, "Does zinc harm?", encoder)
+    cut = text.index("zinc")
+    parts = tuple(
+        case.chunks[0].model_copy(
+            update={"units": (Span(start=0, end=cut - 1), Span(start=cut, end=len(text))), "tree": None}
+        )
+        for _ in "a"
+    )
+    answer = await Verifier(encoder).verify(replace(case, chunks=parts), "Zinc harms children in winter [1].")
+    assert "only said" in answer.sentences[0].reason
+
+
+async def test_a_number_is_looked_for_among_the_evidence_even_if_its_words_are_found_elsewhere(
+    encoder: Encoder,
+) -> None:
+    text = "A fire took the booking site down on Thursday. About 200 bookings could not be recovered."
+    case = await case_from({"a": text}, "What was lost?", encoder)
+    answer = await Verifier(encoder).verify(case, "After the fire, 200 bookings were lost [1].")
+    assert "200" in "".join(e.text for e in answer.sentences[0].evidence) or not answer.sentences[0].supported
