@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from discorag.rhetoric import lexicon as lx
 from discorag.rhetoric.quantities import Quantity, quantities
-from discorag.rhetoric.words import words
+from discorag.rhetoric.words import Word, content, words
 
 _COPIED = 0.75  # share of a sentence's tokens, in order, from which it counts as a copy
 _SHORT = 4  # tokens of a change that is no clause added or left out
@@ -21,7 +21,7 @@ def altered(sentence: str, sources: Sequence[str]) -> str:
         for here, there in _changes(sentence, source):
             if number := _other_number(sentence, source, here, there):
                 return f"It has {number[0]} where the evidence has {number[1]}."
-            if len(here) <= _SHORT and len(there) <= _SHORT and _negators(sentence, here) != _negators(source, there):
+            if _only_denies(words(sentence)[here.start : here.stop], words(source)[there.start : there.stop]):
                 return "It denies what the evidence affirms, or the other way round."
     return ""
 
@@ -36,8 +36,14 @@ def _changes(sentence: str, source: str) -> Iterator[_Change]:
                 yield range(a, b), range(c, d)
 
 
-def _negators(text: str, places: range) -> int:
-    return sum(words(text)[i].lower in lx.NEGATORS for i in places)
+def _only_denies(mine: Sequence[Word], theirs: Sequence[Word]) -> bool:
+    """Whether two short passages differ in a negation and have the same content words otherwise."""
+    short = len(mine) <= _SHORT and len(theirs) <= _SHORT
+    return short and _negators(mine) != _negators(theirs) and content(mine) == content(theirs)
+
+
+def _negators(tokens: Sequence[Word]) -> int:
+    return sum(t.lower in lx.NEGATORS for t in tokens)
 
 
 def _other_number(sentence: str, source: str, here: range, there: range) -> tuple[str, str] | None:
