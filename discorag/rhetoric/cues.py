@@ -1,6 +1,6 @@
 """Word lists of the rule-based engines: stated cues, English and Chinese.
 
-The word classes of the verifier are in `discorag.rhetoric.lexicon`.
+The word classes of the verifier are in `discorag.rhetoric.support.lexicon`.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from discorag.rhetoric.quantities import quantities
 from discorag.rhetoric.support import objection
-from discorag.rhetoric.words import stem, words
+from discorag.rhetoric.support.quantities import quantities
+from discorag.rhetoric.support.words import stem, words
 from discorag.text.sentences import sentence_spans
 from tests.conftest import EXAMPLES
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
-from discorag.rhetoric import lexicon as lx
-from discorag.rhetoric.polarity import opposite
-from discorag.rhetoric.quantities import quantities
-from discorag.rhetoric.words import Word, words
+from discorag.rhetoric.support import lexicon as lx
+from discorag.rhetoric.support.polarity import opposite
+from discorag.rhetoric.support.quantities import quantities
+from discorag.rhetoric.support.words import Word, words
 
 _EXCHANGED = 0.7  # by how much two words must fit each other's places better than their own
 _MISPLACED = 0.6  # by how much one word must fit another's place better than its own

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discorag.rhetoric import lexicon as lx
-from discorag.rhetoric.words import Word, after_last, clauses, content, first_of, lower, stems, words
+from discorag.rhetoric.support import lexicon as lx
+from discorag.rhetoric.support.words import Word, after_last, clauses, content, first_of, lower, stems, words
 
 _CLAUSE = 4  # content words from which a clause of the sentence is looked at by itself
 _CONTRAST = frozenset({"but", "while", "whereas"})

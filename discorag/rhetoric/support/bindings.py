@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from discorag.rhetoric import lexicon as lx
-from discorag.rhetoric.quantities import Quantity, quantities
-from discorag.rhetoric.words import Word, clauses, content, words
+from discorag.rhetoric.support import lexicon as lx
+from discorag.rhetoric.support.quantities import Quantity, quantities
+from discorag.rhetoric.support.words import Word, clauses, content, words
 
 _CROSSING = 6  # words that a break between an anchor and a value weighs
 _MARGIN = 3  # by how much the nearest value must be nearer than the next

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discorag.rhetoric import lexicon as lx
-from discorag.rhetoric.words import Word, clauses, content, forms, is_verb, words
+from discorag.rhetoric.support import lexicon as lx
+from discorag.rhetoric.support.words import Word, clauses, content, forms, is_verb, words
 
 _CLASH = (
     {"from", "to"}, {"from", "into"}, {"with", "without"}, {"above", "below"}, {"over", "under"}, {"for", "against"},

@@ -1,6 +1,6 @@
 """Word classes of English that the support checks rest on. Closed classes are whole, open ones hold the common members.
 
-Verbs stand in their base form; `discorag.rhetoric.words` reduces other forms to it.
+Verbs stand in their base form; `discorag.rhetoric.support.words` reduces other forms to it.
 """
 
 from __future__ import annotations

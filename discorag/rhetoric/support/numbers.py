@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from discorag.rhetoric import lexicon as lx
-from discorag.rhetoric.quantities import Quantity, quantities
-from discorag.rhetoric.words import Word, content, forms, words
+from discorag.rhetoric.support import lexicon as lx
+from discorag.rhetoric.support.quantities import Quantity, quantities
+from discorag.rhetoric.support.words import Word, content, forms, words
 
 _CLOSE = 0.01  # difference that two ways of stating a share may have
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from discorag.rhetoric import lexicon as lx
-from discorag.rhetoric.words import Word, clauses, content, forms, lower, stem, words
+from discorag.rhetoric.support import lexicon as lx
+from discorag.rhetoric.support.words import Word, clauses, content, forms, lower, stem, words
 
 _SCOPE = 3  # content words behind a negation that it denies
 _PRIVATIVE = ("un", "in", "im", "il", "ir", "dis", "non", "mis")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from discorag.rhetoric import lexicon as lx
-from discorag.rhetoric.polarity import negations
-from discorag.rhetoric.words import Word, content, first_of, is_verb, lower, repeats, words
+from discorag.rhetoric.support import lexicon as lx
+from discorag.rhetoric.support.polarity import negations
+from discorag.rhetoric.support.words import Word, content, first_of, is_verb, lower, repeats, words
 
 _REPEATED = 0.5  # share of a claim's content words from which a sentence repeats it
 _CLAIM = 0.3  # ... if a condition stands beside it

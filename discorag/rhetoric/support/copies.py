@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from discorag.rhetoric import lexicon as lx
-from discorag.rhetoric.quantities import Quantity, quantities
-from discorag.rhetoric.words import Word, content, words
+from discorag.rhetoric.support import lexicon as lx
+from discorag.rhetoric.support.quantities import Quantity, quantities
+from discorag.rhetoric.support.words import Word, content, words
 
 _COPIED = 0.75  # share of a sentence's tokens, in order, from which it counts as a copy
 _SHORT = 4  # tokens of a change that is no clause added or left out

@@ -11,19 +11,19 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from discorag.rhetoric import cues
-from discorag.rhetoric.bindings import misdated, named, numeric, swapped
 from discorag.rhetoric.claims import claim_of
-from discorag.rhetoric.conditions import widened
-from discorag.rhetoric.copies import altered
-from discorag.rhetoric.numbers import missing_name, missing_number
-from discorag.rhetoric.order import disordered
-from discorag.rhetoric.places import exchanged_places, misplaced
-from discorag.rhetoric.polarity import polarity
-from discorag.rhetoric.quantities import quantities
-from discorag.rhetoric.roles import exchanged, replaced
-from discorag.rhetoric.speakers import attributed
-from discorag.rhetoric.strength import overstated
-from discorag.rhetoric.words import content, words
+from discorag.rhetoric.support.bindings import misdated, named, numeric, swapped
+from discorag.rhetoric.support.conditions import widened
+from discorag.rhetoric.support.copies import altered
+from discorag.rhetoric.support.numbers import missing_name, missing_number
+from discorag.rhetoric.support.order import disordered
+from discorag.rhetoric.support.places import exchanged_places, misplaced
+from discorag.rhetoric.support.polarity import polarity
+from discorag.rhetoric.support.quantities import quantities
+from discorag.rhetoric.support.roles import exchanged, replaced
+from discorag.rhetoric.support.speakers import attributed
+from discorag.rhetoric.support.strength import overstated
+from discorag.rhetoric.support.words import content, words
 from discorag.text.sentences import language_of
 from discorag.text.terms import terms
 

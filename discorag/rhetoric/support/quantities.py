@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from discorag.rhetoric import lexicon as lx
-from discorag.rhetoric.words import Word, forms, words
+from discorag.rhetoric.support import lexicon as lx
+from discorag.rhetoric.support.words import Word, forms, words
 
 _NUMBER_WORDS = frozenset(lx.CARDINALS) | frozenset(lx.SCALES)
 _TOLERANCE = 0.02  # relative difference that two ways of saying one quantity may have ("90 days", "three months")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from discorag.rhetoric import lexicon as lx
+from discorag.rhetoric.support import lexicon as lx
 
 _TOKEN = re.compile(r"[^\W\d_]+\d\w*|\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]")
 _UNITS = frozenset(lx.UNITS)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from discorag.rhetoric import lexicon as lx
-from discorag.rhetoric.words import Word, clauses, content, lower, repeats, stems, words
+from discorag.rhetoric.support import lexicon as lx
+from discorag.rhetoric.support.words import Word, clauses, content, lower, repeats, stems, words
 
 _REPEATED = 0.5  # share of a clause's content words from which a sentence repeats the clause
 _SOFTENED = stems(lx.SOFTENED) - lx.FUNCTION

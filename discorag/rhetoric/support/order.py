@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from discorag.rhetoric import lexicon as lx
-from discorag.rhetoric.words import (
+from discorag.rhetoric.support import lexicon as lx
+from discorag.rhetoric.support.words import (
     Word,
     after_last,
     clauses,
