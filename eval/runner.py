@@ -61,8 +61,10 @@ class Runner:
             async with asyncio.TaskGroup() as tasks:
                 for sample in self.benchmark.samples:
                     tasks.create_task(one(sample))
-        except* DiscoRagError as group:
-            raise _first(group) from None
+        except BaseExceptionGroup as group:
+            if ours := group.subgroup(DiscoRagError):
+                raise _first(ours) from None
+            raise
 
     async def _question(self, sample: Sample, wanted: Sequence[System]) -> None:
         """All systems of one question, one after the other; those that branch off share one full run."""
