@@ -225,6 +225,7 @@ import os, signal, sys, threading, time
 from pathlib import Path
 from discorag.settings import Settings, StoreSettings
 from graphs import DiscoRAG
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
 rag = DiscoRAG(Settings(store=StoreSettings(path=Path(sys.argv[1]))))
 seen = []
 def stop():
