@@ -9,7 +9,8 @@ class Usage(BaseModel):
     """Tokens of one or more model calls; adds up with ``+``.
 
     ``tokens_cached`` counts prompt tokens that the *server* took from its prefix cache; ``disk_hits``
-    counts calls answered by our own disk cache, which cost nothing and add no tokens.
+    counts calls answered by our own disk cache, which cost nothing and add no tokens; ``beams_refused``
+    calls for which the server refused beam search, so that they were sent without.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -20,6 +21,17 @@ class Usage(BaseModel):
     calls: int = Field(default=0, ge=0)
     disk_hits: int = Field(default=0, ge=0)
     repairs: int = Field(default=0, ge=0)
+    beams_refused: int = Field(default=0, ge=0)
+
+    @property
+    def total(self) -> int:
+        """Prompt and output tokens of all calls: the token cost of Disco-RAG table 8."""
+        return self.tokens_in + self.tokens_out
+
+    @property
+    def recomputed(self) -> int:
+        """Prompt tokens that the server did not take from its prefix cache, as far as it tells."""
+        return self.tokens_in - self.tokens_cached
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(**{k: getattr(self, k) + getattr(other, k) for k in type(self).model_fields})

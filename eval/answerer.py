@@ -50,6 +50,8 @@ class Answerer:
         """
         if system.kind == "lead":
             return await asyncio.to_thread(self._lead, sample, system)
+        if system.baseline:
+            return await self._baseline(sample, system)
         context = AnswerContext(resources=self._rag.resources, **self._switches(system))
         if system.again:
             result = await self._branches.again(sample.id, before=system.again, context=context)
@@ -57,6 +59,18 @@ class Answerer:
             result = await self._branches.run(_thread(sample, system), self._asked(sample, system), context)
             if system.name != "full":
                 await self._branches.forget(_thread(sample, system))
+        _stop_if_dead(result)
+        return await asyncio.to_thread(self._told, sample, system, result)
+
+    async def _baseline(self, sample: Sample, system: System) -> Record:
+        asked = self._asked(sample, system)
+        result = await self._rag.aask(
+            asked["query"],
+            instruction=asked.get("instruction", ""),
+            filters=asked.get("filters"),
+            baseline=system.baseline,
+            **self._switches(system),
+        )
         _stop_if_dead(result)
         return await asyncio.to_thread(self._told, sample, system, result)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Sequence
+from itertools import permutations
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,8 +17,17 @@ from discorag.usage import Usage
 from eval.suite import Suite
 
 T = TypeVar("T")
-ASSUMED = {"relate": 220, "plan": 180, "generate": 260}  # tokens of a reply; limited by the request's own limit
-_TEXT = {"plan": "Use [1].", "generate": "Something [1]."}
+_CHUNK = re.compile(r"^CHUNK\[\d+\]:$", re.MULTILINE)
+ASSUMED = {
+    "parse": 640,
+    "relate": 220,
+    "plan": 180,
+    "generate": 260,
+}  # tokens of a reply; limited by the request's own limit
+_TEXT = {
+    "plan": "PLAN: Use [1].\nRETRIEVAL HINT:\n- evidence",
+    "generate": "PLAN: Use [1].\nANSWER: Something [1].",
+}
 
 
 class Bill(BaseModel):
@@ -88,7 +99,7 @@ class CountingModel(LanguageModel):
     async def complete(self, request: Request[T]) -> Reply[T]:
         """See `LanguageModel.complete`; never fails."""
         text = _reply(request)
-        return Reply(text=text, value=request.parse(text), usage=self._usage(request))
+        return Reply(text=text, value=request.parse(text), usage=self._usage(request, text))
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
         """See `LanguageModel.stream`."""
@@ -96,8 +107,9 @@ class CountingModel(LanguageModel):
         yield reply.text
         yield reply
 
-    def _usage(self, request: Request[T]) -> Usage:
-        out = min(ASSUMED.get(request.stage, request.max_tokens), request.max_tokens)
+    def _usage(self, request: Request[T], text: str) -> Usage:
+        written = len(self._counter.token_offsets([text])[0])
+        out = min(max(ASSUMED.get(request.stage, request.max_tokens), written), request.max_tokens)
         tokens, cached = sum(self._count(m) for m in request.messages), self._repeated(request.messages)
         self._sent.add(hash(request.messages))
         return Usage(calls=1, tokens_in=tokens, tokens_out=out, tokens_cached=cached)
@@ -114,4 +126,12 @@ class CountingModel(LanguageModel):
 def _reply(request: Request[T]) -> str:
     if request.schema is not None:
         return json.dumps({key: [] for key in request.schema.get("properties", {})})
+    prompt = request.messages[-1].content
+    if request.stage == "relate":  # as printed: a line for every ordered pair
+        pairs = permutations(range(1, len(_CHUNK.findall(prompt)) + 1), 2)
+        label = "NONE" if "NONE" in prompt else "UNRELATED"
+        return "\n".join(f"CHUNK[{i}] -> CHUNK[{j}]: {label}" for i, j in pairs)
+    if request.stage == "parse":  # as printed: a tree of one EDU
+        text = " ".join(prompt.rpartition("<chunk>")[2].rpartition("</chunk>")[0].split())
+        return f"EDUs:\n[1] {text}\nRST ANALYSIS:\n\nTREE STRUCTURE:\nROOT[1]"
     return _TEXT.get(request.stage, _TEXT["generate"])

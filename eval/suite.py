@@ -25,6 +25,7 @@ class System(BaseModel):
         name: Its key in ``systems.yaml``.
         about: One line for tables.
         kind: ``graph``, or ``lead``: the first sentences of the documents.
+        baseline: A key of `graphs.baselines.BASELINES` in the answer graph's place.
         switches: Fields of `nodes.context.AnswerContext`.
         again: Stage before which the run of ``full`` is taken up, so that what came before is shared with it.
         own: Searches the question's own documents only.
@@ -35,14 +36,15 @@ class System(BaseModel):
     name: str
     about: str
     kind: Literal["graph", "lead"] = "graph"
+    baseline: str | None = None
     switches: dict[str, Any] = {}
     again: Literal["relate", "plan", "generate"] | None = None
     own: bool = False
 
     @property
     def needs_llm(self) -> bool:
-        """Whether it names the llm engine."""
-        return "llm" in self.switches.values()
+        """Whether it names the llm engine, by itself, by preset or as a baseline of the paper."""
+        return bool(self.baseline) or "llm" in self.switches.values() or self.switches.get("preset") == "paper"
 
 
 class Suite(BaseModel):

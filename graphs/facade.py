@@ -24,6 +24,8 @@ from discorag.settings import Settings
 from discorag.store.protocol import Hit, Manifest
 from discorag.text.document import Scope
 from graphs import answer as answer_graph
+from graphs.answer import Graph
+from graphs.baselines import BASELINES
 from graphs.ingest import run_ingest
 from nodes.context import AnswerContext, IngestContext
 from nodes.resources import Resources
@@ -91,7 +93,13 @@ class DiscoRAG:
         self._portal: BlockingPortal | None = None
 
     async def aask(
-        self, query: str, *, instruction: str = "", filters: dict[str, list[str]] | None = None, **switches: Any
+        self,
+        query: str,
+        *,
+        instruction: str = "",
+        filters: dict[str, list[str]] | None = None,
+        baseline: str | None = None,
+        **switches: Any,
     ) -> AskResult:
         """Answer a question.
 
@@ -99,24 +107,31 @@ class DiscoRAG:
             query: The question.
             instruction: How to answer (format, length, options); it is not searched for.
             filters: Metadata key -> accepted values.
+            baseline: One of `graphs.baselines.BASELINES` in the place of the pipeline.
             **switches: Fields of `AnswerContext`.
 
         Raises:
             InputError: Empty or too long query, unknown or impossible switch, nothing to retrieve from.
         """
         context, start = self._context(AnswerContext, switches), perf_counter()
-        state = await answer_graph.graph.ainvoke(
+        state = await _graph(baseline).ainvoke(
             _asked(query, instruction, filters), context=context, output_keys=list(_SHOWN)
         )
         return AskResult.of(state, perf_counter() - start)
 
     async def astream(
-        self, query: str, *, instruction: str = "", filters: dict[str, list[str]] | None = None, **switches: Any
+        self,
+        query: str,
+        *,
+        instruction: str = "",
+        filters: dict[str, list[str]] | None = None,
+        baseline: str | None = None,
+        **switches: Any,
     ) -> AsyncIterator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
         context, start = self._context(AnswerContext, switches), perf_counter()
         state: dict[str, Any] = {}
-        stream = answer_graph.graph.astream(
+        stream = _graph(baseline).astream(
             _asked(query, instruction, filters),
             context=context,
             stream_mode=["custom", "values"],
@@ -160,7 +175,7 @@ class DiscoRAG:
             store=deps.store,
             encoder=deps.bare_encoder,
             parser=deps.parser(parser).version if parser != NOT_MADE else NOT_MADE,
-            calls=parser == "llm",
+            calls=parser in ("llm", "paper"),
         )
 
     def estimate(
@@ -170,10 +185,18 @@ class DiscoRAG:
         return self.run(lambda: self.aestimate(path, parser=parser, tenant=tenant, corpus=corpus))
 
     def ask(
-        self, query: str, *, instruction: str = "", filters: dict[str, list[str]] | None = None, **switches: Any
+        self,
+        query: str,
+        *,
+        instruction: str = "",
+        filters: dict[str, list[str]] | None = None,
+        baseline: str | None = None,
+        **switches: Any,
     ) -> AskResult:
         """Sync twin of `aask`."""
-        return self.run(lambda: self.aask(query, instruction=instruction, filters=filters, **switches))
+        return self.run(
+            lambda: self.aask(query, instruction=instruction, filters=filters, baseline=baseline, **switches)
+        )
 
     def ingest(self, path: str | Path, *, progress: Progress | None = None, **switches: Any) -> IngestResult:
         """Sync twin of `aingest`."""
@@ -227,6 +250,14 @@ class DiscoRAG:
 
 _C = TypeVar("_C", AnswerContext, IngestContext)
 _SHOWN = ("answer", "hits", "graph", "draft", "ledger")
+
+
+def _graph(baseline: str | None) -> Graph:
+    if baseline is None:
+        return answer_graph.graph
+    if baseline not in BASELINES:
+        raise InputError(f"There is no baseline {baseline!r}.", hint=f"There are {', '.join(BASELINES)}.")
+    return BASELINES[baseline]
 
 
 def _asked(query: str, instruction: str, filters: dict[str, list[str]] | None) -> AnswerInput:

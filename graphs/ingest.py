@@ -137,6 +137,6 @@ async def _thread_of(path: Path, context: IngestContext, settings: Settings) -> 
     """One thread for one job: the same scope, settings, switches and files. Anything else starts anew."""
     scope = await context.scope()
     files = await asyncio.to_thread(content_of, path)
-    parser = settings.llm.model if context.parser == "llm" else context.parser
-    job = [parser, str(context.refresh), str(settings.reading.chunk_tokens)]
+    model = settings.llm.model if context.parser in ("llm", "paper") else ""
+    job = [context.parser, model, str(context.refresh), str(settings.reading.chunk_tokens)]
     return digest("\x00".join([scope.tenant, scope.corpus, *job, str(path.resolve()), files]))[:32]

@@ -72,6 +72,8 @@ def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
     notes = [
         Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
     ]
+    if total.beams_refused:
+        notes.append(Text(f"The endpoint has no beam search: {total.beams_refused} calls were made without."))
     if sum(s.seconds for s in ledger.stages) > seconds:
         notes.append(
             Text("Documents run side by side: their seconds add up, and waiting for the encoder counts.", "dim")

@@ -31,5 +31,5 @@ async def case_of(state: AnswerState, context: AnswerContext) -> Case:
 
 
 def _with_tree(chunk: Chunk, made: dict[str, dict[str, object]], *, keep: bool) -> Chunk:
-    tree = chunk.tree or (RstTree.model_validate(made[chunk.id]) if chunk.id in made else None)
+    tree = RstTree.model_validate(made[chunk.id]) if chunk.id in made else chunk.tree
     return chunk.model_copy(update={"tree": tree if keep else None})

@@ -5,21 +5,34 @@ from __future__ import annotations
 import asyncio
 import threading
 from functools import cache
-from typing import Literal
+from typing import Any, Literal, cast
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from discorag.rhetoric.llm import LlmEngine, Sampling
+from discorag.rhetoric.paper import PaperEngine
 from discorag.store.protocol import Retrieval
 from discorag.text.document import Scope
-from nodes.resources import Resources, templates
+from nodes.resources import Resources
+from nodes.templates import paper_templates, templates
 
 PROMPT_TOKENS = 2048
 """Tokens left for the prompt around the evidence."""
 
 Engine = Literal["auto", "local", "llm"]
+
+PAPER: dict[str, Any] = {
+    "retriever": "dense",
+    "top_k": 10,
+    "parser": "llm",
+    "relater": "llm",
+    "planner": "llm",
+    "generator": "llm",
+    "beam_width": 3,
+}
+"""Switches of ``preset=paper``, unless given otherwise (Disco-RAG section 4)."""
 
 
 class _Switches(BaseModel):
@@ -42,6 +55,11 @@ class _Switches(BaseModel):
 class AnswerContext(_Switches):
     """Switches of the answer graph. With trees, graph and plan all off it is standard RAG."""
 
+    preset: Literal["ours", "paper"] = Field(
+        default="ours",
+        description="ours: graph, plan and answer as turns of one conversation. paper: Disco-RAG as printed, separate "
+        "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3.",
+    )
     retriever: Retrieval | Literal["all"] = Field(
         default="dense",
         description="dense; hybrid: dense and BM25 fused by rank (k = 60); all: every chunk in document order.",
@@ -63,6 +81,14 @@ class AnswerContext(_Switches):
     plan_tokens: int = Field(default=512, ge=16, description="Output limit of the plan call, in tokens.")
     answer_tokens: int = Field(default=1024, ge=16, description="Output limit of the answer call, in tokens.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _preset(cls, given: Any) -> Any:
+        """What the preset sets comes first, what the caller sets counts."""
+        if isinstance(given, dict) and cast("dict[str, Any]", given).get("preset") == "paper":
+            return {**PAPER, **cast("dict[str, Any]", given)}
+        return cast("Any", given)
+
     @property
     def structured(self) -> bool:
         """False when everything is off: standard RAG."""
@@ -74,7 +100,11 @@ class AnswerContext(_Switches):
             return None
         return deps.settings.llm.context_tokens - self.answer_tokens - PROMPT_TOKENS
 
-    async def llm(self, choice: Engine) -> LlmEngine | None:
+    def tree_engine(self) -> str:
+        """Whose trees a chunk gets that lacks one."""
+        return "paper" if self.preset == "paper" and self.parser == "llm" else self.parser
+
+    async def llm(self, choice: Engine) -> LlmEngine | PaperEngine | None:
         """The prompted engine if ``choice`` asks for it; None means the local engine.
 
         Raises:
@@ -83,21 +113,29 @@ class AnswerContext(_Switches):
         deps = await self.deps()
         if choice == "local" or (choice == "auto" and deps.model is None):
             return None
-        sampling = Sampling(
+        if self.preset == "paper":
+            return PaperEngine(deps.require_model(), paper_templates(), self.sampling)
+        return LlmEngine(deps.require_model(), templates(), self.sampling)
+
+    @property
+    def sampling(self) -> Sampling:
+        """How the language model is asked."""
+        return Sampling(
             temperature=self.temperature,
             beam_width=self.beam_width,
             graph_tokens=self.graph_tokens,
             plan_tokens=self.plan_tokens,
             answer_tokens=self.answer_tokens,
         )
-        return LlmEngine(deps.require_model(), templates(), sampling)
 
 
 class IngestContext(_Switches):
     """Switches of the ingest graph."""
 
-    parser: Literal["local", "llm", "none"] = Field(
-        default="local", description="Engine that makes the chunks' trees; none leaves them to the query."
+    parser: Literal["local", "llm", "paper", "none"] = Field(
+        default="local",
+        description="Engine that makes the chunks' trees; paper: llm with the prompt of Disco-RAG fig. 10, beam 3; "
+        "none leaves them to the query.",
     )
     refresh: bool = Field(default=False, description="Store every document again, also unchanged ones.")
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+
 from langgraph.runtime import Runtime
 
 from discorag.errors import InputError, ModelError
 from discorag.rhetoric.engine import Case, Outcome
 from discorag.rhetoric.llm import LlmEngine
+from discorag.rhetoric.paper import PaperEngine
 from discorag.rhetoric.realise import Extractor
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
@@ -18,26 +22,39 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Write the draft; when the llm engine fails, an extractive draft stands in and the result says so."""
     context = answer_context(runtime)
     stage = Stage("generate")
-    case, deps = await case_of(state, context), await context.deps()
-    local = Extractor(deps.encoder)
+    case = await case_of(state, context)
     llm = await context.llm(context.generator)
+    write = partial(_streamed, llm, context=context, stage=stage) if llm else None
+    return await drafted(case, context, stage, write, llm.model.name if llm else "")
+
+
+async def drafted(
+    case: Case,
+    context: AnswerContext,
+    stage: Stage,
+    write: Callable[[Case], Awaitable[Outcome[str]]] | None,
+    model: str,
+) -> Json:
+    """The draft that ``write`` makes with ``model``, or an extractive one if there is none or it fails."""
+    local = Extractor((await context.deps()).encoder)
     try:
-        outcome = await (_streamed(llm, case, context, stage) if llm else local.answer(case))
+        outcome = await (write or local.answer)(case)
     except ModelError as error:
         stage.failed(error, fallback="local")
         stage.emit({"stage": "generate", "event": "restart"})
-        outcome, llm = await local.answer(case), None
-    if llm is None and case.plan is not None and not any(s.references for s in case.plan.steps):
+        outcome, write = await local.answer(case), None
+    if write is None and case.plan is not None and not any(s.references for s in case.plan.steps):
         cause = InputError("The plan cites no passage.", hint="Name the passages that a step uses, as [2] or [2.3].")
         stage.failed(cause, fallback="sentences by relevance")
-    if llm is None:
+    if write is None:
         stage.emit({"stage": "generate", "event": "token", "token": outcome.value})
-    name = llm.model.name if llm else ""
-    ledger = stage.done(engine="llm" if llm else "local", model=name, outcome=outcome, preview=outcome.value)
+    ledger = stage.done(
+        engine="llm" if write else "local", model=model if write else "", outcome=outcome, preview=outcome.value
+    )
     return {"draft": outcome.value, "ledger": ledger}
 
 
-async def _streamed(llm: LlmEngine, case: Case, context: AnswerContext, stage: Stage) -> Outcome[str]:
+async def _streamed(llm: LlmEngine | PaperEngine, case: Case, *, context: AnswerContext, stage: Stage) -> Outcome[str]:
     pieces: list[str] = []
     async for piece in llm.answer(case, structured=context.structured):
         if isinstance(piece, str):

@@ -8,8 +8,11 @@ from langgraph.runtime import Runtime
 
 from discorag.errors import ModelError
 from discorag.hierarchy.node import Chunk
+from discorag.rhetoric.engine import Case
 from discorag.rst.parser import TreeParser
 from discorag.rst.tree import RstTree
+from discorag.store.protocol import Store
+from discorag.text.document import Scope
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
@@ -23,13 +26,23 @@ async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not context.use_tree:
         return {"trees": {}, "ledger": stage.done(engine="off")}
     deps, case = await context.deps(), await case_of(state, context)
-    missing = [c for c in case.chunks if c.tree is None]
-    parser = deps.parser(context.parser, temperature=context.temperature, max_tokens=context.tree_tokens)
+    engine = context.tree_engine()
+    limits = {"max_tokens": context.tree_tokens, "beam_width": context.beam_width}
+    parser = deps.parser(engine, temperature=context.temperature, **limits)
+    scope = await context.scope()
+    others = await asyncio.to_thread(_parsed_by_others, case, parser, deps.store, scope) if engine == "paper" else ()
+    missing = [c for c in case.chunks if c.tree is None or c.doc_id in others]
     trees = await asyncio.gather(*(tree_or_fallback(c, parser, deps.parser("local"), stage) for c in missing))
     preview = f"{len(missing)} of {len(case.chunks)} chunks parsed now"
-    engine = ("llm" if context.parser == "llm" else "local") if missing else "stored"
-    ledger = stage.done(engine=engine, model=parser.version, preview=preview)
+    maker = ("llm" if context.parser == "llm" else "local") if missing else "stored"
+    ledger = stage.done(engine=maker, model=parser.version, preview=preview)
     return {"trees": {c.id: t.model_dump(mode="json") for c, t in zip(missing, trees, strict=True)}, "ledger": ledger}
+
+
+def _parsed_by_others(case: Case, parser: TreeParser, store: Store, scope: Scope) -> set[str]:
+    """The documents whose stored trees are not this parser's."""
+    found = (store.manifest(scope, doc_id) for doc_id in {c.doc_id for c in case.chunks})
+    return {m.doc_id for m in found if m and m.versions.get("parser") != parser.version}
 
 
 async def tree_or_fallback(chunk: Chunk, parser: TreeParser, fallback: TreeParser, stage: Stage) -> RstTree:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from anyio.from_thread import start_blocking_portal
 
 from discorag.errors import ConfigError
@@ -12,9 +10,9 @@ from discorag.models.encoder import encoder_from
 from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder, LanguageModel
-from discorag.rhetoric.conversation import Templates
 from discorag.rst.llm import LlmParser
 from discorag.rst.local.rules import RuleParser
+from discorag.rst.paper import PaperParser
 from discorag.rst.parser import TreeParser
 from discorag.settings import Settings, read_settings
 from discorag.store.open import open_store
@@ -58,11 +56,16 @@ class Resources:
             )
         return self.model
 
-    def parser(self, engine: str, *, temperature: float = 0.0, max_tokens: int = 2048) -> TreeParser:
-        """The tree parser of an engine: ``llm``, anything else is ``local``."""
-        if engine != "llm":
-            return RuleParser()
-        return LlmParser(self.require_model(), load("tree"), max_tokens=max_tokens, temperature=temperature)
+    def parser(
+        self, engine: str, *, temperature: float = 0.0, max_tokens: int = 2048, beam_width: int = 3
+    ) -> TreeParser:
+        """The tree parser of an engine: ``llm``, ``paper`` (Disco-RAG as printed); anything else is ``local``."""
+        if engine == "llm":
+            return LlmParser(self.require_model(), load("tree"), max_tokens=max_tokens, temperature=temperature)
+        if engine == "paper":
+            limits = {"max_tokens": max_tokens, "beam_width": beam_width}
+            return PaperParser(self.require_model(), load("paper-tree"), temperature=temperature, **limits)
+        return RuleParser()
 
     def close(self) -> None:
         """Release the store."""
@@ -73,18 +76,3 @@ class Resources:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-@cache
-def templates() -> Templates:
-    """The prompt files of the conversation, checked and loaded once."""
-    return Templates(
-        system=load("system"),
-        evidence=load("evidence"),
-        instruction=load("instruction"),
-        graph=load("graph"),
-        plan=load("plan"),
-        answer=load("answer"),
-        system_plain=load("system-plain"),
-        answer_plain=load("answer-plain"),
-    )

@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from discorag.retrieve import check_query, everything, found
-from discorag.store.protocol import SearchQuery
+from discorag.store.protocol import Hit, SearchQuery
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
@@ -22,19 +22,38 @@ async def retrieve(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         EmptyCorpusError: The scope holds nothing that could be searched.
     """
     context = answer_context(runtime)
-    stage = Stage("retrieve")
-    deps, scope = await context.deps(), await context.scope()
-    query = check_query(state["query"])
-    filters = state.get("filters") or {}
     if context.retriever == "all":
-        counter, room = deps.encoder.tokens, context.room(deps)
-        hits = await asyncio.to_thread(everything, deps.store, scope, filters, counter=counter, room=room)
-    else:
-        vector = await deps.encoder.encode_query(query)
-        search = SearchQuery(
-            vector=vector, text=query, retrieval=context.retriever, top_k=context.top_k, filters=filters
-        )
-        hits = await asyncio.to_thread(deps.store.search, scope, search)
-    hits = found(hits, scope)
-    ledger = Overwrite(stage.done(engine="local", model=deps.encoder.version, preview=f"{len(hits)} chunks"))
-    return {"hits": [h.model_dump() for h in hits], "ledger": ledger}
+        return await retrieve_all(state, runtime)
+    stage = Stage("retrieve")
+    hits = await search(check_query(state["query"]), state, context)
+    return await _update(hits, context, stage)
+
+
+async def retrieve_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """Take every chunk of the scope, in document order, as far as it fits the reader. Raises as `retrieve`."""
+    context, stage = answer_context(runtime), Stage("retrieve")
+    check_query(state["query"])
+    deps, scope = await context.deps(), await context.scope()
+    counter, room = deps.encoder.tokens, context.room(deps)
+    filters = state.get("filters") or {}
+    hits = await asyncio.to_thread(everything, deps.store, scope, filters, counter=counter, room=room)
+    return await _update(hits, context, stage)
+
+
+async def search(query: str, state: AnswerState, context: AnswerContext) -> list[Hit]:
+    """The ``top_k`` best chunks for one query under the question's filters."""
+    deps = await context.deps()
+    wanted = SearchQuery(
+        vector=await deps.encoder.encode_query(query),
+        text=query,
+        retrieval="hybrid" if context.retriever == "hybrid" else "dense",
+        top_k=context.top_k,
+        filters=state.get("filters") or {},
+    )
+    return await asyncio.to_thread(deps.store.search, await context.scope(), wanted)
+
+
+async def _update(hits: list[Hit], context: AnswerContext, stage: Stage) -> Json:
+    deps, hits = await context.deps(), found(hits, await context.scope())
+    ledger = stage.done(engine="local", model=deps.encoder.version, preview=f"{len(hits)} chunks")
+    return {"hits": [h.model_dump() for h in hits], "ledger": Overwrite(ledger)}

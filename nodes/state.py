@@ -47,6 +47,8 @@ class AnswerState(AnswerInput, total=False):
     plan: Annotated[
         str | None, Field(description="The plan: one paragraph; edit it before 'generate' to steer the answer.")
     ]
+    queries: Annotated[list[str], Field(description="What plan-and-retrieve searches for (graphs.baselines).")]
+    markers: Annotated[list[Json], Field(description="Discourse markers between the hits (graphs.baselines).")]
     turns: Annotated[dict[str, str], Field(description="What the language model wrote, verbatim, by stage.")]
     draft: Annotated[str, Field(description="The answer with citations, before verification.")]
     answer: Json

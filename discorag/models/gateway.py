@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from discorag.errors import ConfigError, ContextTooLongError, InvalidOutputError, ModelError, OutputTruncatedError
+from discorag.errors import (
+    ConfigError,
+    ContextTooLongError,
+    InvalidOutputError,
+    ModelError,
+    ModelRejectedError,
+    OutputTruncatedError,
+)
 from discorag.ids import digest
 from discorag.models.cache import ReplyCache, reply_key
 from discorag.models.chat import ChatClient, Draft
@@ -53,6 +60,7 @@ class Gateway:
         self._base_url = settings.base_url
         self._chat = ChatClient(settings, Backoff(settings.retries, base_wait_s))
         self._cache = ReplyCache(settings.cache) if settings.cache else None
+        self._has_beams = True
 
     @property
     def name(self) -> str:
@@ -73,7 +81,7 @@ class Gateway:
         if cached := await self._cached(request):
             return cached
         self._check_fits(request)
-        return await self._settle(request, await self._chat.send(request))
+        return await self._settle(request, await self._sent(request))
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
         """Pieces of text as they come, at last the checked reply.
@@ -97,6 +105,18 @@ class Gateway:
     async def aclose(self) -> None:
         """Close the running event loop's connections."""
         await self._chat.aclose()
+
+    async def _sent(self, request: Request[Any]) -> Draft:
+        """The draft; without beam search where the server refuses it, which is counted."""
+        if request.beam_width == 1:
+            return await self._chat.send(request)
+        if self._has_beams:
+            with suppress(ModelRejectedError):  # if it was for another reason, the next call raises it again
+                return await self._chat.send(request)
+        draft = await self._chat.send(replace(request, beam_width=1))
+        draft.usage += Usage(beams_refused=1)
+        self._has_beams = False
+        return draft
 
     async def _settle(self, request: Request[T], draft: Draft) -> Reply[T]:
         try:

@@ -105,9 +105,17 @@ def tree_from_reply(reply: str, text: str, *, offset: int) -> RstTree:
         value = TreeReply.model_validate_json(reply)
     except ValidationError as error:
         raise ValueError(_schema_message(error)) from error
-    spans = _align(_unescaped(value.edus, text), text)
-    edus = tuple(Span(start=a + offset, end=b + offset) for a, b in spans)
+    edus = aligned(value.edus, text, offset=offset)
     return from_splits(edus, _splits(value.nodes, len(edus)))
+
+
+def aligned(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ...]:
+    """Where a model's copies of the EDUs stand, in document offsets, if ``text`` starts at ``offset``.
+
+    Raises:
+        ValueError: They are not exactly the text, white space apart; the message tells the model what to change.
+    """
+    return tuple(Span(start=a + offset, end=b + offset) for a, b in _align(_unescaped(edus, text), text))
 
 
 def _schema_message(error: ValidationError) -> str:

@@ -73,6 +73,13 @@ class RstTree(BaseModel):
         """The inner node that covers EDUs ``[start, end)``; ``KeyError`` if that is no constituent."""
         return self._by_span[start, end]
 
+    def head(self, start: int, end: int) -> int:
+        """The EDU that a constituent is about: down its nuclei, the left one of two (Marcu's promotion)."""
+        while end - start > 1:
+            split = self.split_at(start, end)
+            start, end = (split.mid, end) if split.nuclearity is Nuclearity.SN else (start, split.mid)
+        return start
+
     @property
     def span(self) -> Span:
         """Characters from the first EDU's start to the last one's end."""

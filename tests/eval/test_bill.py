@@ -51,6 +51,16 @@ async def test_assumed_replies_are_counted_as_output(rag: DiscoRAG, tmp_path: Pa
     assert found["standard"].tokens_out == 3 * 260
 
 
+async def test_what_the_paper_prints_is_counted_call_by_call(rag: DiscoRAG, tmp_path: Path) -> None:
+    names = ("paper", "paper-standard", "retrieve-and-plan", "plan-and-retrieve", "markers", "paper-full-context")
+    found = await bills(rag, tmp_path, *names)
+    # plan-and-retrieve: queries, answer; markers: markers, answer; the others but paper: one call
+    calls = {"paper-standard": 1, "retrieve-and-plan": 1, "plan-and-retrieve": 2, "markers": 2, "paper-full-context": 1}
+    assert {n: b.calls / b.questions for n, b in found.items() if n != "paper"} == calls
+    assert found["paper"].calls > 3 * 3  # a call for every chunk's tree, then graph, plan and answer
+    assert found["paper"].tokens_in > 2 * found["paper-standard"].tokens_in
+
+
 async def test_no_request_reaches_an_endpoint_that_is_configured(pipeline: Pipelines, tmp_path: Path) -> None:
     with ScriptedServer(model()) as server:
         found = await bills(pipeline(llm=server.base_url), tmp_path, "full", "standard")

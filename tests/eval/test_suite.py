@@ -11,6 +11,7 @@ from eval.metrics.base import MetricModels
 from eval.metrics.registry import build
 from eval.sample import Benchmark, Sample, SourceDocument
 from eval.suite import Suite, System, choose, chosen_from, load_suite, suite_names, systems
+from graphs.baselines import BASELINES
 from nodes.context import AnswerContext
 from tests.eval.helpers import suite
 
@@ -62,9 +63,15 @@ def test_the_switches_of_a_committed_system_are_switches_of_the_answer_graph(sys
     assert system.again is None or system.switches
 
 
-def test_exactly_the_engine_mixes_with_a_model_need_one() -> None:
+def test_exactly_the_engine_mixes_with_a_model_and_what_the_paper_prints_need_one() -> None:
     needing = {s.name for s in systems().values() if s.needs_llm}
-    assert needing == {n for n in systems() if "llm" in n.split("-")}
+    printed = {"retrieve-and-plan", "plan-and-retrieve", "markers"}
+    assert needing == printed | {n for n in systems() if "llm" in n.split("-") or n.startswith("paper")}
+
+
+@pytest.mark.parametrize("system", systems().values(), ids=lambda s: s.name)
+def test_a_committed_baseline_exists(system: System) -> None:
+    assert system.baseline is None or system.baseline in BASELINES
 
 
 # --- files that are wrong -------------------------------------------------------------------------

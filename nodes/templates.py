@@ -1,0 +1,40 @@
+"""The prompt files, checked and loaded once."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from discorag.rhetoric.conversation import Templates
+from discorag.rhetoric.paper import PaperTemplates
+from prompts import load
+
+
+@cache
+def templates() -> Templates:
+    """Our own conversation's."""
+    return Templates(
+        system=load("system"),
+        evidence=load("evidence"),
+        instruction=load("instruction"),
+        graph=load("graph"),
+        plan=load("plan"),
+        answer=load("answer"),
+        system_plain=load("system-plain"),
+        answer_plain=load("answer-plain"),
+    )
+
+
+@cache
+def paper_templates() -> PaperTemplates:
+    """Those of Disco-RAG as printed, and of its baselines."""
+    return PaperTemplates(
+        graph=load("paper-graph"),
+        plan=load("paper-plan"),
+        full_context=load("paper-full-context"),
+        standard=load("paper-standard"),
+        retrieve_and_plan=load("paper-retrieve-and-plan"),
+        plan_and_retrieve=load("paper-plan-and-retrieve"),
+        retrieved=load("paper-retrieved"),
+        markers=load("paper-markers"),
+        answer=load("paper-answer"),
+    )
