@@ -113,7 +113,15 @@ class ScriptedServer:
         posts = {"/v1/chat/completions": self._chat, "/v1/embeddings": self._embeddings}
         app = Starlette(routes=[Route(path, does, methods=["POST"]) for path, does in posts.items()])
         app.add_route("/v1/models", self._models)
-        config = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=0)
+        # An idle connection closed after the usual 5 s races with the next request on a busy machine.
+        config = uvicorn.Config(
+            app,
+            log_level="critical",
+            lifespan="off",
+            ws="none",
+            timeout_keep_alive=600,
+            timeout_graceful_shutdown=0,
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
         self._thread.start()
