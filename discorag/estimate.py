@@ -56,10 +56,14 @@ async def estimate(
         parser: Version of the parser that would be used.
         calls: Whether that parser calls a language model, once per chunk.
     """
-    stages = versions(settings, parser=parser, encoder=encoder.version)
+
+    def fingerprint(document: Document) -> str:
+        stages = versions(document.uri, settings, parser=parser, encoder=encoder.version)
+        return manifest_of(document, scope, stages).fingerprint
+
     stored = {m.doc_id: m.fingerprint for m in await asyncio.to_thread(store.manifests, scope)}
     documents, unreadable = await asyncio.to_thread(_readable, survey, settings)
-    fresh = [d for d in documents if stored.get(d.id_in(scope)) != manifest_of(d, scope, stages).fingerprint]
+    fresh = [d for d in documents if stored.get(d.id_in(scope)) != fingerprint(d)]
     chunks = [c for d in fresh for c in await asyncio.to_thread(_chunks, d, scope, settings, encoder)]
     offsets = await asyncio.to_thread(encoder.tokens.token_offsets, [c.text for c in chunks])
     tokens = sum(map(len, offsets))

@@ -18,7 +18,7 @@ from discorag.settings import Settings
 from discorag.store.protocol import Manifest, Vectors
 from discorag.text.chunks import SPLITTER_VERSION, chunk_id
 from discorag.text.document import Document, Scope
-from discorag.text.loaders import CONVERTER_VERSION, Found, Source, find_files
+from discorag.text.loaders import Found, Source, converter_version, find_files
 
 NOT_MADE = "none"  # version of a stage that is switched off
 
@@ -72,10 +72,10 @@ class Workbench:
         return self._slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(count))
 
 
-def versions(settings: Settings, *, parser: str, encoder: str) -> dict[str, str]:
-    """Version of every stage that shapes what is stored; a change in any of them makes a document stale."""
+def versions(uri: str, settings: Settings, *, parser: str, encoder: str) -> dict[str, str]:
+    """Version of every stage that shapes what is stored of ``uri``; a change in any makes the document stale."""
     return {
-        "converter": CONVERTER_VERSION,
+        "converter": converter_version(Path(uri).suffix),
         "splitter": f"{SPLITTER_VERSION}/{settings.reading.chunk_tokens}",
         "parser": parser,
         "summariser": NOT_MADE,

@@ -35,7 +35,13 @@ class StoreSettings(_Section):
     kind: Literal["edge", "memory"] = Field(
         default="edge", description="Qdrant Edge on disk, or in-memory (lost at exit)."
     )
-    path: Path = Field(default=Path(".disco-rag/store"), description="Folder of the Edge store.")
+    path: Path = Field(default=Path(".disco-rag/store"), description="Folder of the Edge store, and of checkpoints.")
+    url: str | None = Field(
+        default=None, description="A Qdrant server in the folder's place, e.g. http://localhost:6333."
+    )
+    api_key: SecretStr | None = None
+    prefix: str = Field(default="", description="Put before the server's collection names: docs, nodes.")
+    timeout_s: float = Field(default=30.0, gt=0, description="Limit of one request to the server.")
 
 
 class EncoderSettings(_Section):
@@ -55,8 +61,11 @@ class EncoderSettings(_Section):
 
 
 class LlmSettings(_Section):
-    """The language model: any OpenAI-compatible endpoint, or none (``base_url`` unset)."""
+    """The language model: any OpenAI-compatible endpoint, none (``base_url`` unset), or the embedded one."""
 
+    kind: Literal["endpoint", "embedded"] = Field(
+        default="endpoint", description="embedded: SmolLM2-135M inside this process (make embedded-llm sets it up)."
+    )
     base_url: str | None = Field(default=None, description="Endpoint, e.g. a vLLM server: http://localhost:8000/v1.")
     model: str = Field(default="default", description="Model name, as the endpoint knows it.")
     api_key: SecretStr | None = None

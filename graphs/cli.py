@@ -14,10 +14,11 @@ from pydantic import BaseModel
 from rich.console import Console, Group
 from rich.text import Text
 
-from discorag.errors import DiscoRagError, InputError
+from discorag.errors import ConfigError, DiscoRagError, InputError
 from discorag.ingest import Status
 from discorag.rhetoric.render import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from discorag.rst.render import one_line, tree_mermaid, tree_text
+from discorag.settings import Settings, read_settings
 from discorag.store.protocol import Manifest
 from graphs.facade import AskResult, DiscoRAG
 from graphs.present import IngestProgress, estimate_table, ingest_summary, ledger_table, status_table
@@ -32,6 +33,7 @@ out, err = Console(), Console(stderr=True)
 Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured).")]
 Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Llm = Annotated[str | None, typer.Option(help="Language model: embedded or endpoint (default: as configured).")]
 Mermaid = Annotated[bool, typer.Option("--mermaid", help="Print Mermaid.")]
 Switch = Annotated[list[str] | None, typer.Option("--set", help="A switch, e.g. --set use_graph=false; repeatable.")]
 
@@ -44,13 +46,14 @@ def ingest(
     parser: Annotated[str, typer.Option(help="Engine of the trees: local, llm or none.")] = "local",
     refresh: Annotated[bool, typer.Option(help="Store unchanged documents again.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate.")] = False,
+    llm: Llm = None,
     as_json: AsJson = False,
 ) -> None:
     """Read documents into the store; changed ones are replaced, vanished ones deleted."""
     if dry_run:
-        estimate(path, corpus, tenant, parser, as_json)
+        estimate(path, corpus, tenant, parser, llm, as_json)
         raise typer.Exit
-    with _pipeline() as rag, IngestProgress(err) as progress:
+    with _pipeline(llm) as rag, IngestProgress(err) as progress:
         switches = {"corpus": corpus, "tenant": tenant, "parser": parser, "refresh": refresh}
         result = rag.ingest(path, progress=progress.on_event, **switches)
     if as_json:
@@ -67,10 +70,11 @@ def estimate(
     corpus: Corpus = None,
     tenant: Tenant = None,
     parser: Annotated[str, typer.Option(help="Engine of the trees: local, llm or none.")] = "local",
+    llm: Llm = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what an ingest would do and cost, without storing anything."""
-    with _pipeline() as rag:
+    with _pipeline(llm) as rag:
         result = rag.estimate(path, corpus=corpus, tenant=tenant, parser=parser)
     _print_json(result) if as_json else out.print(estimate_table(result))
 
@@ -83,11 +87,12 @@ def ask(
     retriever: Annotated[str, typer.Option(help="dense or hybrid.")] = "dense",
     top_k: Annotated[int, typer.Option(help="Chunks to retrieve.")] = 10,
     switch: Switch = None,
+    llm: Llm = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question; every sentence with its sources, and what it cost."""
     switches = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k, **_switches(switch)}
-    with _pipeline() as rag:
+    with _pipeline(llm) as rag:
         result = asyncio.run(_streamed(rag, question, switches, quiet=as_json))
     if as_json:
         return _print_json(result)
@@ -127,11 +132,12 @@ def show_graph(
     corpus: Corpus = None,
     tenant: Tenant = None,
     switch: Switch = None,
+    llm: Llm = None,
     mermaid: Mermaid = False,
     as_json: AsJson = False,
 ) -> None:
     """The rhetorical graph over what is retrieved for a question."""
-    with _pipeline() as rag:
+    with _pipeline(llm) as rag:
         result = rag.ask(question, corpus=corpus, tenant=tenant, **_switches(switch))
         scope = rag.scope(tenant=tenant, corpus=corpus)
         chunks = tuple(rag.resources.store.chunks(scope, [h.chunk_id for h in result.hits]))
@@ -148,11 +154,12 @@ def show_plan(
     corpus: Corpus = None,
     tenant: Tenant = None,
     switch: Switch = None,
+    llm: Llm = None,
     mermaid: Mermaid = False,
     as_json: AsJson = False,
 ) -> None:
     """The discourse plan for a question."""
-    with _pipeline() as rag:
+    with _pipeline(llm) as rag:
         plan = rag.ask(question, corpus=corpus, tenant=tenant, **_switches(switch)).answer.plan
     if plan is None:
         raise InputError("The plan is switched off.", hint="Leave out --set use_plan=false.")
@@ -203,9 +210,22 @@ def main() -> None:
 
 
 @contextmanager
-def _pipeline() -> Generator[DiscoRAG]:
-    with DiscoRAG() as rag:
+def _pipeline(llm: str | None = None) -> Generator[DiscoRAG]:
+    with DiscoRAG(_with_llm(read_settings(), llm)) as rag:
         yield rag
+
+
+def _with_llm(settings: Settings, kind: str | None) -> Settings:
+    """The settings with the language model that was asked for on the command line."""
+    if kind is None:
+        return settings
+    if kind not in ("embedded", "endpoint"):
+        raise InputError(f"--llm {kind} is neither embedded nor endpoint.", hint="Leave it out for what is configured.")
+    if kind == "endpoint" and settings.llm.base_url is None:
+        raise ConfigError("--llm endpoint: none is configured.", hint="Set DISCO_RAG_LLM__BASE_URL.")
+    address = None if kind == "embedded" else settings.llm.base_url
+    llm = settings.llm.model_copy(update={"kind": kind, "base_url": address})
+    return settings.model_copy(update={"llm": llm})
 
 
 async def _streamed(rag: DiscoRAG, question: str, switches: dict[str, Any], *, quiet: bool) -> AskResult:

@@ -118,11 +118,17 @@ async def run_ingest(
 
 @asynccontextmanager
 async def _checkpoints(settings: Settings) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
-    """Checkpoints lie in the store's folder: they say what is in this store, and go when it goes."""
-    if settings.store.kind == "memory":
+    """Checkpoints lie in the store's folder: they say what is in this store, and go when it goes.
+
+    Those of a server lie beside that folder, under the server's name.
+    """
+    store = settings.store
+    if store.url is None and store.kind == "memory":
         yield InMemorySaver()
         return
-    file = settings.store.path / "checkpoints.sqlite"
+    server = store.path.parent / "servers" / digest(f"{store.url}\x00{store.prefix}")[:16]
+    file = (server if store.url else store.path) / "checkpoints.sqlite"
+    file.parent.mkdir(parents=True, exist_ok=True)
     try:
         async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
             await saver.setup()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from discorag.errors import ModelError
+from discorag.errors import ModelError, QueryError
 from discorag.retrieve import check_query, found
 from discorag.rhetoric.baselines import Baselines, Link
 from discorag.rhetoric.engine import Case, Outcome
 from discorag.rhetoric.paper import PaperEngine
+from discorag.store.protocol import Hit
 from discorag.store.ranking import fused
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
@@ -27,7 +29,7 @@ async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> J
     """generate: from whole documents (fig. 13)."""
     context = answer_context(runtime)
     calls = await _calls(context)
-    return await drafted(await _bare(state, context), context, Stage("generate"), calls.full_context, _name(calls))
+    return await _written(state, context, calls, calls.full_context)
 
 
 async def planned(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -40,7 +42,7 @@ async def planned(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         plans.append(outcome.value.plan.paragraph)
         return Outcome(value=outcome.value.answer, usage=outcome.usage, prompt_hash=outcome.prompt_hash)
 
-    update = await drafted(await _bare(state, context), context, Stage("generate"), write, _name(calls))
+    update = await _written(state, context, calls, write)
     return {**update, "plan": plans[-1] or None}
 
 
@@ -49,30 +51,42 @@ async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context, stage = answer_context(runtime), Stage("plan")
     calls, query = await _calls(context), check_query(state["query"])
     try:
-        outcome = await calls.hint(query)
+        outcome = await calls.hint(state["query"])
     except ModelError as error:
         stage.failed(error, fallback="the question itself is searched for")
-        return {"queries": [query], "ledger": Overwrite(stage.done(engine="llm", model=_name(calls)))}
+        ledger = stage.done(engine="llm", model=_name(calls))
+        return {"plan": None, "queries": [query], "turns": {}, "ledger": Overwrite(ledger)}
     plan, queries = outcome.value.plan.paragraph, list(outcome.value.queries)
     ledger = stage.done(engine="llm", model=_name(calls), outcome=outcome, preview="; ".join(queries))
     return {"plan": plan, "queries": queries, "turns": {"hint": outcome.text}, "ledger": Overwrite(ledger)}
 
 
 async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """retrieve: every query of the hint, fused by rank; ``top_k`` chunks in all."""
+    """retrieve: every query of the hint, fused by rank; ``top_k`` chunks in all. Raises as `retrieve.retrieve`."""
     context, stage = answer_context(runtime), Stage("retrieve")
-    rankings = await asyncio.gather(*(search(query, state, context) for query in state.get("queries", [])))
+    rankings = await asyncio.gather(*(_ranking(query, state, context, stage) for query in state.get("queries", [])))
+    if not any(rankings):
+        rankings = [await search(check_query(state["query"]), state, context)]
     hits = found(fused(rankings)[: context.top_k], await context.scope())
     model = (await context.deps()).encoder.version
     ledger = stage.done(engine="local", model=model, preview=f"{len(hits)} chunks")
     return {"hits": [h.model_dump() for h in hits], "ledger": ledger}
 
 
+async def _ranking(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> list[Hit]:
+    """What one query brings; nothing, and it is counted, if it is longer than the encoder's window."""
+    try:
+        return await search(query, state, context)
+    except QueryError as error:
+        stage.failed(error, fallback="the other queries, else the question itself")
+        return []
+
+
 async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: from what the queries brought (fig. 16, stage 2)."""
     context = answer_context(runtime)
     calls = await _calls(context)
-    return await drafted(await _bare(state, context), context, Stage("generate"), calls.after_hint, _name(calls))
+    return await _written(state, context, calls, calls.after_hint)
 
 
 async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -99,7 +113,21 @@ async def marked(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     async def write(case: Case) -> Outcome[str]:
         return await calls.marked(case, links)
 
-    return await drafted(await _bare(state, context), context, Stage("generate"), write, _name(calls))
+    return await _written(state, context, calls, write)
+
+
+async def _written(
+    state: AnswerState, context: AnswerContext, calls: Baselines, write: Callable[[Case], Awaitable[Outcome[str]]]
+) -> Json:
+    """The draft that ``write`` makes; shown in one piece, because beams cannot be streamed."""
+    stage = Stage("generate")
+
+    async def shown(case: Case) -> Outcome[str]:
+        outcome = await write(case)
+        stage.emit({"stage": "generate", "event": "token", "token": outcome.value})
+        return outcome
+
+    return await drafted(await _bare(state, context), context, stage, shown, _name(calls))
 
 
 async def _calls(context: AnswerContext) -> Baselines:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from anyio.from_thread import start_blocking_portal
 
 from discorag.errors import ConfigError
 from discorag.ingest import Workbench
+from discorag.models.embedded import EmbeddedGateway
 from discorag.models.encoder import encoder_from
 from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
@@ -42,10 +45,21 @@ class Resources:
             ConfigError, StoreLockedError, EncoderMismatchError, ModelError: As their classes say.
         """
         settings = settings or read_settings()
+        if settings.llm.kind != "embedded":
+            return cls._opened(settings, gateway_from(settings))
+        with ExitStack() as undo:
+            model = EmbeddedGateway(settings.llm)  # before the encoder, which loads torch: see the module
+            undo.callback(model.stop)
+            opened = cls._opened(settings.model_copy(update={"llm": model.settings}), model)
+            undo.pop_all()
+        return opened
+
+    @classmethod
+    def _opened(cls, settings: Settings, model: LanguageModel | None) -> Resources:
         with start_blocking_portal() as portal:  # works inside a running event loop too
             encoder = portal.call(encoder_from, settings)
         store = open_store(settings.store, dimension=encoder.dimension, encoder_version=encoder.version)
-        return cls(settings, store, encoder, gateway_from(settings))
+        return cls(settings, store, encoder, model)
 
     def require_model(self) -> LanguageModel:
         """The language model. Raises `ConfigError` if no endpoint is configured."""
@@ -68,7 +82,9 @@ class Resources:
         return RuleParser()
 
     def close(self) -> None:
-        """Release the store."""
+        """Stop the language model if it is the embedded one, and release the store."""
+        if isinstance(self.model, EmbeddedGateway):
+            self.model.stop()
         self.store.close()
 
     def __enter__(self) -> Resources:

@@ -62,16 +62,17 @@ class _Builder:
         self.sections.append((block.level, index))
 
     def add_paragraph(self, block: Block, text: str) -> None:
-        paragraph = self._add(Kind.PARAGRAPH, block.span, self._parent())
+        paragraph = self._add(Kind.PARAGRAPH, block.span, self._parent(), by_line=block.by_line)
         for span in _sentences(block, text):
             self._add(Kind.SENTENCE, span, paragraph)
 
     def _parent(self) -> int:
         return self.sections[-1][1] if self.sections else 0
 
-    def _add(self, kind: Kind, span: Span, parent: int, heading: str = "") -> int:
+    def _add(self, kind: Kind, span: Span, parent: int, heading: str = "", *, by_line: bool = False) -> int:
         depth = self.nodes[parent].depth + 1
-        self.nodes.append(Node(kind=kind, span=span, depth=depth, parent=parent, heading=heading))
+        node = Node(kind=kind, span=span, depth=depth, parent=parent, heading=heading, by_line=by_line)
+        self.nodes.append(node)
         return len(self.nodes) - 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -23,7 +24,8 @@ class Kind(StrEnum):
 class Node(BaseModel):
     """One node of a hierarchy. ``parent`` is its index there (None for the document); the document has depth 0.
 
-    ``heading`` is the section's own heading text, empty for other kinds.
+    ``heading`` is the section's own heading text, empty for other kinds. ``by_line`` marks a paragraph that is a table
+    or a code block: its sentences are rows or lines.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -33,6 +35,7 @@ class Node(BaseModel):
     depth: int
     parent: int | None
     heading: str = ""
+    by_line: bool = False
 
 
 class Hierarchy(BaseModel):
@@ -94,6 +97,9 @@ class Chunk(BaseModel):
         paragraph_starts: Indices into ``sentences`` at which a new paragraph starts (0 not included).
         title: The document's title.
         headings: Section headings around its first sentence, outermost first.
+        page: One-based page on which it starts; None where the source has no pages.
+        page_breaks: Where later pages start inside it, in document offsets.
+        columns: Header row of the table that it begins in the middle of; empty for other chunks.
         tree: Its RST tree in document offsets; None until parsed.
         metadata: The document's metadata, for filters.
     """
@@ -109,6 +115,9 @@ class Chunk(BaseModel):
     paragraph_starts: tuple[int, ...] = ()
     title: str = ""
     headings: tuple[str, ...] = ()
+    page: int | None = None
+    page_breaks: tuple[int, ...] = ()
+    columns: str = ""
     tree: RstTree | None = None
     metadata: dict[str, str] = {}
 
@@ -131,6 +140,10 @@ class Chunk(BaseModel):
         if not self.span.contains(span):
             raise InvariantError(f"{span} is not inside chunk {self.order} {self.span}.")
         return self.text[span.start - self.span.start : span.end - self.span.start]
+
+    def page_at(self, offset: int) -> int | None:
+        """One-based page of the character at a document offset inside it; None where the source has no pages."""
+        return None if self.page is None else self.page + bisect_right(self.page_breaks, offset)
 
     @property
     def units(self) -> tuple[Span, ...]:

@@ -147,7 +147,8 @@ class Gateway:
         return Reply(text=text, value=value, usage=Usage(disk_hits=1), prompt_hash=self._prompt_hash(request))
 
     def _key(self, request: Request[Any]) -> str:
-        return reply_key(self.name, self._base_url, request)
+        sent = request if self._has_beams else replace(request, beam_width=1)
+        return reply_key(self.name, self._base_url, sent)
 
     def _prompt_hash(self, request: Request[Any]) -> str:
         return digest(json.dumps([self.name, [(m.role, m.content) for m in request.messages]]))[:16]

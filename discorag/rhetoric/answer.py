@@ -10,13 +10,17 @@ from discorag.text.span import Span
 
 
 class EvidenceSpan(BaseModel, frozen=True):
-    """A stretch of a source: ``text`` equals the document's canonical text at ``span``."""
+    """A stretch of a source: ``text`` equals the document's canonical text at ``span``.
+
+    ``page`` is the one-based page on which it starts, None where the source has no pages.
+    """
 
     chunk_id: str
     doc_id: str
     title: str
     span: Span
     text: str
+    page: int | None = None
 
 
 class AnswerSentence(BaseModel):

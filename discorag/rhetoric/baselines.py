@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from pydantic import BaseModel, ConfigDict
 
+from discorag.hierarchy.node import Chunk
 from discorag.models.protocol import Message
 from discorag.rhetoric.engine import Case, Outcome
 from discorag.rhetoric.paper import (
@@ -46,7 +47,7 @@ NONE = "NONE"
 
 _PLAN_ANSWER = re.compile(r"\s*(PLAN\b.*?)\n\s*(ANSWER\b.*)", re.DOTALL)
 _PLAN_HINT = re.compile(r"\s*(PLAN\b.*?)\n\s*RETRIEVAL HINT\b\s*:?(.*)", re.DOTALL)
-_BULLET = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])?\s*(.*?)\s*$")
+_BULLET = re.compile(r"\s*(?:[-*•]\s*|\d{1,2}[.)]\s+)?(.*?)\s*$")
 MAX_QUERIES = 10
 
 
@@ -105,10 +106,15 @@ class Baselines:
         return await self.engine.ask("plan", prompt, hint_of, self.engine.sampling.plan_tokens)
 
     async def after_hint(self, case: Case) -> Outcome[str]:
-        """Answer from what the queries brought; stage 1 stands before it as a turn (fig. 16, stage 2)."""
+        """Answer from what the queries brought; stage 1 stands before it as a turn (fig. 16, stage 2).
+
+        Where stage 1 failed there is no plan to follow, and it is standard RAG (fig. 14).
+        """
         said = case.turns.get("hint")
+        if not said:
+            return await self._answer(self.engine.templates.standard.render(material=material(case)))
         first = Message(role="user", content=self._hint_prompt(case.query))
-        before = (first, Message(role="assistant", content=said)) if said else ()
+        before = (first, Message(role="assistant", content=said))
         return await self._answer(self.engine.templates.retrieved.render(material=material(case)), before)
 
     async def mark(self, case: Case) -> Outcome[tuple[Link, ...]]:
@@ -137,8 +143,14 @@ class Baselines:
 
 def document_list(case: Case) -> str:
     """The chunks put together again, document by document, fenced and escaped."""
-    texts = ["\n".join(c.text for c in chunks) for _, chunks in groupby(case.chunks, key=lambda c: c.doc_id)]
+    texts = [_rejoined(tuple(chunks)) for _, chunks in groupby(case.chunks, key=lambda c: c.doc_id)]
     return "\n\n".join(f"DOCUMENT[{i}]:\n{fenced('document', escape(t))}" for i, t in enumerate(texts, start=1))
+
+
+def _rejoined(chunks: Sequence[Chunk]) -> str:
+    """A document's text from its chunks in order; the white space that stood between two becomes a line break."""
+    gaps = ("" if a.span.end == b.span.start else "\n" for a, b in pairwise(chunks))
+    return chunks[0].text + "".join(gap + c.text for gap, c in zip(gaps, chunks[1:], strict=True))
 
 
 def planned_of(text: str) -> Planned:

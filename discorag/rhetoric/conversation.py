@@ -39,7 +39,8 @@ def evidence_block(case: Case) -> str:
 
 
 def _fenced(number: int, chunk: Chunk) -> str:
-    where = " > ".join(dict.fromkeys((chunk.title, *chunk.headings)))
+    columns = " ".join(chunk.columns.split())  # of the table that the chunk goes on with
+    where = " > ".join(dict.fromkeys(filter(None, (chunk.title, *chunk.headings, columns))))
     body = mark(chunk.text, chunk.tree, offset=chunk.span.start) if chunk.tree else escape(chunk.text)
     return f'<chunk id="{number}" source={quoteattr(where)}>\n{body}\n</chunk>'
 

@@ -114,7 +114,7 @@ def material(case: Case) -> str:
     if case.graph is not None:
         parts["RHETORICAL GRAPH"] = graph_lines(case.chunks, case.graph)
     if case.plan is not None:
-        parts["PLAN"] = case.plan.paragraph
+        parts["PLAN"] = fenced("plan", escape(case.plan.paragraph))
     return sections({**asked(case), **parts})
 
 

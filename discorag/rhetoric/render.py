@@ -75,7 +75,8 @@ def _sources(answer: Answer) -> list[EvidenceSpan]:
 
 
 def _where(e: EvidenceSpan) -> str:
-    return f"{one_line(e.title, 50)}, characters {e.span.start}-{e.span.end}: “{one_line(e.text, 100)}”"
+    page = f", p. {e.page}" if e.page else ""
+    return f"{one_line(e.title, 50)}{page}, characters {e.span.start}-{e.span.end}: “{one_line(e.text, 100)}”"
 
 
 def _disagreement(d: Disagreement) -> RenderableType:

@@ -27,10 +27,11 @@ from discorag.rst.parser import ParsedTree
 from discorag.rst.relations import PAPER_RELATIONS, Nuclearity, Relation
 from discorag.rst.tree import RstTree, Split, from_splits
 
-_SECTIONS = re.compile(r"\s*EDUs:\s*\n(.*?)\n\s*RST ANALYSIS:\s*\n(.*?)\n?\s*TREE STRUCTURE:\s*\n(.*)", re.DOTALL)
+_SECTIONS = re.compile(r"EDUs:\n(.*?)\nRST ANALYSIS:\n(.*?)^TREE STRUCTURE:\n(.*)", re.DOTALL | re.MULTILINE)
 _EDU = re.compile(r"\[(\d+)\]\s*(.*)")
 _ROOT = re.compile(r"ROOT\[(\d+)(?:-(\d+))?\]")
-_NODE = re.compile(r"[\s|]*-+\s*(NUCLEUS|SATELLITE)\[(\d+)(?:-(\d+))?\].*?\(([NS])\)(?::\s*(\w+))?\s*$")
+_NEXT_NODE = re.compile(r"\n(?=[\s|]*-+\s*(?:NUCLEUS|SATELLITE)\[)")
+_NODE = re.compile(r"[\s|]*-+\s*(NUCLEUS|SATELLITE)\[(\d+)(?:-(\d+))?\].*?\(([NS])\)(?::\s*(\w+))?\s*$", re.DOTALL)
 _PAIR = re.compile(r"RELATION\(EDU(\d+),\s*EDU(\d+)\):\s*(\w+)\s*$")
 _NAMES = {r.value for r in PAPER_RELATIONS}
 
@@ -95,7 +96,7 @@ def read(reply: str, text: str, *, offset: int) -> RstTree:
         ValueError: A section is missing, the EDUs are not exactly the text (white space apart), a relation is none of
             the 24, or the drawing is not one binary tree. The message tells the model what to change.
     """
-    sections = _SECTIONS.match(reply)
+    sections = _SECTIONS.match("\n".join(filter(None, map(str.strip, reply.split("\n")))))
     if sections is None:
         raise ValueError("Write the three parts 'EDUs:', 'RST ANALYSIS:' and 'TREE STRUCTURE:', each on its own line.")
     edus = aligned(list(_edus(sections[1])), text, offset=offset)
@@ -128,8 +129,8 @@ def _analysis(section: str) -> Iterator[tuple[_Range, str]]:
 
 
 def _drawing(section: str, n: int) -> dict[_Range, _Side]:
-    """The nodes below the root by their EDUs, zero-based and half-open."""
-    root, *lines = [line for line in section.split("\n") if line.strip()] or [""]
+    """The nodes below the root by their EDUs, zero-based and half-open; an EDU's text may go over several lines."""
+    root, *lines = _NEXT_NODE.split(section)
     found = _ROOT.match(root.strip())
     if found is None or (int(found[1]), int(found[2] or found[1])) != (1, n):
         raise ValueError(f"The drawing must start with ROOT[1-{n}]; it starts with {root[:60]!r}.")

@@ -1,1 +1,1 @@
-"""Stores behind one protocol: Qdrant Edge on disk, Qdrant in memory."""
+"""Stores behind one protocol: Qdrant Edge on disk, Qdrant in memory, a Qdrant server."""

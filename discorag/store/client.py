@@ -1,18 +1,23 @@
-"""The same store through qdrant-client."""
+"""The same store through qdrant-client: in memory, or on a server."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
+from math import ceil
 from typing import cast
 
 from qdrant_client import QdrantClient, models
+from qdrant_client.http.exceptions import UnexpectedResponse
 
+from discorag.errors import ConfigError
 from discorag.store.base import ShardStore
 from discorag.store.identity import Identity
 from discorag.store.protocol import Hit, Vectors
 from discorag.store.shard import BM25, DENSE, KEYWORDS, Payload, Point, Where
+from discorag.store.shared import SharedCatalogue
+from discorag.store.wire import CONFLICT, Wire
 from discorag.text.terms import SparseVector
 
 _PAGE = 1000
@@ -20,7 +25,9 @@ _IDENTITY = "identity"
 
 
 class QdrantStore(ShardStore):
-    """A store in the collections ``docs`` and ``nodes`` of a Qdrant client. Also a context manager that closes it.
+    """A store in the collections ``docs`` and ``nodes`` of a client in local mode, which nothing else writes to.
+
+    Also a context manager that closes it.
 
     Args:
         client: Used by this store alone, and closed with it.
@@ -34,62 +41,128 @@ class QdrantStore(ShardStore):
 
     def __init__(self, client: QdrantClient, *, dimension: int, encoder_version: str) -> None:
         identity = Identity(encoder_version=encoder_version, dimension=dimension)
-        docs = ClientPoints(client, "docs", identity, sparse=False)
-        nodes = ClientPoints(client, "nodes", identity, sparse=True)
+        wire = Wire(":memory:")
+        docs = ClientPoints(client, "docs", identity, wire, sparse=False)
+        nodes = ClientPoints(client, "nodes", identity, wire, sparse=True)
         with ExitStack() as stack:
             stack.enter_context(closing(client))
             super().__init__(docs, nodes, dimension=dimension, resources=stack)
 
 
-class ClientPoints:
-    """One collection."""
+class ServerStore(ShardStore):
+    """A store on a Qdrant server that any number of processes read and write. Also a context manager that closes it.
 
-    def __init__(self, client: QdrantClient, name: str, identity: Identity, *, sparse: bool) -> None:
+    Args:
+        url: The server, e.g. ``http://localhost:6333``.
+        api_key: Its key; None if it wants none.
+        prefix: Put before the names of the collections, ``docs`` and ``nodes``.
+        timeout_s: Limit of one request; whole seconds, rounded up.
+        dimension: Length d of a vector.
+        encoder_version: `Encoder.version` of the encoder that makes the vectors.
+
+    Raises:
+        ConfigError: ``url`` or ``api_key`` cannot be such.
+        EncoderMismatchError: The collections were filled by another encoder; nothing was changed.
+        StoreError: The server does not answer, or refuses; or the collections are not a store's.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str | None = None,
+        prefix: str = "",
+        timeout_s: float = 30.0,
+        dimension: int,
+        encoder_version: str,
+    ) -> None:
+        identity = Identity(encoder_version=encoder_version, dimension=dimension)
+        wire = Wire(url)
+        with ExitStack() as stack:
+            client = stack.enter_context(closing(_client(url, api_key, timeout_s)))
+            docs = ClientPoints(client, f"{prefix}docs", identity, wire, sparse=False)
+            nodes = ClientPoints(client, f"{prefix}nodes", identity, wire, sparse=True)
+            catalogue = SharedCatalogue(docs, nodes)
+            super().__init__(docs, nodes, dimension=dimension, resources=stack, catalogue=catalogue)
+
+
+def _client(url: str, api_key: str | None, timeout_s: float) -> QdrantClient:
+    """The key goes as a header: given as a key, the client warns of http and takes a bare host for https."""
+    headers = {} if api_key is None else {"api-key": api_key}
+    try:
+        return QdrantClient(url=url, timeout=ceil(timeout_s), headers=headers, check_compatibility=False)
+    except ValueError as error:
+        raise ConfigError(
+            f"No Qdrant server can be reached at {url!r}: {error}.",
+            hint="Check DISCO_RAG_STORE__URL (http://host:6333) and DISCO_RAG_STORE__API_KEY.",
+        ) from error
+
+
+class ClientPoints:
+    """One collection, made if it does not exist."""
+
+    def __init__(self, client: QdrantClient, name: str, identity: Identity, wire: Wire, *, sparse: bool) -> None:
         self._client = client
         self._name = name
-        if client.collection_exists(name):
-            metadata = client.get_collection(name).config.metadata or {}
-            identity.check(str(metadata.get(_IDENTITY, "")), f"Collection {name!r}")
-        else:
-            self._create(identity, sparse=sparse)
+        self._wire = wire
+        if not wire(client.collection_exists, name):
+            wire(self._create, identity, sparse=sparse)
+        found = wire(client.get_collection, name)
+        identity.check(str((found.config.metadata or {}).get(_IDENTITY, "")), f"Collection {name!r}")
+        self._index([field for field in KEYWORDS if field not in found.payload_schema])
 
     def _create(self, identity: Identity, *, sparse: bool) -> None:
         bm25 = {BM25: models.SparseVectorParams(modifier=models.Modifier.IDF)}
-        self._client.create_collection(
-            self._name,
-            vectors_config={DENSE: models.VectorParams(size=identity.dimension, distance=models.Distance.COSINE)},
-            sparse_vectors_config=bm25 if sparse else None,
-            metadata={_IDENTITY: identity.model_dump_json()},
-        )
+        try:
+            self._client.create_collection(
+                self._name,
+                vectors_config={DENSE: models.VectorParams(size=identity.dimension, distance=models.Distance.COSINE)},
+                sparse_vectors_config=bm25 if sparse else None,
+                metadata={_IDENTITY: identity.model_dump_json()},
+            )
+        except UnexpectedResponse as error:
+            if error.status_code != CONFLICT:  # another process was faster
+                raise
+
+    def _index(self, fields: Sequence[str]) -> None:
         with warnings.catch_warnings():  # in memory there are no indexes, which the client warns of
             warnings.filterwarnings("ignore", message="Payload indexes have no effect")
-            for field in KEYWORDS:
+            for field in fields:
                 kind = models.KeywordIndexType.KEYWORD
                 index = models.KeywordIndexParams(type=kind, is_tenant=field == "tenant")
-                self._client.create_payload_index(self._name, field, index, wait=True)
+                self._wire(self._client.create_payload_index, self._name, field, index, wait=True)
 
     def upsert(self, points: Sequence[Point]) -> None:
         """See `Shard.upsert`."""
-        self._client.upsert(self._name, [_point(p) for p in points], wait=True)
+        made = [_point(p) for p in points]
+        self._wire(lambda: _completed(self._client.upsert(self._name, made, wait=True)))
 
     def delete(self, where: Where) -> None:
         """See `Shard.delete`."""
-        self._client.delete(self._name, models.FilterSelector(filter=_filter(where)), wait=True)
+        selector = models.FilterSelector(filter=_filter(where))
+        self._wire(lambda: _completed(self._client.delete(self._name, selector, wait=True)))
 
     def nearest(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
         """See `Shard.nearest`."""
+        return [hit for _, hit in self.nearest_versions(vector, where, corpus=corpus, limit=limit)]
+
+    def nearest_versions(
+        self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int
+    ) -> list[tuple[str, Hit]]:
+        """See `VersionedShard.nearest_versions`."""
         sparse = isinstance(vector, tuple)
         idf = models.IdfCorpusParams(corpus=_filter(corpus))
-        found = self._client.query_points(
+        found = self._wire(
+            self._client.query_points,
             self._name,
             models.SparseVector(indices=vector[0], values=vector[1]) if isinstance(vector, tuple) else vector.tolist(),
             using=BM25 if sparse else DENSE,
             query_filter=_filter(where),
             search_params=models.SearchParams(idf=idf) if sparse else None,
             limit=limit,
-            with_payload=False,
+            with_payload=["version"],
         )
-        return [Hit(chunk_id=str(p.id), score=p.score) for p in found.points]
+        return [((p.payload or {})["version"], Hit(chunk_id=str(p.id), score=p.score)) for p in found.points]
 
     def scroll(self, where: Where, fields: Sequence[str]) -> list[Payload]:
         """See `Shard.scroll`."""
@@ -98,8 +171,8 @@ class ClientPoints:
     def _pages(self, where: Where, fields: list[str]) -> Iterator[Payload]:
         offset: models.ExtendedPointId | None = None
         while True:
-            records, following = self._client.scroll(
-                self._name, _filter(where), limit=_PAGE, offset=offset, with_payload=fields
+            records, following = self._wire(
+                self._client.scroll, self._name, _filter(where), limit=_PAGE, offset=offset, with_payload=fields
             )
             yield from (r.payload or {} for r in records)
             if following is None:
@@ -108,7 +181,16 @@ class ClientPoints:
 
     def retrieve(self, ids: Sequence[str]) -> dict[str, Payload]:
         """See `Shard.retrieve`."""
-        return {str(r.id): r.payload or {} for r in self._client.retrieve(self._name, list(ids))}
+        return {str(r.id): r.payload or {} for r in self._wire(self._client.retrieve, self._name, list(ids))}
+
+    def optimise(self) -> None:
+        """Nothing to do: a server does it by itself, and in memory there is nothing to be done."""
+
+
+def _completed(result: models.UpdateResult) -> None:
+    """What the server has only queued is not yet readable."""
+    if result.status == models.UpdateStatus.WAIT_TIMEOUT:
+        raise TimeoutError
 
 
 def _point(point: Point) -> models.PointStruct:

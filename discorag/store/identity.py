@@ -39,7 +39,8 @@ class Identity(BaseModel):
             raise EncoderMismatchError(
                 f"{place} was filled by encoder {other.encoder_version!r} ({other.dimension} numbers per vector); "
                 f"the one configured is {self.encoder_version!r} ({self.dimension}).",
-                hint="Switch the encoder back, or ingest again into a new place (DISCO_RAG_STORE__PATH).",
+                hint="Switch the encoder back, or ingest again into a new place (DISCO_RAG_STORE__PATH, or "
+                "DISCO_RAG_STORE__PREFIX on a server).",
             )
 
     def claim(self, folder: Path) -> None:

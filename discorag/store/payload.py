@@ -47,9 +47,19 @@ def version_of(manifest: Manifest) -> str:
     return f"{manifest.doc_id}:{manifest.fingerprint}"
 
 
+def document_of(version: str) -> str:
+    """The document that `version_of` was told about."""
+    return version.rpartition(":")[0]
+
+
 def of_scope(scope: Scope) -> Where:
     """Everything of one tenant's corpus."""
     return Where((("tenant", (scope.tenant,)), ("corpus", (scope.corpus,))))
+
+
+def of_document(scope: Scope, doc_id: str) -> Where:
+    """Everything of one document."""
+    return of_scope(scope).also(("doc_id", (doc_id,)))
 
 
 def metadata_filters(filters: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -89,7 +99,7 @@ def chunk_point(scope: Scope, manifest: Manifest, chunk: Chunk, vector: Vectors)
         "meta": _pairs(chunk.metadata),
         "chunk": chunk.model_dump_json(exclude={"text"}),
     }
-    return Point(chunk.id, vector, payload, sparse(chunk.text))
+    return Point(chunk.id, vector, payload, sparse(f"{chunk.columns}\n{chunk.text}" if chunk.columns else chunk.text))
 
 
 def chunk_from(payload: Payload) -> Chunk:

@@ -72,9 +72,15 @@ class SearchQuery(BaseModel):
 class Store(Protocol):
     """Documents and their chunks. All methods may block: call them from a thread.
 
+    Any number may read and write at a time, also from other processes where the store is a server; but one document is
+    written (`put`, `delete`) by one process at a time. At any moment every reader sees a document whole, old or new, or
+    not at all. A writer that dies leaves what was seen before it came; the next `put` or `delete` of that document, or
+    the next opening of a store that has one owner, removes the rest.
+
     Raises:
         EncoderMismatchError: On opening, when the folder or collection was filled by another encoder.
         StoreLockedError: On opening, when another process owns the folder.
+        StoreError: By any method: the disk or the server fails.
     """
 
     def put(
@@ -112,6 +118,10 @@ class Store(Protocol):
 
     def search(self, scope: Scope, query: SearchQuery) -> list[Hit]:
         """The best chunks of the scope, best first. Empty if nothing matches."""
+        ...
+
+    def optimise(self) -> None:
+        """Make searches fast after many writes; may take minutes. Does nothing where it is not needed."""
         ...
 
     def close(self) -> None:

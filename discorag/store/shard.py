@@ -1,4 +1,4 @@
-"""What a store needs of Qdrant: six operations on one set of points, whichever way they are reached."""
+"""What a store needs of Qdrant: a few operations on one set of points, whichever way they are reached."""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ class Where:
     def also(self, *each: tuple[str, tuple[str, ...]]) -> Where:
         """The same with further conditions."""
         return Where(self.each + each, self.none)
+
+    def without(self, versions: tuple[str, ...]) -> Where:
+        """The same without these versions of documents."""
+        return Where(self.each, (*self.none, ("version", versions))) if versions else self
 
 
 @dataclass(frozen=True)
@@ -63,4 +67,18 @@ class Shard(Protocol):
 
     def retrieve(self, ids: Sequence[str]) -> dict[str, Payload]:
         """Payloads of the points that exist, by id. Every id is a UUID."""
+        ...
+
+    def optimise(self) -> None:
+        """Make searches fast after many writes, unless that happens by itself. Nothing else is called meanwhile."""
+        ...
+
+
+class VersionedShard(Shard, Protocol):
+    """A shard that others write to as well."""
+
+    def nearest_versions(
+        self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int
+    ) -> list[tuple[str, Hit]]:
+        """`nearest`, each hit with the ``version`` in its payload."""
         ...

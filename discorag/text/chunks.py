@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from itertools import chain, groupby
 
 from discorag.errors import ConfigError
 from discorag.hierarchy.headings import is_heading
@@ -17,23 +18,26 @@ from discorag.text.document import Document, Scope
 from discorag.text.sentences import stripped
 from discorag.text.span import Span
 
-SPLITTER_VERSION = f"1+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
+SPLITTER_VERSION = f"2+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
 # WordPiece makes one [UNK] token of a word of any length beyond 100 characters: token counts alone bound nothing.
 MAX_CHARS_PER_TOKEN = 8
 _BATCH = 1000
 _CLAUSE_END = re.compile(r"[,;:.!?)\]][\"”’]?(?=\s)|[，；：、。！？）】]")
 _SPACE = re.compile(r"\s+")
+_DELIMITER_ROW = re.compile(r"(?=.*-)(?=.*\|)[\s|:-]+")
+_MAX_COLUMNS = 300
 
 
 @dataclass(frozen=True)
 class _Unit:
-    """A sentence or a piece of one: ``node`` is the sentence's index in the hierarchy."""
+    """A sentence or a piece of one: ``node`` and ``paragraph`` are indices in the hierarchy."""
 
     span: Span
     tokens: int
     node: int
     paragraph: int
     heading: bool
+    by_line: bool
 
 
 def cut_chunks(
@@ -48,9 +52,10 @@ def cut_chunks(
     """Cut a document into chunks of whole sentences, greedily, without overlap.
 
     Every sentence is in exactly one chunk, in order. A sentence longer than a chunk is cut into pieces after clause
-    punctuation, else at white space, else between tokens. A heading opens a chunk rather than close one. A chunk's
-    text has at most ``chunk_tokens`` tokens, special ones included, and `MAX_CHARS_PER_TOKEN` characters for each
-    token that is not special.
+    punctuation, else at white space, else between tokens. A table or a code block that fits a chunk is in one chunk; a
+    longer one is cut between rows. A heading opens a chunk rather than close one. A chunk's text has at most
+    ``chunk_tokens`` tokens, special ones included, and `MAX_CHARS_PER_TOKEN` characters for each token that is not
+    special.
 
     Args:
         document: What to cut.
@@ -90,7 +95,9 @@ def _units(document: Document, hierarchy: Hierarchy, counter: TokenCounter, budg
     sentences = hierarchy.of_kind(Kind.SENTENCE)
     texts = (node.span.of(document.text) for _, node in sentences)
     for (index, node), offsets in zip(sentences, _token_offsets(counter, texts), strict=True):
-        unit = _Unit(node.span, len(offsets), index, node.parent or 0, is_heading(hierarchy, index))
+        paragraph = node.parent or 0
+        by_line = hierarchy.nodes[paragraph].by_line
+        unit = _Unit(node.span, len(offsets), index, paragraph, is_heading(hierarchy, index), by_line)
         if _fits([unit], len(offsets), budget):
             yield unit
             continue
@@ -148,24 +155,39 @@ def _pack(units: Sequence[_Unit], budget: int) -> list[list[_Unit]]:
     groups: list[list[_Unit]] = []
     group: list[_Unit] = []
     tokens = 0
-    for unit in units:
-        if group and not _fits([group[0], unit], tokens + unit.tokens, budget):
-            carried = _carried(group, unit, budget)
+    for block in _blocks(units, budget):
+        size = _tokens(block)
+        if group and not _fits([group[0], *block], tokens + size, budget):
+            carried = _carried(group, block, budget)
             groups.append(group[: len(group) - len(carried)])
             group = carried
-            tokens = sum(u.tokens for u in carried)
-        group.append(unit)
-        tokens += unit.tokens
+            tokens = _tokens(carried)
+        group += block
+        tokens += size
     return [*groups, group] if group else groups
 
 
-def _carried(group: list[_Unit], following: _Unit, budget: int) -> list[_Unit]:
+def _blocks(units: Iterable[_Unit], budget: int) -> Iterator[list[_Unit]]:
+    """What is not split: a table or a code block that fits a chunk, else each unit by itself."""
+    for _, paragraph in groupby(units, key=lambda u: u.paragraph):
+        block = list(paragraph)
+        if block[0].by_line and _fits(block, _tokens(block), budget):
+            yield block
+        else:
+            yield from ([unit] for unit in block)
+
+
+def _tokens(units: Iterable[_Unit]) -> int:
+    return sum(unit.tokens for unit in units)
+
+
+def _carried(group: list[_Unit], following: list[_Unit], budget: int) -> list[_Unit]:
     """The headings at the end of a group that can open the next one together with ``following``."""
     at = len(group)
     while at and group[at - 1].heading:
         at -= 1
-    opening = [*group[at:], following]
-    return group[at:] if at and _fits(opening, sum(u.tokens for u in opening), budget) else []
+    opening = [*group[at:], *following]
+    return group[at:] if at and _fits(opening, _tokens(opening), budget) else []
 
 
 def _verified(text: str, groups: list[list[_Unit]], counter: TokenCounter, budget: int) -> list[list[_Unit]]:
@@ -176,11 +198,15 @@ def _verified(text: str, groups: list[list[_Unit]], counter: TokenCounter, budge
         if len(offsets) <= budget or (len(group) == 1 and group[0].span.end - group[0].span.start == 1):
             done.append(group)
         else:
-            done += _verified(text, _halves(text, group), counter, budget)
+            done += _verified(text, _halves(text, group, budget), counter, budget)
     return done
 
 
-def _halves(text: str, group: list[_Unit]) -> list[list[_Unit]]:
+def _halves(text: str, group: list[_Unit], budget: int) -> list[list[_Unit]]:
+    blocks = list(_blocks(group, budget))
+    if len(blocks) > 1:
+        middle = len(blocks) // 2
+        return [list(chain.from_iterable(half)) for half in (blocks[:middle], blocks[middle:])]
     if len(group) > 1:
         middle = len(group) // 2
         return [group[:middle], group[middle:]]
@@ -206,5 +232,17 @@ def _chunk(
         paragraph_starts=tuple(starts),
         title=document.title,
         headings=hierarchy.headings(group[0].node),
+        page=document.page_at(span.start),
+        page_breaks=tuple(page for page in document.pages if span.start < page < span.end),
+        columns=_columns(document, hierarchy, group[0]),
         metadata=document.metadata,
     )
+
+
+def _columns(document: Document, hierarchy: Hierarchy, first: _Unit) -> str:
+    """The header row above ``first`` if it is a later row of a table, else the empty string."""
+    header = first.paragraph + 1
+    if not first.by_line or first.node <= header:
+        return ""
+    row, delimiter = (hierarchy.nodes[i].span.of(document.text) for i in (header, header + 1))
+    return row[:_MAX_COLUMNS] if _DELIMITER_ROW.fullmatch(delimiter) else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from discorag.ids import digest, stable_id
@@ -28,8 +30,9 @@ class Document(BaseModel):
         uri: Where it was read (ingest: the absolute path); with the scope, the document's identity.
         title: First heading, else the file's stem.
         text: Canonical text (line feeds only, no Unicode normalisation). Offsets count its characters.
-        media_type: ``text/plain`` or ``text/markdown``.
+        media_type: ``text/plain`` or ``text/markdown``: what ``text`` is, whatever the file was.
         metadata: What the user may filter on.
+        pages: Where each page of a paged source (PDF) starts in ``text``, ascending from 0; empty for others.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -39,6 +42,11 @@ class Document(BaseModel):
     text: str = Field(min_length=1, repr=False)
     media_type: str = "text/plain"
     metadata: dict[str, str] = {}
+    pages: tuple[int, ...] = ()
+
+    def page_at(self, offset: int) -> int | None:
+        """One-based page of the character at ``offset``; None where the source has no pages."""
+        return bisect_right(self.pages, offset) or None
 
     def id_in(self, scope: Scope) -> str:
         """The document's id: the same for the same place in the same scope, whatever its content."""
@@ -46,5 +54,6 @@ class Document(BaseModel):
 
     @property
     def content_hash(self) -> str:
-        """Digest of the canonical text, title and metadata: changes when anything stored would change."""
-        return digest("\x00".join([self.text, self.title, *map(str, sorted(self.metadata.items()))]))
+        """Digest of the canonical text, title, metadata and pages: changes when anything stored would change."""
+        parts = [self.text, self.title, *map(str, sorted(self.metadata.items()))]
+        return digest("\x00".join([*parts, str(self.pages)] if self.pages else parts))

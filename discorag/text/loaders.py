@@ -1,10 +1,12 @@
-"""From files to documents: find them, check them, read them."""
+"""From files to documents: find them, check them, read or convert them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import cast
 
@@ -19,12 +21,22 @@ from discorag.errors import (
     MissingPathError,
     UnknownFormatError,
 )
+from discorag.text.convert import docx, html, pdf
+from discorag.text.convert.converted import Converted
 from discorag.text.document import Document
 from discorag.text.structure import MARKDOWN, first_heading
 
 CONVERTER_VERSION = "1"
-MEDIA_TYPES = {".txt": "text/plain", ".text": "text/plain", ".md": MARKDOWN, ".markdown": MARKDOWN}
-_SUPPORTED = ", ".join(MEDIA_TYPES)
+_TEXTS = {".txt": "text/plain", ".text": "text/plain", ".md": MARKDOWN, ".markdown": MARKDOWN}
+_LIBRARIES = {
+    ".html": html.LIBRARIES,
+    ".htm": html.LIBRARIES,
+    ".xhtml": html.LIBRARIES,
+    ".pdf": pdf.LIBRARIES,
+    ".docx": docx.LIBRARIES,
+}
+SUFFIXES = (*_TEXTS, *_LIBRARIES)
+_SUPPORTED = ", ".join(SUFFIXES)
 _MAX_FRONT_MATTER = 65_536
 
 
@@ -52,6 +64,13 @@ class Found:
     skipped: tuple[Skipped, ...] = ()
 
 
+@cache
+def converter_version(suffix: str) -> str:
+    """Version of what turns files of this suffix into canonical text: another one makes such documents stale."""
+    libraries = _LIBRARIES.get(suffix.lower(), ())
+    return "+".join([CONVERTER_VERSION, *(f"{name}-{version(name)}" for name in libraries)])
+
+
 def find_files(path: Path) -> Found:
     """The files at ``path``: itself, or everything below it.
 
@@ -73,10 +92,11 @@ def find_files(path: Path) -> Found:
 
 
 def load(source: Source, *, max_bytes: int) -> Document:
-    """Read one file: UTF-8 (a byte order mark is dropped), any line ends (made line feeds), nothing else changed.
+    """Read one file. HTML, PDF and DOCX are converted to Markdown (`discorag.text.convert`).
 
-    YAML front matter of Markdown becomes metadata: its strings, numbers and dates as written, lists of these joined
-    by ", "; nested values are left out. Front matter that is no YAML mapping stays text.
+    Text and Markdown are UTF-8 (a byte order mark is dropped) with any line ends (made line feeds); nothing else is
+    changed. YAML front matter of Markdown becomes metadata: its strings, numbers and dates as written, lists of these
+    joined by ", "; nested values are left out. Front matter that is no YAML mapping stays text.
 
     Args:
         source: The file.
@@ -84,22 +104,40 @@ def load(source: Source, *, max_bytes: int) -> Document:
 
     Raises:
         DocumentTooLargeError: The file is larger than ``max_bytes``; it is not read.
-        DecodingError: It is not UTF-8 text.
-        EmptyDocumentError: It holds white space only.
+        DecodingError: It is not UTF-8 text; or it is damaged, locked, or not of the format that its suffix names.
+        EmptyDocumentError: It holds white space only, or pictures of text.
         InputError: It cannot be opened (`MissingPathError` if it is gone, `UnknownFormatError` for its suffix).
     """
-    media_type = MEDIA_TYPES.get(source.path.suffix.lower())
-    if media_type is None:
+    suffix = source.path.suffix.lower()
+    if suffix not in SUFFIXES:
         raise UnknownFormatError(f"{source.path} is of unknown format.", hint=f"Supported are {_SUPPORTED}.")
-    text = _decoded(_bytes_of(source.path, max_bytes), source.path)
-    metadata: dict[str, str] = {}
-    if media_type == MARKDOWN:
-        metadata, text = _front_matter(text)
-    if not text.strip():
+    data = _bytes_of(source.path, max_bytes)
+    media_type, metadata = _TEXTS.get(suffix, MARKDOWN), dict[str, str]()
+    if suffix in _LIBRARIES:
+        made = _converted(data, source.path, max_bytes)
+    else:
+        made = Converted(_decoded(data, source.path))
+        if media_type == MARKDOWN:
+            metadata, made = _front_matter(made.text)
+    if not made.text.strip():
         raise EmptyDocumentError(f"{source.path} holds no text.", hint="Remove the file or fill it.")
-    heading = first_heading(text) if media_type == MARKDOWN else ""
-    title = heading or _printable(source.path.stem)
-    return Document(uri=source.uri, title=title, text=text, media_type=media_type, metadata=metadata)
+    heading = first_heading(made.text) if media_type == MARKDOWN else ""
+    title = made.title or heading or _printable(source.path.stem)
+    return Document(
+        uri=source.uri, title=title, text=made.text, media_type=media_type, metadata=metadata, pages=made.pages
+    )
+
+
+def _converted(data: bytes, path: Path, max_bytes: int) -> Converted:
+    if not data:
+        raise EmptyDocumentError(f"{path} is empty.", hint="Remove the file or fill it.")
+    match path.suffix.lower():
+        case ".pdf":
+            return pdf.from_pdf(data, path)
+        case ".docx":
+            return docx.from_docx(data, path, max_bytes=max_bytes)
+        case _:
+            return html.from_html(data, path)
 
 
 def _in_folder(folder: Path) -> Found:
@@ -135,7 +173,7 @@ def _unreadable(path: Path) -> str:
         return "link to a folder"
     if not os.path.isfile(path):
         return "not a regular file"
-    return "" if path.suffix.lower() in MEDIA_TYPES else f"unknown format {path.suffix or 'without suffix'}"
+    return "" if path.suffix.lower() in SUFFIXES else f"unknown format {path.suffix or 'without suffix'}"
 
 
 def _printable(name: str) -> str:
@@ -175,21 +213,22 @@ def _decoded(data: bytes, path: Path) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _front_matter(text: str) -> tuple[dict[str, str], str]:
+def _front_matter(text: str) -> tuple[dict[str, str], Converted]:
     """Metadata and the text behind it; no metadata and the whole text if there is no valid front matter."""
+    whole = Converted(text)
     handler = YAMLHandler()
     if not handler.detect(text):
-        return {}, text
+        return {}, whole
     try:
         header, body = handler.split(text)
         if len(header) > _MAX_FRONT_MATTER:
-            return {}, text
+            return {}, whole
         values: object = handler.load(header, Loader=BaseLoader)
     except (ValueError, YAMLError, RecursionError):  # no second "---"; no YAML; absurdly deep YAML
-        return {}, text
+        return {}, whole
     if not isinstance(values, dict):
-        return {}, text
-    return _strings(cast("dict[object, object]", values)), body.lstrip("\n")
+        return {}, whole
+    return _strings(cast("dict[object, object]", values)), Converted(body.lstrip("\n"))
 
 
 def _strings(values: dict[object, object]) -> dict[str, str]:

@@ -100,14 +100,16 @@ def test_one_bad_file_fails_alone_and_keeps_what_was_stored_of_it(rag: DiscoRAG,
     (folder / "b.txt").write_bytes(b"caf\xe9")
     (folder / "c.txt").write_text("  \n ", encoding="utf-8")
     (folder / "d.txt").write_text("", encoding="utf-8")
-    (folder / "e.pdf").write_bytes(b"%PDF")
+    (folder / "e.pptx").write_bytes(b"PK")
+    (folder / "f.pdf").write_bytes(b"%PDF")
     result = rag.ingest(folder)
     assert statuses(result) == {
         "a.md": "unchanged",
         "b.txt": "failed",
         "c.txt": "failed",
         "d.txt": "failed",
-        "e.pdf": "skipped",
+        "e.pptx": "skipped",
+        "f.pdf": "failed",
     }
     assert {f.kind for f in result.ledger.failures} == {DecodingError.__name__, "EmptyDocumentError"}
     assert any(
@@ -143,10 +145,10 @@ def test_a_sentence_of_a_hundred_thousand_characters_is_stored_in_pieces_that_fi
 
 @pytest.mark.parametrize(
     ("path", "error"),
-    [("nowhere", MissingPathError), ("texts/a.docx", UnknownFormatError), ("empty", InputError)],
+    [("nowhere", MissingPathError), ("texts/a.pptx", UnknownFormatError), ("empty", InputError)],
 )
 def test_a_path_that_cannot_be_read_is_an_error(rag: DiscoRAG, folder: Path, path: str, error: type[Exception]) -> None:
-    (folder / "a.docx").write_bytes(b"PK")
+    (folder / "a.pptx").write_bytes(b"PK")
     (folder.parent / "empty").mkdir()
     with pytest.raises(error):
         rag.ingest(folder.parent / path)

@@ -160,3 +160,9 @@ def test_a_megabyte_is_structured_in_seconds() -> None:
     hierarchy = build_hierarchy(document(text))
     assert time.process_time() - started < 5
     assert_sentences_cover(text, hierarchy)
+
+
+def test_tables_and_code_blocks_are_marked_as_standing_line_by_line() -> None:
+    text = "Prose.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n```\n\n- item\n"
+    nodes = [node for _, node in build_hierarchy(document(text)).of_kind(Kind.PARAGRAPH)]
+    assert [node.by_line for node in nodes] == [False, True, True, False]

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pydantic import SecretStr
 
 from discorag.errors import (
     ConfigError,
+    ContextTooLongError,
     InvalidOutputError,
+    ModelError,
     ModelRejectedError,
+    ModelUnavailableError,
     OutputTruncatedError,
 )
 from discorag.models.gateway import Gateway, gateway_from
 from discorag.settings import LlmSettings, Settings
 from discorag.usage import Usage
-from tests.models.helpers import GOOD, Fruit, fruit_of, fruit_request, gateway, messages, text_request
-from tests.servers.scripted import Scripted, ScriptedServer
+from tests.models.helpers import GOOD, Fruit, fruit_of, fruit_request, gateway, messages, streamed, text_request
+from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 
 async def test_reply_has_the_verbatim_text_the_parsed_value_and_the_tokens() -> None:
@@ -54,6 +59,81 @@ async def test_repair_after_beam_search_is_one_beam_with_the_schema() -> None:
         await gateway(server).complete(fruit_request(beam_width=4))
     assert "use_beam_search" not in server.requests[1]
     assert "response_format" in server.requests[1]
+
+
+def _no_beams(body: Body) -> Scripted | str:
+    return Scripted("unknown field use_beam_search", status=400) if "use_beam_search" in body else GOOD
+
+
+async def test_a_server_that_refuses_beam_search_is_asked_once_and_then_without_and_it_is_counted() -> None:
+    with ScriptedServer(_no_beams) as server:
+        made = gateway(server)
+        replies = [await made.complete(fruit_request(beam_width=3)) for _ in range(2)]
+    assert ["use_beam_search" in r for r in server.requests] == [True, False, False]
+    assert ["n" in r for r in server.requests] == [True, False, False]
+    assert all("response_format" in r for r in server.requests[1:])
+    assert [(r.value.name, r.usage.calls, r.usage.beams_refused) for r in replies] == [("fig", 1, 1)] * 2
+
+
+async def test_a_refused_beam_is_counted_also_where_the_reply_was_repaired() -> None:
+    replies = iter(["prose", GOOD])
+
+    def respond(body: Body) -> Scripted | str:
+        refused = _no_beams(body)
+        return refused if isinstance(refused, Scripted) else next(replies)
+
+    with ScriptedServer(respond) as server:
+        reply = await gateway(server).complete(fruit_request(beam_width=3))
+    assert (reply.usage.calls, reply.usage.repairs, reply.usage.beams_refused) == (2, 1, 1)
+
+
+async def test_a_stream_with_beams_falls_back_to_one_piece_without() -> None:
+    with ScriptedServer(lambda body: Scripted("no", status=400) if "use_beam_search" in body else "one") as server:
+        pieces, reply = await streamed(gateway(server), text_request(beam_width=3))
+    assert (pieces, reply.usage.beams_refused) == (["one"], 1)
+
+
+@pytest.mark.parametrize(
+    ("bad", "error"),
+    [
+        (Scripted("no such key", status=401), ModelRejectedError),
+        (Scripted("other fault", status=400), ModelRejectedError),
+        (Scripted("maximum context length is 10 tokens", status=400), ContextTooLongError),
+        (Scripted("broken", status=500), ModelUnavailableError),
+    ],
+    ids=["401", "400", "too long", "500"],
+)
+async def test_what_is_refused_for_another_reason_fails_as_before_and_beams_are_asked_for_again(
+    bad: Scripted, error: type[ModelError]
+) -> None:
+    faults = [bad, bad]  # with beams, and once more without
+    with ScriptedServer(lambda _: faults.pop() if faults else GOOD) as server:
+        made = gateway(server, retries=0)
+        with pytest.raises(error):
+            await made.complete(fruit_request(beam_width=3))
+        faults.clear()
+        reply = await made.complete(fruit_request(beam_width=3))
+    assert server.requests[-1]["use_beam_search"] is True
+    assert reply.usage.beams_refused == 0
+
+
+async def test_without_beams_asked_for_a_refusal_is_final() -> None:
+    with ScriptedServer([Scripted("no", status=400), GOOD]) as server:
+        with pytest.raises(ModelRejectedError):
+            await gateway(server).complete(fruit_request())
+        assert len(server.requests) == 1
+
+
+async def test_a_reply_without_beams_is_not_taken_from_the_cache_for_one_with(tmp_path: Path) -> None:
+    refuses = [True]
+    with ScriptedServer(lambda body: _no_beams(body) if refuses[0] else GOOD) as server:
+        old = gateway(server, cache=tmp_path)
+        await old.complete(fruit_request(beam_width=3))
+        assert (await old.complete(fruit_request(beam_width=3))).usage.disk_hits == 1
+        refuses[0] = False
+        reply = await gateway(server, cache=tmp_path).complete(fruit_request(beam_width=3))
+    assert reply.usage.disk_hits == 0
+    assert server.requests[-1]["use_beam_search"] is True
 
 
 async def test_prefix_reuse_reported_by_the_server_is_counted() -> None:

@@ -197,3 +197,90 @@ def test_time_grows_linearly(counter: TokenCounter, unit: str) -> None:
 
     seconds(1000)
     assert seconds(100_000) < 20 * max(seconds(20_000), 0.02)
+
+
+def table_of(rows: int, words: int) -> str:
+    return "| a | b |\n|---|---|\n" + f"| {'cell ' * words}| x |\n" * rows
+
+
+def code_of(lines: int) -> str:
+    return "```\n" + "value = other(x)\n\n" * lines + "```\n"
+
+
+def prose_of(sentences: int) -> str:
+    return "The tide rises. " * sentences + "\n"
+
+
+BLOCKS = st.lists(
+    st.one_of(
+        st.builds(table_of, st.integers(1, 30), st.integers(1, 9)),
+        st.builds(code_of, st.integers(1, 30)),
+        st.builds(prose_of, st.integers(1, 60)),
+        st.just("## A heading\n"),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(BLOCKS, st.sampled_from([32, 64, 256]))
+@settings(max_examples=80, deadline=None)
+def test_a_table_or_code_block_that_fits_a_chunk_is_in_one_chunk(
+    counter: TokenCounter, parts: list[str], size: int
+) -> None:
+    text = "\n".join(parts)
+    chunks = chunks_of(text, counter, size)
+    assert_sound(text, chunks, counter, size)
+    hierarchy = build_hierarchy(Document(uri="u", title="T", text=text, media_type="text/markdown"))
+    budget = size - counter.special_tokens
+    sentences = [node.span for _, node in hierarchy.of_kind(Kind.SENTENCE)]
+    assert [s for c in chunks for s in c.sentences] == sentences
+    for _, node in hierarchy.of_kind(Kind.PARAGRAPH):
+        [tokens] = counter.token_offsets([node.span.of(text)])
+        if node.by_line and len(tokens) <= budget and node.span.end - node.span.start <= budget * MAX_CHARS_PER_TOKEN:
+            assert sum(c.span.start < node.span.end and node.span.start < c.span.end for c in chunks) == 1
+
+
+def test_a_long_table_is_cut_between_rows_and_its_later_pieces_carry_the_header_row(counter: TokenCounter) -> None:
+    rows = "".join(f"| {year} | {year % 7} m |\n" for year in range(1900, 2000))
+    text = f"# Tides\n\n| Year | Range |\n|---|---|\n{rows}\nThe end.\n"
+    chunks = chunks_of(text, counter)
+    assert len(chunks) > 2
+    assert all(c.text.split("\n")[-1].endswith(" m |") for c in chunks[:-1])
+    assert [c.columns for c in chunks] == ["", *["| Year | Range |"] * (len(chunks) - 1)]
+
+
+def test_code_and_prose_have_no_columns(counter: TokenCounter) -> None:
+    text = "```\nfirst\n---\n" + "value = other(x)\n" * 100 + "```\n\n" + ENGLISH * 30
+    assert {c.columns for c in chunks_of(text, counter)} == {""}
+
+
+def test_a_heading_goes_with_the_table_below_it(counter: TokenCounter) -> None:
+    table = "| a | b |\n|---|---|\n" + "| one | two |\n" * 40
+    first, second = chunks_of(f"{'word ' * 120}end.\n\n## B\n\n{table}", counter)
+    assert first.text.endswith("end.")
+    assert second.text == f"## B\n\n{table}".strip()
+
+
+def test_chunks_know_their_pages(counter: TokenCounter) -> None:
+    text = f"{'One. ' * 150}\n\n{'Two. ' * 10}\n\n{'Four. ' * 200}"
+    pages = (0, text.index("Two"), text.index("Four"), text.index("Four"))
+    document = Document(uri="u", title="T", text=text, pages=pages)
+    chunks = cut_chunks(document, build_hierarchy(document), scope=SCOPE, fingerprint="f", counter=counter)
+    assert {text[s.start : s.end]: c.page_at(s.start) for c in chunks for s in c.sentences} == {
+        "One.": 1,
+        "Two.": 2,
+        "Four.": 4,
+    }
+    assert all(c.page_at(s.start) == document.page_at(s.start) for c in chunks for s in c.sentences)
+
+
+def test_chunks_of_documents_without_pages_have_none(counter: TokenCounter) -> None:
+    [chunk] = chunks_of("One.", counter)
+    assert (chunk.page, chunk.page_breaks, chunk.page_at(0)) == (None, (), None)
+
+
+def test_a_chunk_stored_before_there_were_pages_still_reads(counter: TokenCounter) -> None:
+    [chunk] = chunks_of("One.", counter)
+    old = chunk.model_dump(exclude={"page", "page_breaks", "columns"})
+    assert Chunk.model_validate(old) == chunk

@@ -14,7 +14,7 @@ from discorag.errors import (
     UnknownFormatError,
 )
 from discorag.text.document import Document
-from discorag.text.loaders import Source, find_files, load
+from discorag.text.loaders import SUFFIXES, Source, converter_version, find_files, load
 
 LIMIT = 1_000_000
 
@@ -41,11 +41,11 @@ def test_folder_is_searched_recursively_in_sorted_order_with_posix_uris(tmp_path
 
 def test_unknown_formats_in_a_folder_are_reported_not_fatal(tmp_path: Path) -> None:
     write(tmp_path, "a.txt", "text")
-    write(tmp_path, "paper.pdf", b"%PDF")
+    write(tmp_path, "slides.pptx", b"PK")
     write(tmp_path, "LICENSE", "text")
     assert [(s.uri, s.reason) for s in find_files(tmp_path).skipped] == [
         ("LICENSE", "unknown format without suffix"),
-        ("paper.pdf", "unknown format .pdf"),
+        ("slides.pptx", "unknown format .pptx"),
     ]
 
 
@@ -90,8 +90,8 @@ def test_single_file_has_its_name_as_uri_even_if_hidden(tmp_path: Path) -> None:
 
 
 def test_single_file_of_unknown_format_names_the_supported_ones(tmp_path: Path) -> None:
-    with pytest.raises(UnknownFormatError, match=r"paper\.pdf.*\.pdf.*\.txt, \.text, \.md, \.markdown"):
-        find_files(write(tmp_path, "paper.pdf", b"%PDF"))
+    with pytest.raises(UnknownFormatError, match=r"slides\.pptx.*\.pptx.*\.txt, .*\.md, .*\.html, .*\.pdf, \.docx"):
+        find_files(write(tmp_path, "slides.pptx", b"PK"))
 
 
 def test_missing_path_is_named(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_missing_path_is_named(tmp_path: Path) -> None:
 
 
 def test_folder_without_readable_file_is_an_input_error(tmp_path: Path) -> None:
-    write(tmp_path, "paper.pdf", b"%PDF")
+    write(tmp_path, "slides.pptx", b"PK")
     with pytest.raises(InputError, match=r"holds no file to read.*\.md"):
         find_files(tmp_path)
 
@@ -208,3 +208,39 @@ def test_yaml_aliases_cannot_blow_up_metadata(tmp_path: Path) -> None:
 
 def test_front_matter_of_plain_text_is_text(tmp_path: Path) -> None:
     assert read(write(tmp_path, "a.txt", "---\na: b\n---\ntext")).text == "---\na: b\n---\ntext"
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_an_empty_file_of_any_format_is_refused(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(EmptyDocumentError, match=rf"a\{suffix}"):
+        read(write(tmp_path, f"a{suffix}", b""))
+
+
+def test_the_size_limit_holds_for_every_format(tmp_path: Path) -> None:
+    for suffix in SUFFIXES:
+        with pytest.raises(DocumentTooLargeError):
+            read(write(tmp_path, f"a{suffix}", b"x" * 101), max_bytes=100)
+
+
+def test_html_is_read_as_markdown_under_its_title(tmp_path: Path) -> None:
+    document = read(write(tmp_path, "a.HTM", "<title>On tides</title><h1>Tides</h1><p>They rise."))
+    assert (document.text, document.title) == ("# Tides\n\nThey rise.", "On tides")
+    assert (document.media_type, document.pages) == ("text/markdown", ())
+
+
+def test_html_without_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(EmptyDocumentError):
+        read(write(tmp_path, "a.html", "<script>x</script>"))
+
+
+def test_a_converter_s_version_names_the_libraries_of_that_format_only() -> None:
+    assert converter_version(".md") == converter_version(".txt") == "1"
+    assert "pdfium" in converter_version(".PDF")
+    assert "mammoth" in converter_version(".docx")
+    assert "pdf" not in converter_version(".html") + converter_version(".docx")
+
+
+def test_pages_are_part_of_the_content_only_where_there_are_pages() -> None:
+    plain = Document(uri="u", title="t", text="ab")
+    assert plain.content_hash == "aae5ed4d23977a966c4a2cd4fbb58350317a868dc32168f4472d5adb0bf71b46"
+    assert len({plain.content_hash, *(plain.model_copy(update={"pages": p}).content_hash for p in [(0,), (0, 1)])}) == 3

@@ -1,0 +1,156 @@
+"""The live manifests of shards that other processes write to at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from time import monotonic
+from uuid import uuid4
+
+from discorag.errors import StoreError
+from discorag.store import payload as points
+from discorag.store.catalogue import Nearest
+from discorag.store.protocol import Hit, Manifest, Vectors
+from discorag.store.shard import Point, Shard, VersionedShard, Where
+from discorag.text.document import Scope
+from discorag.text.terms import SparseVector
+
+ATTEMPTS = 50
+"""How often a ranking, and a search made of rankings, is made again because what it met was replaced meanwhile."""
+
+
+@dataclass(frozen=True)
+class State:
+    """A document between two publications.
+
+    Args:
+        version: The live version.
+        revision: Name of the publication: the same version published again is another state.
+        since: When this process had first seen it, in seconds of the monotonic clock.
+    """
+
+    version: str
+    revision: str
+    since: float
+
+
+class SharedCatalogue:
+    """Manifests are read when they are asked for; opening changes nothing.
+
+    Chunks of a version are all there from before it is published until after another one is. So a ranking is right if
+    every document that it met was in one state from before it was asked for until after. A state carries a name that
+    never comes back: it is enough that it was seen before and is seen again after. Otherwise the ranking is asked for
+    once more; the first that meets a document always is.
+
+    Document frequencies of BM25 count hidden chunks that a search did not meet: those of a document that is just being
+    replaced.
+    """
+
+    def __init__(self, docs: Shard, nodes: VersionedShard) -> None:
+        self.lock = nullcontext()
+        self._docs = docs
+        self._nodes = nodes
+        self._seen: dict[str, State] = {}  # document id -> its state when last looked at
+
+    def manifests(self, scope: Scope) -> list[Manifest]:
+        """See `Catalogue.manifests`."""
+        return self._manifests(points.of_scope(scope))
+
+    def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:
+        """See `Catalogue.manifest`."""
+        return next(iter(self._manifests(points.of_document(scope, doc_id))), None)
+
+    def _manifests(self, where: Where) -> list[Manifest]:
+        return [Manifest.model_validate_json(p["manifest"]) for p in self._docs.scroll(where, ("manifest",))]
+
+    def live(self, scope: Scope, doc_ids: Iterable[str]) -> set[str]:
+        """See `Catalogue.live`."""
+        where = points.of_scope(scope).also(("doc_id", tuple(doc_ids)))
+        return {p["version"] for p in self._docs.scroll(where, ("version",))}
+
+    def announce(self, scope: Scope, manifest: Manifest) -> None:
+        """Nothing to do: what is not live is hidden."""
+
+    def publish(self, scope: Scope, manifest: Manifest, point: Point) -> None:
+        """See `Catalogue.publish`."""
+        self._docs.upsert([replace(point, payload={**point.payload, "revision": str(uuid4())})])
+
+    def withdraw(self, scope: Scope, doc_id: str) -> bool:
+        """See `Catalogue.withdraw`."""
+        found = self.manifest(scope, doc_id) is not None
+        self._docs.delete(points.of_document(scope, doc_id))
+        return found
+
+    def swept(self, scope: Scope, doc_id: str) -> None:
+        """Nothing to do: what is not live is hidden."""
+
+    def search(self, find: Callable[[Nearest], list[Hit]]) -> list[Hit]:
+        """See `Catalogue.search`.
+
+        Raises:
+            StoreError: Documents that were met were replaced during each of `ATTEMPTS` attempts.
+        """
+        for _ in range(ATTEMPTS):
+            view = _View(self._nodes, self.states)
+            hits = find(view.nearest)
+            if view.is_steady():
+                return hits
+        raise _restless()
+
+    def states(self, doc_ids: Collection[str]) -> dict[str, State]:
+        """The present states of those of these documents that exist."""
+        if not doc_ids:
+            return {}
+        found = self._docs.scroll(Where((("doc_id", tuple(doc_ids)),)), ("doc_id", "version", "revision"))
+        now = monotonic()
+        states: dict[str, State] = {}
+        for p in found:
+            old = self._seen.get(p["doc_id"])
+            same = old is not None and old.revision == p["revision"]
+            states[p["doc_id"]] = old if old and same else State(p["version"], p["revision"], now)
+        self._seen |= states
+        return states
+
+
+class _View:
+    """One attempt of a search: the documents that its rankings met, and in which state; None: in none."""
+
+    def __init__(self, nodes: VersionedShard, states: Callable[[Collection[str]], Mapping[str, State]]) -> None:
+        self._nodes = nodes
+        self._states = states
+        self._met: dict[str, State | None] = {}
+        self._met_last: set[str] = set()
+        self._hidden: set[str] = set()  # versions that are not live
+        self._steady = True
+
+    def nearest(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
+        """See `Nearest`. Asks again without the hidden versions met, until what it meets is live and stays so."""
+        for _ in range(ATTEMPTS):
+            hidden, asked = tuple(sorted(self._hidden)), monotonic()
+            found = self._nodes.nearest_versions(
+                vector, where.without(hidden), corpus=corpus.without(hidden), limit=limit
+            )
+            versions = self._hidden | {version for version, _ in found}
+            docs = {points.document_of(version) for version in versions}
+            states = self._states(docs)
+            self._hidden = versions - {state.version for state in states.values()}
+            if self._hidden == set(hidden) and all(state.since <= asked for state in states.values()):
+                self._meet(docs, states)
+                return [hit for _, hit in found]
+        raise _restless()
+
+    def _meet(self, docs: set[str], states: Mapping[str, State]) -> None:
+        for doc_id in docs:
+            state = states.get(doc_id)
+            self._steady &= self._met.setdefault(doc_id, state) == state
+        self._met_last = docs
+
+    def is_steady(self) -> bool:
+        """Whether every ranking met its documents in one state, which they are still in after the last ranking."""
+        self._meet(rest := self._met.keys() - self._met_last, self._states(rest))
+        return self._steady
+
+
+def _restless() -> StoreError:
+    return StoreError("Documents are being replaced faster than they can be searched.", hint="Try again.")

@@ -1,0 +1,103 @@
+"""A scripted model for ``preset=paper`` and the baselines: it knows a prompt by its file and answers in its form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from itertools import permutations
+
+from prompts import load, names
+from tests.servers.scripted import Body, Script, Scripted
+
+PLAN = "Open with the trial in adults, then set the wider evidence against it."
+ANSWER = "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults."
+QUERIES = ("incidence of influenza under vitamin D", "sunlight and the skin")
+
+_HEADS = {name: load(name).text.split("{{")[0] for name in names() if name.startswith("paper-")}
+_FENCED = re.compile(r"<(\w+)>\n(.*?)\n</\1>", re.DOTALL)
+
+
+def prompt_of(body: Body) -> str:
+    """The newest turn that is one of the paper's prompts; a repair asks again for the one before it."""
+    return next(m["content"] for m in reversed(body["messages"]) if m["content"].startswith(tuple(_HEADS.values())))
+
+
+def name_of(body: Body) -> str:
+    """Which prompt file was asked, without ``paper-``."""
+    prompt = prompt_of(body)
+    return next(n for n, head in _HEADS.items() if prompt.startswith(head)).removeprefix("paper-")
+
+
+def material_of(body: Body) -> str:
+    """What was filled into the prompt, and the name over it."""
+    found = re.search(r"^(TEXT TO ANALYSE:\n|QUERY:\n).*", prompt_of(body), re.MULTILINE | re.DOTALL)
+    assert found
+    return found[0]
+
+
+def fenced(body: Body, tag: str) -> list[str]:
+    """What stands between fences of this name, in order, as it was sent (escaped)."""
+    return [text for name, text in _FENCED.findall(material_of(body)) if name == tag]
+
+
+def outside(body: Body) -> str:
+    """The material without all that is fenced."""
+    return _FENCED.sub("", material_of(body))
+
+
+def sections(body: Body) -> list[str]:
+    """The names of the material's parts, in order."""
+    return [n for n in re.findall(r"^([A-Z ]+):$", outside(body), re.MULTILINE) if n != "TEXT TO ANALYSE"]
+
+
+def tree_reply(chunk: str) -> str:
+    """A tree over an escaped chunk: its first sentence, and the rest as ELABORATION."""
+    first, mark, rest = " ".join(chunk.split()).partition(". ")
+    if not rest:
+        return f"EDUs:\n[1] {first}\nRST ANALYSIS:\nTREE STRUCTURE:\nROOT[1]"
+    one, two = first + mark.strip(), rest
+    return (
+        f"EDUs:\n[1] {one}\n[2] {two}\nRST ANALYSIS:\nRELATION(EDU2, EDU1): ELABORATION\nTREE STRUCTURE:\n"
+        f"ROOT[1-2]\n|--- NUCLEUS[1] {one} (N)\n|--- SATELLITE[2] {two} (S): ELABORATION"
+    )
+
+
+def pair_lines(k: int, *, second_to_first: str, others: str) -> str:
+    """A line for every ordered pair of ``k`` chunks; only (2, 1) is special."""
+    labels = {(2, 1): second_to_first}
+    pairs = permutations(range(1, k + 1), 2)
+    return "\n".join(f"CHUNK[{i}] -> CHUNK[{j}]: {labels.get((i, j), others)}" for i, j in pairs)
+
+
+def _hint(_: Body) -> str:
+    return f"PLAN: {PLAN}\nRETRIEVAL HINT:\n" + "\n".join(f"- {q}" for q in QUERIES)
+
+
+def _graph(body: Body) -> str:
+    return pair_lines(len(fenced(body, "chunk")), second_to_first="CONTRASTS_WITH", others="UNRELATED")
+
+
+def _markers(body: Body) -> str:
+    return pair_lines(len(fenced(body, "chunk")), second_to_first="however", others="NONE")
+
+
+_REPLIES: dict[str, Callable[[Body], str]] = {
+    "tree": lambda body: tree_reply(fenced(body, "chunk")[0]),
+    "graph": _graph,
+    "markers": _markers,
+    "plan": lambda _: f"PLAN: {PLAN}",
+    "plan-and-retrieve": _hint,
+    "retrieve-and-plan": lambda _: f"PLAN: {PLAN}\nANSWER: {ANSWER}",
+}
+
+
+def model(replies: Mapping[str, Scripted | str] | None = None) -> Script:
+    """A script with a good reply for every prompt; ``replies`` puts others in their place, by the prompt's name."""
+
+    def respond(body: Body) -> Scripted | str:
+        name = name_of(body)
+        if replies and name in replies:
+            return replies[name]
+        return _REPLIES.get(name, lambda _: f"ANSWER: {ANSWER}")(body)
+
+    return respond

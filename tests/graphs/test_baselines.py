@@ -1,0 +1,277 @@
+"""The four baselines: what each call holds, what becomes of it, and what happens when it fails."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discorag.errors import ConfigError, InputError
+from discorag.rhetoric.baselines import MARKERS
+from discorag.rst.inline import escape
+from graphs import DiscoRAG
+from graphs.baselines import BASELINES
+from graphs.facade import AskResult
+from tests.conftest import Pipelines
+from tests.graphs.paper_scripts import ANSWER, PLAN, fenced, model, name_of, outside, prompt_of, sections
+from tests.servers.scripted import Body, Scripted, ScriptedServer
+
+QUERY = "Does vitamin D lower the incidence of influenza?"
+LONG = "\n\n".join(f"Paragraph {i} says that trial {i} was short. It had {i} adults in it." * 4 for i in range(30))
+TEXTS = {
+    "flu.txt": "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults.",
+    "penguins.txt": "Emperor penguins breed on the sea ice of Antarctica during winter.",
+    "volcanoes.txt": "A volcano erupts when molten lava rises through the crust.",
+}
+TWO_QUERIES = "PLAN: First birds, then mountains.\nRETRIEVAL HINT:\n- penguins breeding on ice\n- lava from a volcano"
+NAMES = ["full-context", "retrieve-and-plan", "plan-and-retrieve", "markers"]
+
+
+def written(folder: Path, texts: dict[str, str]) -> Path:
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("texts"), TEXTS)
+
+
+def opened(pipeline: Pipelines, server: ScriptedServer, texts: Path, **fields: Any) -> DiscoRAG:
+    rag = pipeline(llm=server.base_url, **fields)
+    rag.ingest(texts)  # with local trees, which no baseline shows
+    return rag
+
+
+def of_kind(server: ScriptedServer, name: str) -> list[Body]:
+    return [r for r in server.requests if name_of(r) == name]
+
+
+def chunk_texts(rag: DiscoRAG, result: AskResult) -> list[str]:
+    return [escape(c.text) for c in rag.resources.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "names"),
+    [
+        ("full-context", ["full-context"]),
+        ("retrieve-and-plan", ["retrieve-and-plan"]),
+        ("plan-and-retrieve", ["plan-and-retrieve", "retrieved"]),
+        ("markers", ["markers", "standard"]),
+    ],
+)
+async def test_a_baseline_makes_its_calls_and_gives_a_whole_result(
+    pipeline: Pipelines, texts: Path, baseline: str, names: list[str]
+) -> None:
+    with ScriptedServer(model()) as server:
+        rag = pipeline(llm=server.base_url)
+        await rag.aingest(texts)
+        events = [e async for e in rag.astream(QUERY, baseline=baseline, instruction="Be <brief>.")]
+        assert [name_of(r) for r in server.requests] == names
+    result = events[-1]
+    assert isinstance(result, AskResult)
+    assert result.draft == ANSWER
+    assert result.answer.text == ANSWER
+    assert len(result.hits) == 3
+    assert result.graph is None
+    assert (result.ledger.usage.calls, result.ledger.failures) == (len(names), ())
+    assert result.ledger.stages[-1].stage == "verify"
+    assert [e["token"] for e in events if not isinstance(e, AskResult) and e["event"] == "token"] == [ANSWER]
+    for request in server.requests:
+        assert "tree" not in outside(request).lower()
+        assert fenced(request, "tree") == []
+    assert fenced(server.requests[-1], "query") == [QUERY]
+    assert fenced(server.requests[-1], "instruction") == ["Be &lt;brief&gt;."]
+
+
+def test_there_are_four_baselines() -> None:
+    assert sorted(BASELINES) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("baseline", NAMES)
+def test_a_baseline_follows_the_preset(pipeline: Pipelines, texts: Path, baseline: str) -> None:
+    with ScriptedServer(model()) as server:
+        opened(pipeline, server, texts).ask(QUERY, baseline=baseline, preset="paper")
+        assert {r.get("n") for r in server.requests} == {3}
+
+
+@pytest.mark.parametrize("baseline", NAMES)
+def test_a_baseline_without_a_language_model_is_refused(pipeline: Pipelines, texts: Path, baseline: str) -> None:
+    rag = pipeline()
+    rag.ingest(texts)
+    with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
+        rag.ask(QUERY, baseline=baseline)
+
+
+@pytest.mark.parametrize("baseline", ["standard", "", "Markers"])
+def test_an_unknown_baseline_is_refused_with_the_names(pipeline: Pipelines, baseline: str) -> None:
+    with pytest.raises(InputError, match="full-context, retrieve-and-plan, plan-and-retrieve, markers"):
+        pipeline().ask(QUERY, baseline=baseline)
+
+
+@pytest.mark.parametrize("baseline", NAMES)
+def test_an_empty_question_and_an_empty_store_are_refused(pipeline: Pipelines, baseline: str) -> None:
+    with ScriptedServer(model()) as server:
+        rag = pipeline(llm=server.base_url)
+        with pytest.raises(InputError, match="query is empty"):
+            rag.ask("  ", baseline=baseline)
+        with pytest.raises(InputError, match="Nothing to retrieve"):
+            rag.ask(QUERY, baseline=baseline)
+
+
+@pytest.mark.parametrize("baseline", NAMES)
+def test_a_failed_answer_is_an_extractive_draft_and_counted(pipeline: Pipelines, texts: Path, baseline: str) -> None:
+    bad: dict[str, Scripted | str] = dict.fromkeys(
+        ("full-context", "retrieve-and-plan", "retrieved", "standard"), "ANSWER: ..."
+    )
+    with ScriptedServer(model(bad)) as server:
+        result = opened(pipeline, server, texts).ask(QUERY, baseline=baseline)
+    assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
+        ("generate", "InvalidOutputError", "local")
+    ]
+    generate = next(s for s in result.ledger.stages if s.stage == "generate")
+    assert (generate.engine, generate.usage.calls, generate.usage.repairs) == ("local", 2, 1)
+    assert result.answer.sentences
+    assert result.answer.unsupported == ()
+
+
+def test_fig_13_the_full_context_is_whole_documents_in_order_without_chunk_numbers(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    written(folder, {"a.txt": LONG, "b.txt": "Short & last."})
+    with ScriptedServer(model()) as server:
+        result = opened(pipeline, server, folder).ask(QUERY, baseline="full-context")
+        [call] = server.requests
+    assert len(result.hits) > 5
+    assert [d.split() for d in fenced(call, "document")] == [LONG.split(), ["Short", "&amp;", "last."]]
+    assert sections(call) == ["QUERY", "DOCUMENTS"]
+    assert "CHUNK" not in prompt_of(call)
+    assert fenced(call, "chunk") == []
+
+
+def test_fig_13_what_does_not_fit_the_model_is_left_out(pipeline: Pipelines, tmp_path: Path) -> None:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    written(folder, {"a.txt": LONG, "b.txt": "Short and last."})
+    with ScriptedServer(model()) as server:
+        result = opened(pipeline, server, folder, context_tokens=4096).ask(QUERY, baseline="full-context")
+        [call] = server.requests
+    [document] = fenced(call, "document")
+    assert LONG.split()[: len(document.split())] == document.split()
+    assert result.ledger.failures == ()
+
+
+def test_fig_15_plan_and_answer_come_from_one_call_over_the_chunks(pipeline: Pipelines, texts: Path) -> None:
+    with ScriptedServer(model()) as server:
+        rag = opened(pipeline, server, texts)
+        result = rag.ask(QUERY, baseline="retrieve-and-plan")
+        [call] = server.requests
+    assert sections(call) == ["QUERY", "CHUNKS"]
+    assert fenced(call, "chunk") == chunk_texts(rag, result)
+    assert result.answer.plan is not None
+    assert result.answer.plan.paragraph == PLAN
+    assert result.draft == ANSWER
+
+
+def test_fig_15_without_a_plan_in_the_reply_there_is_none_in_the_result(pipeline: Pipelines, texts: Path) -> None:
+    with ScriptedServer(model({"retrieve-and-plan": f"ANSWER: {ANSWER}"})) as server:
+        result = opened(pipeline, server, texts).ask(QUERY, baseline="retrieve-and-plan")
+    assert result.answer.plan is None
+    assert [f.kind for f in result.ledger.failures] == ["InvalidOutputError"]
+
+
+def test_fig_16_the_first_stage_reads_the_query_alone_and_the_second_goes_on_from_it(
+    pipeline: Pipelines, texts: Path
+) -> None:
+    with ScriptedServer(model()) as server:
+        rag = opened(pipeline, server, texts)
+        result = rag.ask(f" {QUERY}\n", baseline="plan-and-retrieve")
+        first, second = server.requests
+    assert outside(first).strip() == "QUERY:"
+    assert [q.strip() for q in fenced(first, "query")] == [QUERY]
+    assert all(text not in prompt_of(first) for text in TEXTS.values())
+    assert second["messages"][:1] == first["messages"]
+    assert [m["role"] for m in second["messages"]] == ["user", "assistant", "user"]
+    assert second["messages"][1]["content"].startswith(f"PLAN: {PLAN}\nRETRIEVAL HINT:\n- ")
+    assert sections(second) == ["QUERY", "CHUNKS"]
+    assert fenced(second, "chunk") == chunk_texts(rag, result)
+    assert result.answer.plan is not None
+    assert result.answer.plan.paragraph == PLAN
+
+
+def test_fig_16_every_query_of_the_hint_is_retrieved_and_not_the_question(pipeline: Pipelines, texts: Path) -> None:
+    with ScriptedServer(model({"plan-and-retrieve": TWO_QUERIES})) as server:
+        rag = opened(pipeline, server, texts)
+        rag.ask(QUERY, baseline="plan-and-retrieve", top_k=2)
+        shown = fenced(server.requests[1], "chunk")
+    assert sorted(shown) == sorted([TEXTS["penguins.txt"], TEXTS["volcanoes.txt"]])
+
+
+@pytest.mark.parametrize("bad", ["I would search for it.", "PLAN: x\nRETRIEVAL HINT:", Scripted("down", status=500)])
+def test_fig_16_without_a_hint_the_question_itself_is_searched_and_it_is_counted(
+    pipeline: Pipelines, texts: Path, bad: Scripted | str
+) -> None:
+    with ScriptedServer(model({"plan-and-retrieve": bad})) as server:
+        result = opened(pipeline, server, texts).ask(QUERY, baseline="plan-and-retrieve", top_k=1)
+        last = server.requests[-1]
+    assert [(f.stage, f.fallback) for f in result.ledger.failures] == [("plan", "the question itself is searched for")]
+    assert fenced(last, "chunk") == [TEXTS["flu.txt"]]
+    assert name_of(last) == "standard"  # there is no plan to follow
+    assert result.answer.plan is None
+    assert result.draft == ANSWER
+
+
+def test_fig_16_a_query_beyond_the_encoders_window_is_left_out_and_counted(pipeline: Pipelines, texts: Path) -> None:
+    long = "volcano " * 400
+    with ScriptedServer(model({"plan-and-retrieve": f"{TWO_QUERIES}\n- {long}"})) as server:
+        result = opened(pipeline, server, texts).ask(QUERY, baseline="plan-and-retrieve", top_k=2)
+        shown = fenced(server.requests[1], "chunk")
+    assert sorted(shown) == sorted([TEXTS["penguins.txt"], TEXTS["volcanoes.txt"]])
+    assert [(f.stage, f.kind) for f in result.ledger.failures] == [("retrieve", "QueryError")]
+
+
+def test_fig_16_where_no_query_can_be_searched_the_question_is(pipeline: Pipelines, texts: Path) -> None:
+    with ScriptedServer(model({"plan-and-retrieve": "PLAN: x\nRETRIEVAL HINT: " + "volcano " * 400})) as server:
+        result = opened(pipeline, server, texts).ask(QUERY, baseline="plan-and-retrieve", top_k=1)
+        assert fenced(server.requests[1], "chunk") == [TEXTS["flu.txt"]]
+    assert [f.kind for f in result.ledger.failures] == ["QueryError"]
+
+
+def test_fig_17_markers_are_asked_for_the_chunks_alone_and_shown_beside_them(pipeline: Pipelines, texts: Path) -> None:
+    with ScriptedServer(model()) as server:
+        rag = opened(pipeline, server, texts)
+        result = rag.ask(QUERY, baseline="markers", instruction="Be brief.")
+        asked, answer = server.requests
+    assert f"{', '.join(MARKERS)}." in prompt_of(asked)
+    assert "NONE" in prompt_of(asked)
+    assert not re.search("query|question|brief", prompt_of(asked), re.IGNORECASE)
+    assert QUERY not in prompt_of(asked)
+    assert outside(asked).split() == ["TEXT", "TO", "ANALYSE:", "CHUNK[1]:", "CHUNK[2]:", "CHUNK[3]:"]
+    assert fenced(asked, "chunk") == fenced(answer, "chunk") == chunk_texts(rag, result)
+    assert sections(answer)[-2:] == ["CHUNKS", "DISCOURSE MARKERS"]
+    assert outside(answer).rstrip().endswith("DISCOURSE MARKERS:\nCHUNK[2] -> CHUNK[1]: however")
+    assert len(answer["messages"]) == 1
+
+
+def test_fig_17_markers_that_fail_are_none_and_counted(pipeline: Pipelines, texts: Path) -> None:
+    with ScriptedServer(model({"markers": "CHUNK[1] -> CHUNK[2]: hence"})) as server:
+        result = opened(pipeline, server, texts).ask(QUERY, baseline="markers")
+        assert len(of_kind(server, "markers")) == 2
+        assert outside(server.requests[-1]).rstrip().endswith("DISCOURSE MARKERS:\nNONE")
+    assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
+        ("relate", "InvalidOutputError", "no markers")
+    ]
+    assert result.ledger.stages[1].usage.repairs == 1
+    assert result.draft == ANSWER
+
+
+def test_fig_17_one_chunk_has_no_pairs_and_takes_no_call(pipeline: Pipelines, texts: Path) -> None:
+    with ScriptedServer(model()) as server:
+        result = opened(pipeline, server, texts).ask(QUERY, baseline="markers", top_k=1)
+        assert [name_of(r) for r in server.requests] == ["standard"]
+    assert result.ledger.failures == ()

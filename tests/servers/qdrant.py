@@ -1,0 +1,251 @@
+"""A Qdrant server on loopback for as much of the REST protocol as the store uses, over qdrant-client's local mode.
+
+    with QdrantServer(api_key="secret") as server:
+        server.fail(Fault(status=503), requests=2, on="PUT /collections/docs/points")
+        store = ServerStore(server.url, api_key="secret", dimension=8, encoder_version="e/1")
+
+Requests are carried out one after another, each whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+from pydantic import BaseModel, TypeAdapter
+from qdrant_client import QdrantClient
+from qdrant_client.http import models
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+_SELECTOR: TypeAdapter[models.PointIdsList | models.FilterSelector] = TypeAdapter(
+    models.PointIdsList | models.FilterSelector
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong with a request.
+
+    Args:
+        status: Answered in the place of carrying it out; None carries it out.
+        delay_s: Waited before that.
+        drops: The connection is dropped in the middle of the reply.
+        headers: Of the reply with ``status``, e.g. ``{"Retry-After": "1"}``.
+        raw: Sent with ``status`` as the whole body.
+    """
+
+    status: int | None = None
+    delay_s: float = 0.0
+    drops: bool = False
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    raw: str | None = None
+
+
+class QdrantServer:
+    """The server, running between ``with`` and its end, in a thread.
+
+    Args:
+        api_key: Asked of every request, 401 without; None asks for none.
+
+    Attributes:
+        requests: ``METHOD /path`` of every request, in order of arrival.
+    """
+
+    def __init__(self, *, api_key: str | None = None) -> None:
+        self.requests: list[str] = []
+        self._api_key = api_key
+        self._faults: list[tuple[str, Fault]] = []
+        self._points = QdrantClient(":memory:")
+        self._indexes: defaultdict[str, dict[str, Any]] = defaultdict(dict[str, Any])
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+
+    @property
+    def url(self) -> str:
+        """What goes into the store's ``url``."""
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+
+    def fail(self, fault: Fault, *, requests: int = 1, on: str = "") -> None:
+        """Let the next requests fail whose ``METHOD /path`` contains ``on``."""
+        self._faults += [(on, fault)] * requests
+
+    def recover(self) -> None:
+        """Forget the faults that have not happened."""
+        self._faults.clear()
+
+    def __enter__(self) -> QdrantServer:
+        self._socket.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(
+            Starlette(routes=self._routes()),
+            log_level="critical",
+            lifespan="off",
+            ws="none",
+            timeout_graceful_shutdown=0,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            time.sleep(0.005)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join(timeout=10)
+        self._socket.close()
+        self._points.close()
+
+    def _routes(self) -> list[Route]:
+        one, many = "/collections/{name}", "/collections/{name}/points"
+        return [
+            self._route("GET", "/collections", self._list),
+            self._route("GET", one, self._info),
+            self._route("PUT", one, self._create),
+            self._route("DELETE", one, self._drop),
+            self._route("GET", f"{one}/exists", self._exists),
+            self._route("PUT", f"{one}/index", self._index),
+            self._route("PUT", many, self._upsert),
+            self._route("POST", many, self._retrieve),
+            self._route("POST", f"{many}/delete", self._delete),
+            self._route("POST", f"{many}/query", self._query),
+            self._route("POST", f"{many}/scroll", self._scroll),
+            self._route("POST", f"{many}/count", self._count),
+        ]
+
+    def _route(self, method: str, path: str, does: Callable[[str, bytes], Response]) -> Route:
+        missing_allowed = path == "/collections" or path.endswith("/exists") or (method, path) in _NEEDS_NOTHING
+
+        async def endpoint(request: Request) -> Response:
+            body = await request.body()
+            name = request.path_params.get("name", "")
+            fault = self._fault(f"{request.method} {request.url.path}")
+            await asyncio.sleep(fault.delay_s)
+            if self._api_key not in (None, request.headers.get("api-key")):
+                return _error(401, "Must provide an API key or an Authorization bearer token")
+            if fault.status is not None:
+                return _error(fault.status, "scripted", fault)
+            if not missing_allowed and not self._points.collection_exists(name):
+                return _error(404, f"Not found: Collection `{name}` doesn't exist!")
+            reply = does(name, body)
+            return StreamingResponse(_broken(), headers={"content-length": "99"}) if fault.drops else reply
+
+        return Route(path, endpoint, methods=[method])
+
+    def _fault(self, request: str) -> Fault:
+        self.requests.append(request)
+        for i, (on, fault) in enumerate(self._faults):
+            if on in request:
+                del self._faults[i]
+                return fault
+        return Fault()
+
+    def _list(self, name: str, body: bytes) -> Response:
+        return _ok(self._points.get_collections())
+
+    def _exists(self, name: str, body: bytes) -> Response:
+        return _ok({"exists": self._points.collection_exists(name)})
+
+    def _info(self, name: str, body: bytes) -> Response:
+        info = self._points.get_collection(name).model_dump(mode="json", exclude_none=True)
+        return _ok(info | {"payload_schema": self._indexes[name]})
+
+    def _create(self, name: str, body: bytes) -> Response:
+        if self._points.collection_exists(name):
+            return _error(409, f"Wrong input: Collection `{name}` already exists!")
+        asked = models.CreateCollection.model_validate_json(body)
+        self._points.create_collection(
+            name, asked.vectors, sparse_vectors_config=asked.sparse_vectors, metadata=asked.metadata
+        )
+        return _ok(True)
+
+    def _drop(self, name: str, body: bytes) -> Response:
+        self._indexes.pop(name, None)
+        return _ok(self._points.delete_collection(name))
+
+    def _index(self, name: str, body: bytes) -> Response:
+        asked = models.CreateFieldIndex.model_validate_json(body)
+        params = models.KeywordIndexParams.model_validate(asked.field_schema, from_attributes=True)
+        self._indexes[name][asked.field_name] = {
+            "data_type": "keyword",
+            "params": params.model_dump(mode="json", exclude_none=True),
+            "points": 0,
+        }
+        return _done()
+
+    def _upsert(self, name: str, body: bytes) -> Response:
+        self._points.upsert(name, models.PointsList.model_validate_json(body).points)
+        return _done()
+
+    def _delete(self, name: str, body: bytes) -> Response:
+        self._points.delete(name, _SELECTOR.validate_json(body))
+        return _done()
+
+    def _query(self, name: str, body: bytes) -> Response:
+        asked = models.QueryRequest.model_validate_json(body)
+        found = self._points.query_points(
+            name,
+            asked.query,
+            using=asked.using,
+            query_filter=asked.filter,
+            search_params=asked.params,
+            limit=asked.limit or 10,
+            with_payload=asked.with_payload or False,
+        )
+        return _ok(found)
+
+    def _scroll(self, name: str, body: bytes) -> Response:
+        asked = models.ScrollRequest.model_validate_json(body)
+        found, following = self._points.scroll(
+            name,
+            asked.filter,
+            limit=asked.limit or 10,
+            offset=asked.offset,
+            with_payload=True if asked.with_payload is None else asked.with_payload,
+        )
+        return _ok({"points": _plain(found), "next_page_offset": following})
+
+    def _retrieve(self, name: str, body: bytes) -> Response:
+        asked = models.PointRequest.model_validate_json(body)
+        with_payload = True if asked.with_payload is None else asked.with_payload
+        return _ok(_plain(self._points.retrieve(name, asked.ids, with_payload)))
+
+    def _count(self, name: str, body: bytes) -> Response:
+        asked = models.CountRequest.model_validate_json(body)
+        return _ok(self._points.count(name, asked.filter))
+
+
+_NEEDS_NOTHING = {("PUT", "/collections/{name}"), ("DELETE", "/collections/{name}")}
+
+
+def _plain(records: Sequence[BaseModel]) -> list[dict[str, Any]]:
+    return [r.model_dump(mode="json", exclude_none=True) for r in records]
+
+
+def _ok(result: object) -> Response:
+    plain = result.model_dump(mode="json", exclude_none=True) if isinstance(result, BaseModel) else result
+    return JSONResponse({"result": plain, "status": "ok", "time": 0.0})
+
+
+def _done() -> Response:
+    return _ok({"operation_id": 0, "status": "completed"})
+
+
+def _error(status: int, message: str, fault: Fault | None = None) -> Response:
+    fault = fault or Fault()
+    content = json.dumps({"status": {"error": message}, "time": 0.0}) if fault.raw is None else fault.raw
+    return Response(content, status, fault.headers, "application/json")
+
+
+async def _broken() -> AsyncIterator[str]:
+    yield "{"
+    raise ConnectionAbortedError
