@@ -88,10 +88,12 @@ def ask(
     top_k: Annotated[int, typer.Option(help="Chunks to retrieve.")] = 10,
     switch: Switch = None,
     llm: Llm = None,
+    baseline: Annotated[str | None, typer.Option(help="A baseline of the paper instead, e.g. markers.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question; every sentence with its sources, and what it cost."""
     switches = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k, **_switches(switch)}
+    switches["baseline"] = baseline
     with _pipeline(llm) as rag:
         result = asyncio.run(_streamed(rag, question, switches, quiet=as_json))
     if as_json:

@@ -1,4 +1,7 @@
-"""sweep: documents that were read from this folder once and are gone from it now leave the store."""
+"""sweep: documents that were read from this folder once and are gone from it now leave the store.
+
+Then the store is made fast to search again, if much was written.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,12 @@ from pathlib import Path
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 
+from discorag.errors import StoreError
 from discorag.ingest import DocumentOutcome, Status, vanished
+from discorag.ledger import Failure, StageRecord
+from discorag.store.protocol import Store
 from nodes.context import IngestContext, ingest_context
+from nodes.record import Clock, spent
 from nodes.state import IngestState, Json
 
 
@@ -25,4 +32,14 @@ async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
         await asyncio.to_thread(deps.store.delete, scope, manifest.doc_id)
         outcomes.append(DocumentOutcome(uri=manifest.uri, status=Status.DELETED).model_dump(mode="json"))
         get_stream_writer()({"event": "document", **outcomes[-1]})
-    return {"outcomes": outcomes}
+    return {"outcomes": outcomes, **await _optimised(deps.store)}
+
+
+async def _optimised(store: Store) -> Json:
+    """The store indexed; where that fails, searches are slower and right, and it is counted."""
+    clock, failures = Clock(), ()
+    try:
+        await asyncio.to_thread(store.optimise)
+    except StoreError as error:
+        failures = (Failure.of("optimise", error, fallback="exact search"),)
+    return spent(StageRecord(stage="optimise", seconds=clock.seconds, failures=failures))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import qdrant_edge as qe
@@ -13,10 +13,17 @@ from discorag.errors import StoreError
 from discorag.store.base import ShardStore
 from discorag.store.identity import Identity
 from discorag.store.lock import owned
+from discorag.store.optimise import optimised
 from discorag.store.protocol import Hit, Vectors
+from discorag.store.ranking import DIGITS
 from discorag.store.shard import BM25, DENSE, KEYWORDS, Payload, Point, Where
 from discorag.text.terms import SparseVector
 
+HNSW_EF = 256
+"""Candidates kept while the graph is searched: recall@10 0.99 at 100,000 nodes (``bench/search.py``)."""
+UNINDEXED = 20_000
+"""Points that are searched exactly before it is worth while to index them."""
+_SCOPE = ("tenant", "corpus")
 _PAGE = 1000
 
 
@@ -38,52 +45,90 @@ class EdgeStore(ShardStore):
         with ExitStack() as stack:
             try:
                 path.mkdir(parents=True, exist_ok=True)
-                stack.enter_context(owned(path))
+                lock = stack.enter_context(owned(path))
                 Identity(encoder_version=encoder_version, dimension=dimension).claim(path)
             except OSError as error:
                 raise StoreError(
                     f"Cannot use {path} as a store: {error.strerror or error}.", hint="Check its permissions."
                 ) from error
             _check_halves(path)
-            docs = stack.enter_context(closing(EdgePoints(path / "docs", dimension, sparse=False)))
-            nodes = stack.enter_context(closing(EdgePoints(path / "nodes", dimension, sparse=True)))
+            docs = stack.enter_context(closing(EdgePoints(path / "docs", dimension, sparse=False, lock=lock)))
+            nodes = stack.enter_context(closing(EdgePoints(path / "nodes", dimension, sparse=True, lock=lock)))
             super().__init__(docs, nodes, dimension=dimension, resources=stack)
 
 
 class EdgePoints:
-    """One shard of Qdrant Edge in a folder of its own. Its search is exact."""
+    """One shard of Qdrant Edge in a folder of its own.
 
-    def __init__(self, folder: Path, dimension: int, *, sparse: bool) -> None:
+    Search is exact over points that `optimise` has not indexed; over the others it goes through an HNSW graph.
+
+    Args:
+        folder: The shard's; made if it does not exist.
+        dimension: Length d of a vector.
+        sparse: Whether its points have a BM25 vector.
+        lock: File descriptor of the store's lock, which a process that indexes the shard holds as well.
+    """
+
+    def __init__(self, folder: Path, dimension: int, *, sparse: bool, lock: int) -> None:
         if not folder.exists():
             _create(folder, dimension, sparse=sparse)
-        try:
-            self._shard = qe.EdgeShard.load(str(folder))
-        except Exception as error:  # the library raises no class of its own
-            raise StoreError(f"{folder} is damaged: {error}.", hint="Ingest again into a new folder.") from error
+        self._folder = folder
+        self._lock = lock
+        self._shard = _load(folder)
+        self._common = {field: _values(self._shard, field) for field in _SCOPE}
+        self._intact = self._is_intact()
 
     def upsert(self, points: Sequence[Point]) -> None:
         """See `Shard.upsert`."""
-        try:
-            self._shard.update(qe.UpdateOperation.upsert_points([_point(p) for p in points]))
-        except Exception as error:  # the library raises no class of its own
-            raise StoreError(
-                f"Storing failed: {error}.", hint="Check the disk; the same command tries again."
-            ) from error
+        for field, values in self._common.items():
+            values.update(str(point.payload[field]) for point in points)
+        with self._counted(len(points)):
+            try:
+                self._shard.update(qe.UpdateOperation.upsert_points([_point(p) for p in points]))
+            except Exception as error:  # the library raises no class of its own
+                raise StoreError(
+                    f"Storing failed: {error}.", hint="Check the disk; the same command tries again."
+                ) from error
 
     def delete(self, where: Where) -> None:
         """See `Shard.delete`."""
-        self._shard.update(qe.UpdateOperation.delete_points_by_filter(_filter(where)))
+        with self._counted(0):
+            self._shard.update(qe.UpdateOperation.delete_points_by_filter(_filter(where)))
+
+    @contextmanager
+    def _counted(self, added: int) -> Generator[None]:
+        """Around a change: unless it adds exactly so many points, it removed some."""
+        before, intact = self._shard.info().points_count, self._intact
+        self._intact = False
+        yield
+        self._intact = intact and self._shard.info().points_count == before + added
 
     def nearest(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
         """See `Shard.nearest`."""
         if isinstance(vector, tuple):
             query = qe.Query.Nearest(qe.SparseVector(*vector), using=BM25)
-            params = qe.SearchParams(idf=qe.IdfParams(corpus=_filter(corpus)))
+            params = self._frequencies(self._needed(corpus))
         else:
             query = qe.Query.Nearest(vector.tolist(), using=DENSE)
-            params = qe.SearchParams(exact=True)
-        request = qe.QueryRequest(limit=limit, query=query, filter=_filter(where), params=params)
-        return [Hit(chunk_id=str(found.id), score=found.score) for found in self._shard.query(request)]
+            params = qe.SearchParams(hnsw_ef=max(HNSW_EF, limit))
+        needed = self._needed(where)
+        request = qe.QueryRequest(
+            limit=limit, query=query, filter=None if needed == Where() else _filter(needed), params=params
+        )
+        found = self._shard.query(request)
+        return [Hit(chunk_id=str(point.id), score=round(point.score, DIGITS)) for point in found]
+
+    def _frequencies(self, corpus: Where) -> qe.SearchParams | None:
+        """Whose document frequencies BM25 takes. The library's own are fastest, but count what was deleted."""
+        if corpus == Where() and self._intact:
+            return None
+        return qe.SearchParams(idf=qe.IdfParams(corpus=_filter(corpus)))
+
+    def _needed(self, where: Where) -> Where:
+        """The same without the conditions that every point meets: each costs time for each point."""
+        met = [field for field, values in self._common.items() if len(values) == 1]
+        each = tuple((f, values) for f, values in where.each if f not in met or not self._common[f].issubset(values))
+        return Where(each, where.none)
 
     def scroll(self, where: Where, fields: Sequence[str]) -> list[Payload]:
         """See `Shard.scroll`."""
@@ -102,10 +147,47 @@ class EdgePoints:
         """See `Shard.retrieve`."""
         return {str(r.id): r.payload or {} for r in self._shard.retrieve(list(ids), True, False)}
 
+    def optimise(self) -> None:
+        """See `Shard.optimise`. Does nothing below `UNINDEXED` points that are new since the last time.
+
+        Raises:
+            StoreError: It failed; every point is where it was.
+        """
+        self._shard.flush()
+        if self._unindexed() < UNINDEXED:
+            return
+        self._shard.close()
+        try:
+            optimised(self._folder, lock=self._lock)
+        finally:
+            self._shard = _load(self._folder)
+            self._intact = self._is_intact()
+
+    def _unindexed(self) -> int:
+        """How many points were written to the segment that is not indexed, as flushed: 8 bytes each in this file."""
+        return sum(f.stat().st_size // 8 for f in self._folder.glob("segments/*/mutable_id_tracker.versions"))
+
+    def _is_intact(self) -> bool:
+        """Whether no indexed segment holds deleted points, as far as that can be told."""
+        info = self._shard.info()
+        return not self._unindexed() and info.indexed_vectors_count == 2 * info.points_count
+
     def close(self) -> None:
         """Flush and release."""
         self._shard.flush()
         self._shard.close()
+
+
+def _load(folder: Path) -> qe.EdgeShard:
+    try:
+        return qe.EdgeShard.load(str(folder))
+    except Exception as error:  # the library raises no class of its own
+        raise StoreError(f"{folder} is damaged: {error}.", hint="Ingest again into a new folder.") from error
+
+
+def _values(shard: qe.EdgeShard, field: str) -> set[str]:
+    """Up to two of the field's values."""
+    return {str(hit.value) for hit in shard.facet(qe.FacetRequest(field, limit=2, exact=True)).hits}
 
 
 def _check_halves(path: Path) -> None:
@@ -142,4 +224,9 @@ def _filter(where: Where) -> qe.Filter:
 
 
 def _conditions(pairs: tuple[tuple[str, tuple[str, ...]], ...]) -> list[qe.ConditionType]:
-    return [qe.FieldCondition(field, match=qe.MatchAny(list(values))) for field, values in pairs]
+    return [qe.FieldCondition(field, match=_match(values)) for field, values in pairs]
+
+
+def _match(values: tuple[str, ...]) -> qe.MatchType:
+    """One value is compared faster than a list of one."""
+    return qe.MatchValue(values[0]) if len(values) == 1 else qe.MatchAny(list(values))

@@ -32,7 +32,8 @@ def ranked(fetch: Callable[[int], list[Hit]], depth: int) -> list[Hit]:
 
 
 def _rounded(hits: Sequence[Hit]) -> list[Hit]:
-    return [Hit(chunk_id=hit.chunk_id, score=round(hit.score, DIGITS)) for hit in hits]
+    pairs = ((hit, round(hit.score, DIGITS)) for hit in hits)
+    return [hit if hit.score == score else Hit(chunk_id=hit.chunk_id, score=score) for hit, score in pairs]
 
 
 def fused(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:

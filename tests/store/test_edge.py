@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from discorag.errors import StoreError, StoreLockedError
+from discorag.ids import stable_id
 from discorag.settings import StoreSettings
+from discorag.store import edge
 from discorag.store.client import QdrantStore
-from discorag.store.edge import EdgeStore
+from discorag.store.edge import EdgePoints, EdgeStore
+from discorag.store.lock import owned
 from discorag.store.open import open_store
-from discorag.store.shard import Where
+from discorag.store.protocol import Hit, Vectors
+from discorag.store.shard import Point, Where
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, sample
 
 _ANY = Where()
@@ -22,7 +31,9 @@ OPEN = f"""
 import sys
 from pathlib import Path
 from discorag.errors import StoreLockedError
-from discorag.store.edge import EdgeStore
+from discorag.store import edge
+from discorag.store.edge import EdgePoints, EdgeStore
+from discorag.store.lock import owned
 from tests.store.samples import sample
 try:
     store = EdgeStore(Path(sys.argv[1]), dimension={DIMENSION}, encoder_version={ENCODER!r})
@@ -140,3 +151,207 @@ def test_the_settings_choose_the_store(tmp_path: Path) -> None:
     assert isinstance(memory, QdrantStore)
     edge.close()
     memory.close()
+
+
+WIDE, MANY = 512, 5_200
+"""The library indexes a segment that holds 10,000 KB of vectors."""
+TERMS = ([1, 2, 3], [1.0, 1.0, 1.0])
+INDEX = """
+import os, sys
+from pathlib import Path
+from discorag.store.lock import owned
+from discorag.store.optimise import optimised
+with owned(Path(sys.argv[1])) as lock:
+    print(os.getpid(), flush=True)
+    optimised(Path(sys.argv[1]) / "nodes", lock=lock)
+"""
+
+
+def wide(n: int, seed: int) -> Vectors:
+    vectors = np.random.default_rng(seed).standard_normal((n, WIDE)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def made(n: int, *, start: int = 0, tenants: int = 1) -> list[Point]:
+    rows = zip(range(start, start + n), wide(n, start), strict=True)
+    return [
+        Point(
+            stable_id("point", i),
+            vector,
+            {"tenant": f"t{i % tenants}", "corpus": "c", "doc_id": f"d{i % 100}", "version": "v"},
+            ([1 + i % 3, 10 + i % 50], [1.0 + i % 7, 2.0]),
+        )
+        for i, vector in rows
+    ]
+
+
+def shard(folder: Path, lock: int = 0) -> EdgePoints:
+    return EdgePoints(folder / "nodes", WIDE, sparse=True, lock=lock)
+
+
+def everything(points: EdgePoints) -> dict[str, str]:
+    ids = [stable_id("point", i) for i in range(2 * MANY)]
+    found = points._shard.retrieve(list(ids), True, ["dense"])
+    return {str(r.id): repr((r.payload, r.vector)) for r in found}
+
+
+def scope(tenant: str, **more: tuple[str, ...]) -> Where:
+    return Where((("tenant", (tenant,)), ("corpus", ("c",)), *more.items()))
+
+
+def indexed(points: EdgePoints) -> int:
+    """Dense vectors in a graph: the library counts the sparse ones too."""
+    info = points._shard.info()
+    return info.indexed_vectors_count - info.points_count
+
+
+@pytest.fixture
+def filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a shard of `MANY` points that are enough to be indexed."""
+    monkeypatch.setattr(edge, "UNINDEXED", MANY)
+    points = shard(tmp_path)
+    points.upsert(made(MANY))
+    points.close()
+    return tmp_path
+
+
+def hits(points: EdgePoints, query: Vectors, where: Where) -> set[str]:
+    return {h.chunk_id for h in points.nearest(query, where, corpus=where, limit=10)}
+
+
+def test_optimising_indexes_many_points_and_still_finds_the_nearest(filled: Path) -> None:
+    with owned(filled) as lock:
+        points = shard(filled, lock)
+        before, where = everything(points), scope("t0")
+        queries = wide(20, 99) * 0.3 + wide(MANY, 0)[:20]
+        few = scope("t0", doc_id=("d1", "d2"))
+        exact = [(hits(points, q, where), hits(points, q, few)) for q in queries]
+        assert indexed(points) == 0
+        points.optimise()
+        assert indexed(points) == MANY
+        assert everything(points) == before
+        found = [(hits(points, q, where), hits(points, q, few)) for q in queries]
+        assert np.mean([len(a & b) for (a, _), (b, _) in zip(found, exact, strict=True)]) > 8
+        assert [b for _, b in found] == [b for _, b in exact]
+        points.close()
+
+
+def test_optimising_does_nothing_for_few_new_points(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = shard(filled, -1)
+    monkeypatch.setattr(edge, "UNINDEXED", MANY + 1)
+    points.optimise()  # would fail: there is no lock to hand on
+    assert indexed(points) == 0
+    points.close()
+
+
+@pytest.mark.parametrize("tenants", [1, 2])
+def test_bm25_does_not_depend_on_the_index_or_on_what_was_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tenants: int
+) -> None:
+    monkeypatch.setattr(edge, "UNINDEXED", MANY)
+    where, kept = scope("t0"), made(MANY, tenants=tenants)
+    with owned(tmp_path) as lock:
+        points = shard(tmp_path, lock)
+        points.upsert(kept)
+        whole = scores(points, where)
+        points.optimise()
+        assert scores(points, where) == whole
+        points.upsert(made(600, start=MANY, tenants=tenants))
+        points.delete(Where((("doc_id", tuple(f"d{i}" for i in range(0, 100, 3))),)))
+        mixed = scores(points, where)
+        points.close()
+    fresh = shard(tmp_path / "fresh")
+    all_points = kept + made(600, start=MANY, tenants=tenants)
+    fresh.upsert([p for p in all_points if int(str(p.payload["doc_id"])[1:]) % 3])
+    assert scores(fresh, where) == mixed
+    assert mixed != whole
+    fresh.close()
+
+
+def scores(points: EdgePoints, where: Where) -> dict[str, float]:
+    found: list[Hit] = points.nearest(TERMS, where, corpus=where, limit=2 * MANY)
+    return {h.chunk_id: round(h.score, 5) for h in found}
+
+
+def test_points_of_one_tenant_stay_apart_when_a_second_one_comes(tmp_path: Path) -> None:
+    points = shard(tmp_path)
+    points.upsert(made(20))
+    assert len(hits(points, wide(1, 5)[0], scope("t0"))) == 10
+    assert hits(points, wide(1, 5)[0], scope("t1")) == set()
+    points.upsert(made(20, start=20, tenants=2))
+    assert hits(points, wide(1, 5)[0], scope("t1")) == {stable_id("point", i) for i in range(21, 40, 2)}
+    points.close()
+    reopened = shard(tmp_path)
+    assert hits(reopened, wide(1, 5)[0], scope("t1")) == {stable_id("point", i) for i in range(21, 40, 2)}
+    reopened.close()
+
+
+def test_the_folder_stays_locked_until_the_indexing_process_is_gone_and_no_point_is_lost(filled: Path) -> None:
+    points = shard(filled)
+    before = everything(points)
+    points.close()
+    with subprocess.Popen(python(INDEX, filled), stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        child = child_of(parent.pid)
+        parent.kill()
+    with pytest.raises(StoreLockedError), owned(filled):
+        pass
+    time.sleep(0.5)
+    os.kill(child, signal.SIGKILL)
+    with owned_when_free(filled):
+        points = shard(filled)
+        assert everything(points) == before
+        points.close()
+
+
+def child_of(pid: int) -> int:
+    """The process that indexes, once it has begun."""
+    while not (found := Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
+        time.sleep(0.01)
+    return int(found[0])
+
+
+@contextmanager
+def owned_when_free(folder: Path) -> Generator[None]:
+    """Own the folder; its last owner is just ending."""
+    for _ in range(100):
+        try:
+            with owned(folder):
+                yield
+                return
+        except StoreLockedError:
+            time.sleep(0.02)
+    raise AssertionError("still locked")
+
+
+def test_indexing_killed_half_way_loses_nothing_and_can_be_done_again(filled: Path) -> None:
+    points = shard(filled)
+    before = everything(points)
+    points.close()
+    duration = timed_indexing(filled)
+    for share in (0.4, 0.7, 0.9):
+        with subprocess.Popen([*OPTIMISE, str(filled / "nodes")]) as process:
+            time.sleep(share * duration)
+            process.kill()
+        points = shard(filled)
+        assert everything(points) == before
+        points.close()
+    with owned(filled) as lock:
+        points = shard(filled, lock)
+        points.optimise()
+        assert indexed(points) == MANY
+        assert everything(points) == before
+        points.close()
+
+
+OPTIMISE = [sys.executable, "-m", "discorag.store.optimise"]
+
+
+def timed_indexing(folder: Path) -> float:
+    """Seconds that it takes, measured on a copy."""
+    copy = folder / "copy"
+    subprocess.run(["cp", "-r", str(folder / "nodes"), str(copy)], check=True)
+    start = time.monotonic()
+    subprocess.run([*OPTIMISE, str(copy)], check=True, timeout=120)
+    return time.monotonic() - start
