@@ -52,7 +52,7 @@ class AskResult(BaseModel):
         """The result that a finished run of the answer graph left in its state."""
         return cls(
             answer=Answer.model_validate(state["answer"]),
-            hits=tuple(Hit.model_validate(h) for h in state["hits"]),
+            hits=tuple(Hit(**h) for h in state["hits"]),
             graph=RhetoricalGraph.model_validate(state["graph"]) if state.get("graph") else None,
             draft=state.get("draft", ""),
             ledger=_ledger(state["ledger"]),

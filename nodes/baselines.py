@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
@@ -70,7 +70,7 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     hits = found(fused(rankings)[: context.top_k], await context.scope())
     model = (await context.deps()).encoder.version
     ledger = stage.done(engine="local", model=model, preview=f"{len(hits)} chunks")
-    return {"hits": [h.model_dump() for h in hits], "ledger": ledger}
+    return {"hits": [asdict(h) for h in hits], "ledger": ledger}
 
 
 async def _ranking(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> list[Hit]:

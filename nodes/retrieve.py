@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
@@ -56,4 +57,4 @@ async def search(query: str, state: AnswerState, context: AnswerContext) -> list
 async def _update(hits: list[Hit], context: AnswerContext, stage: Stage) -> Json:
     deps, hits = await context.deps(), found(hits, await context.scope())
     ledger = stage.done(engine="local", model=deps.encoder.version, preview=f"{len(hits)} chunks")
-    return {"hits": [h.model_dump() for h in hits], "ledger": Overwrite(ledger)}
+    return {"hits": [asdict(h) for h in hits], "ledger": Overwrite(ledger)}

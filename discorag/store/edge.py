@@ -15,12 +15,11 @@ from discorag.store.identity import Identity
 from discorag.store.lock import owned
 from discorag.store.optimise import optimised
 from discorag.store.protocol import Hit, Vectors
-from discorag.store.ranking import DIGITS
 from discorag.store.shard import BM25, DENSE, KEYWORDS, Payload, Point, Where
 from discorag.text.terms import SparseVector
 
-HNSW_EF = 256
-"""Candidates kept while the graph is searched: recall@10 0.99 at 100,000 nodes (``bench/search.py``)."""
+HNSW_EF = 128
+"""Candidates kept while the graph is searched: recall@10 0.98 at 100,000 nodes (``bench/search.py``)."""
 UNINDEXED = 20_000
 """Points that are searched exactly before it is worth while to index them."""
 _SCOPE = ("tenant", "corpus")
@@ -115,8 +114,7 @@ class EdgePoints:
         request = qe.QueryRequest(
             limit=limit, query=query, filter=None if needed == Where() else _filter(needed), params=params
         )
-        found = self._shard.query(request)
-        return [Hit(chunk_id=str(point.id), score=round(point.score, DIGITS)) for point in found]
+        return [Hit(str(point.id), point.score) for point in self._shard.query(request)]
 
     def _frequencies(self, corpus: Where) -> qe.SearchParams | None:
         """Whose document frequencies BM25 takes. The library's own are fastest, but count what was deleted."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from pydantic_core import from_json
 
 from discorag.errors import InvariantError
 from discorag.hierarchy.node import Chunk
@@ -104,7 +105,7 @@ def chunk_point(scope: Scope, manifest: Manifest, chunk: Chunk, vector: Vectors)
 
 def chunk_from(payload: Payload) -> Chunk:
     """The chunk as it was stored; needs `CHUNK_FIELDS`."""
-    return Chunk.model_validate({**json.loads(payload["chunk"]), "text": payload["text"]})
+    return Chunk.model_validate({**from_json(payload["chunk"]), "text": payload["text"]})
 
 
 def _common(scope: Scope, manifest: Manifest) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
@@ -40,10 +41,12 @@ class Manifest(BaseModel):
     chunks: int
 
 
-class Hit(BaseModel):
-    """A retrieved chunk id with its score (cosine, or the fused RRF score): higher is better."""
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A retrieved chunk id with its score (cosine, or the fused RRF score): higher is better.
 
-    model_config = ConfigDict(frozen=True)
+    No pydantic model: a hybrid search makes hundreds of them on the way to its ten.
+    """
 
     chunk_id: str
     score: float

@@ -32,8 +32,7 @@ def ranked(fetch: Callable[[int], list[Hit]], depth: int) -> list[Hit]:
 
 
 def _rounded(hits: Sequence[Hit]) -> list[Hit]:
-    pairs = ((hit, round(hit.score, DIGITS)) for hit in hits)
-    return [hit if hit.score == score else Hit(chunk_id=hit.chunk_id, score=score) for hit, score in pairs]
+    return [Hit(hit.chunk_id, round(hit.score, DIGITS)) for hit in hits]
 
 
 def fused(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
