@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -80,6 +81,7 @@ class LlmEngine:
         return self.model.stream(request)
 
 
+@cache
 def graph_form(k: int) -> type[BaseModel]:
     """The output schema for ``k`` chunks: every source is required, so that an omission is not taken for UNRELATED."""
     strict = ConfigDict(extra="forbid")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -36,10 +37,15 @@ class Unit:
         """Whether the unit can be a sentence of an answer: no heading, question, table row or label."""
         return bool(_ENDING.search(self.text)) and not _HEADING.match(self.text)
 
-    @property
+    @cached_property
     def plain(self) -> str:
         """The text on one line, without bullets and emphasis."""
         return plain(self.text)
+
+    @cached_property
+    def folded(self) -> str:
+        """The plain text as it is compared, see `folded`."""
+        return folded(self.plain)
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,11 @@ class UnitTable:
 def plain(text: str) -> str:
     """``text`` on one line, without a bullet before it and without ** around words; numbers of a list stay."""
     return _EMPHASIS.sub(r"\1", _BULLET.sub("", " ".join(text.split())))
+
+
+def folded(text: str) -> str:
+    """``text`` without case and final punctuation."""
+    return text.casefold().rstrip(" .!。！")
 
 
 def within_window(texts: list[str], encoder: Encoder) -> list[str]:

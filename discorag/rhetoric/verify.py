@@ -19,7 +19,7 @@ from discorag.rhetoric.labels import ChunkRelation
 from discorag.rhetoric.plan import Plan, references, without_references
 from discorag.rhetoric.realise import CONNECTIVES
 from discorag.rhetoric.support import anchors, objection
-from discorag.rhetoric.units import Unit, UnitTable, plain, unit_table, within_window
+from discorag.rhetoric.units import Unit, UnitTable, folded, plain, unit_table, within_window
 from discorag.text.sentences import sentence_spans
 from discorag.text.span import Span
 
@@ -96,8 +96,9 @@ def _judge(sentence: str, cited: set[int], table: UnitTable, cosine: np.ndarray)
 
 
 def _supported(sentence: str, candidates: list[int], table: UnitTable, cosine: np.ndarray) -> _Judgement:
+    said = folded(sentence)
     for i in candidates:
-        if _verbatim(sentence, table.units[i]):
+        if said in table.units[i].folded and _verbatim(sentence, table.units[i]):
             return _Judgement((table.units[i],))
     best = _gather(sentence, candidates, table, cosine)
     if not best:
@@ -110,10 +111,10 @@ def _supported(sentence: str, candidates: list[int], table: UnitTable, cosine: n
 
 def _verbatim(sentence: str, unit: Unit) -> bool:
     """Whether the unit says the sentence word for word, as a whole or as a part that loses no number and no "not"."""
-    said, source = sentence.casefold().rstrip(" .!。！"), unit.plain.casefold()
-    if said == source.rstrip(" .!。！"):
+    said = folded(sentence)
+    if said == unit.folded:
         return True
-    part = len(said) > 20 and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", source) is not None
+    part = len(said) > 20 and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", unit.folded) is not None
     return part and not objection(sentence, (unit.plain,), cosine=1.0)
 
 

@@ -35,6 +35,8 @@ _CLOSERS = re.compile(r"[\"”’»)\]）】」』*_]+(?=\s|$)")
 def language_of(text: str) -> str:
     """``zh`` if at least three in ten of the letters among the first 2,000 characters are Chinese, else ``en``."""
     head = text[:2000]
+    if head.isascii():
+        return "en"
     letters = sum(map(str.isalpha, head))
     return "zh" if letters and len(_CJK.findall(head)) / letters >= 0.3 else "en"
 

@@ -75,6 +75,7 @@ def content_of(text: str) -> frozenset[str]:
     return content(words(text)) if language_of(text) == "en" else frozenset(t[:6] for t in terms(text))
 
 
+@lru_cache(maxsize=4096)
 def anchors(text: str) -> frozenset[str]:
     """What a text can be found by: its content words and its numbers."""
     if language_of(text) != "en":

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import accumulate, combinations
 
 from discorag.rhetoric.support import lexicon as lx
 from discorag.rhetoric.support.polarity import opposite
@@ -102,12 +102,12 @@ class _Item:
 @lru_cache(maxsize=4096)
 def _places(sentence: str) -> dict[str, list[_Place]]:
     tokens, found = words(sentence), defaultdict[str, list[_Place]](list)
-    items = list(_items(sentence))
+    items, breaks = list(_items(sentence)), _breaks(tokens)
     for item in items:
         near = _surroundings(tokens, item)
         for other in items:
             if other.label != item.label:
-                near[other.label] = max(near.get(other.label, 0), _closeness(tokens, item, other))
+                near[other.label] = max(near.get(other.label, 0), _closeness(tokens, breaks, item, other))
         word = " ".join(t.text for t in tokens[item.start : item.end])
         found[item.label].append(_Place(item.label, word, tokens[item.start], item.kind, near))
     return found
@@ -137,12 +137,17 @@ def _surroundings(tokens: tuple[Word, ...], item: _Item) -> dict[str, float]:
     return near
 
 
-def _closeness(tokens: tuple[Word, ...], a: _Item, b: _Item) -> float:
+def _breaks(tokens: tuple[Word, ...]) -> list[int]:
+    """For every token, and behind the last, how many marks and conjunctions stand before it."""
+    return [0, *accumulate(t.mark or t.lower in ("and", "or", "but", "than") for t in tokens)]
+
+
+def _closeness(tokens: tuple[Word, ...], breaks: list[int], a: _Item, b: _Item) -> float:
     """1 for neighbours, less with every word and break between."""
     low, high = (a.end, b.start) if b.start >= a.end else (b.end, a.start)
-    breaks = sum(t.mark or t.lower in ("and", "or", "but", "than") for t in tokens[low:high])
-    breaks += abs(tokens[a.start].clause - tokens[b.start].clause)
-    return 1 / (1 + (high - low + _BREAK * breaks) / 2)
+    between = breaks[max(low, high)] - breaks[low]
+    between += abs(tokens[a.start].clause - tokens[b.start].clause)
+    return 1 / (1 + (high - low + _BREAK * between) / 2)
 
 
 def _preposition(tokens: tuple[Word, ...], i: int) -> str:

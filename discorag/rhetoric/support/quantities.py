@@ -10,6 +10,9 @@ from discorag.rhetoric.support import lexicon as lx
 from discorag.rhetoric.support.words import Word, forms, words
 
 _NUMBER_WORDS = frozenset(lx.CARDINALS) | frozenset(lx.SCALES)
+_OPENINGS = frozenset({"a", "an", "half", "every", "each", "per"}).union(
+    lx.CARDINALS, lx.FREQUENCIES, lx.MULTIPLES, lx.ORDINALS
+)
 _TOLERANCE = 0.02  # relative difference that two ways of saying one quantity may have ("90 days", "three months")
 
 
@@ -59,13 +62,18 @@ def quantities(sentence: str) -> tuple[Quantity, ...]:
     """The quantities of one sentence in order."""
     tokens, found, i = words(sentence), list[Quantity](), 0
     while i < len(tokens):
-        quantity = _at(tokens, i)
+        quantity = _at(tokens, i) if _opens(tokens[i].lower) else None
         if quantity is None:
             i += 1
         else:
             found.append(quantity)
             i = quantity.end
     return tuple(found)
+
+
+def _opens(word: str) -> bool:
+    """Whether a quantity can begin with this word."""
+    return word in _OPENINGS or word[0].isdecimal() or not forms(word).isdisjoint(lx.FRACTIONS)
 
 
 def _at(tokens: tuple[Word, ...], i: int) -> Quantity | None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from discorag.rhetoric.support import lexicon as lx
 
 _TOKEN = re.compile(r"[^\W\d_]+\d\w*|\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]")
 _UNITS = frozenset(lx.UNITS)
 _BREAKS = frozenset(",;:.!?—–()")
+_PARTICLES = frozenset(particle for _, particle in lx.PARTICLE_VERBS)
 _DERIVED = (
     ("uction", "uce"), ("ception", "ceive"), ("ision", "ide"), ("usion", "ude"), ("ission", "it"),
     ("fully", ""), ("ically", ""), ("ations", ""), ("ation", ""), ("ition", ""), ("ution", ""), ("ement", ""),
@@ -45,26 +46,35 @@ class Word:
         """Whether the word or a base form of it is in a class of words."""
         return not forms(self.lower).isdisjoint(kind)
 
-    @property
+    @cached_property
     def content(self) -> bool:
         """Whether it is a word of an open class: no number, no punctuation mark, no function word."""
-        return self.lower[0].isalpha() and not self.of(lx.LIGHT) and not self.number
+        return _is_content(self.lower)
 
     @property
     def number(self) -> bool:
         """Whether it is a digit string or a number word."""
-        w = self.lower
-        return w[0].isdecimal() or w in lx.CARDINALS or w in lx.SCALES or w in lx.ORDINALS or w in lx.MULTIPLES
+        return _is_number(self.lower)
 
     @property
     def title(self) -> bool:
         """Whether it has a capital that is not the pronoun "I"."""
         return self.text[0].isupper() and self.text != "I"
 
-    @property
+    @cached_property
     def mark(self) -> bool:
         """Whether it is a punctuation mark or symbol."""
         return not self.lower[0].isalnum()
+
+
+@lru_cache(maxsize=16384)
+def _is_content(lower: str) -> bool:
+    return lower[0].isalpha() and forms(lower).isdisjoint(lx.LIGHT) and not _is_number(lower)
+
+
+def _is_number(lower: str) -> bool:
+    named = lower in lx.CARDINALS or lower in lx.SCALES or lower in lx.ORDINALS or lower in lx.MULTIPLES
+    return named or lower[0].isdecimal()
 
 
 @lru_cache(maxsize=4096)
@@ -80,7 +90,7 @@ def _with_particles(raw: list[Word]) -> list[Word]:
     """The tokens, verbs with their particle ("turned down") joined and read as the plain verb (reject)."""
     out: list[Word] = []
     for word in raw:
-        verbs = forms(out[-1].lower) if out else ()
+        verbs = forms(out[-1].lower) if out and word.lower in _PARTICLES else ()
         plain = next((lx.PARTICLE_VERBS[v, word.lower] for v in verbs if (v, word.lower) in lx.PARTICLE_VERBS), None)
         if plain is None:
             out.append(word)
@@ -101,6 +111,7 @@ def _word(token: str) -> list[Word]:
     return [_plain(token)]
 
 
+@lru_cache(maxsize=16384)
 def _plain(token: str, *, possessive: bool = False) -> Word:
     lower = token.lower()
     return Word(token, lower, stem(lower), possessive)
@@ -110,7 +121,7 @@ def _clauses(raw: list[Word]) -> tuple[Word, ...]:
     number, out = 0, list[Word]()
     for i, word in enumerate(raw):
         number += bool(out) and not out[-1].mark and _opens(raw, i)
-        out.append(replace(word, clause=number))
+        out.append(Word(word.text, word.lower, word.stem, word.possessive, number) if number else word)
         number += word.text in _BREAKS
     return tuple(out)
 
@@ -118,8 +129,9 @@ def _clauses(raw: list[Word]) -> tuple[Word, ...]:
 def _opens(raw: list[Word], i: int) -> bool:
     """Whether the word at ``i`` opens a clause."""
     word = raw[i].lower
-    complement = word == "that" and raw[i - 1].content
-    return complement or word in lx.SUBORDINATORS or (word in ("and", "or") and _opens_a_clause(raw, i))
+    if word in lx.SUBORDINATORS or (word == "that" and raw[i - 1].content):
+        return True
+    return word in ("and", "or") and _opens_a_clause(raw, i)
 
 
 def _opens_a_clause(raw: list[Word], i: int) -> bool:
