@@ -40,8 +40,11 @@ def unescape(text: str) -> str:
 
 
 def code_table() -> str:
-    """Every relation's code and name, ``elab ELABORATION, expl EXPLANATION, ...``: the key to the markers."""
-    return ", ".join(f"{r.code} {r.value}" for r in Relation)
+    """Every relation's code and name, ``elab elaboration, expl explanation, ...``: the key to the markers.
+
+    In lower case, which takes a tokenizer half the tokens.
+    """
+    return ", ".join(f"{r.code} {r.value.lower()}" for r in Relation)
 
 
 def mark(text: str, tree: RstTree, *, offset: int) -> str:

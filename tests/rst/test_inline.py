@@ -100,5 +100,5 @@ def test_a_tree_made_for_another_text_is_refused(text: str, offset: int):
 
 
 def test_the_code_table_names_every_relation():
-    assert code_table().startswith("elab ELABORATION, expl EXPLANATION")
-    assert [entry.split() for entry in code_table().split(", ")] == [[r.code, r.value] for r in Relation]
+    assert code_table().startswith("elab elaboration, expl explanation")
+    assert [entry.split() for entry in code_table().split(", ")] == [[r.code, r.value.lower()] for r in Relation]
