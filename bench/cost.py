@@ -117,11 +117,11 @@ async def measure(
     """A row for each system, the first being standard RAG, over the same questions with the same chunks."""
     found: dict[str, list[Cost]] = {s.name: [] for s in systems}
     for sample in samples:
-        texts: set[tuple[str, ...]] = set()
+        texts: set[frozenset[str]] = set()  # near ties may come in either order
         for system in systems:
             exchanges, chunks = await _asked(library, system, sample, k)
             found[system.name].append(cost_of(exchanges, tokenizer))
-            texts.add(tuple(c.text for c in chunks))
+            texts.add(frozenset(c.text for c in chunks))
         if len(texts) > 1:
             raise InvariantError(f"Systems retrieved different chunks for {sample.id}.", hint="Ingest again.")
     base = found[systems[0].name]

@@ -90,7 +90,8 @@ class Measured:
 
 
 def measure_all(size: Size, console: Console) -> Measured:
-    """Measure everything, one after the other."""
+    """Measure everything, one after the other, from an empty store: vectors of the same run are the same."""
+    shutil.rmtree(HOME, ignore_errors=True)
     console.print(f"Ingest of {size.words:,} words and {size.asked} questions, each in a process of its own ...")
     ingest, words, query = _processes(size)
     rows, words_per_edu, overhead = asyncio.run(_queries(size, console))
@@ -101,7 +102,6 @@ def measure_all(size: Size, console: Console) -> Measured:
 def _processes(size: Size) -> tuple[Job, int, Job]:
     """Ingest into an empty store, then ask it."""
     home, benchmark = HOME / "fresh", english(size.timed)
-    shutil.rmtree(home, ignore_errors=True)
     folder, words = home / "documents", 0
     folder.mkdir(parents=True)
     for document in _first(benchmark, size.words):
