@@ -1,0 +1,71 @@
+"""RST trees as JSON: the text, the EDUs in it, and the splits over them; nothing is lost."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ValidationError
+
+from discorag.errors import InvariantError
+from discorag.hierarchy.node import Chunk
+from discorag.rst.tree import RstTree, Split
+from discorag.text.span import Span
+
+
+class _Edu(BaseModel):
+    start: int
+    end: int
+    text: str
+
+
+class _TreeJson(BaseModel):
+    text: str
+    edus: tuple[_Edu, ...]
+    splits: tuple[Split, ...]
+
+
+def write_json(source: Chunk | str, tree: RstTree) -> str:
+    """``{"text", "edus": [{"start", "end", "text"}], "splits": [{"start", "mid", "end", "relation", "nuclearity"}]}``.
+
+    EDUs are characters ``[start, end)`` of ``text`` (Unicode code points), splits are EDU indices, in pre-order.
+
+    Args:
+        source: The text that the tree's spans refer to, or the chunk (spans are in document offsets then; those
+            written count from the chunk's start).
+        tree: The tree.
+
+    Raises:
+        InvariantError: An EDU lies outside the text.
+    """
+    text, offset = (source, 0) if isinstance(source, str) else (source.text, source.span.start)
+    if tree.span.start < offset or tree.span.end > offset + len(text):
+        raise InvariantError(
+            f"The tree covers {tree.span}, the text starts at {offset} and has {len(text)} characters.",
+            hint="Pass the text that was parsed; for a tree in document offsets, pass its chunk.",
+        )
+    spans = [Span(start=s.start - offset, end=s.end - offset) for s in tree.edus]
+    edus = tuple(_Edu(start=s.start, end=s.end, text=s.of(text)) for s in spans)
+    return _TreeJson(text=text, edus=edus, splits=tree.splits).model_dump_json(indent=2) + "\n"
+
+
+def read_json(json: str) -> tuple[str, RstTree]:
+    """The text, and the tree over it.
+
+    Raises:
+        InvariantError: It is not the JSON that `write_json` makes, an EDU's text is not the text at its offsets, or
+            the splits are no tree.
+    """
+    try:
+        found = _TreeJson.model_validate_json(json)
+        tree = RstTree(edus=tuple(Span(start=e.start, end=e.end) for e in found.edus), splits=found.splits)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InvariantError(
+            f"This is no tree in JSON: {where} {first['msg']}.", hint="Write it with write_json, splits in pre-order."
+        ) from error
+    for edu in found.edus:
+        if edu.end > len(found.text) or found.text[edu.start : edu.end] != edu.text:
+            raise InvariantError(
+                f"EDU '{edu.text[:40]}' is not the text at [{edu.start}, {edu.end}).",
+                hint="Offsets count Unicode code points of 'text', from 0.",
+            )
+    return found.text, tree

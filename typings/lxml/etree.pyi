@@ -1,0 +1,33 @@
+from collections.abc import Iterator
+from typing import Literal
+
+class XMLSyntaxError(SyntaxError): ...
+
+class DocInfo:
+    doctype: str
+
+class _ElementTree:
+    docinfo: DocInfo
+
+class _Element:
+    tag: str
+    text: str | None
+    def get(self, key: str, default: str = ...) -> str: ...
+    def iter(self, *tags: str) -> Iterator[_Element]: ...
+    def itertext(self) -> Iterator[str]: ...
+    def getroottree(self) -> _ElementTree: ...
+
+class XMLParser:
+    def __init__(
+        self,
+        *,
+        encoding: str = ...,
+        resolve_entities: bool = ...,
+        no_network: bool = ...,
+        load_dtd: bool = ...,
+    ) -> None: ...
+
+def Element(tag: str, attrib: dict[str, str] = ...) -> _Element: ...
+def SubElement(parent: _Element, tag: str, attrib: dict[str, str] = ...) -> _Element: ...
+def fromstring(text: bytes, parser: XMLParser = ...) -> _Element: ...
+def tostring(element: _Element, *, encoding: Literal["unicode"], pretty_print: bool = ...) -> str: ...
