@@ -67,12 +67,12 @@ def _main(job: str, home: Path, arguments: Sequence[str]) -> None:
         opened = time.perf_counter()
         stages = _ingested(rag, arguments[0]) if job == "ingest" else _answered(rag, arguments)
         seconds = time.perf_counter() - opened
-    taken = Job(start_s=opened - start, seconds=seconds, peak_mb=_peak_mb(), stages=stages)
+    taken = Job(start_s=opened - start, seconds=seconds, peak_mb=peak_mb(), stages=stages)
     print(json.dumps(taken.model_dump()))  # noqa: T201
 
 
 def _ingested(rag: DiscoRAG, folder: str) -> dict[str, float]:
-    result = rag.ingest(folder)
+    result = rag.ingest(folder, parser="rules")
     if any(o.status is not Status.ADDED for o in result.outcomes):
         raise InvariantError(f"Not every document was stored: {[o.note for o in result.outcomes]}.")
     return {s.stage: s.seconds for s in result.ledger.stages}
@@ -84,7 +84,8 @@ def _answered(rag: DiscoRAG, questions: Sequence[str]) -> dict[str, float]:
     return {n: sum(s.seconds for r in results for s in r.ledger.stages if s.stage == n) / len(results) for n in names}
 
 
-def _peak_mb() -> float:
+def peak_mb() -> float:
+    """Peak resident memory of this process, in MB (10^6 bytes)."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) * 1024 / 1e6
 

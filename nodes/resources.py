@@ -9,12 +9,13 @@ from anyio.from_thread import start_blocking_portal
 from discorag.errors import ConfigError
 from discorag.ingest import Workbench
 from discorag.models.embedded import EmbeddedGateway
-from discorag.models.encoder import encoder_from
+from discorag.models.encoder import PackagedEncoder, encoder_from
 from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder, LanguageModel
 from discorag.rst.llm import LlmParser
 from discorag.rst.local.rules import RuleParser
+from discorag.rst.local.trained import TrainedParser
 from discorag.rst.paper import PaperParser
 from discorag.rst.parser import TreeParser
 from discorag.settings import Settings, read_settings
@@ -36,6 +37,7 @@ class Resources:
         self.bare_encoder = encoder
         self.model = model
         self.workbench = Workbench()
+        self._parsers: dict[str, TrainedParser] = {}
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Resources:
@@ -73,13 +75,21 @@ class Resources:
     def parser(
         self, engine: str, *, temperature: float = 0.0, max_tokens: int = 2048, beam_width: int = 3
     ) -> TreeParser:
-        """The tree parser of an engine: ``llm``, ``paper`` (Disco-RAG as printed); anything else is ``local``."""
+        """The tree parser of an engine: llm, paper (Disco-RAG as printed), rules, accurate; of others the fast one."""
         if engine == "llm":
             return LlmParser(self.require_model(), load("tree"), max_tokens=max_tokens, temperature=temperature)
         if engine == "paper":
             limits = {"max_tokens": max_tokens, "beam_width": beam_width}
             return PaperParser(self.require_model(), load("paper-tree"), temperature=temperature, **limits)
-        return RuleParser()
+        return RuleParser() if engine == "rules" else self._trained("accurate" if engine == "accurate" else "fast")
+
+    def _trained(self, tier: str) -> TrainedParser:
+        """A tier of the trained parser; the fast one adds to the encoder that is loaded already."""
+        if tier not in self._parsers:
+            encoder = self.bare_encoder if tier == "fast" else None
+            shared = encoder.transformer if isinstance(encoder, PackagedEncoder) else None
+            self._parsers[tier] = TrainedParser(tier, transformer=shared)
+        return self._parsers[tier]
 
     def close(self) -> None:
         """Stop the language model if it is the embedded one, and release the store."""

