@@ -15,7 +15,7 @@ export DISCO_RAG_DATA
 RUNS := .disco-rag/eval/runs
 DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 
-.PHONY: demo test lint types arrows unit studio eval-smoke eval-dev eval-check bench-verify bench-pipeline embedded-llm clean help
+.PHONY: demo test lint types arrows unit studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -72,6 +72,12 @@ bench-verify: .venv/eval.stamp ## The answer verifier against pairs with minimal
 
 bench-pipeline: .venv/dev.stamp .venv/embedded.stamp ## Tokens, seconds, search and ingest speed, memory
 	$(BIN)/python -m bench.pipeline
+
+bench-parser: .venv/dev.stamp .venv/embedded.stamp ## The trained parser on GUM: scores, speed, memory, growth
+	$(BIN)/python -m bench.parser
+
+bench-relations: .venv/dev.stamp ## Relations between chunks: GUM, SICK and the frozen pairs
+	$(BIN)/python -m bench.relations.measure
 
 embedded-llm: .venv/embedded.stamp ## A tiny language model inside the process, to try the plumbing
 

@@ -54,6 +54,12 @@ def run(
         Literal["all", "chosen"] | None, typer.Option(help="all or chosen: whose documents an open suite searches.")
     ] = None,
     system: Annotated[list[str] | None, typer.Option(help="Only these systems; repeatable.")] = None,
+    parser: Annotated[
+        Literal["rules", "local", "accurate"] | None, typer.Option(help="Whose trees; default: as the suite says.")
+    ] = None,
+    relater: Annotated[
+        Literal["rules", "local"] | None, typer.Option(help="Who relates chunks without a language model.")
+    ] = None,
     to: Annotated[Path | None, typer.Option("--out", help="Folder of the runs (default: HOME/runs).")] = None,
     data: Data = None,
     home: Home = HOME,
@@ -68,7 +74,13 @@ def run(
     summac: Annotated[Path | None, typer.Option(help="Folder of an NLI model, for SummaC.")] = None,
 ) -> None:
     """Run suites, or go on where a run was cut off; every answer is recorded as soon as it is scored."""
-    changes = {"limit": limit, "pool": pool, "systems": tuple(system or ()) or None}
+    changes = {
+        "limit": limit,
+        "pool": pool,
+        "parser": parser,
+        "relater": relater,
+        "systems": tuple(system or ()) or None,
+    }
     chosen = [_changed(load_suite(name), changes) for name in suites]
     judge = judge_settings(judge_url, judge_model, judge_key, home / "judge") if judge_url else None
     models = metric_models(judge, judge_prompt, reader=reader, bertscore=bertscore, summac=summac)

@@ -81,7 +81,8 @@ class Answerer:
     def _switches(self, system: System) -> dict[str, Any]:
         suite = self._suite
         common = {"corpus": self._corpus.name, "top_k": suite.top_k, "answer_tokens": suite.answer_tokens}
-        return {**common, **system.switches}
+        local = {} if self._rag.resources.model else {"relater": suite.relater}
+        return {**common, **local, **system.switches}
 
     def _asked(self, sample: Sample, system: System) -> AnswerInput:
         own = system.own or self._suite.retrieval == "own"

@@ -39,16 +39,20 @@ class Corpus:
         return DocSpan(doc=self.known[chunk.doc_id], span=chunk.span)
 
 
-async def ingest(rag: DiscoRAG, benchmark: Benchmark, home: Path, progress: Progress | None = None) -> Corpus:
+async def ingest(
+    rag: DiscoRAG, benchmark: Benchmark, home: Path, progress: Progress | None = None, *, parser: str = "rules"
+) -> Corpus:
     """Write the documents below ``home`` and ingest them; unchanged ones are neither written nor ingested again.
+
+    Each parser's trees make a corpus of their own.
 
     Raises:
         DataError: A document could not be ingested, or its canonical text would differ from the benchmark's.
     """
-    name = f"{benchmark.name}-{_digest(benchmark)[:8]}"
+    name = f"{benchmark.name}-{_digest(benchmark)[:8]}" + (f"-{parser}" if parser != "rules" else "")
     folder = home / "documents" / name
     files = await asyncio.to_thread(_write, benchmark.documents, folder)
-    result = await rag.aingest(folder, corpus=name, progress=progress)
+    result = await rag.aingest(folder, corpus=name, parser=parser, progress=progress)
     for outcome in result.outcomes:
         if outcome.status in (Status.FAILED, Status.SKIPPED, Status.DUPLICATE):
             raise DataError(

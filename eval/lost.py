@@ -76,7 +76,7 @@ def _stage(
 def _place(reference: Reference, chunk: Chunk, corpus: Corpus) -> DocSpan | None:
     if reference.first is None:
         return corpus.place(chunk)
-    units = chunk.units[reference.first - 1 : reference.last]
+    units = chunk.sentences[reference.first - 1 : reference.last]
     if not units:
         return None
     return DocSpan(doc=corpus.known[chunk.doc_id], span=Span(start=units[0].start, end=units[-1].end))

@@ -17,7 +17,6 @@ from discorag.errors import MissingPathError
 from discorag.ids import digest
 from discorag.ledger import Ledger
 from discorag.models.memo import MemoEncoder
-from discorag.rst.local.rules import RuleParser
 from discorag.settings import Settings, StoreSettings
 from eval.answerer import Answerer
 from eval.bill import Bill, CountingModel
@@ -138,7 +137,7 @@ class Session:
 
     async def _corpus(self) -> Corpus:
         with IngestProgress(self.console) as progress:
-            return await ingest(self.rag, self.benchmark, self.place.home, progress.on_event)
+            return await ingest(self.rag, self.benchmark, self.place.home, progress.on_event, parser=self.suite.parser)
 
     def _new(self, wanted: Sequence[System], skips: dict[str, str]) -> Run:
         """The run before its first answer."""
@@ -170,7 +169,7 @@ class Session:
         return {
             **{p: version(p) for p in packages},
             "encoder": resources.encoder.version,
-            "parser": RuleParser().version,
+            "parser": resources.parser(self.suite.parser).version,
             "llm": resources.model.name if resources.model else "none",
             "prompts": digest(prompts)[:16],
             "judge": judge.name if judge else "none",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 
 from discorag.hierarchy.node import Chunk
+from discorag.rhetoric.compress import compressed
 from discorag.rhetoric.engine import Case
 from discorag.rhetoric.graph import RhetoricalGraph
 from discorag.rhetoric.plan import Plan
 from discorag.rst.tree import RstTree
 from nodes.context import AnswerContext
+from nodes.resources import Resources
 from nodes.state import AnswerState
 
 
@@ -23,11 +25,15 @@ async def case_of(state: AnswerState, context: AnswerContext) -> Case:
     return Case(
         query=state["query"],
         instruction=state.get("instruction", ""),
-        chunks=tuple(_with_tree(c, made, keep=context.use_tree) for c in chunks),
+        chunks=tuple(_shortened(_with_tree(c, made, keep=context.use_tree), context, deps) for c in chunks),
         graph=RhetoricalGraph.model_validate(graph) if graph else None,
         plan=Plan(paragraph=plan) if plan else None,
         turns=state.get("turns", {}),
     )
+
+
+def _shortened(chunk: Chunk, context: AnswerContext, deps: Resources) -> Chunk:
+    return chunk if context.compress_to is None else compressed(chunk, context.compress_to, deps.encoder.tokens)
 
 
 def _with_tree(chunk: Chunk, made: dict[str, dict[str, object]], *, keep: bool) -> Chunk:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -68,8 +68,18 @@ class AnswerContext(_Switches):
     use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")
     use_graph: bool = Field(default=True, description="Infer the rhetorical graph between chunks.")
     use_plan: bool = Field(default=True, description="Plan the answer before writing it.")
+    compress_to: int | None = Field(
+        default=None,
+        ge=1,
+        description="Tokens that each chunk is shortened to by its tree, satellites first, never one that changes what "
+        "its nucleus means. None: whole chunks.",
+    )
     parser: Engine = Field(default="auto", description="Engine for trees that a chunk lacks. auto: local.")
-    relater: Engine = Field(default="auto", description="Engine for the graph. auto: llm if an endpoint is configured.")
+    relater: Engine | Literal["rules"] = Field(
+        default="auto",
+        description="Engine for the graph. auto: llm if an endpoint is configured, else local, which learned from GUM; "
+        "rules: stated cues and similarity only.",
+    )
     planner: Engine = Field(default="auto", description="Engine for the plan. auto: llm if an endpoint is configured.")
     generator: Engine = Field(
         default="auto", description="Engine for the answer. auto: llm if an endpoint is configured."
@@ -88,6 +98,12 @@ class AnswerContext(_Switches):
         if isinstance(given, dict) and cast("dict[str, Any]", given).get("preset") == "paper":
             return {**PAPER, **cast("dict[str, Any]", given)}
         return cast("Any", given)
+
+    @model_validator(mode="after")
+    def _compressible(self) -> Self:
+        if self.compress_to is not None and (not self.use_tree or self.preset == "paper"):
+            raise ValueError("compress_to goes by the chunks' trees: it needs use_tree=True and preset='ours'.")
+        return self
 
     @property
     def structured(self) -> bool:
@@ -132,10 +148,11 @@ class AnswerContext(_Switches):
 class IngestContext(_Switches):
     """Switches of the ingest graph."""
 
-    parser: Literal["local", "llm", "paper", "none"] = Field(
+    parser: Literal["local", "accurate", "rules", "llm", "paper", "none"] = Field(
         default="local",
-        description="Engine that makes the chunks' trees; paper: llm with the prompt of Disco-RAG fig. 10, beam 3; "
-        "none leaves them to the query.",
+        description="Engine that makes the chunks' trees. local: the trained parser over MiniLM; accurate: over "
+        "mpnet; rules: sentences joined by layout and connectives; paper: llm with the prompt of Disco-RAG fig. 10, "
+        "beam 3; none leaves them to the query.",
     )
     refresh: bool = Field(default=False, description="Store every document again, also unchanged ones.")
 

@@ -6,6 +6,7 @@ from langgraph.runtime import Runtime
 
 from discorag.errors import ModelError
 from discorag.rhetoric.engine import GraphEngine
+from discorag.rhetoric.learned_graph import LearnedGraph
 from discorag.rhetoric.local import RuleGraph
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
@@ -20,8 +21,8 @@ async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
     case, deps = await case_of(state, context), await context.deps()
-    local = RuleGraph(deps.encoder)
-    llm = await context.llm(context.relater)
+    local: GraphEngine = RuleGraph(deps.encoder) if context.relater == "rules" else LearnedGraph(deps.encoder)
+    llm = await context.llm("local" if context.relater == "rules" else context.relater)
     engine: GraphEngine = llm or local
     try:
         outcome = await engine.relate(case)

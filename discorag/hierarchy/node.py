@@ -144,8 +144,3 @@ class Chunk(BaseModel):
     def page_at(self, offset: int) -> int | None:
         """One-based page of the character at a document offset inside it; None where the source has no pages."""
         return None if self.page is None else self.page + bisect_right(self.page_breaks, offset)
-
-    @property
-    def units(self) -> tuple[Span, ...]:
-        """The EDUs of its tree, or its sentences when it has none: what plans and answers select from."""
-        return self.tree.edus if self.tree else self.sentences

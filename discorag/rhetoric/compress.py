@@ -114,6 +114,21 @@ def compress(chunk: Chunk, budget: int, count: Callable[[str], int] | TokenCount
     )
 
 
+def compressed(chunk: Chunk, budget: int, count: Callable[[str], int] | TokenCounter) -> Chunk:
+    """The chunk with the tree and the sentences that are left of it; unchanged if it has no tree.
+
+    Its text stays, since offsets refer to it: who shows the chunk shows the EDUs of its tree, with `GAP` between.
+    """
+    if chunk.tree is None:
+        return chunk
+    tree = compress(chunk, budget, count).tree
+    kept = [s for s in chunk.sentences if any(s.contains(e) or e.contains(s) for e in tree.edus)]
+    gone = frozenset(chunk.sentences) - frozenset(kept)
+    paragraphs = (i - sum(s in gone for s in chunk.sentences[:i]) for i in chunk.paragraph_starts)
+    starts = tuple(sorted({i for i in paragraphs if 0 < i < len(kept)}))
+    return chunk.model_copy(update={"tree": tree, "sentences": tuple(kept), "paragraph_starts": starts})
+
+
 def _departures(chunk: Chunk, tree: RstTree) -> tuple[list[int], list[Relation]]:
     """For each EDU the step at which it goes (from 1; of those that stay, after the last), and by what it hangs."""
     links, nearest = _satellite_links(tree)

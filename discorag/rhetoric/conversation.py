@@ -13,6 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 from discorag.hierarchy.node import Chunk
 from discorag.models.protocol import Message, Template
+from discorag.rhetoric.compress import GAP
 from discorag.rhetoric.engine import Case
 from discorag.rhetoric.graph import RhetoricalGraph
 from discorag.rhetoric.labels import EDGE_RELATIONS
@@ -34,14 +35,14 @@ class Templates:
 
 
 def evidence_block(case: Case) -> str:
-    """All chunks, fenced and escaped, numbered from 1; the tree of each is recoverable with `rst.inline.unmark`."""
+    """All chunks, fenced and escaped, numbered from 1; `rst.inline.unmark` recovers the tree of one that is whole."""
     return "\n\n".join(_fenced(i, chunk) for i, chunk in enumerate(case.chunks, start=1))
 
 
 def _fenced(number: int, chunk: Chunk) -> str:
     columns = " ".join(chunk.columns.split())  # of the table that the chunk goes on with
     where = " > ".join(dict.fromkeys(filter(None, (chunk.title, *chunk.headings, columns))))
-    body = mark(chunk.text, chunk.tree, offset=chunk.span.start) if chunk.tree else escape(chunk.text)
+    body = mark(chunk.text, chunk.tree, offset=chunk.span.start, gap=GAP) if chunk.tree else escape(chunk.text)
     return f'<chunk id="{number}" source={quoteattr(where)}>\n{body}\n</chunk>'
 
 

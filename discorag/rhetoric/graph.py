@@ -12,7 +12,8 @@ from discorag.text.span import Span
 class Edge(BaseModel):
     """A directed relation from chunk ``source`` to chunk ``target`` (chunk ids).
 
-    ``source_span`` and ``target_span`` are the sentences that carry it, in document offsets, where the engine knows.
+    ``source_span`` and ``target_span`` are the sentences that carry it, in document offsets, where the engine knows;
+    ``confidence`` is from 0 to 1, where the engine gives one.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -22,6 +23,7 @@ class Edge(BaseModel):
     relation: ChunkRelation
     source_span: Span | None = None
     target_span: Span | None = None
+    confidence: float | None = None
 
     @property
     def disagrees(self) -> bool:

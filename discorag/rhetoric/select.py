@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from discorag.rhetoric.companions import companions
 from discorag.rhetoric.contrast import at_odds
 from discorag.rhetoric.engine import Case
 from discorag.rhetoric.units import UnitTable
@@ -24,9 +25,10 @@ class Selection:
 
 
 def select(case: Case, table: UnitTable, query: Vectors) -> Selection:
-    """The most relevant statements, without repetition; of two claims at odds, neither comes without the other.
+    """The most relevant statements, without repetition.
 
-    A disagreement counts when one of its sides is relevant enough to be told; its other side is then told too.
+    A disagreement counts when one of its sides is relevant enough to be told; its other side is then told too. A
+    claim comes with the sentence that says who makes it, or when it holds, if the tree has it apart.
     """
     relevance = table.relevance(query)
     ranked = sorted((i for i, u in enumerate(table.units) if u.statement), key=lambda i: (-float(relevance[i]), i))
@@ -40,8 +42,16 @@ def select(case: Case, table: UnitTable, query: Vectors) -> Selection:
     for i in worthy:
         if len(chosen) < LIMIT and i not in chosen and _adds(i, chosen, table):
             chosen.append(i)
+    chosen += _qualifiers(case, table, chosen)
     chosen.sort(key=lambda i: (-float(relevance[i]), i))
     return Selection(tuple(chosen), tuple(p for p in opposed if p[0] in chosen and p[1] in chosen))
+
+
+def _qualifiers(case: Case, table: UnitTable, chosen: list[int]) -> list[int]:
+    """What the chosen units must not be told without: their source, their condition; no new statement of its own."""
+    needed = companions(case.chunks, table)
+    missing = (j for i in chosen for j in needed.get(i, ()))
+    return [j for j in dict.fromkeys(missing) if j not in chosen and table.units[j].statement]
 
 
 def _adds(i: int, chosen: list[int], table: UnitTable) -> bool:

@@ -1,4 +1,4 @@
-"""The units of a case's chunks (EDUs, or sentences without a tree) with their vectors and their weight."""
+"""The units of a case's chunks, their sentences, with their vectors and their weight in the tree."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from discorag.hierarchy.node import Chunk
 from discorag.models.protocol import Encoder
+from discorag.rst.tree import RstTree
 from discorag.store.protocol import Vectors
 from discorag.text.span import Span
 
@@ -104,8 +105,19 @@ async def unit_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> UnitTable:
 
 
 def _units_of(number: int, chunk: Chunk) -> list[Unit]:
-    depths = chunk.tree.satellite_depth if chunk.tree else (0,) * len(chunk.units)
     return [
-        Unit(number, j, span, chunk.slice(span), depth)
-        for j, (span, depth) in enumerate(zip(chunk.units, depths, strict=True), start=1)
+        Unit(number, j, span, chunk.slice(span), _depth(chunk.tree, span))
+        for j, span in enumerate(chunk.sentences, start=1)
     ]
+
+
+def _depth(tree: RstTree | None, sentence: Span) -> int:
+    """How many satellite links lie above a sentence: above the most nuclear of its EDUs."""
+    if tree is None:
+        return 0
+    inside = [
+        d
+        for e, d in zip(tree.edus, tree.satellite_depth, strict=True)
+        if e.start < sentence.end and e.end > sentence.start
+    ]
+    return min(inside, default=0)

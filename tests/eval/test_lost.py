@@ -129,10 +129,11 @@ def test_citations_are_resolved_to_places(text: str, places: list[DocSpan]) -> N
     assert cited(text, (FIRST, SECOND), CORPUS) == tuple(places)
 
 
-def test_with_a_tree_the_units_are_its_edus() -> None:
+def test_the_units_are_sentences_also_with_a_tree_of_clauses() -> None:
     with_tree = chunk(0, 12, 60, tree=True)
-    assert cited("[1.1]", (with_tree,), CORPUS) == (at(0, 12),)
-    assert cited("[1.1]", (with_tree.model_copy(update={"tree": None}),), CORPUS) == (at(0, 60),)
+    assert with_tree.tree is not None
+    assert len(with_tree.tree.edus) == 2
+    assert cited("[1.1]", (with_tree,), CORPUS) == (at(0, 60),)
 
 
 def test_a_plan_that_cites_another_unit_of_the_right_chunk_has_lost_the_evidence() -> None:

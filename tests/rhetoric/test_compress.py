@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from discorag.errors import InvariantError
 from discorag.hierarchy.node import Chunk
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
-from discorag.rhetoric.compress import GAP, PROTECTED, Compressed, compress
+from discorag.rhetoric.compress import GAP, PROTECTED, Compressed, compress, compressed
+from discorag.rhetoric.conversation import evidence_block
+from discorag.rhetoric.engine import Case
 from discorag.rst.relations import Nuclearity, Relation
 from discorag.rst.tree import RstTree, Split, from_splits
 from discorag.text.span import Span
+from nodes.context import AnswerContext
 from tests.rhetoric.cases import case_from
 from tests.strategies import parsed_texts, trees_over
 
@@ -51,7 +56,7 @@ def parsed_chunks(draw: st.DrawFn) -> Chunk:
         st.lists(st.sampled_from(["tides rise", "it does not", "he said so", "a b c d"]), min_size=1, max_size=9)
     )
     plain = parsed(*said, links=tuple((0, i, i + 1, Relation.JOINT, NN) for i in range(1, len(said))))
-    return plain.model_copy(update={"tree": draw(trees_over(plain.units))})
+    return plain.model_copy(update={"tree": draw(trees_over(tree_of(plain).edus))})
 
 
 counters = st.sampled_from([words, len])
@@ -92,10 +97,10 @@ def test_a_text_over_its_budget_is_said_to_be_and_no_other_budget_gives_a_shorte
 @given(parsed_chunks(), budgets, counters)
 def test_kept_and_dropped_are_all_edus_each_once(chunk: Chunk, budget: int, count: Count):
     done = compress(chunk, budget, count)
-    assert sorted([*done.kept, *(d.edu for d in done.dropped)]) == list(range(len(chunk.units)))
+    assert sorted([*done.kept, *(d.edu for d in done.dropped)]) == list(range(len(tree_of(chunk).edus)))
     assert done.kept == tuple(sorted(done.kept))
     for d in done.dropped:
-        assert (d.span, d.text) == (chunk.units[d.edu], chunk.slice(chunk.units[d.edu]))
+        assert (d.span, d.text) == (tree_of(chunk).edus[d.edu], chunk.slice(tree_of(chunk).edus[d.edu]))
 
 
 @settings(deadline=None)
@@ -127,7 +132,7 @@ def test_a_protected_satellite_never_goes_without_its_nucleus(chunk: Chunk, budg
 @given(parsed_chunks(), budgets, counters)
 def test_no_nucleus_goes_while_its_satellite_or_its_fellow_nucleus_stays(chunk: Chunk, budget: int, count: Count):
     kept = set(compress(chunk, budget, count).kept)
-    assert tree_of(chunk).head(0, len(chunk.units)) in kept
+    assert tree_of(chunk).head(0, len(tree_of(chunk).edus)) in kept
     for split in tree_of(chunk).splits:
         nucleus, other = kept_share(split, kept)
         assert nucleus or not other, split
@@ -152,10 +157,13 @@ def test_the_tree_is_over_the_kept_edus_with_their_spans_and_heads(chunk: Chunk,
 @settings(deadline=None)
 @given(parsed_chunks(), budgets, counters)
 def test_the_text_is_the_kept_stretches_verbatim_with_a_mark_for_every_gap(chunk: Chunk, budget: int, count: Count):
-    done, n = compress(chunk, budget, count), len(chunk.units)
+    done, n = compress(chunk, budget, count), len(tree_of(chunk).edus)
     firsts = [i for i in done.kept if i - 1 not in done.kept]
     lasts = [i for i in done.kept if i + 1 not in done.kept]
-    runs = [Span(start=chunk.units[a].start, end=chunk.units[b].end) for a, b in zip(firsts, lasts, strict=True)]
+    runs = [
+        Span(start=tree_of(chunk).edus[a].start, end=tree_of(chunk).edus[b].end)
+        for a, b in zip(firsts, lasts, strict=True)
+    ]
     between = f" {GAP} ".join(chunk.slice(run) for run in runs)
     assert done.text == f"{GAP} " * (done.kept[0] > 0) + between + f" {GAP}" * (done.kept[-1] < n - 1)
 
@@ -202,7 +210,7 @@ def test_what_is_dropped_names_its_place_and_the_relation_by_which_it_hung():
         (0, "Bees dance,", Relation.BACKGROUND),
         (2, "Others learn.", Relation.CAUSE),
     ]
-    assert done.dropped[1].span == bees.units[2]
+    assert done.dropped[1].span == tree_of(bees).edus[2]
 
 
 @pytest.mark.parametrize("relation", ["ATTRIBUTION", "CONDITION", "CONCESSION", "PURPOSE"])
@@ -305,10 +313,27 @@ def test_a_chain_of_a_thousand_satellites_is_cut_from_its_end():
     assert compress(long, 990, words).kept == tuple(range(989))
 
 
-async def test_a_compressed_chunk_serves_the_engines_as_a_chunk_with_a_smaller_tree(encoder: Encoder):
+async def test_a_compressed_chunk_serves_the_engines_as_a_chunk_with_fewer_sentences(encoder: Encoder):
     text = "Bees dance. For example, they waggle. Therefore others find food. Flowers bloom in May."
     [whole] = (await case_from({"a": text}, "bees", encoder)).chunks
-    done = compress(whole, 12, encoder.tokens)
-    smaller = whole.model_copy(update={"tree": done.tree})
-    assert [whole.slice(u) for u in smaller.units] == [whole.slice(whole.units[i]) for i in done.kept]
-    assert len(done.kept) < len(whole.units)
+    kept = compress(whole, 12, encoder.tokens).kept
+    smaller = compressed(whole, 12, encoder.tokens)
+    assert [smaller.slice(s) for s in smaller.sentences] == [whole.slice(tree_of(whole).edus[i]) for i in kept]
+    assert len(kept) < len(whole.sentences)
+    assert smaller.text == whole.text
+    shown = evidence_block(Case(query="bees", chunks=(smaller,)))
+    assert GAP in shown
+    assert all(whole.slice(e) not in shown for i, e in enumerate(tree_of(whole).edus) if i not in kept)
+
+
+async def test_a_chunk_without_a_tree_stays_whole_and_a_large_budget_keeps_all(encoder: Encoder):
+    [whole] = (await case_from({"a": "Bees dance. They waggle."}, "bees", encoder)).chunks
+    bare = whole.model_copy(update={"tree": None})
+    assert compressed(bare, 1, encoder.tokens) == bare
+    assert compressed(whole, 1000, encoder.tokens) == whole
+
+
+@pytest.mark.parametrize("switches", [{"use_tree": False}, {"preset": "paper"}])
+def test_compression_needs_our_trees(switches: dict[str, Any]):
+    with pytest.raises(ValidationError, match="compress_to"):
+        AnswerContext(compress_to=50, **switches)
