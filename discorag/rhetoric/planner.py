@@ -51,7 +51,8 @@ def _steps(case: Case, graph: RhetoricalGraph, table: UnitTable, selection: Sele
     background = [i for i in selection.chosen if _is_background(case, graph, table, i) and not _opposes(selection, i)]
     steps = [f"Begin with the background in {_cite(table, i)}." for i in background]
     told = set(background)
-    for i in _nuclei_first(case, graph, table, [i for i in selection.chosen if i not in told]):
+    rest = sorted((i for i in selection.chosen if i not in told), key=lambda i: _disputed_hearsay(table, selection, i))
+    for i in _nuclei_first(case, graph, table, rest):
         if i in told:
             continue
         lead = "State the main point of" if len(told) == len(background) else "Add"
@@ -61,6 +62,11 @@ def _steps(case: Case, graph: RhetoricalGraph, table: UnitTable, selection: Sele
             steps.append(f"Set against it {_cite(table, j)}, which {_verdict(case, graph, table, i, j)}.")
             told.add(j)
     return steps
+
+
+def _disputed_hearsay(table: UnitTable, selection: Selection, i: int) -> bool:
+    """Whether a unit tells what somebody says and another source says otherwise: no main point to start with."""
+    return _opposes(selection, i) and bool(cues.ATTRIBUTION.search(table.units[i].text))
 
 
 def _nuclei_first(case: Case, graph: RhetoricalGraph, table: UnitTable, chosen: list[int]) -> list[int]:

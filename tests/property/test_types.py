@@ -111,7 +111,7 @@ def chunk(**changes: object) -> Chunk:
 
 
 def test_a_chunk_slices_by_document_offsets() -> None:
-    assert [chunk().slice(s) for s in chunk().units] == ["One.", "Two."]
+    assert [chunk().slice(s) for s in chunk().sentences] == ["One.", "Two."]
     with pytest.raises(InvariantError, match="not inside"):
         chunk().slice(Span(start=0, end=12))
 
