@@ -84,7 +84,8 @@ def test_offsets_refer_to_the_stored_canonical_text(rag: DiscoRAG) -> None:
         for chunk in store.chunks_of(scope, m.doc_id):
             assert text[chunk.span.start : chunk.span.end] == chunk.text
             assert chunk.tree is not None
-            assert [s.of(text) for s in chunk.tree.edus] == [chunk.slice(s) for s in chunk.sentences]
+            assert [s.of(text) for s in chunk.tree.edus] == [chunk.slice(s) for s in chunk.tree.edus]
+            assert [s.of(text) for s in chunk.sentences] == [chunk.slice(s) for s in chunk.sentences]
 
 
 def test_nothing_is_truncated_at_encoding(rag: DiscoRAG, encoder: Encoder) -> None:
