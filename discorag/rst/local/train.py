@@ -130,7 +130,7 @@ class Run:
 
     def load(self, path: Path) -> None:
         """Go on from a checkpoint."""
-        state: dict[str, Any] = torch.load(path, weights_only=False)
+        state: dict[str, Any] = torch.load(path, weights_only=True)
         self.model.load_state_dict(state["model"], strict=False)
         self.optimiser.load_state_dict(state["optimiser"])
         self.schedule.load_state_dict(state["schedule"])
