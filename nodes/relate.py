@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from langgraph.runtime import Runtime
 
 from discorag.errors import ModelError
@@ -21,7 +23,8 @@ async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
     case, deps = await case_of(state, context), await context.deps()
-    local: GraphEngine = RuleGraph(deps.encoder) if context.relater == "rules" else LearnedGraph(deps.encoder)
+    engines = RuleGraph if context.relater == "rules" else LearnedGraph
+    local: GraphEngine = await asyncio.to_thread(engines, deps.encoder)  # reads its weights at first
     llm = await context.llm("local" if context.relater == "rules" else context.relater)
     engine: GraphEngine = llm or local
     try:

@@ -33,7 +33,7 @@ from discorag.rhetoric.learned import (
 from discorag.rhetoric.local import NEAR, SAME
 from discorag.rhetoric.opposition import all_odds
 from discorag.rhetoric.passages import Floats, Passage, similarities
-from discorag.rhetoric.units import UnitTable, unit_table, within_window
+from discorag.rhetoric.units import UnitTable, unit_table
 from discorag.text.span import Span
 
 _R = ChunkRelation
@@ -96,17 +96,15 @@ class LearnedGraph:
         if len(case.chunks) < 2:
             return []
         table = await unit_table(case.chunks, self._encoder)
-        passages = await _passages(case.chunks, self._encoder)
-        return list(_judged(case.chunks, table, passages, self._model))
+        return list(_judged(case.chunks, table, _passages(case.chunks, table), self._model))
 
 
-async def _passages(chunks: Sequence[Chunk], encoder: Encoder) -> list[Passage]:
+def _passages(chunks: Sequence[Chunk], table: UnitTable) -> list[Passage]:
     texts = [tuple(c.slice(s) for s in c.sentences) for c in chunks]
-    vectors = await encoder.encode_documents(within_window([t for part in texts for t in part], encoder))
     ends = np.cumsum([len(part) for part in texts])
     return [
         Passage(part, own, c.doc_id, c.span.start, c.span.end)
-        for c, part, own in zip(chunks, texts, np.split(vectors, ends[:-1]), strict=True)
+        for c, part, own in zip(chunks, texts, np.split(table.vectors, ends[:-1]), strict=True)
     ]
 
 

@@ -25,6 +25,7 @@ class Shape:
         adapted: The first layer with low-rank updates, one-based.
         rank: Of the updates.
         window: Word pieces that are encoded at once, special tokens included.
+        scale: Of the updates, before they are added.
     """
 
     layers: tuple[int, ...]
@@ -32,10 +33,6 @@ class Shape:
     rank: int
     window: int = 256
     scale: float = 2.0
-
-
-FAST = Shape(layers=(3, 6), adapted=1, rank=16)
-ACCURATE = Shape(layers=(7, 12), adapted=5, rank=16)
 
 
 class Transformer(Protocol):
