@@ -17,7 +17,10 @@ from discorag.text.span import Span
 
 
 class Split(BaseModel):
-    """An inner node: EDUs ``[start, mid)`` and ``[mid, end)``, zero-based, joined by a relation."""
+    """An inner node: EDUs ``[start, mid)`` and ``[mid, end)``, zero-based, joined by a relation.
+
+    ``confidence`` is the probability that its parser gives to this cut with this label; None where it gives none.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -26,6 +29,7 @@ class Split(BaseModel):
     end: int
     relation: Relation
     nuclearity: Nuclearity
+    confidence: float | None = Field(default=None, ge=0, le=1)
 
     @model_validator(mode="after")
     def _check(self) -> Split:

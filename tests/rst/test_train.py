@@ -2,18 +2,25 @@
 
 # torch is typed in part only.
 # pyright: reportUnknownMemberType=false
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import torch
 
-from discorag.errors import ConfigError
+from discorag.errors import ConfigError, InvalidOutputError
+from discorag.hierarchy.node import Chunk
 from discorag.rst.local.evaluate import main as evaluate
 from discorag.rst.local.evaluate import right_branching
-from discorag.rst.local.gum import load_gum
+from discorag.rst.local.gum import GumDocument, load_gum
+from discorag.rst.local.gum_labels import CLASSES, RELATIONS, class_of_relation
+from discorag.rst.local.prompted import score_prompted, whole_documents
 from discorag.rst.local.score import CASES, score
 from discorag.rst.local.tiers import TIERS, Tier, load, restore, save
 from discorag.rst.local.train import Rates, Run, epoch, prepared
+from discorag.rst.parser import ParsedTree
+from discorag.rst.relations import Relation
+from discorag.rst.tree import Split, from_splits
 from tests.rst.gum_corpus import corpus
 
 _TIER: Tier = TIERS["fast"]
@@ -76,3 +83,50 @@ def test_right_branching_is_measured_beside_the_tiers(tmp_path: Path, capsys: py
     evaluate(gum=folder, split="dev", weights=tmp_path, out=tmp_path / "out.json")
     assert "right-branching" in capsys.readouterr().out
     assert (tmp_path / "out.json").exists()
+
+
+class _Gold:
+    """A parser that knows the gold tree, and fails on texts that hold ``hard``."""
+
+    name = version = "gold"
+
+    def __init__(self, documents: Sequence[GumDocument], hard: str = "\0") -> None:
+        self._documents, self._hard = {d.text: d for d in documents}, hard
+
+    async def parse(self, chunk: Chunk) -> ParsedTree:
+        if self._hard in chunk.text:
+            raise InvalidOutputError("No tree.")
+        document = self._documents[chunk.text]
+        splits = {
+            (s.start, s.end): Split(
+                start=s.start, mid=s.mid, end=s.end, relation=RELATIONS[s.label] or _HIDDEN, nuclearity=s.nuclearity
+            )
+            for s in document.splits
+        }
+        return ParsedTree(tree=from_splits(document.edus, splits))
+
+
+_HIDDEN = Relation.ELABORATION
+
+
+async def test_a_prompted_parser_is_measured_with_its_own_units(tmp_path: Path):
+    documents = load_gum(corpus(tmp_path), "dev")
+    right = await score_prompted(_Gold(documents), whole_documents(documents))
+    assert (right.failed, right.scores.nuclearity, right.scores.seg) == (0, 100, 100)
+    assert right.scores.relation == pytest.approx(200 / 3)  # the heading's relation is in no inventory
+
+
+async def test_a_text_without_a_tree_counts_as_missed(tmp_path: Path):
+    documents = load_gum(corpus(tmp_path), "dev")
+    missed = await score_prompted(_Gold(documents, documents[0].text[:5]), whole_documents(documents))
+    assert missed.failed == missed.asked == len(documents)
+    assert (missed.scores.span, missed.scores.seg) == (0, 0)
+
+
+def test_a_prompted_parser_needs_an_endpoint(tmp_path: Path):
+    with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
+        evaluate(gum=corpus(tmp_path), split="dev", weights=tmp_path, engine="llm")
+
+
+def test_every_relation_has_a_class():
+    assert {class_of_relation(r) for r in Relation} <= set(CLASSES)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from discorag.errors import InvariantError
 from discorag.hierarchy.node import Chunk
 from discorag.rst.local.rules import rule_tree
-from discorag.rst.local.trained import Leaves, Parsed, TrainedParser
+from discorag.rst.local.trained import Leaves, TrainedParser, Unit
 from discorag.rst.relations import Nuclearity, Relation
+from discorag.rst.tree import RstTree
 from discorag.text.sentences import language_of, sentence_spans
 from discorag.text.span import Span
 
@@ -22,37 +23,37 @@ _VITAMIN = (
 )
 
 
-def _checked(text: str, parser: TrainedParser = _PARSER) -> Parsed:
+def _checked(text: str, parser: TrainedParser = _PARSER) -> RstTree:
     """The parse, after checking that it is a tree over exactly the text."""
-    parsed = parser.parse_text(text)
+    tree = parser.parse_text(text)
     at = 0
-    for edu in parsed.tree.edus:
+    for edu in tree.edus:
         assert not text[at : edu.start].strip()
         piece = text[edu.start : edu.end]
         assert piece
         assert piece == piece.strip()
         at = edu.end
     assert not text[at:].strip()
-    assert len(parsed.confidence) == len(parsed.tree.splits) == len(parsed.tree.edus) - 1
-    assert all(0 <= c <= 1 for c in parsed.confidence)
-    return parsed
+    assert len(tree.splits) == len(tree.edus) - 1
+    assert all(s.confidence is not None for s in tree.splits)
+    return tree
 
 
 def test_clauses_are_units_and_sentences_start_units():
-    edus = [_VITAMIN[e.start : e.end] for e in _checked(_VITAMIN).tree.edus]
+    edus = [_VITAMIN[e.start : e.end] for e in _checked(_VITAMIN).edus]
     assert "if people are deficient." in edus
     assert "Although several trials found no effect," in edus
-    assert {s.start for s in sentence_spans(_VITAMIN)} <= {e.start for e in _checked(_VITAMIN).tree.edus}
+    assert {s.start for s in sentence_spans(_VITAMIN)} <= {e.start for e in _checked(_VITAMIN).edus}
 
 
 def test_a_condition_hangs_on_what_it_limits():
-    tree = _checked(_VITAMIN).tree
+    tree = _checked(_VITAMIN)
     split = tree.split_at(0, 2)
     assert (split.relation, split.nuclearity) == (Relation.CONDITION, Nuclearity.NS)
 
 
 def test_sentence_leaves_are_the_sentences():
-    assert _checked(_VITAMIN, _SENTENCES).tree.edus == sentence_spans(_VITAMIN)
+    assert _checked(_VITAMIN, _SENTENCES).edus == sentence_spans(_VITAMIN)
 
 
 @pytest.mark.parametrize("leaves", ["edu", "sentence"])
@@ -64,8 +65,22 @@ async def test_a_chunks_tree_is_in_document_offsets(leaves: Leaves):
     )
     parsed = await TrainedParser(leaves=leaves).parse(chunk)
     assert parsed.tree.span == chunk.span
-    alone = TrainedParser(leaves=leaves).parse_text(text).tree
+    alone = TrainedParser(leaves=leaves).parse_text(text)
     assert parsed.tree.splits == alone.splits
+
+
+@pytest.mark.parametrize("kind", ["edu", "sentence", "paragraph"])
+def test_given_units_are_the_leaves_as_they_are(kind: Unit):
+    units = ["Pumps failed. ", "They were cheap.\n\nVery cheap.", "The office was warned, 🎉 twice"]
+    tree = _PARSER.parse_units(units, kind)
+    whole = ("\n\n" if kind == "paragraph" else " ").join(units)
+    assert [whole[e.start : e.end] for e in tree.edus] == [u.strip() for u in units]
+
+
+@pytest.mark.parametrize("units", [[], ["Pumps failed.", " "], ["\u200b", "\u200b"], ["水泵坏了。"]])
+def test_units_without_words_are_refused(units: list[str]):
+    with pytest.raises(InvariantError):
+        _PARSER.parse_units(units)
 
 
 def test_the_same_text_gives_the_same_tree():
@@ -101,7 +116,7 @@ def test_odd_texts_give_a_tree_over_exactly_the_text(text: str):
 
 def test_long_texts_give_one_tree():
     text = "\n\n".join([_VITAMIN] * 150)
-    assert len(_checked(text).tree.edus) > 800
+    assert len(_checked(text).edus) > 800
 
 
 @settings(deadline=None, max_examples=40)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -283,7 +283,7 @@ class TestSeveralWriters:
         with ThreadPoolExecutor() as pool, writer_process(server, server_place) as put:
             put(written := 1)  # the process has started
             reading = pool.submit(read)
-            while written < 30 or (len(listed) < 10 and written < 100 and not reading.done()):
+            while written < 30 or (_versions(seen) < 3 and written < 200 and not reading.done()):
                 sleep(0.03)
                 put(written := written + 1)
             done.set()
@@ -292,7 +292,11 @@ class TestSeveralWriters:
         assert [ids for ids in listed if ids not in versions] == []
         assert [ids for ids in seen if ids not in [set(v) for v in versions]] == []
         assert set(enough) == {30}
-        assert len({frozenset(ids) for ids in seen}) > 2
+        assert _versions(seen) > 2
+
+
+def _versions(seen: Sequence[set[str]]) -> int:
+    return len({frozenset(ids) for ids in tuple(seen)})
 
 
 class TestRaces:

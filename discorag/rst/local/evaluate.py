@@ -1,30 +1,39 @@
 """Score parsers on GUM: ``python -m discorag.rst.local.evaluate``; prints a table and writes JSON.
 
-Rows are the tiers whose weights are there, right-branching by layout, and, with ``--engine llm``, a prompted parser on
-the configured endpoint (end to end over windows, since that is what it is asked for).
+Rows are right-branching by layout, the tiers whose weights are there and, with ``--engine llm``, a prompted parser on
+the configured endpoint (``DISCO_RAG_LLM__BASE_URL``), end to end over documents and over the fast tier's windows.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from discorag.errors import ConfigError
+from discorag.models.gateway import gateway_from
+from discorag.rst.llm import LlmParser
 from discorag.rst.local.gum import GumDocument, load_gum
+from discorag.rst.local.model import Model
+from discorag.rst.local.prompted import Prompted, cut_into_windows, score_prompted, whole_documents
 from discorag.rst.local.score import CASES, gold_nodes, score
-from discorag.rst.local.tiers import TIERS, load
+from discorag.rst.local.tiers import TIERS, load, transformer
 from discorag.rst.local.trained import WEIGHTS
 from discorag.rst.parseval import Counter, Node, Parseval
 from discorag.rst.relations import Nuclearity
+from discorag.settings import read_settings
+from prompts import load as load_prompt
 
 OUT = Path("bench/results/parser.json")
+_PROMPTED_TOKENS = 16_384
 
 
 def right_branching(documents: Sequence[GumDocument]) -> Parseval:
@@ -72,6 +81,30 @@ def _rounded(scores: Parseval) -> dict[str, float]:
     return {name: round(value, 2) for name, value in scores if value is not None}
 
 
+def prompted(documents: Sequence[GumDocument]) -> dict[str, Any]:
+    """The scores of the ``llm`` engine's parser on the configured endpoint.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    gateway = gateway_from(read_settings())
+    if gateway is None:
+        raise ConfigError("No language model is configured.", hint="Set DISCO_RAG_LLM__BASE_URL.")
+    parser = LlmParser(gateway, load_prompt("tree"), max_tokens=_PROMPTED_TOKENS)
+    model = Model(transformer(TIERS["fast"]), TIERS["fast"].shape, TIERS["fast"].sizes)
+    cases = {"end_to_end": whole_documents(documents), "window_end_to_end": cut_into_windows(documents, model)}
+
+    async def ask() -> dict[str, Prompted]:
+        try:
+            return {name: await score_prompted(parser, texts) for name, texts in cases.items()}
+        finally:
+            await gateway.aclose()
+
+    found = asyncio.run(ask())
+    counts = {name: {"asked": p.asked, "failed": p.failed} for name, p in found.items()}
+    return {"model": gateway.name, "texts": counts} | {name: _rounded(p.scores) for name, p in found.items()}
+
+
 def shown(rows: Mapping[str, Mapping[str, Any]], title: str) -> Table:
     """The table for people."""
     table = Table("parser", "case", title=title)
@@ -90,6 +123,7 @@ def main(
     split: Annotated[str, typer.Option(help="dev, or test for the final table.")] = "dev",
     weights: Annotated[Path, typer.Option(help="Folder with fast.safetensors and accurate.safetensors.")] = WEIGHTS,
     out: Annotated[Path | None, typer.Option(help="Result file.")] = None,
+    engine: Annotated[Literal["trained", "llm"], typer.Option(help="llm adds a prompted parser.")] = "trained",
 ) -> None:
     """Measure, show, write."""
     console, documents = Console(), load_gum(gum, split)
@@ -98,6 +132,9 @@ def main(
         if (weights / f"{name}.safetensors").is_file():
             console.print(f"{name} ...")
             rows[name] = measured(name, documents, weights / f"{name}.safetensors")
+    if engine == "llm":
+        console.print("llm ...")
+        rows["llm"] = prompted(documents)
     console.print(shown(rows, f"GUM {split}, {len(documents)} documents: original Parseval F1, 15 classes"))
     if out:
         out.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")

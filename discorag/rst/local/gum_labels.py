@@ -56,3 +56,25 @@ LABELS = tuple(RELATIONS)
 def class_of(label: str) -> str:
     """The coarse class of one of GUM's labels."""
     return SAME_UNIT if label == SAME_UNIT else label.partition("-")[0]
+
+
+def class_of_relation(relation: Relation) -> str:
+    """The coarse class of one of Disco-RAG's relations; for those that GUM does not label, of what they are a case of.
+
+    Source: Disco-RAG appendix B, the inventory.
+    """
+    return _CLASS_OF[relation]
+
+
+_CLASS_OF = {relation: class_of(label) for label, relation in RELATIONS.items() if relation is not None} | {
+    _R.EXAMPLE: "elaboration",
+    _R.DEFINITION: "elaboration",
+    _R.CLASSIFICATION: "elaboration",
+    _R.SUMMARY: "restatement",
+    _R.COMPARISON: "adversative",
+    _R.CONSEQUENCE: "causal",
+    _R.INTERPRETATION: "evaluation",
+    _R.TEMPORAL: "context",
+    _R.JOINT: "joint",
+    _R.SEQUENCE: "joint",
+}

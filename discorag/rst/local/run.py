@@ -11,11 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from discorag.errors import InvariantError
 from discorag.rst.local.decode import decode
 from discorag.rst.local.model import Layout, Model, units_of
 from discorag.rst.local.pieces import Level, Pieces
 from discorag.rst.local.refine import likely, refined
-from discorag.rst.local.trained import Leaves, Parsed
+from discorag.rst.local.trained import Leaves, Unit
 from discorag.rst.tree import RstTree, Split, from_splits
 from discorag.text.sentences import sentence_spans, stripped
 from discorag.text.span import Span
@@ -33,15 +34,26 @@ def layout_of(text: str, sentences: Sequence[Span] | None = None, paragraphs: Se
     return Layout(text, found, tuple(i for i, gap in enumerate(between, start=1) if gap.count("\n") > 1))
 
 
-def parse(model: Model, layout: Layout, leaves: Leaves) -> Parsed:
+def parse(model: Model, layout: Layout, leaves: Leaves) -> RstTree:
     """The tree over the text."""
     with torch.inference_mode():
         pieces = model.pieces(layout)
         if not len(pieces.ids):  # nothing that the tokenizer knows, such as zero-width characters only
-            return Parsed(RstTree(edus=(_whole(layout.text),)), ())
+            return RstTree(edus=(_whole(layout.text),))
         tokens = model.tokens(pieces)
         units = list(layout.sentences) if leaves == "sentence" else edus(model, layout.text, pieces, tokens)
         return _tree(model, layout.text, pieces, tokens, units, leaves)
+
+
+def parse_units(model: Model, text: str, units: Sequence[Span], kind: Unit) -> RstTree:
+    """The tree over these units of ``text``; a paragraph's first character starts a sentence and a paragraph."""
+    first = tuple(range(len(units))) if kind == "paragraph" else ()
+    layout = Layout(text, tuple(units), first) if kind != "edu" else layout_of(text)
+    with torch.inference_mode():
+        pieces = model.pieces(layout)
+        if not len(pieces.ids):
+            raise InvariantError("The texts hold no word.", hint="Leave such texts out.")
+        return _tree(model, text, pieces, model.tokens(pieces), units, kind)
 
 
 def _whole(text: str) -> Span:
@@ -60,16 +72,17 @@ def edus(model: Model, text: str, pieces: Pieces, tokens: Tensor, *, start: floa
     return [s for s in spans if s is not None]
 
 
-def _tree(model: Model, text: str, pieces: Pieces, tokens: Tensor, spans: Sequence[Span], leaves: Leaves) -> Parsed:
-    units = units_of(pieces, spans, leaves)
+def _tree(model: Model, text: str, pieces: Pieces, tokens: Tensor, spans: Sequence[Span], kind: Unit) -> RstTree:
+    units = units_of(pieces, spans, kind)
     [borders] = model.network.borders(tokens, [units])
     splits: dict[tuple[int, int], Split] = {}
-    confidence: list[float] = []
     for d in decode(model.network, borders, units.levels):
         nuclearity, relation, p = likely(d.label_ps)
         left = text[spans[d.start].start : spans[d.mid - 1].end]
         right = text[spans[d.mid].start : spans[d.end - 1].end]
         relation = refined(relation, nuclearity, left, right)
-        splits[d.start, d.end] = Split(start=d.start, mid=d.mid, end=d.end, relation=relation, nuclearity=nuclearity)
-        confidence.append(d.split_p * p)
-    return Parsed(from_splits(tuple(spans), splits), tuple(confidence))
+        sure = min(1.0, d.split_p * p)
+        splits[d.start, d.end] = Split(
+            start=d.start, mid=d.mid, end=d.end, relation=relation, nuclearity=nuclearity, confidence=sure
+        )
+    return from_splits(tuple(spans), splits)

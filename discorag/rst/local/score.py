@@ -19,7 +19,8 @@ from discorag.rst.local.run import edus, layout_of
 from discorag.rst.parseval import Counter, Node, Parseval
 from discorag.text.span import Span
 
-CASES = ("gold", "end_to_end", "sentence", "window")
+CASES = ("gold", "end_to_end", "sentence", "window", "window_end_to_end")
+"""Gold EDUs; own EDUs; gold sentences; the same two over windows of the encoder, which is what a chunk is."""
 _COARSE = sorted({(n, class_of(label)) for n, label in JOINT_LABELS})
 _MATRIX = np.array([[(n, class_of(label)) == group for group in _COARSE] for n, label in JOINT_LABELS], dtype=float)
 
@@ -44,8 +45,8 @@ def _one(model: Model, document: GumDocument, counters: Mapping[str, Counter], e
         counters[case].add(nodes_of(model, pieces, tokens, spans, kind, exact), gold)
 
     whole = gold_nodes(document.edus, document.splits)
+    found = edus(model, document.text, pieces, tokens)
     if "end_to_end" in counters:
-        found = edus(model, document.text, pieces, tokens)
         add("end_to_end", found, "edu", whole)
         counters["end_to_end"].add_starts([e.start for e in found[1:]], [e.start for e in document.edus[1:]])
     if "gold" in counters:
@@ -53,9 +54,13 @@ def _one(model: Model, document: GumDocument, counters: Mapping[str, Counter], e
     if "sentence" in counters:
         units, tree = merged(document, document.sentences)
         add("sentence", units, "sentence", gold_nodes(units, tree))
-    if "window" in counters:
-        for inside, tree in windows(document, pieces):
+    for inside, tree in windows(document, pieces):
+        if "window" in counters:
             add("window", inside, "edu", gold_nodes(inside, tree))
+        if "window_end_to_end" in counters:
+            own = [e for e in found if inside[0].start <= e.start < inside[-1].end]
+            add("window_end_to_end", own, "edu", gold_nodes(inside, tree))
+            counters["window_end_to_end"].add_starts([e.start for e in own[1:]], [e.start for e in inside[1:]])
 
 
 def windows(document: GumDocument, pieces: Pieces) -> Iterator[tuple[list[Span], list[GoldSplit]]]:

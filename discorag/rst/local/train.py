@@ -190,7 +190,7 @@ class States:
         """A document's pieces and states."""
         pieces = self._model.pieces(layout_of(document.text))
         if document.id not in self._known:
-            with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+            with torch.no_grad():
                 self._known[document.id] = self._model.states([pieces]).bfloat16()
         return pieces, self._known[document.id].float()
 
@@ -228,8 +228,7 @@ def _encoded(model: Model, batch: Sequence[GumDocument], chance: random.Random) 
     """With windows cut at other places each time."""
     first = [chance.randrange(32, model.shape.window - 2) for _ in batch]
     pieces = [model.pieces(layout_of(d.text), first=f) for d, f in zip(batch, first, strict=True)]
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        states = model.states(pieces)
+    states = model.states(pieces)
     return list(zip(pieces, states.split([len(p.ids) for p in pieces]), strict=True))
 
 
@@ -253,6 +252,9 @@ def main(
         console.print(f"Goes on after epoch {run.epoch}.")
     while run.epoch < chosen.warm + (epochs or chosen.epochs):
         loss = epoch(run, train, seed, warm=chosen.warm)
+        if run.epoch < chosen.warm:
+            run.save(folder / "last.pt")
+            continue
         found = score(run.model, dev, cases=("gold", "end_to_end"))
         full = found["gold"].full + found["end_to_end"].full
         shown = (f"{name} {value:.1f}" for case in found.values() for name, value in case if value is not None)

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -23,17 +22,10 @@ if TYPE_CHECKING:
     from discorag.rst.local.model import Model
 
 Leaves = Literal["edu", "sentence"]
+Unit = Literal["edu", "sentence", "paragraph"]
 _LOG = logging.getLogger(__name__)
 WEIGHTS = Path(__file__).parent / "weights"
 VERSION = "gum-1"
-
-
-@dataclass(frozen=True)
-class Parsed:
-    """A tree with how sure the parser is of each of its splits, from 0 to 1, in their order."""
-
-    tree: RstTree
-    confidence: tuple[float, ...]
 
 
 class TrainedParser:
@@ -71,8 +63,8 @@ class TrainedParser:
             return ParsedTree(tree=rule_tree(chunk))
         start = chunk.span.start
         sentences = tuple(Span(start=s.start - start, end=s.end - start) for s in chunk.sentences)
-        parsed = await asyncio.to_thread(self.parse_text, chunk.text, sentences, chunk.paragraph_starts)
-        return ParsedTree(tree=_moved(parsed.tree, start))
+        tree = await asyncio.to_thread(self.parse_text, chunk.text, sentences, chunk.paragraph_starts)
+        return ParsedTree(tree=_moved(tree, start))
 
     def _warn(self) -> None:
         """Once, not for every chunk of a library."""
@@ -80,7 +72,7 @@ class TrainedParser:
             self._warned = True
             _LOG.warning("The trained parser knows English only: Chinese chunks get the rule-based parser's trees.")
 
-    def parse_text(self, text: str, sentences: Sequence[Span] | None = None, paragraphs: Sequence[int] = ()) -> Parsed:
+    def parse_text(self, text: str, sentences: Sequence[Span] | None = None, paragraphs: Sequence[int] = ()) -> RstTree:
         """The tree over ``text`` of any length; its EDUs hold every character that is not white space.
 
         Args:
@@ -91,22 +83,63 @@ class TrainedParser:
         Raises:
             InvariantError: The text is blank, or Chinese.
         """
-        if language_of(text) != "en":
-            raise InvariantError("The trained parser knows English only.", hint="Use RuleParser for other languages.")
-        if not text.strip():
-            raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
+        _check(text)
         from discorag.rst.local.run import layout_of, parse
 
         with self._lock:  # fast tokenizers must not be shared by threads
-            if self._model is None:
-                self._model = self._load()
-            return parse(self._model, layout_of(text, sentences, paragraphs), self._leaves)
+            return parse(self._loaded(), layout_of(text, sentences, paragraphs), self._leaves)
+
+    def parse_units(self, texts: Sequence[str], kind: Unit = "paragraph") -> RstTree:
+        """The tree over texts that are its leaves as they are: paragraphs, or summaries that stand for them.
+
+        Args:
+            texts: In order; each starts a paragraph, unless they are EDUs or sentences of one.
+            kind: What they are.
+
+        Returns:
+            A tree whose EDU ``i`` is the span of ``texts[i]`` in the texts joined by blank lines (a space for EDUs
+            and sentences), without white space around it.
+
+        Raises:
+            InvariantError: There are none, one is blank, they hold no word, or they are Chinese.
+
+        Source: DISRetrieval section 3.1, the trees between the paragraphs' trees.
+        """
+        whole = ("\n\n" if kind == "paragraph" else " ").join(texts)
+        for text in texts or [""]:
+            _check(text)
+        from discorag.rst.local.run import parse_units
+
+        with self._lock:
+            return parse_units(self._loaded(), whole, units_in(texts, whole), kind)
+
+    def _loaded(self) -> Model:
+        if self._model is None:
+            self._model = self._load()
+        return self._model
 
     def _load(self) -> Model:
         from discorag.rst.local.tiers import TIERS, load
 
         tier = TIERS[self._tier]
         return load(tier, WEIGHTS / f"{tier.name}.safetensors", self._transformer)
+
+
+def _check(text: str) -> None:
+    if language_of(text) != "en":
+        raise InvariantError("The trained parser knows English only.", hint="Use RuleParser for other languages.")
+    if not text.strip():
+        raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
+
+
+def units_in(texts: Sequence[str], whole: str) -> tuple[Span, ...]:
+    """Where ``texts`` stand in ``whole``, without white space around them; they follow one another there."""
+    spans: list[Span] = []
+    at = 0
+    for text in map(str.strip, texts):
+        start = whole.index(text, at)
+        spans.append(Span(start=start, end=(at := start + len(text))))
+    return tuple(spans)
 
 
 def _moved(tree: RstTree, offset: int) -> RstTree:
