@@ -1,0 +1,1 @@
+"""Builders: a document to a retrieval tree."""

@@ -1,0 +1,187 @@
+"""What every builder makes and every selector walks: the nodes of one document that can be retrieved.
+
+Builders differ in how they make inner nodes, selectors in how they choose among nodes; both know only this type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from discorag.errors import InvariantError
+from discorag.hierarchy.node import Hierarchy
+from discorag.text.document import Document
+from discorag.text.span import Span
+from discorag.usage import Usage
+
+
+class RetrievalNode(BaseModel):
+    """A node that can be retrieved.
+
+    Args:
+        text: What is embedded: a leaf's own characters, or what stands for all that lies below an inner node.
+        spans: The characters of the document that it covers, ascending and disjoint; one for a leaf.
+        children: Indices of its children in the tree, ascending; none for a leaf.
+        layer: 0 for leaves, above them one more than the highest child.
+        heading: The heading of the section that it is, if it is one.
+        relation: How its children hang together, where a parser says so (a `discorag.rst.relations.Relation`).
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str = Field(min_length=1, repr=False)
+    spans: tuple[Span, ...] = Field(min_length=1)
+    children: tuple[int, ...] = ()
+    layer: int = Field(default=0, ge=0)
+    heading: str = ""
+    relation: str = ""
+
+
+class RetrievalTree(BaseModel):
+    """The retrievable nodes of one document: its leaves in text order, then inner nodes, children before parents.
+
+    A *tree* in the field's loose sense: there may be several roots, and in a cluster tree a node may have several
+    parents (RAPTOR section 3, soft clustering).
+
+    Args:
+        builder: Who made it, such as ``discourse``.
+        nodes: Leaf ``i`` is node ``i``.
+
+    Raises:
+        InvariantError: Leaves overlap or are out of order, a child comes behind its parent, or a layer is wrong
+            (pydantic reports it as ``ValidationError``).
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    builder: str
+    nodes: tuple[RetrievalNode, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> RetrievalTree:
+        at = 0
+        for i, node in enumerate(self.nodes):
+            if i < self.leaves:
+                if len(node.spans) != 1 or node.spans[0].start < at:
+                    raise InvariantError(f"Leaf {i} is not one span behind leaf {i - 1}.")
+                at = node.spans[0].end
+            elif not node.children or list(node.children) != sorted({c for c in node.children if 0 <= c < i}):
+                raise InvariantError(f"The children of node {i} are not earlier nodes in order: {node.children}.")
+            above = 1 + max((self.nodes[c].layer for c in node.children), default=-1)
+            if node.layer != above:
+                raise InvariantError(f"Node {i} is on layer {node.layer}; its children put it on layer {above}.")
+        return self
+
+    @cached_property
+    def leaves(self) -> int:
+        """How many of the nodes are leaves: the first ones."""
+        return next((i for i, n in enumerate(self.nodes) if n.children), len(self.nodes))
+
+    @cached_property
+    def leaves_of(self) -> tuple[tuple[int, ...], ...]:
+        """For each node the leaves at or below it, in text order."""
+        below: list[tuple[int, ...]] = []
+        for i, node in enumerate(self.nodes):
+            below.append(tuple(sorted({leaf for c in node.children for leaf in below[c]})) or (i,))
+        return tuple(below)
+
+    @cached_property
+    def parents(self) -> tuple[tuple[int, ...], ...]:
+        """For each node its parents; none for a root, more than one only in cluster trees."""
+        found: list[list[int]] = [[] for _ in self.nodes]
+        for i, node in enumerate(self.nodes):
+            for child in node.children:
+                found[child].append(i)
+        return tuple(map(tuple, found))
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """Nodes without a parent."""
+        return tuple(i for i, parents in enumerate(self.parents) if not parents)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document as builders see it: its canonical text, and its sections, paragraphs and sentences."""
+
+    document: Document
+    hierarchy: Hierarchy
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a builder made, and what it cost.
+
+    Args:
+        tree: The nodes.
+        usage: Tokens of the language model, if one was asked.
+        failures: What a model could not do; the node then has extractive text instead, and the build went on.
+    """
+
+    tree: RetrievalTree
+    usage: Usage = field(default_factory=Usage)
+    failures: tuple[str, ...] = ()
+
+
+class Builder(Protocol):
+    """Makes a retrieval tree of a document. Leaf ``i``'s text is exactly ``document.text[span.start:span.end]``."""
+
+    @property
+    def name(self) -> str:
+        """Stored with the nodes."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Everything that shapes its nodes; a change builds again."""
+        ...
+
+    async def build(self, source: Source) -> Built:
+        """The tree of a document with at least one sentence."""
+        ...
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A text that stands for others; ``failure`` says why a model's was replaced by an extractive one."""
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    failure: str = ""
+
+
+class Summariser(Protocol):
+    """Makes one text of several."""
+
+    @property
+    def version(self) -> str:
+        """Model and prompt."""
+        ...
+
+    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
+        """A text of at most about ``words`` words that stands for ``texts``, which are in reading order.
+
+        Never raises for what a model does: a failure is told in the result, whose text is then extractive.
+        """
+        ...
+
+
+def inner(
+    nodes: Sequence[RetrievalNode], children: Sequence[int], text: str, *, heading: str = "", relation: str = ""
+) -> RetrievalNode:
+    """A node above ``children`` (indices into ``nodes``): its spans are theirs, merged where they touch or overlap."""
+    spans: list[Span] = []
+    for span in sorted((s for c in children for s in nodes[c].spans), key=lambda s: s.start):
+        if spans and span.start <= spans[-1].end:
+            spans[-1] = Span(start=spans[-1].start, end=max(span.end, spans[-1].end))
+        else:
+            spans.append(span)
+    layer = 1 + max(nodes[c].layer for c in children)
+    ordered = tuple(sorted(children))
+    return RetrievalNode(
+        text=text, spans=tuple(spans), children=ordered, layer=layer, heading=heading, relation=relation
+    )

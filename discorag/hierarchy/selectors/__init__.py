@@ -1,0 +1,1 @@
+"""Selectors: a query and the nodes of documents to evidence."""
