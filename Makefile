@@ -76,8 +76,9 @@ bench-pipeline: .venv/dev.stamp .venv/embedded.stamp ## Tokens, seconds, search 
 bench-parser: .venv/dev.stamp .venv/embedded.stamp ## The trained parser on GUM: scores, speed, memory, growth
 	$(BIN)/python -m bench.parser
 
-bench-relations: .venv/dev.stamp ## Relations between chunks: GUM, SICK and the frozen pairs
+bench-relations: .venv/dev.stamp ## Relations between chunks: GUM, SICK, the frozen pairs, and retrieval that follows them
 	$(BIN)/python -m bench.relations.measure
+	$(BIN)/python -m bench.relations.following
 
 embedded-llm: .venv/embedded.stamp ## A tiny language model inside the process, to try the plumbing
 

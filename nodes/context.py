@@ -65,6 +65,11 @@ class AnswerContext(_Switches):
         description="dense; hybrid: dense and BM25 fused by rank (k = 60); all: every chunk in document order.",
     )
     top_k: int = Field(default=10, ge=1, le=200, description="Chunks to retrieve (Disco-RAG uses 10).")
+    follow: bool = Field(
+        default=False,
+        description="Let a question that names a relation (what causes, evidence against, under what conditions) give "
+        "up to a third of the places to chunks that hang on the best ones by that relation.",
+    )
     use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")
     use_graph: bool = Field(default=True, description="Infer the rhetorical graph between chunks.")
     use_plan: bool = Field(default=True, description="Plan the answer before writing it.")
@@ -103,6 +108,12 @@ class AnswerContext(_Switches):
     def _compressible(self) -> Self:
         if self.compress_to is not None and (not self.use_tree or self.preset == "paper"):
             raise ValueError("compress_to goes by the chunks' trees: it needs use_tree=True and preset='ours'.")
+        return self
+
+    @model_validator(mode="after")
+    def _followable(self) -> Self:
+        if self.follow and (self.retriever == "all" or self.preset == "paper"):
+            raise ValueError("follow chooses among what a search finds: it needs a retriever that searches, and ours.")
         return self
 
     @property

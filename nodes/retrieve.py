@@ -9,6 +9,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from discorag.retrieve import check_query, everything, found
+from discorag.rhetoric.engine import Case
+from discorag.rhetoric.follow import WIDER, Wanted, followed, wanted
+from discorag.rhetoric.learned_graph import LearnedGraph
 from discorag.store.protocol import Hit, SearchQuery
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
@@ -26,8 +29,10 @@ async def retrieve(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if context.retriever == "all":
         return await retrieve_all(state, runtime)
     stage = Stage("retrieve")
-    hits = await search(check_query(state["query"]), state, context)
-    return await _update(hits, context, stage)
+    query = check_query(state["query"])
+    asked = wanted(query) if context.follow else None
+    hits = await (_following(query, asked, state, context) if asked else search(query, state, context))
+    return await _update(hits, context, stage, f", following {asked.name}" if asked else "")
 
 
 async def retrieve_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -41,20 +46,30 @@ async def retrieve_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> J
     return await _update(hits, context, stage)
 
 
-async def search(query: str, state: AnswerState, context: AnswerContext) -> list[Hit]:
-    """The ``top_k`` best chunks for one query under the question's filters."""
+async def _following(query: str, asked: Wanted, state: AnswerState, context: AnswerContext) -> list[Hit]:
+    """The best chunks, and of the next best those that hang on them by a relation that the question asks for."""
+    hits = await search(query, state, context, wider=WIDER)
+    deps, scope = await context.deps(), await context.scope()
+    chunks = await asyncio.to_thread(deps.store.chunks, scope, [h.chunk_id for h in hits])
+    engine = await asyncio.to_thread(LearnedGraph, deps.encoder)  # reads its weights at first
+    graph = (await engine.relate(Case(query=query, chunks=tuple(chunks)))).value
+    return [hits[i] for i in followed(chunks, graph, asked, context.top_k)]
+
+
+async def search(query: str, state: AnswerState, context: AnswerContext, *, wider: int = 1) -> list[Hit]:
+    """The ``top_k`` best chunks, times ``wider``, for one query under the question's filters."""
     deps = await context.deps()
     wanted = SearchQuery(
         vector=await deps.encoder.encode_query(query),
         text=query,
         retrieval="hybrid" if context.retriever == "hybrid" else "dense",
-        top_k=context.top_k,
+        top_k=context.top_k * wider,
         filters=state.get("filters") or {},
     )
     return await asyncio.to_thread(deps.store.search, await context.scope(), wanted)
 
 
-async def _update(hits: list[Hit], context: AnswerContext, stage: Stage) -> Json:
+async def _update(hits: list[Hit], context: AnswerContext, stage: Stage, how: str = "") -> Json:
     deps, hits = await context.deps(), found(hits, await context.scope())
-    ledger = stage.done(engine="local", model=deps.encoder.version, preview=f"{len(hits)} chunks")
+    ledger = stage.done(engine="local", model=deps.encoder.version, preview=f"{len(hits)} chunks{how}")
     return {"hits": [asdict(h) for h in hits], "ledger": Overwrite(ledger)}
