@@ -21,7 +21,7 @@ from discorag.hierarchy.node import Chunk
 from discorag.models.protocol import TokenCounter
 from discorag.rhetoric import cues
 from discorag.rst.relations import Nuclearity, Relation
-from discorag.rst.tree import RstTree, Split
+from discorag.rst.tree import RstTree
 from discorag.text.span import Span
 
 GAP = "[...]"
@@ -123,6 +123,42 @@ def compressed(chunk: Chunk, budget: int, count: Callable[[str], int] | TokenCou
         return chunk
     tree = compress(chunk, budget, count).tree
     kept = [s for s in chunk.sentences if any(s.contains(e) or e.contains(s) for e in tree.edus)]
+    return _with(chunk, kept, tree)
+
+
+def narrowed(chunk: Chunk, evidence: Sequence[Span]) -> Chunk:
+    """The chunk with the sentences, and the part of its tree, that overlap the evidence; unchanged if none does.
+
+    Its text stays: see `compressed`.
+
+    Args:
+        chunk: With or without a tree.
+        evidence: Spans in document offsets.
+    """
+    kept = [s for s in chunk.sentences if _meets(s, evidence)]
+    if not kept or len(kept) == len(chunk.sentences):
+        return chunk
+    edus = [i for i, e in enumerate(chunk.tree.edus) if _meets(e, kept)] if chunk.tree else []
+    return _with(chunk, kept, _restricted(chunk.tree, edus) if chunk.tree and edus else None)
+
+
+def shown_text(chunk: Chunk) -> str:
+    """The text of a chunk's sentences, with `GAP` where `narrowed` took some away."""
+    parts: list[str] = []
+    at = chunk.span.start
+    for sentence in chunk.sentences:
+        between = chunk.text[at - chunk.span.start : sentence.start - chunk.span.start]
+        parts += [f" {GAP} " if between.strip() else between, chunk.slice(sentence)]
+        at = sentence.end
+    rest = chunk.text[at - chunk.span.start :]
+    return "".join([*parts, f" {GAP}" if rest.strip() else rest]).strip()
+
+
+def _meets(span: Span, others: Sequence[Span]) -> bool:
+    return any(span.start < o.end and o.start < span.end for o in others)
+
+
+def _with(chunk: Chunk, kept: Sequence[Span], tree: RstTree | None) -> Chunk:
     gone = frozenset(chunk.sentences) - frozenset(kept)
     paragraphs = (i - sum(s in gone for s in chunk.sentences[:i]) for i in chunk.paragraph_starts)
     starts = tuple(sorted({i for i in paragraphs if 0 < i < len(kept)}))
@@ -209,7 +245,7 @@ def _restricted(tree: RstTree, kept: Sequence[int]) -> RstTree:
     before = list(accumulate((int(i in staying) for i in range(len(tree.edus))), initial=0))  # kept EDUs before each
     moved = ((before[s.start], before[s.mid], before[s.end], s) for s in tree.splits)
     splits = tuple(
-        Split(start=start, mid=mid, end=end, relation=s.relation, nuclearity=s.nuclearity)
+        s.model_copy(update={"start": start, "mid": mid, "end": end})
         for start, mid, end, s in moved
         if start < mid < end
     )

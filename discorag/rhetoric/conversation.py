@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 from discorag.hierarchy.node import Chunk
 from discorag.models.protocol import Message, Template
-from discorag.rhetoric.compress import GAP
+from discorag.rhetoric.compress import GAP, shown_text
 from discorag.rhetoric.engine import Case
 from discorag.rhetoric.graph import RhetoricalGraph
 from discorag.rhetoric.labels import EDGE_RELATIONS
@@ -42,7 +42,7 @@ def evidence_block(case: Case) -> str:
 def _fenced(number: int, chunk: Chunk) -> str:
     columns = " ".join(chunk.columns.split())  # of the table that the chunk goes on with
     where = " > ".join(dict.fromkeys(filter(None, (chunk.title, *chunk.headings, columns))))
-    body = mark(chunk.text, chunk.tree, offset=chunk.span.start, gap=GAP) if chunk.tree else escape(chunk.text)
+    body = mark(chunk.text, chunk.tree, offset=chunk.span.start, gap=GAP) if chunk.tree else escape(shown_text(chunk))
     return f'<chunk id="{number}" source={quoteattr(where)}>\n{body}\n</chunk>'
 
 

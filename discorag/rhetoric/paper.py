@@ -97,7 +97,7 @@ class PaperEngine:
 
 def chunk_list(case: Case) -> str:
     """The chunks by number, fenced and escaped, without titles, headings or trees."""
-    return "\n\n".join(f"CHUNK[{i}]:\n{fenced('chunk', escape(c.text))}" for i, c in enumerate(case.chunks, start=1))
+    return "\n\n".join(f"CHUNK[{i}]:\n{fenced('chunk', escape(shown_text(c)))}" for i, c in enumerate(case.chunks, start=1))
 
 
 def fenced(tag: str, text: str) -> str:

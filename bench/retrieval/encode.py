@@ -1,0 +1,224 @@
+"""The benchmark's encoders, with vectors remembered on disk: a run that was stopped goes on where it was."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from discorag.errors import ConfigError
+from discorag.ids import digest
+from discorag.models.encoder import PackagedEncoder, SentenceModel, load_quietly
+from discorag.models.protocol import Encoder, TokenCounter
+from discorag.store.protocol import Vectors
+
+VECTORS = Path(".disco-rag/bench/vectors")
+BLOCK = 1024
+"""Texts that are encoded, and then written down, at a time."""
+_ASKED = 500  # keys in one SQL query
+
+
+class FolderTokens:
+    """The tokenizer of a folder in the form of sentence-transformers (a `TokenCounter`); needs no torch."""
+
+    def __init__(self, folder: Path) -> None:
+        from tokenizers import Tokenizer
+
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        config = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))
+        self._max_tokens = int(config["max_seq_length"])
+
+    @property
+    def max_tokens(self) -> int:
+        """The model's window, special tokens included."""
+        return self._max_tokens
+
+    @property
+    def special_tokens(self) -> int:
+        """How many special tokens are added to one text."""
+        return self._tokenizer.num_special_tokens_to_add(False)
+
+    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """For each text the character range of each of its tokens, special tokens left out."""
+        return [e.offsets for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+
+
+class FolderEncoder:
+    """An `Encoder` over a folder in the form of sentence-transformers; the model is loaded at the first text.
+
+    Args:
+        name: The model's, for the version.
+        folder: Holds the model.
+        dimension: Length d of its vectors.
+        batch_size: Texts per forward pass.
+    """
+
+    def __init__(self, name: str, folder: Path, dimension: int, batch_size: int = 32) -> None:
+        self._name, self._folder, self._dimension, self._batch_size = name, folder, dimension, batch_size
+        self._tokens = FolderTokens(folder)
+        self._lock = asyncio.Lock()
+        self._model: SentenceModel | None = None
+
+    @property
+    def version(self) -> str:
+        """Model and window."""
+        return f"{self._name}/{self._tokens.max_tokens}"
+
+    @property
+    def tokens(self) -> TokenCounter:
+        """Its own tokenizer."""
+        return self._tokens
+
+    @property
+    def dimension(self) -> int:
+        """Length d of a vector."""
+        return self._dimension
+
+    async def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), d), float32; the model cuts a text that is longer than its window."""
+        if not texts:
+            return np.zeros((0, self._dimension), dtype=np.float32)
+        async with self._lock:
+            return await asyncio.to_thread(self._encode, list(texts))
+
+    async def encode_query(self, text: str) -> Vectors:
+        """Unit vector of a query, shape (d,); there is no query instruction."""
+        return (await self.encode_documents([text]))[0]
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        self._model = self._model or load_quietly(self._folder)
+        vectors = self._model.encode(
+            texts,
+            batch_size=self._batch_size,
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+
+class CachedEncoder:
+    """An `Encoder` whose vectors are kept on disk by version and text; a context manager.
+
+    Document texts that are longer than the encoder's window are cut at it: an inner node's text may be, and its vector
+    is then that of its beginning. Vectors of queries are not kept.
+
+    Args:
+        encoder: Makes what is not there yet.
+        folder: One SQLite file for each version of an encoder lies here. Processes may share it.
+        console: Where progress is drawn when more than one block of texts is missing; None draws none.
+    """
+
+    def __init__(self, encoder: Encoder, folder: Path = VECTORS, console: Console | None = None) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._encoder, self._console = encoder, console
+        self._file = sqlite3.connect(folder / f"{digest(encoder.version)[:16]}.sqlite", timeout=60)
+        with self._file:
+            self._file.execute("CREATE TABLE IF NOT EXISTS vectors (text TEXT PRIMARY KEY, vector BLOB NOT NULL)")
+
+    @property
+    def version(self) -> str:
+        """The encoder's."""
+        return self._encoder.version
+
+    @property
+    def tokens(self) -> TokenCounter:
+        """The encoder's."""
+        return self._encoder.tokens
+
+    @property
+    def dimension(self) -> int:
+        """The encoder's."""
+        return self._encoder.dimension
+
+    async def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), d), float32; what is missing is encoded and kept block by block."""
+        keys = [digest(text) for text in texts]
+        by_key = dict(zip(keys, texts, strict=True))
+        known = self._read(list(by_key))
+        await self._add({key: text for key, text in by_key.items() if key not in known}, known)
+        found = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, key in enumerate(keys):
+            found[row] = known[key]
+        return found
+
+    async def encode_query(self, text: str) -> Vectors:
+        """Unit vector of a query, shape (d,)."""
+        return await self._encoder.encode_query(text)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _read(self, keys: Sequence[str]) -> dict[str, Vectors]:
+        found: dict[str, Vectors] = {}
+        for start in range(0, len(keys), _ASKED):
+            some = keys[start : start + _ASKED]
+            marks = ",".join("?" * len(some))
+            rows: Iterable[tuple[str, bytes]] = self._file.execute(
+                f"SELECT text, vector FROM vectors WHERE text IN ({marks})", some
+            )
+            found |= {key: np.frombuffer(vector, dtype=np.float32) for key, vector in rows}
+        return found
+
+    async def _add(self, missing: Mapping[str, str], known: dict[str, Vectors]) -> None:
+        """Encode what is missing, keep it, and put it among what is known."""
+        keys = list(missing)
+        with self._progress(len(keys)) as progress:
+            task = progress.add_task(self.version, total=len(keys))
+            for start in range(0, len(keys), BLOCK):
+                block = keys[start : start + BLOCK]
+                vectors = await self._encoder.encode_documents(self._cut([missing[key] for key in block]))
+                self._write(block, vectors)
+                known.update(zip(block, vectors, strict=True))
+                progress.advance(task, len(block))
+
+    def _progress(self, missing: int) -> Progress:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        return Progress(*columns, console=self._console, disable=self._console is None or missing <= BLOCK)
+
+    def _cut(self, texts: Sequence[str]) -> list[str]:
+        tokens = self._encoder.tokens
+        fit = tokens.max_tokens - tokens.special_tokens
+        offsets = tokens.token_offsets(texts)
+        return [t if len(found) <= fit else t[: found[fit - 1][1]] for t, found in zip(texts, offsets, strict=True)]
+
+    def _write(self, keys: Sequence[str], vectors: Vectors) -> None:
+        rows = ((key, vector.tobytes()) for key, vector in zip(keys, vectors, strict=True))
+        with self._file:
+            self._file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+
+
+def _mpnet() -> Encoder:
+    from discorag.rst.local.tiers import mpnet_folder
+
+    return FolderEncoder("all-mpnet-base-v2", mpnet_folder(), dimension=768)
+
+
+ENCODERS: Mapping[str, Callable[[], Encoder]] = {"minilm": PackagedEncoder, "mpnet": _mpnet}
+
+
+def open_encoder(name: str, folder: Path = VECTORS, console: Console | None = None) -> CachedEncoder:
+    """One of the benchmark's encoders: ``minilm`` (384 dimensions, window 256) or ``mpnet`` (768, 384).
+
+    Raises:
+        ConfigError: There is no encoder of that name, or it is not installed.
+    """
+    if name not in ENCODERS:
+        raise ConfigError(f"There is no encoder {name!r}.", hint=f"There are {', '.join(ENCODERS)}.")
+    return CachedEncoder(ENCODERS[name](), folder, console)

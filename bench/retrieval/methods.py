@@ -1,0 +1,135 @@
+"""The rows of the retrieval benchmark: what is built, how nodes are scored, how evidence is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from bench.retrieval.forest_scores import Scored
+from discorag.hierarchy.builders.bisection import Bisection
+from discorag.hierarchy.builders.clusters import ClusterBuilder
+from discorag.hierarchy.builders.controls import RandomBranching, RightBranching
+from discorag.hierarchy.builders.discourse import Discourse
+from discorag.hierarchy.builders.flat import FlatChunks, FlatSentences
+from discorag.hierarchy.builders.headings import HeadingBuilder
+from discorag.hierarchy.builders.node_text import Concat, Nuclear
+from discorag.hierarchy.builders.sections import SectionBuilder
+from discorag.hierarchy.builders.unified import Unified
+from discorag.hierarchy.builders.windows import Windows
+from discorag.hierarchy.retrieval_tree import Builder
+from discorag.hierarchy.selectors.algorithm1 import Variant, algorithm1
+from discorag.hierarchy.selectors.collapsed import collapsed_tree, traversal
+from discorag.hierarchy.selectors.evidence import Evidence
+from discorag.hierarchy.selectors.neighbours import expand, smoothed
+from discorag.hierarchy.selectors.windows import by_windows, snapped_windows
+from discorag.hierarchy.summarise import ExtractiveSummariser
+from discorag.hierarchy.unit_parser import EnglishUnits, RuleUnits
+from discorag.models.protocol import Encoder
+from discorag.rst.local.trained import TrainedParser
+
+Vectors: TypeAlias = Literal["mean", "text"]
+Choose: TypeAlias = Callable[[Scored, int], Evidence]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row.
+
+    Args:
+        builder: Key of `builders`.
+        choose: Evidence within a number of words.
+        vectors: Of inner nodes: the mean of the leaves below, or the text's own.
+    """
+
+    builder: str
+    choose: Choose
+    vectors: Vectors = "mean"
+
+
+def builders(encoder: Encoder) -> dict[str, Builder]:
+    """Every builder that a row needs; parses are shared between the discourse builders."""
+    parser, rules, parses = EnglishUnits(TrainedParser("fast")), RuleUnits(), dict[str, Any]()
+    extract = ExtractiveSummariser(rules)
+    return {
+        "flat_sentence": FlatSentences(),
+        "flat_chunk": FlatChunks(100),
+        "bisection": Bisection(Concat()),
+        "random": RandomBranching(Concat()),
+        "right_branching": RightBranching(Concat()),
+        "windows7": Windows(Concat(), size=7, chunk_words=1),
+        "discourse": Discourse(parser, Concat(), cache=parses),
+        "discourse_nuclear": Discourse(parser, Nuclear(100), cache=parses),
+        "discourse_rules": Discourse(rules, Concat()),
+        "unified": Unified(parser, Concat(), cache=parses),
+        "raptor": ClusterBuilder(encoder, extract, encoder.tokens),
+        "htsir": SectionBuilder(encoder, extract),
+        "headings": HeadingBuilder(encoder.tokens),
+    }
+
+
+def _alg1(scored: Scored, words: int) -> Evidence:
+    return algorithm1(scored.tree, scored.nodes, scored.words, words)
+
+
+def _flat(scored: Scored, words: int) -> Evidence:
+    return algorithm1(scored.tree, scored.nodes, scored.words, words, variant=Variant.LEAVES)
+
+
+def _smoothed(scored: Scored, words: int, radius: int) -> Evidence:
+    return smoothed(scored.tree, scored.nodes, scored.words, words, radius=radius)
+
+
+def _expand(scored: Scored, words: int, radius: int) -> Evidence:
+    return expand(scored.tree, scored.nodes, scored.words, words, radius=radius)
+
+
+def _collapsed(scored: Scored, words: int) -> Evidence:
+    return collapsed_tree(scored.tree, scored.nodes, scored.words, words)
+
+
+def _traversal(scored: Scored, words: int) -> Evidence:
+    return traversal(scored.tree, scored.nodes, scored.words, words)
+
+
+def _slide(scored: Scored, words: int, widest: int) -> Evidence:
+    scores = scored.windows(widest)
+    return by_windows(scored.tree, scores, np.isfinite(scores), scored.words, words)
+
+
+def _snapped(scored: Scored, words: int, widest: int) -> Evidence:
+    scores = scored.windows(widest)
+    follows = scored.remember(f"snapped{widest}", lambda: snapped_windows(scored.tree, widest))
+    return by_windows(scored.tree, scores, np.isfinite(scores) & follows, scored.words, words)
+
+
+METHODS: Mapping[str, Method] = {
+    "flat_sentence": Method("flat_sentence", _flat),
+    "flat_chunk": Method("flat_chunk", _flat),
+    **{f"smoothed_{r}": Method("flat_sentence", partial(_smoothed, radius=r)) for r in (1, 2, 4)},
+    **{f"expand_{r}": Method("flat_sentence", partial(_expand, radius=r)) for r in (1, 2, 4, 8)},
+    **{f"slide_{w}": Method("flat_sentence", partial(_slide, widest=w)) for w in (4, 16, 64)},
+    "bisection": Method("bisection", _alg1),
+    "random": Method("random", _alg1),
+    "right_branching": Method("right_branching", _alg1),
+    "windows7": Method("windows7", _alg1),
+    "discourse": Method("discourse", _alg1),
+    "discourse_rules": Method("discourse_rules", _alg1),
+    "discourse_concat": Method("discourse", _alg1, "text"),
+    "discourse_nuclear": Method("discourse_nuclear", _alg1, "text"),
+    "bisection_concat": Method("bisection", _alg1, "text"),
+    "unified": Method("unified", _alg1),
+    **{f"snapped_{w}": Method("discourse", partial(_snapped, widest=w)) for w in (4, 16, 64)},
+    "snapped_unified_16": Method("unified", partial(_snapped, widest=16)),
+    "raptor": Method("raptor", _collapsed, "text"),
+    "raptor_traversal": Method("raptor", _traversal, "text"),
+    "htsir": Method("htsir", _collapsed, "text"),
+    "headings": Method("headings", _flat),
+}
+"""``_1``, ``_4`` ... are radius or width in sentences; ``_concat`` and ``_nuclear`` are the texts of inner nodes."""
+
+COSTLY = frozenset({"discourse_concat", "discourse_nuclear", "bisection_concat", "raptor", "raptor_traversal", "htsir"})
+"""Rows that encode more than sentences, or summarise: measured on the sets of long documents only."""

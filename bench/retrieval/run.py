@@ -1,0 +1,188 @@
+"""Which structure finds the evidence? ``python -m bench.retrieval.run`` (``make bench-retrieval``).
+
+Every method of `bench.retrieval.methods` on every dataset, with vectors and with BM25, at 200, 300 and 400 words, on the
+development half, where widths are chosen, and the held-out half. No language model. What was measured is kept under
+``.disco-rag/bench``: a run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from bench.retrieval.datasets import DATASETS, load_cases
+from bench.retrieval.encode import CachedEncoder, open_encoder
+from bench.retrieval.forest_scores import Grown, Scored
+from bench.retrieval.measures import BUDGETS, measure
+from bench.retrieval.methods import COSTLY, METHODS, builders
+from bench.retrieval.questions import HALVES, Case, as_document
+from bench.retrieval.table import OUT, Scores, markdown, over_budgets, rows, write
+from discorag.hierarchy.forest import Forest
+from discorag.hierarchy.headings import build_hierarchy
+from discorag.hierarchy.retrieval_tree import Builder, RetrievalTree, Source
+from discorag.hierarchy.selectors.evidence import Evidence
+from discorag.hierarchy.vectors import node_vectors
+from discorag.ids import digest
+from discorag.store.protocol import Vectors
+from eval.sample import DocSpan, SourceDocument
+
+WORK = Path(".disco-rag/bench/retrieval")
+TABLE = Path("bench/results/retrieval.md")
+By = Literal["dense", "bm25"]
+Found = dict[str, dict[str, float]]
+"""``method|by|budget|metric`` -> question -> score."""
+
+
+class Bench:
+    """The methods over one encoder.
+
+    Args:
+        encoder: With its memory of vectors.
+        methods: Keys of `METHODS`.
+    """
+
+    def __init__(self, encoder: CachedEncoder, methods: Sequence[str]) -> None:
+        self._encoder, self._methods = encoder, methods
+        self._builders = builders(encoder)
+        self._trees: dict[tuple[str, str], RetrievalTree] = {}
+
+    async def measure(self, cases: Sequence[Case], metrics: Sequence[str]) -> Found:
+        """Scores of all methods on questions about the same documents."""
+        found: Found = defaultdict(dict)
+        queries = [await self._encoder.encode_query(case.question) for case in cases]
+        for name in self._methods:
+            method = METHODS[name]
+            grown = await self._grown(method.builder, method.vectors, cases[0].documents)
+            for case, query in zip(cases, queries, strict=True):
+                for by in ("dense", "bm25") if method.vectors == "mean" else ("dense",):
+                    scored = Scored(grown, case.question, query, by)
+                    for words in BUDGETS:
+                        chosen = _places(grown.forest, method.choose(scored, words))
+                        for metric, value in (await measure(case, chosen, words, metrics)).items():
+                            found[f"{name}|{by}|{words}|{metric}"][case.id] = value
+        return found
+
+    async def _grown(self, name: str, how: Literal["mean", "text"], documents: Sequence[SourceDocument]) -> Grown:
+        trees = {d.id: await self._tree(self._builders[name], d) for d in documents}
+        vectors: list[Vectors] = [await node_vectors(tree, self._encoder, how) for tree in trees.values()]
+        forest = Forest(trees)
+        return Grown(forest, forest.together(vectors))
+
+    async def _tree(self, builder: Builder, source: SourceDocument) -> RetrievalTree:
+        key = builder.version, source.id
+        if key not in self._trees:
+            document = as_document(source)
+            built = await builder.build(Source(document, build_hierarchy(document)))
+            self._trees[key] = built.tree
+        return self._trees[key]
+
+    def forget(self) -> None:
+        """The trees are not needed any more."""
+        self._trees.clear()
+
+
+def _places(forest: Forest, evidence: Evidence) -> list[DocSpan]:
+    """Best first would need ranks: text order is what the reader gets, within the budget already."""
+    found: list[DocSpan] = []
+    for node in evidence.nodes:
+        doc, spans = forest.place(node)
+        found += [DocSpan(doc=doc, span=span) for span in spans]
+    return found
+
+
+def grouped(cases: Sequence[Case]) -> Iterator[list[Case]]:
+    """Questions about the same documents together."""
+    groups: dict[tuple[str, ...], list[Case]] = defaultdict(list)
+    for case in cases:
+        groups[tuple(d.id for d in case.documents)].append(case)
+    yield from groups.values()
+
+
+def sampled(cases: Sequence[Case], limit: int) -> list[Case]:
+    """At most ``limit`` of each half, chosen by their ids' digests."""
+    ordered = sorted(cases, key=lambda c: digest(c.id))
+    return [c for half in HALVES for c in [c for c in ordered if c.half == half][:limit]]
+
+
+def metrics_of(dataset: str) -> tuple[str, ...]:
+    """What is reported: recall of evidence and documents; of the smoke test also the tokens' F1."""
+    chosen = DATASETS[dataset]
+    return tuple(m for m in chosen.metrics if chosen.role == "smoke" or m in ("evidence_recall", "document_recall"))
+
+
+async def run(dataset: str, encoder: str, limit: int, folder: Path, console: Console) -> list[Scores]:
+    """One dataset with one encoder; groups of questions that are on disk are not measured again."""
+    long = DATASETS[dataset].role in ("headline", "smoke")
+    names = [m for m in METHODS if long or m not in COSTLY]
+    cases = sampled(load_cases(dataset), limit)
+    halves = {c.id: c.half for c in cases}
+    whole: Found = defaultdict(dict)
+    with open_encoder(encoder) as opened:
+        bench = Bench(opened, names)
+        for group in track(list(grouped(cases)), description=f"{dataset}, {encoder}", console=console):
+            key = digest(json.dumps([dataset, opened.version, names, sorted(c.id for c in group)]))[:24]
+            path = folder / f"{key}.json"
+            if not path.exists():
+                found = await bench.measure(group, metrics_of(dataset))
+                bench.forget()
+                path.write_text(json.dumps(found), encoding="utf-8")
+            for at, values in json.loads(path.read_text(encoding="utf-8")).items():
+                whole[at].update(values)
+    return list(_scores(whole, dataset, encoder, halves))
+
+
+def _scores(found: Found, dataset: str, encoder: str, halves: dict[str, str]) -> Iterator[Scores]:
+    for at, values in found.items():
+        method, by, budget, metric = at.split("|")
+        for half in HALVES:
+            own = {q: v for q, v in sorted(values.items()) if halves[q] == half}
+            if own:
+                shown = encoder if by == "dense" else "bm25"
+                yield Scores(
+                    dataset=dataset,
+                    half=half,
+                    method=method,
+                    encoder=shown,
+                    budget=int(budget),
+                    metric=metric,
+                    values=own,
+                )
+
+
+def main(
+    datasets: Annotated[str, typer.Option(help="Comma-separated; all if empty.")] = "",
+    encoders: Annotated[str, typer.Option(help="minilm, mpnet, comma-separated.")] = "minilm",
+    limit: Annotated[int, typer.Option(help="Questions of each half of a dataset, at most.")] = 1000,
+    out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
+    table: Annotated[Path, typer.Option(help="Markdown table.")] = TABLE,
+) -> None:
+    """Measure, show, write."""
+    console = Console()
+    WORK.mkdir(parents=True, exist_ok=True)
+    scores: dict[tuple[str, ...], Scores] = {}
+    for encoder in encoders.split(","):
+        for dataset in datasets.split(",") if datasets else DATASETS:
+            for one in asyncio.run(run(dataset, encoder, limit, WORK, console)):
+                scores[one.dataset, one.half, one.method, one.encoder, str(one.budget), one.metric] = one
+    found = rows([*scores.values(), *over_budgets(scores.values())])
+    write(found, out)
+    parts: list[str] = []
+    for metric in ("evidence_recall", "document_recall", "token_f1"):
+        for half in HALVES:
+            if text := markdown(found, metric=metric, budget="all", half=half):
+                parts.append(f"### {metric}, {half}, mean over {BUDGETS} words\n\n{text}")
+    table.write_text("\n".join(parts), encoding="utf-8")
+    console.print("\n".join(parts))
+    console.print(f"Written to {out} and {table}.")
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,68 @@
+"""Selectors that look at a leaf's neighbours in the text: EXPAND and smoothing.
+
+They are this project's controls beside the papers' methods: structure that comes from position alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from discorag.hierarchy.retrieval_tree import RetrievalTree
+from discorag.hierarchy.selectors.evidence import Evidence, Floats, Ints, check, leaf_ranking, positive, within
+
+
+def expand(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radius: int = 2) -> Evidence:
+    """EXPAND: the best leaf and its neighbours outward, then the next best leaf and its, until the budget.
+
+    At each distance from 1 to ``radius`` the better-scored side goes first (the left one if they are equal). A leaf
+    that came in as a neighbour still brings its own neighbours when its turn comes.
+
+    Args:
+        tree: The nodes; only the number of leaves is used.
+        scores: Similarity to the query, shape ``(nodes,)``; only the leaves' are used.
+        sizes: Words or tokens of each leaf, shape ``(leaves,)`` or longer.
+        limit: Budget in the unit of ``sizes``; see `within`.
+        radius: Neighbours on each side.
+
+    Raises:
+        ConfigError: ``radius`` or ``limit`` is below 1.
+        InvariantError: Scores or sizes do not belong to the tree.
+    """
+    positive(radius=radius)
+    check(scores, sizes, limit, scored=len(tree.nodes), sized=tree.leaves)
+    outward = (
+        leaf for seed in leaf_ranking(scores[: tree.leaves]) for leaf in _outward(int(seed), scores, tree, radius)
+    )
+    return Evidence.in_text_order(within(_once(outward), sizes, limit))
+
+
+def smoothed(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radius: int = 1) -> Evidence:
+    """The best leaves by `smooth` scores. Arguments and errors are those of `expand`."""
+    positive(radius=radius)
+    check(scores, sizes, limit, scored=len(tree.nodes), sized=tree.leaves)
+    order = leaf_ranking(smooth(scores[: tree.leaves], radius))
+    return Evidence.in_text_order(within((int(leaf) for leaf in order), sizes, limit))
+
+
+def smooth(scores: Floats, radius: int) -> Floats:
+    """For each leaf the mean score of the leaves at most ``radius`` away, itself among them, shape ``(leaves,)``."""
+    view = np.lib.stride_tricks.sliding_window_view
+    total = view(np.pad(scores, radius), 2 * radius + 1).sum(axis=1)
+    return total / view(np.pad(np.ones(len(scores)), radius), 2 * radius + 1).sum(axis=1)
+
+
+def _once(leaves: Iterable[int]) -> Iterator[int]:
+    met: set[int] = set()
+    for leaf in leaves:
+        if leaf not in met:
+            met.add(leaf)
+            yield leaf
+
+
+def _outward(seed: int, scores: Floats, tree: RetrievalTree, radius: int) -> Iterator[int]:
+    yield seed
+    for distance in range(1, radius + 1):
+        sides = [leaf for leaf in (seed - distance, seed + distance) if 0 <= leaf < tree.leaves]
+        yield from sorted(sides, key=lambda leaf: -scores[leaf])

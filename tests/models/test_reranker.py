@@ -1,0 +1,250 @@
+"""Rerankers: an endpoint on loopback in both forms, late interaction, and a cross-encoder from a folder."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+from pydantic import SecretStr
+
+from discorag.errors import (
+    ConfigError,
+    ContextTooLongError,
+    InvalidOutputError,
+    ModelRejectedError,
+    ModelUnavailableError,
+    QueryError,
+    RateLimitedError,
+)
+from discorag.models.encoder import PackagedEncoder
+from discorag.models.reranker import CrossEncoderReranker, MaxSimReranker, Reranker, RerankerEndpoint, ServerReranker
+
+Answer = Callable[[dict[str, Any]], Any]
+ENCODER = PackagedEncoder()
+TEXTS = ["short", "a longer one", "the longest of them all"]
+
+
+class Served:
+    """What a server was asked: paths, bodies, keys."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.paths: list[str] = []
+        self.bodies: list[dict[str, Any]] = []
+        self.keys: list[str] = []
+
+
+def by_length(body: dict[str, Any]) -> dict[str, Any]:
+    """Longer texts score higher; best first, as servers answer."""
+    if "documents" in body:
+        found = [{"index": i, "relevance_score": float(len(t))} for i, t in enumerate(body["documents"])]
+        return {"id": "r", "results": sorted(found, key=lambda item: -item["relevance_score"])}
+    return {"data": [{"index": i, "object": "score", "score": float(len(t))} for i, t in enumerate(body["text_2"])]}
+
+
+@contextmanager
+def served(answer: Answer = by_length) -> Generator[Served]:
+    """A server on loopback; what ``answer`` returns is the JSON, or a whole response."""
+    app, seen = FastAPI(), Served()
+
+    @app.post("/v1/{path}")
+    async def _post(path: str, request: Request) -> Any:  # pyright: ignore[reportUnusedFunction]
+        seen.paths.append(path)
+        seen.bodies.append(await request.json())
+        seen.keys.append(request.headers.get("authorization", ""))
+        return answer(seen.bodies[-1])
+
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        seen.url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
+        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.005)
+        yield seen
+        server.should_exit = True
+        thread.join(timeout=10)
+
+
+def reranker(seen: Served, **changes: Any) -> ServerReranker:
+    values: dict[str, Any] = {"model": "bge", "timeout_s": 5.0} | changes
+    return ServerReranker(RerankerEndpoint(seen.url, **values), retries=2, base_wait_s=0.01)
+
+
+async def scores(made: ServerReranker, texts: Sequence[str] = TEXTS) -> tuple[float, ...]:
+    try:
+        return await made.scores("which?", texts)
+    finally:
+        await made.aclose()
+
+
+def failing(status: int, message: str = "no") -> Answer:
+    return lambda body: JSONResponse({"error": {"message": message}}, status)
+
+
+async def test_scores_come_in_the_order_of_the_texts_whatever_the_order_of_the_reply() -> None:
+    with served() as seen:
+        assert await scores(reranker(seen)) == (5.0, 12.0, 23.0)
+    assert seen.paths == ["rerank"]
+    assert seen.bodies == [{"model": "bge", "query": "which?", "documents": TEXTS}]
+
+
+async def test_the_score_endpoint_is_asked_in_its_own_form() -> None:
+    with served() as seen:
+        assert await scores(reranker(seen, path="/score")) == (5.0, 12.0, 23.0)
+    assert seen.paths == ["score"]
+    assert seen.bodies == [{"model": "bge", "text_1": "which?", "text_2": TEXTS}]
+
+
+async def test_texts_are_sent_in_batches_and_the_key_with_each() -> None:
+    with served() as seen:
+        found = await scores(reranker(seen, batch_size=2, api_key=SecretStr("k1")))
+    assert found == (5.0, 12.0, 23.0)
+    assert [body["documents"] for body in seen.bodies] == [TEXTS[:2], TEXTS[2:]]
+    assert seen.keys == ["Bearer k1"] * 2
+
+
+async def test_no_texts_send_nothing() -> None:
+    with served() as seen:
+        assert await scores(reranker(seen), []) == ()
+    assert seen.bodies == []
+
+
+async def test_a_key_of_another_server_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    with served() as seen:
+        await scores(reranker(seen))
+    assert seen.keys == ["Bearer none"]
+
+
+async def test_a_passing_failure_is_retried() -> None:
+    replies = iter([failing(429), failing(503), by_length])
+    with served(lambda body: next(replies)(body)) as seen:
+        assert await scores(reranker(seen)) == (5.0, 12.0, 23.0)
+
+
+def saying(reply: dict[str, Any]) -> Answer:
+    return lambda body: reply
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (failing(503), ModelUnavailableError),
+        (failing(429), RateLimitedError),
+        (failing(401), ModelRejectedError),
+        (failing(400, "This model's maximum context length is 512 tokens"), ContextTooLongError),
+        (saying({"object": "list"}), ModelRejectedError),
+        (saying({"results": [{"index": 0, "relevance_score": "high"}]}), ModelRejectedError),
+        (saying({"results": [{"index": 0, "relevance_score": 1.0}]}), InvalidOutputError),
+        (saying({"data": [{"index": 0, "score": 1.0}] * 3}), InvalidOutputError),
+    ],
+    ids=["down", "limit", "key", "long", "no scores", "no number", "too few", "one thrice"],
+)
+async def test_failures_are_typed(answer: Answer, kind: type[Exception]) -> None:
+    with served(answer) as seen, pytest.raises(kind):
+        await scores(reranker(seen))
+
+
+async def test_a_hint_names_the_rerankers_own_settings() -> None:
+    with served(failing(401)) as seen, pytest.raises(ModelRejectedError, match="DISCO_RAG_RERANKER__API_KEY"):
+        await scores(reranker(seen))
+
+
+async def test_a_server_that_hangs_is_given_up_after_the_timeout() -> None:
+    def hang(body: dict[str, Any]) -> Any:
+        time.sleep(0.5)
+        return by_length(body)
+
+    with served(hang) as seen, pytest.raises(ModelUnavailableError, match="in time"):
+        await scores(reranker(seen, timeout_s=0.1))
+
+
+async def test_late_interaction_finds_the_one_sentence_in_a_long_text_that_answers() -> None:
+    filler = "The market square was full of people who had come from all the villages around. " * 6
+    texts = [filler, filler + "The princess hid the golden key under the old oak.", "A key opens locks."]
+    found = await MaxSimReranker(ENCODER).scores("Where did the princess hide the golden key?", texts)
+    assert np.argmax(found) == 1
+
+
+async def test_late_interaction_does_not_depend_on_the_batch() -> None:
+    texts = ["one", "two and three and four", "five " * 300, ""]
+    alone = await MaxSimReranker(ENCODER, batch_size=1).scores("two", texts)
+    together = await MaxSimReranker(ENCODER, batch_size=4).scores("two", texts)
+    assert np.allclose(alone, together, atol=1e-4)
+    assert all(-1 <= score <= 1 for score in alone)
+
+
+async def test_a_text_is_the_best_match_of_itself() -> None:
+    [same, other] = await MaxSimReranker(ENCODER).scores("iron rusts", ["iron rusts", "gold shines"])
+    assert same == pytest.approx(1.0, abs=1e-4)
+    assert other < same
+
+
+async def test_late_interaction_needs_a_query_and_no_texts() -> None:
+    made: Reranker = MaxSimReranker(ENCODER)
+    assert await made.scores("why?", []) == ()
+    with pytest.raises(QueryError, match="no token"):
+        await made.scores(" ", ["text"])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return cross_encoder(tmp_path_factory.mktemp("cross"), labels=1)
+
+
+def cross_encoder(at: Path, *, labels: int) -> Path:
+    """A tiny one with random weights."""
+    from transformers import BertConfig, BertForSequenceClassification, set_seed
+
+    set_seed(0)
+    tokenizer = ENCODER.transformer().tokenizer
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        id2label={i: str(i) for i in range(labels)},
+    )
+    model: Any = BertForSequenceClassification(config)
+    model.save_pretrained(at)
+    tokenizer.save_pretrained(at)
+    return at
+
+
+async def test_a_cross_encoder_reads_query_and_text_together(folder: Path) -> None:
+    made = CrossEncoderReranker(os.fspath(folder))
+    found = await made.scores("query", TEXTS)
+    assert len(found) == 3
+    assert len(set(found)) == 3
+    assert await made.scores("query", []) == ()
+    assert await made.scores("another", TEXTS) != found
+
+
+async def test_a_classifier_is_not_taken_for_a_reranker(tmp_path: Path) -> None:
+    made = CrossEncoderReranker(os.fspath(cross_encoder(tmp_path, labels=3)))
+    with pytest.raises(ConfigError, match="3 numbers"):
+        await made.scores("query", TEXTS)
+
+
+async def test_a_cross_encoder_that_is_not_there_is_a_configuration_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be loaded"):
+        await CrossEncoderReranker(os.fspath(tmp_path / "none")).scores("query", TEXTS)
+
+
+def test_versions_tell_rerankers_apart() -> None:
+    made = [ServerReranker(RerankerEndpoint("u", "m")), MaxSimReranker(ENCODER), CrossEncoderReranker("m")]
+    assert len({m.version for m in made}) == 3
