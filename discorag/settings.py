@@ -78,6 +78,16 @@ class LlmSettings(_Section):
     )
 
 
+class RerankerSettings(_Section):
+    """A reranker's endpoint, for HTSIR; without one the packaged encoder's token vectors rerank."""
+
+    base_url: str | None = Field(default=None, description="E.g. http://localhost:8002/v1.")
+    model: str = Field(default="default", description="Model name, as the endpoint knows it.")
+    api_key: SecretStr | None = None
+    path: Literal["/rerank", "/score"] = Field(default="/rerank", description="Form of the endpoint; vLLM has both.")
+    timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
+
+
 class ReadingSettings(_Section):
     """How files become documents and chunks."""
 
@@ -100,6 +110,7 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     encoder: EncoderSettings = EncoderSettings()
     llm: LlmSettings = LlmSettings()
+    reranker: RerankerSettings = RerankerSettings()
     reading: ReadingSettings = ReadingSettings()
 
     @classmethod

@@ -22,7 +22,7 @@ from discorag.settings import Settings, read_settings
 from discorag.store.protocol import Manifest
 from graphs.facade import AskResult, DiscoRAG
 from graphs.present import IngestProgress, estimate_table, ingest_summary, ledger_table, status_table
-from nodes.context import AnswerContext
+from nodes.context import RETRIEVER_NAMES, AnswerContext
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
@@ -84,7 +84,9 @@ def ask(
     question: str,
     corpus: Corpus = None,
     tenant: Tenant = None,
-    retriever: Annotated[str, typer.Option(help="dense or hybrid.")] = "dense",
+    retriever: Annotated[
+        str, typer.Option(help="dense, hybrid, discourse, raptor, htsir, rdr2, ... (README).")
+    ] = "dense",
     top_k: Annotated[int, typer.Option(help="Chunks to retrieve.")] = 10,
     switch: Switch = None,
     llm: Llm = None,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 
 from discorag.hierarchy.node import Chunk
-from discorag.rhetoric.compress import compressed
+from discorag.rhetoric.compress import compressed, narrowed
 from discorag.rhetoric.engine import Case
 from discorag.rhetoric.graph import RhetoricalGraph
 from discorag.rhetoric.plan import Plan
 from discorag.rst.tree import RstTree
+from discorag.text.span import Span
 from nodes.context import AnswerContext
 from nodes.resources import Resources
 from nodes.state import AnswerState
@@ -20,12 +21,14 @@ async def case_of(state: AnswerState, context: AnswerContext) -> Case:
     deps, scope = await context.deps(), await context.scope()
     ids = [h["chunk_id"] for h in state.get("hits", [])]
     chunks = await asyncio.to_thread(deps.store.chunks, scope, ids)
-    made = state.get("trees", {})
+    made, evidence = state.get("trees", {}), state.get("evidence", {})
     graph, plan = state.get("graph"), state.get("plan")
     return Case(
         query=state["query"],
         instruction=state.get("instruction", ""),
-        chunks=tuple(_shortened(_with_tree(c, made, keep=context.use_tree), context, deps) for c in chunks),
+        chunks=tuple(
+            _shortened(_narrowed(_with_tree(c, made, keep=context.use_tree), evidence), context, deps) for c in chunks
+        ),
         graph=RhetoricalGraph.model_validate(graph) if graph else None,
         plan=Plan(paragraph=plan) if plan else None,
         turns=state.get("turns", {}),
@@ -34,6 +37,11 @@ async def case_of(state: AnswerState, context: AnswerContext) -> Case:
 
 def _shortened(chunk: Chunk, context: AnswerContext, deps: Resources) -> Chunk:
     return chunk if context.compress_to is None else compressed(chunk, context.compress_to, deps.encoder.tokens)
+
+
+def _narrowed(chunk: Chunk, evidence: dict[str, list[list[int]]]) -> Chunk:
+    spans = [Span(start=start, end=end) for start, end in evidence.get(chunk.id, ())]
+    return narrowed(chunk, spans) if spans else chunk
 
 
 def _with_tree(chunk: Chunk, made: dict[str, dict[str, object]], *, keep: bool) -> Chunk:

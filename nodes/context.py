@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from functools import cache
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self, cast, get_args
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from discorag.hierarchy.retrievers import TreeRetrieverName
 from discorag.rhetoric.llm import LlmEngine, Sampling
 from discorag.rhetoric.paper import PaperEngine
 from discorag.store.protocol import Retrieval
@@ -22,6 +23,7 @@ PROMPT_TOKENS = 2048
 """Tokens left for the prompt around the evidence."""
 
 Engine = Literal["auto", "local", "llm"]
+RETRIEVER_NAMES: tuple[str, ...] = (*get_args(Retrieval), "all", *get_args(TreeRetrieverName))
 
 PAPER: dict[str, Any] = {
     "retriever": "dense",
@@ -60,10 +62,14 @@ class AnswerContext(_Switches):
         description="ours: graph, plan and answer as turns of one conversation. paper: Disco-RAG as printed, separate "
         "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3.",
     )
-    retriever: Retrieval | Literal["all"] = Field(
+    retriever: Retrieval | Literal["all"] | TreeRetrieverName = Field(
         default="dense",
-        description="dense; hybrid: dense and BM25 fused by rank (k = 60); all: every chunk in document order.",
+        description="Over chunks: dense; hybrid: dense and BM25 fused by rank (k = 60); all: every chunk in document "
+        "order. Over trees, which are built when they are first needed: discourse (DISRetrieval), raptor, "
+        "raptor-traversal, htsir, rdr2, unified, snapped; and controls without discourse structure.",
     )
+    search_documents: int = Field(default=20, ge=1, description="Documents whose trees are searched.")
+    evidence_words: int = Field(default=400, ge=1, description="Words of evidence that a retriever over trees gives.")
     top_k: int = Field(default=10, ge=1, le=200, description="Chunks to retrieve (Disco-RAG uses 10).")
     follow: bool = Field(
         default=False,
@@ -112,8 +118,10 @@ class AnswerContext(_Switches):
 
     @model_validator(mode="after")
     def _followable(self) -> Self:
-        if self.follow and (self.retriever == "all" or self.preset == "paper"):
-            raise ValueError("follow chooses among what a search finds: it needs a retriever that searches, and ours.")
+        if self.follow and (self.retriever not in get_args(Retrieval) or self.preset == "paper"):
+            raise ValueError(
+                "follow chooses among what a search finds: it needs a retriever over chunks, and preset='ours'."
+            )
         return self
 
     @property

@@ -18,6 +18,7 @@ from discorag.rst.local.rules import RuleParser
 from discorag.rst.local.trained import TrainedParser
 from discorag.rst.paper import PaperParser
 from discorag.rst.parser import TreeParser
+from discorag.rst.tree import RstTree
 from discorag.settings import Settings, read_settings
 from discorag.store.open import open_store
 from discorag.store.protocol import Store
@@ -27,7 +28,8 @@ from prompts import load
 class Resources:
     """Opened resources. Close them, or use them as a context manager.
 
-    ``encoder`` remembers what it has encoded; ``bare_encoder`` is the same without a memory, to be timed.
+    ``encoder`` remembers what it has encoded; ``bare_encoder`` is the same without a memory, to be timed. ``parses``
+    remembers the trees that builders asked for, by their texts.
     """
 
     def __init__(self, settings: Settings, store: Store, encoder: Encoder, model: LanguageModel | None) -> None:
@@ -37,6 +39,7 @@ class Resources:
         self.bare_encoder = encoder
         self.model = model
         self.workbench = Workbench()
+        self.parses: dict[str, RstTree] = {}
         self._parsers: dict[str, TrainedParser] = {}
 
     @classmethod
@@ -81,9 +84,9 @@ class Resources:
         if engine == "paper":
             limits = {"max_tokens": max_tokens, "beam_width": beam_width}
             return PaperParser(self.require_model(), load("paper-tree"), temperature=temperature, **limits)
-        return RuleParser() if engine == "rules" else self._trained("accurate" if engine == "accurate" else "fast")
+        return RuleParser() if engine == "rules" else self.trained("accurate" if engine == "accurate" else "fast")
 
-    def _trained(self, tier: str) -> TrainedParser:
+    def trained(self, tier: str) -> TrainedParser:
         """A tier of the trained parser; the fast one adds to the encoder that is loaded already."""
         if tier not in self._parsers:
             encoder = self.bare_encoder if tier == "fast" else None

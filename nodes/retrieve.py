@@ -8,12 +8,14 @@ from dataclasses import asdict
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from discorag.hierarchy.retrievers import RETRIEVERS
 from discorag.retrieve import check_query, everything, found
 from discorag.rhetoric.engine import Case
 from discorag.rhetoric.follow import WIDER, Wanted, followed, wanted
 from discorag.rhetoric.learned_graph import LearnedGraph
 from discorag.store.protocol import Hit, SearchQuery
 from nodes.context import AnswerContext, answer_context
+from nodes.retrieve_trees import retrieve_trees
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -28,8 +30,10 @@ async def retrieve(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context = answer_context(runtime)
     if context.retriever == "all":
         return await retrieve_all(state, runtime)
-    stage = Stage("retrieve")
     query = check_query(state["query"])
+    if context.retriever in RETRIEVERS:
+        return await retrieve_trees(query, state, context)
+    stage = Stage("retrieve")
     asked = wanted(query) if context.follow else None
     hits = await (_following(query, asked, state, context) if asked else search(query, state, context))
     return await _update(hits, context, stage, f", following {asked.name}" if asked else "")
@@ -72,4 +76,4 @@ async def search(query: str, state: AnswerState, context: AnswerContext, *, wide
 async def _update(hits: list[Hit], context: AnswerContext, stage: Stage, how: str = "") -> Json:
     deps, hits = await context.deps(), found(hits, await context.scope())
     ledger = stage.done(engine="local", model=deps.encoder.version, preview=f"{len(hits)} chunks{how}")
-    return {"hits": [asdict(h) for h in hits], "ledger": Overwrite(ledger)}
+    return {"hits": [asdict(h) for h in hits], "evidence": {}, "ledger": Overwrite(ledger)}

@@ -42,6 +42,10 @@ class AnswerState(AnswerInput, total=False):
     """Everything the answer graph knows; chunk texts stay in the store."""
 
     hits: Annotated[list[Json], Field(description="Retrieved chunk ids with scores, best first.")]
+    evidence: Annotated[
+        dict[str, list[list[int]]],
+        Field(description="Chunk id -> spans that a retriever over trees chose in it, in document offsets."),
+    ]
     trees: Annotated[dict[str, Json], Field(description="RST trees made for this query, by chunk id.")]
     graph: Annotated[Json | None, Field(description="Rhetorical graph over the hits.")]
     plan: Annotated[

@@ -24,9 +24,11 @@ class Grown:
     Args:
         forest: The documents' trees.
         vectors: Of all its nodes, shape (nodes, d).
+        bm25: Over its leaves.
     """
 
-    def __init__(self, forest: Forest, vectors: Vectors) -> None:
+    def __init__(self, forest: Forest, vectors: Vectors, bm25: Bm25) -> None:
+        self.bm25 = bm25
         self.forest, self.tree, self.vectors = forest, forest.tree, vectors
         self.words = np.array([count_words(n.text) for n in self.tree.nodes], dtype=np.int64)
         self._known: dict[str, Any] = {}
@@ -37,18 +39,13 @@ class Grown:
             self._known[key] = make()
         return cast(T, self._known[key])
 
-    @property
-    def bm25(self) -> Bm25:
-        """Over the leaves."""
-        return self.remember("bm25", lambda: Bm25([n.text for n in self.tree.nodes[: self.tree.leaves]]))
-
     def members(self) -> Any:
         """Sparse matrix of shape (nodes, leaves): 1 where a leaf lies at or below a node."""
         return self.remember("members", lambda: _matrix([list(below) for below in self.tree.leaves_of], self.tree))
 
     def runs(self, widest: int) -> Any:
         """The same for windows of 1 to ``widest`` leaves, row ``start * widest + width - 1``; empty past the end."""
-        return self.remember(f"runs{widest}", lambda: _matrix(_windows(self.tree.leaves, widest), self.tree))
+        return self.remember(f"runs{widest}", lambda: _runs(self.tree.leaves, widest))
 
 
 class Scored:
@@ -98,12 +95,14 @@ def _one_document(forest: Forest, widest: int) -> NDArray[np.bool_]:
     return inside & (owners[np.minimum(last, len(owners) - 1)] == owners[:, None])
 
 
-def _windows(leaves: int, widest: int) -> list[list[int]]:
-    return [
-        list(range(start, start + width)) if start + width <= leaves else []
-        for start in range(leaves)
-        for width in range(1, widest + 1)
-    ]
+def _runs(leaves: int, widest: int) -> Any:
+    from scipy.sparse import csr_matrix
+
+    starts, widths = np.repeat(np.arange(leaves), widest), np.tile(np.arange(1, widest + 1), leaves)
+    widths = np.where(starts + widths <= leaves, widths, 0)
+    ends: NDArray[np.int64] = np.concatenate([[0], np.cumsum(widths)])
+    columns = np.arange(int(ends[-1])) - np.repeat(ends[:-1] - starts, widths)
+    return csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(widths), leaves))
 
 
 def _matrix(groups: list[list[int]], tree: RetrievalTree) -> Any:

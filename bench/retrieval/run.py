@@ -1,8 +1,8 @@
 """Which structure finds the evidence? ``python -m bench.retrieval.run`` (``make bench-retrieval``).
 
-Every method of `bench.retrieval.methods` on every dataset, with vectors and with BM25, at 200, 300 and 400 words, on the
-development half, where widths are chosen, and the held-out half. No language model. What was measured is kept under
-``.disco-rag/bench``: a run that was stopped goes on where it was.
+Every method of `bench.retrieval.methods` on every dataset, with vectors and with BM25, at 200, 300 and 400 words, on
+the development half, where widths are chosen, and the held-out half. No language model. What was measured is kept
+under ``.disco-rag/bench``: a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from bench.retrieval.bm25 import Bm25
 from bench.retrieval.datasets import DATASETS, load_cases
 from bench.retrieval.encode import CachedEncoder, open_encoder
 from bench.retrieval.forest_scores import Grown, Scored
@@ -53,6 +54,8 @@ class Bench:
         self._encoder, self._methods = encoder, methods
         self._builders = builders(encoder)
         self._trees: dict[tuple[str, str], RetrievalTree] = {}
+        self._forests: dict[tuple[str, str], Grown] = {}
+        self._terms: dict[tuple[str, ...], Bm25] = {}
 
     async def measure(self, cases: Sequence[Case], metrics: Sequence[str]) -> Found:
         """Scores of all methods on questions about the same documents."""
@@ -71,10 +74,19 @@ class Bench:
         return found
 
     async def _grown(self, name: str, how: Literal["mean", "text"], documents: Sequence[SourceDocument]) -> Grown:
-        trees = {d.id: await self._tree(self._builders[name], d) for d in documents}
-        vectors: list[Vectors] = [await node_vectors(tree, self._encoder, how) for tree in trees.values()]
-        forest = Forest(trees)
-        return Grown(forest, forest.together(vectors))
+        if (name, how) not in self._forests:
+            trees = {d.id: await self._tree(self._builders[name], d) for d in documents}
+            vectors: list[Vectors] = [await node_vectors(tree, self._encoder, how) for tree in trees.values()]
+            forest = Forest(trees)
+            self._forests[name, how] = Grown(forest, forest.together(vectors), self._bm25(forest.tree))
+        return self._forests[name, how]
+
+    def _bm25(self, tree: RetrievalTree) -> Bm25:
+        """Most builders have the same leaves."""
+        texts = tuple(n.text for n in tree.nodes[: tree.leaves])
+        if texts not in self._terms:
+            self._terms[texts] = Bm25(texts)
+        return self._terms[texts]
 
     async def _tree(self, builder: Builder, source: SourceDocument) -> RetrievalTree:
         key = builder.version, source.id
@@ -85,8 +97,9 @@ class Bench:
         return self._trees[key]
 
     def forget(self) -> None:
-        """The trees are not needed any more."""
-        self._trees.clear()
+        """What questions about the same documents share is not needed any more."""
+        self._forests.clear()
+        self._terms.clear()
 
 
 def _places(forest: Forest, evidence: Evidence) -> list[DocSpan]:
@@ -174,11 +187,12 @@ def main(
                 scores[one.dataset, one.half, one.method, one.encoder, str(one.budget), one.metric] = one
     found = rows([*scores.values(), *over_budgets(scores.values())])
     write(found, out)
-    parts: list[str] = []
-    for metric in ("evidence_recall", "document_recall", "token_f1"):
-        for half in HALVES:
-            if text := markdown(found, metric=metric, budget="all", half=half):
-                parts.append(f"### {metric}, {half}, mean over {BUDGETS} words\n\n{text}")
+    tables = (
+        (f"### {metric}, {half}, mean over {BUDGETS} words", markdown(found, metric=metric, budget="all", half=half))
+        for metric in ("evidence_recall", "document_recall", "token_f1")
+        for half in HALVES
+    )
+    parts = [f"{title}\n\n{text}" for title, text in tables if text]
     table.write_text("\n".join(parts), encoding="utf-8")
     console.print("\n".join(parts))
     console.print(f"Written to {out} and {table}.")

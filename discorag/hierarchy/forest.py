@@ -42,14 +42,23 @@ class Forest:
     def _moved(self, document: int, node: RetrievalNode) -> RetrievalNode:
         shift = self._shifts[document]
         spans = tuple(Span(start=s.start + shift, end=s.end + shift) for s in node.spans)
-        children = tuple(self._number(document, c) for c in node.children)
+        children = tuple(self.number(document, c) for c in node.children)
         return node.model_copy(update={"spans": spans, "children": children})
 
-    def _number(self, document: int, node: int) -> int:
+    def of(self, document: int) -> RetrievalTree:
+        """The tree of one document, by its place."""
+        return self._trees[document]
+
+    def number(self, document: int, node: int) -> int:
+        """The index in `tree` of a node of one document's tree."""
         own = self._trees[document].leaves
         if node < own:
             return self._leaves[document] + node
         return self._leaves[-1] + self._inner[document] + node - own
+
+    def local(self, leaf: int) -> int:
+        """The index in its document's tree of a leaf of `tree`."""
+        return leaf - self._leaves[int(self.owners[leaf])]
 
     def together(self, rows: Sequence[Vectors]) -> Vectors:
         """What belongs to the nodes of each document, in its tree's order, in the order of `tree`.

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from discorag.hierarchy.node import Chunk
 from discorag.models.protocol import LanguageModel, Message, Reply, Request, Template
+from discorag.rhetoric.compress import shown_text
 from discorag.rhetoric.engine import Case, Outcome
 from discorag.rhetoric.graph import Edge, RhetoricalGraph
 from discorag.rhetoric.labels import ChunkRelation
@@ -97,7 +98,8 @@ class PaperEngine:
 
 def chunk_list(case: Case) -> str:
     """The chunks by number, fenced and escaped, without titles, headings or trees."""
-    return "\n\n".join(f"CHUNK[{i}]:\n{fenced('chunk', escape(shown_text(c)))}" for i, c in enumerate(case.chunks, start=1))
+    texts = enumerate(map(shown_text, case.chunks), start=1)
+    return "\n\n".join(f"CHUNK[{i}]:\n{fenced('chunk', escape(text))}" for i, text in texts)
 
 
 def fenced(tag: str, text: str) -> str:

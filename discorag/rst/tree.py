@@ -106,16 +106,12 @@ class RstTree(BaseModel):
     @cached_property
     def satellite_depth(self) -> tuple[int, ...]:
         """For each EDU, how many satellite links lie between it and the root; 0 is the most nuclear (Marcu)."""
-        weight = [0] * len(self.edus)
+        links = {(0, len(self.edus)): 0}
         for s in self.splits:
-            low, high = {
-                Nuclearity.NS: (s.mid, s.end),
-                Nuclearity.SN: (s.start, s.mid),
-                Nuclearity.NN: (0, 0),
-            }[s.nuclearity]
-            for i in range(low, high):
-                weight[i] += 1
-        return tuple(weight)
+            above = links[s.start, s.end]
+            links[s.start, s.mid] = above + (s.nuclearity is Nuclearity.SN)
+            links[s.mid, s.end] = above + (s.nuclearity is Nuclearity.NS)
+        return tuple(links[i, i + 1] for i in range(len(self.edus)))
 
 
 def from_splits(edus: tuple[Span, ...], splits: dict[tuple[int, int], Split]) -> RstTree:

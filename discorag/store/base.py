@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from threading import Lock
 from typing import Self
 from uuid import UUID
 
-from discorag.errors import InputError, InvariantError, NotFoundError, StoreError
-from discorag.hierarchy.node import Chunk
-from discorag.store import payload as points
-from discorag.store.catalogue import Catalogue, Nearest, OwnedCatalogue
-from discorag.store.protocol import Hit, Manifest, SearchQuery, Vectors
-from discorag.store.ranking import fused, ranked
-from discorag.store.shard import Shard
-from discorag.text.document import Document, Scope
-from discorag.text.terms import SparseVector, sparse_query
+import numpy as np
+from numpy.typing import NDArray
 
-BATCH = 256
-FUSION_DEPTH = 100
-"""How deep each ranking is read for fusion (deeper if more hits are wanted)."""
+from discorag.errors import NotFoundError, StoreError
+from discorag.hierarchy.node import Chunk
+from discorag.hierarchy.retrieval_tree import RetrievalTree
+from discorag.store import payload as points
+from discorag.store.catalogue import Catalogue, OwnedCatalogue
+from discorag.store.payload import Entry
+from discorag.store.protocol import Hit, Manifest, NodeHit, SearchQuery, Vectors
+from discorag.store.ranking import best, ranked
+from discorag.store.shard import CHUNKS, NODES, Shard, write
+from discorag.store.trees import Trees
+from discorag.text.document import Document, Scope
+
 ATTEMPTS = 10
 """How often chunks are looked for whose document is being replaced meanwhile."""
 
 
 class ShardStore:
-    """Documents in one shard, their chunks in another.
+    """Documents in one shard, their chunks and the nodes of their retrieval trees in another.
 
     A chunk is visible if it belongs to the live version of its document. `put` writes the new chunks, hidden; then the
-    document's point with its manifest, which shows them and hides the old ones; then it deletes those. Readers from
-    other threads, or processes, may come between any two steps; writers of one process wait for each other.
+    document's point with its manifest, which shows them and hides the old ones; then it deletes those. The same point
+    names the live trees: `put_tree` goes the same way. Readers from other threads, or processes, may come between any
+    two steps; writers of one process wait for each other.
 
     Args:
         docs: Shard of the documents.
-        nodes: Shard of the chunks.
+        nodes: Shard of the chunks and nodes.
         dimension: Length d of a vector.
         resources: What to release on closing; taken over when the store is made.
         catalogue: What is live; by default in memory, for shards that nothing else writes to.
@@ -49,6 +52,7 @@ class ShardStore:
         self._writing = Lock()  # around a whole put or delete
         self._catalogue = catalogue or OwnedCatalogue(docs, nodes)
         self._lock = self._catalogue.lock
+        self._trees = Trees(nodes, self._catalogue, dimension)
         self._resources = resources.pop_all()
 
     def put(
@@ -61,38 +65,69 @@ class ShardStore:
         """
         points.check(scope, document, manifest, chunks, vectors, self._dimension)
         with self._writing:
-            self._catalogue.announce(scope, manifest)
-            self._write_chunks(scope, manifest, chunks, vectors)
-            self._catalogue.publish(scope, manifest, points.document_point(scope, document, manifest, vectors))
-            self._sweep(scope, manifest.doc_id, keep=(points.version_of(manifest),))
+            self._catalogue.announce(scope, manifest.doc_id, points.version_of(manifest), CHUNKS)
+            pairs = zip(chunks, vectors, strict=True)
+            write(self._nodes, (points.chunk_point(scope, manifest, c, v) for c, v in pairs), self._lock)
+            old = self._catalogue.entry(scope, manifest.doc_id)
+            same = old is not None and old.manifest.fingerprint == manifest.fingerprint
+            entry = Entry(manifest, old.trees if old and same else {})
+            self._catalogue.publish(scope, entry, points.document_point(scope, document, entry, vectors))
+            self._sweep(scope, manifest.doc_id, entry)
 
-    def _write_chunks(self, scope: Scope, manifest: Manifest, chunks: Sequence[Chunk], vectors: Vectors) -> None:
-        for at in range(0, len(chunks), BATCH):
-            pairs = zip(chunks[at : at + BATCH], vectors[at : at + BATCH], strict=True)
-            made = [points.chunk_point(scope, manifest, chunk, vector) for chunk, vector in pairs]
-            with self._lock:
-                self._nodes.upsert(made)
-
-    def _sweep(self, scope: Scope, doc_id: str, *, keep: tuple[str, ...] = ()) -> None:
-        """Delete the chunks of a document but for these versions."""
+    def _sweep(self, scope: Scope, doc_id: str, live: Entry | None) -> None:
+        """Delete the chunks and nodes of a document but for what is live."""
+        keep = tuple(v for versions in live.versions.values() for v in versions) if live else ()
         with self._lock:
             self._nodes.delete(points.of_document(scope, doc_id).without(keep))
-            self._catalogue.swept(scope, doc_id)
+            for space in (CHUNKS, NODES):
+                self._catalogue.swept(scope, doc_id, space)
 
     def delete(self, scope: Scope, doc_id: str) -> bool:
         """See `Store.delete`."""
         with self._writing:
             found = self._catalogue.withdraw(scope, doc_id)
-            self._sweep(scope, doc_id)
+            self._sweep(scope, doc_id, None)
         return found
+
+    def put_tree(self, scope: Scope, doc_id: str, tree: RetrievalTree, vectors: Vectors, *, version: str) -> None:
+        """See `Store.put_tree`.
+
+        Raises:
+            InvariantError: A leaf is not the document's text, a node lies outside of it, or the vectors are not unit
+                vectors of shape (nodes, d); the store is unchanged.
+        """
+        with self._writing:
+            entry = self._catalogue.entry(scope, doc_id)
+            if entry is None:
+                raise _no_document(scope, doc_id)
+            self._trees.put(scope, entry, self.document(scope, doc_id), tree, vectors, version)
+
+    def delete_tree(self, scope: Scope, doc_id: str, builder: str) -> bool:
+        """See `Store.delete_tree`."""
+        with self._writing:
+            entry = self._catalogue.entry(scope, doc_id)
+            return entry is not None and self._trees.delete(scope, entry, builder)
+
+    def tree(self, scope: Scope, doc_id: str, builder: str) -> RetrievalTree:
+        """See `Store.tree`.
+
+        Raises:
+            StoreError: Nodes are missing, also when looked for again (another process may be replacing them).
+        """
+        return self._trees.tree(scope, doc_id, builder)
+
+    def tree_versions(self, scope: Scope, builder: str) -> Mapping[str, str]:
+        """See `Store.tree_versions`."""
+        return self._trees.versions(scope, builder)
 
     def manifests(self, scope: Scope) -> list[Manifest]:
         """See `Store.manifests`."""
-        return sorted(self._catalogue.manifests(scope), key=lambda m: m.uri)
+        return sorted((entry.manifest for entry in self._catalogue.entries(scope)), key=lambda m: m.uri)
 
     def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:
         """See `Store.manifest`."""
-        return self._catalogue.manifest(scope, doc_id)
+        entry = self._catalogue.entry(scope, doc_id)
+        return entry.manifest if entry else None
 
     def document(self, scope: Scope, doc_id: str) -> Document:
         """See `Store.document`."""
@@ -136,15 +171,47 @@ class ShardStore:
             InputError: ``top_k`` is below 1.
             InvariantError: The query vector has not shape (d,).
         """
-        if query.top_k < 1:
-            raise InputError(f"top_k is {query.top_k}.", hint="Ask for at least 1 chunk.")
-        if query.vector.shape != (self._dimension,):
-            raise InvariantError(f"The query vector has shape {query.vector.shape}, expected {(self._dimension,)}.")
-        return self._catalogue.search(lambda nearest: _found(scope, query, nearest))
+        points.check_query(query, query.top_k, self._dimension)
+        corpus = points.of_scope(scope)
+        where = corpus.also(*points.metadata_filters(query.filters))
+        return self._catalogue.search(lambda nearest: best(query, nearest, where, corpus=corpus))
+
+    def search_documents(self, scope: Scope, query: SearchQuery, limit: int) -> list[tuple[str, float]]:
+        """See `Store.search_documents`. Equal scores go by document id.
+
+        Raises:
+            InputError: ``limit`` is below 1.
+            InvariantError: The query vector has not shape (d,).
+        """
+        points.check_query(query, limit, self._dimension)
+        where = points.of_scope(scope).also(*points.metadata_filters(query.filters))
+        with self._lock:
+            hits = ranked(lambda n: self._docs.nearest(query.vector, where, corpus=where, limit=n), limit)
+        return [(hit.chunk_id, hit.score) for hit in hits]
+
+    def search_nodes(self, scope: Scope, builder: str, query: SearchQuery) -> list[NodeHit]:
+        """See `Store.search_nodes`. Document frequencies of BM25 are those of the builder's nodes in the scope.
+
+        Raises:
+            InputError: ``top_k`` is below 1.
+            InvariantError: The query vector has not shape (d,).
+        """
+        return self._trees.search(scope, builder, query)
+
+    def node_scores(
+        self, scope: Scope, builder: str, doc_ids: Sequence[str], vector: Vectors
+    ) -> Mapping[str, NDArray[np.float32]]:
+        """See `Store.node_scores`.
+
+        Raises:
+            InvariantError: ``vector`` has not shape (d,).
+        """
+        return self._trees.scores(scope, builder, doc_ids, vector)
 
     def optimise(self) -> None:
         """See `Store.optimise`. Readers and writers wait where the store has one owner."""
         with self._writing, self._lock:
+            self._docs.optimise()
             self._nodes.optimise()
 
     def close(self) -> None:
@@ -157,21 +224,6 @@ class ShardStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _found(scope: Scope, query: SearchQuery, nearest: Nearest) -> list[Hit]:
-    corpus = points.of_scope(scope)
-    where = corpus.also(*points.metadata_filters(query.filters))
-
-    def ranking(vector: Vectors | SparseVector, depth: int) -> list[Hit]:
-        return ranked(lambda limit: nearest(vector, where, corpus=corpus, limit=limit), depth)
-
-    if query.retrieval == "dense":
-        return ranking(query.vector, query.top_k)
-    depth = max(query.top_k, FUSION_DEPTH)
-    terms = sparse_query(query.text)
-    vectors: list[Vectors | SparseVector] = [query.vector, terms] if terms[0] else [query.vector]
-    return fused([ranking(vector, depth) for vector in vectors])[: query.top_k]
 
 
 def _no_document(scope: Scope, doc_id: str) -> NotFoundError:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from functools import partial
 from threading import RLock
 from typing import Protocol
 
 from discorag.store import payload as points
-from discorag.store.protocol import Hit, Manifest, Vectors
-from discorag.store.shard import Point, Shard, Where
+from discorag.store.payload import Entry
+from discorag.store.protocol import Hit, Vectors
+from discorag.store.shard import CHUNKS, NODES, Point, Shard, Space, Where
 from discorag.text.document import Scope
 from discorag.text.terms import SparseVector
 
 
 class Nearest(Protocol):
-    """`Shard.nearest` over live chunks only."""
+    """`Shard.nearest` over what is live in one space."""
 
     def __call__(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
         """As there."""
@@ -23,18 +25,18 @@ class Nearest(Protocol):
 
 
 class Catalogue(Protocol):
-    """The live manifests: `OwnedCatalogue` or `discorag.store.shared.SharedCatalogue`."""
+    """What is live of each document: `OwnedCatalogue` or `discorag.store.shared.SharedCatalogue`."""
 
     @property
     def lock(self) -> AbstractContextManager[object]:
         """Held around what must be seen together. Whoever holds it may take it again."""
         ...
 
-    def manifests(self, scope: Scope) -> list[Manifest]:
-        """All of the scope, in no order."""
+    def entries(self, scope: Scope, doc_ids: Iterable[str] | None = None) -> list[Entry]:
+        """All of the scope, or those of these documents that are in it, in no order."""
         ...
 
-    def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:
+    def entry(self, scope: Scope, doc_id: str) -> Entry | None:
         """The one of this document."""
         ...
 
@@ -42,111 +44,118 @@ class Catalogue(Protocol):
         """The live versions of those of these documents that are in the scope."""
         ...
 
-    def announce(self, scope: Scope, manifest: Manifest) -> None:
-        """Chunks of this version will be written; they are hidden until it is published."""
+    def announce(self, scope: Scope, doc_id: str, version: str, space: Space) -> None:
+        """Points of this version will be written; they are hidden until it is published."""
         ...
 
-    def publish(self, scope: Scope, manifest: Manifest, point: Point) -> None:
-        """Make this version the live one by writing its document's point."""
+    def publish(self, scope: Scope, entry: Entry, point: Point | None = None) -> None:
+        """Make this entry the live one by writing its document's point; without one, only the trees change."""
         ...
 
     def withdraw(self, scope: Scope, doc_id: str) -> bool:
         """Make no version live; whether one was."""
         ...
 
-    def swept(self, scope: Scope, doc_id: str) -> None:
-        """The hidden chunks of this document are gone."""
+    def swept(self, scope: Scope, doc_id: str, space: Space) -> None:
+        """What was hidden of this document is gone."""
         ...
 
-    def search(self, find: Callable[[Nearest], list[Hit]]) -> list[Hit]:
+    def search(self, find: Callable[[Nearest], list[Hit]], space: Space = CHUNKS) -> list[Hit]:
         """What ``find`` finds, all of it in one state of every document that it meets."""
         ...
 
 
 class OwnedCatalogue:
-    """Manifests in memory, right where nothing else writes to the shards.
+    """Entries in memory, right where nothing else writes to the shards.
 
-    Nothing is ever hidden but what was written or replaced since opening: chunks that a crash left without a manifest
-    are deleted on opening.
+    Nothing is ever hidden but what was written or replaced since opening: chunks and nodes that a crash left without an
+    entry are deleted on opening.
     """
 
     def __init__(self, docs: Shard, nodes: Shard) -> None:
         self._docs = docs
         self._nodes = nodes
-        self._hidden: dict[tuple[Scope, str], set[str]] = {}  # document -> versions written, but not live
+        # document -> versions written, but not live
+        self._hidden: dict[Space, dict[tuple[Scope, str], set[str]]] = {CHUNKS: {}, NODES: {}}
         self._live = _load(docs)
         self.lock = RLock()
-        versions = tuple(points.version_of(m) for scope in self._live.values() for m in scope.values())
+        entries = (entry for scope in self._live.values() for entry in scope.values())
+        versions = tuple(v for entry in entries for live in entry.versions.values() for v in live)
         nodes.delete(Where(none=(("version", versions),)))
 
-    def manifests(self, scope: Scope) -> list[Manifest]:
-        """See `Catalogue.manifests`."""
+    def entries(self, scope: Scope, doc_ids: Iterable[str] | None = None) -> list[Entry]:
+        """See `Catalogue.entries`."""
         with self.lock:
-            return list(self._live.get(scope, {}).values())
+            live = self._live.get(scope, {})
+            return [live[d] for d in (live if doc_ids is None else dict.fromkeys(doc_ids)) if d in live]
 
-    def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:
-        """See `Catalogue.manifest`."""
-        with self.lock:
-            return self._live.get(scope, {}).get(doc_id)
+    def entry(self, scope: Scope, doc_id: str) -> Entry | None:
+        """See `Catalogue.entry`."""
+        return next(iter(self.entries(scope, [doc_id])), None)
 
     def live(self, scope: Scope, doc_ids: Iterable[str]) -> set[str]:
         """See `Catalogue.live`."""
-        with self.lock:
-            found = (self.manifest(scope, doc_id) for doc_id in doc_ids)
-            return {points.version_of(m) for m in found if m is not None}
+        return {points.version_of(entry.manifest) for entry in self.entries(scope, doc_ids)}
 
-    def announce(self, scope: Scope, manifest: Manifest) -> None:
+    def announce(self, scope: Scope, doc_id: str, version: str, space: Space) -> None:
         """See `Catalogue.announce`."""
         with self.lock:
-            if points.version_of(manifest) not in self.live(scope, [manifest.doc_id]):
-                self._hide(scope, manifest)
+            entry = self.entry(scope, doc_id)
+            if entry is None or version not in entry.versions[space]:
+                self._hidden[space].setdefault((scope, doc_id), set()).add(version)
 
-    def publish(self, scope: Scope, manifest: Manifest, point: Point) -> None:
+    def publish(self, scope: Scope, entry: Entry, point: Point | None = None) -> None:
         """See `Catalogue.publish`."""
+        doc_id = entry.manifest.doc_id
         with self.lock:
-            old = self.manifest(scope, manifest.doc_id)
-            self._docs.upsert([point])
-            self._live.setdefault(scope, {})[manifest.doc_id] = manifest
-            if old is not None:
-                self._hide(scope, old)
-            self._hidden.get((scope, manifest.doc_id), set()).discard(points.version_of(manifest))
+            if point:
+                self._docs.upsert([point])
+            else:
+                self._docs.set_payload(doc_id, {"trees": entry.trees_json})
+            self._hide(scope, doc_id, entry)
+            self._live.setdefault(scope, {})[doc_id] = entry
 
     def withdraw(self, scope: Scope, doc_id: str) -> bool:
         """See `Catalogue.withdraw`."""
         with self.lock:
-            old = self.manifest(scope, doc_id)
-            if old is None:
+            if self.entry(scope, doc_id) is None:
                 return False
             self._docs.delete(points.of_document(scope, doc_id))
+            self._hide(scope, doc_id, None)
             del self._live[scope][doc_id]
-            self._hide(scope, old)
             return True
 
-    def _hide(self, scope: Scope, manifest: Manifest) -> None:
-        self._hidden.setdefault((scope, manifest.doc_id), set()).add(points.version_of(manifest))
+    def _hide(self, scope: Scope, doc_id: str, following: Entry | None) -> None:
+        """Hide what is live of a document, but for what the next entry shows."""
+        old = self.entry(scope, doc_id)
+        for space, hidden in self._hidden.items():
+            versions = hidden.pop((scope, doc_id), set[str]()) | (old.versions[space] if old else set[str]())
+            if versions := versions - (following.versions[space] if following else set[str]()):
+                hidden[scope, doc_id] = versions
 
-    def swept(self, scope: Scope, doc_id: str) -> None:
+    def swept(self, scope: Scope, doc_id: str, space: Space) -> None:
         """See `Catalogue.swept`."""
         with self.lock:
-            self._hidden.pop((scope, doc_id), None)
+            self._hidden[space].pop((scope, doc_id), None)
 
-    def search(self, find: Callable[[Nearest], list[Hit]]) -> list[Hit]:
+    def search(self, find: Callable[[Nearest], list[Hit]], space: Space = CHUNKS) -> list[Hit]:
         """See `Catalogue.search`."""
         with self.lock:
-            hidden = tuple(version for versions in self._hidden.values() for version in versions)
+            hidden = tuple(version for versions in self._hidden[space].values() for version in versions)
             if not hidden:
-                return find(self._nodes.nearest)
+                return find(partial(self._nodes.nearest, space=space))
 
             def nearest(vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
-                return self._nodes.nearest(vector, where.without(hidden), corpus=corpus.without(hidden), limit=limit)
+                where, corpus = where.without(hidden), corpus.without(hidden)
+                return self._nodes.nearest(vector, where, corpus=corpus, limit=limit, space=space)
 
             return find(nearest)
 
 
-def _load(docs: Shard) -> dict[Scope, dict[str, Manifest]]:
-    live: dict[Scope, dict[str, Manifest]] = {}
-    for found in docs.scroll(Where(), ("tenant", "corpus", "manifest")):
-        manifest = Manifest.model_validate_json(found["manifest"])
+def _load(docs: Shard) -> dict[Scope, dict[str, Entry]]:
+    live: dict[Scope, dict[str, Entry]] = {}
+    for found in docs.scroll(Where(), ("tenant", "corpus", *points.ENTRY_FIELDS)):
+        entry = points.entry_from(found)
         scope = Scope(tenant=found["tenant"], corpus=found["corpus"])
-        live.setdefault(scope, {})[manifest.doc_id] = manifest
+        live.setdefault(scope, {})[entry.manifest.doc_id] = entry
     return live

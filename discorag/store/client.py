@@ -15,7 +15,7 @@ from discorag.errors import ConfigError
 from discorag.store.base import ShardStore
 from discorag.store.identity import Identity
 from discorag.store.protocol import Hit, Vectors
-from discorag.store.shard import BM25, DENSE, KEYWORDS, Payload, Point, Where
+from discorag.store.shard import CHUNKS, KEYWORDS, NODES, Payload, Point, Space, Where
 from discorag.store.shared import SharedCatalogue
 from discorag.store.wire import CONFLICT, Wire
 from discorag.text.terms import SparseVector
@@ -42,8 +42,8 @@ class QdrantStore(ShardStore):
     def __init__(self, client: QdrantClient, *, dimension: int, encoder_version: str) -> None:
         identity = Identity(encoder_version=encoder_version, dimension=dimension)
         wire = Wire(":memory:")
-        docs = ClientPoints(client, "docs", identity, wire, sparse=False)
-        nodes = ClientPoints(client, "nodes", identity, wire, sparse=True)
+        docs = ClientPoints(client, "docs", identity, wire, sparse=False, local=True)
+        nodes = ClientPoints(client, "nodes", identity, wire, sparse=True, local=True)
         with ExitStack() as stack:
             stack.enter_context(closing(client))
             super().__init__(docs, nodes, dimension=dimension, resources=stack)
@@ -99,10 +99,22 @@ def _client(url: str, api_key: str | None, timeout_s: float) -> QdrantClient:
 
 
 class ClientPoints:
-    """One collection, made if it does not exist."""
+    """One collection, made if it does not exist.
 
-    def __init__(self, client: QdrantClient, name: str, identity: Identity, wire: Wire, *, sparse: bool) -> None:
+    Args:
+        client: The way to it.
+        name: Its name.
+        identity: What it is filled by.
+        wire: Around every call.
+        sparse: Whether its points have BM25 vectors, and may be nodes.
+        local: In memory every search is exact, and the client warns of asking for it.
+    """
+
+    def __init__(
+        self, client: QdrantClient, name: str, identity: Identity, wire: Wire, *, sparse: bool, local: bool = False
+    ) -> None:
         self._client = client
+        self._local = local
         self._name = name
         self._wire = wire
         if not wire(client.collection_exists, name):
@@ -110,19 +122,31 @@ class ClientPoints:
         found = wire(client.get_collection, name)
         identity.check(str((found.config.metadata or {}).get(_IDENTITY, "")), f"Collection {name!r}")
         self._index([field for field in KEYWORDS if field not in found.payload_schema])
+        if sparse and NODES.bm25 not in (found.config.params.sparse_vectors or {}):
+            self._make_room_for_nodes(identity)
 
     def _create(self, identity: Identity, *, sparse: bool) -> None:
-        bm25 = {BM25: models.SparseVectorParams(modifier=models.Modifier.IDF)}
+        spaces = (CHUNKS, NODES) if sparse else (CHUNKS,)
+        dense = models.VectorParams(size=identity.dimension, distance=models.Distance.COSINE)
+        bm25 = models.SparseVectorParams(modifier=models.Modifier.IDF)
         try:
             self._client.create_collection(
                 self._name,
-                vectors_config={DENSE: models.VectorParams(size=identity.dimension, distance=models.Distance.COSINE)},
-                sparse_vectors_config=bm25 if sparse else None,
+                vectors_config=dict.fromkeys((s.dense for s in spaces), dense),
+                sparse_vectors_config=dict.fromkeys((s.bm25 for s in spaces), bm25) if sparse else None,
                 metadata={_IDENTITY: identity.model_dump_json()},
             )
         except UnexpectedResponse as error:
             if error.status_code != CONFLICT:  # another process was faster
                 raise
+
+    def _make_room_for_nodes(self, identity: Identity) -> None:
+        """Collections that are older than trees have no vectors for nodes. Doing it again does nothing."""
+        dense = models.DenseVectorConfig(size=identity.dimension, distance=models.Distance.COSINE)
+        bm25 = models.SparseVectorConfig(modifier=models.Modifier.IDF)
+        make = self._client.create_vector_name
+        self._wire(make, self._name, NODES.dense, models.DenseVectorNameConfig(dense=dense))
+        self._wire(make, self._name, NODES.bm25, models.SparseVectorNameConfig(sparse=bm25))
 
     def _index(self, fields: Sequence[str]) -> None:
         with warnings.catch_warnings():  # in memory there are no indexes, which the client warns of
@@ -137,28 +161,50 @@ class ClientPoints:
         made = [_point(p) for p in points]
         self._wire(lambda: _completed(self._client.upsert(self._name, made, wait=True)))
 
-    def delete(self, where: Where) -> None:
+    def set_payload(self, id: str, payload: Payload) -> None:
+        """See `Shard.set_payload`."""
+        self._wire(lambda: _completed(self._client.set_payload(self._name, dict(payload), [id], wait=True)))
+
+    def delete(self, where: Where, space: Space | None = None) -> None:
         """See `Shard.delete`."""
-        selector = models.FilterSelector(filter=_filter(where))
+        selector = models.FilterSelector(filter=_filter(where, space))
         self._wire(lambda: _completed(self._client.delete(self._name, selector, wait=True)))
 
-    def nearest(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
+    def nearest(
+        self,
+        vector: Vectors | SparseVector,
+        where: Where,
+        *,
+        corpus: Where,
+        limit: int,
+        space: Space = CHUNKS,
+        exact: bool = False,
+    ) -> list[Hit]:
         """See `Shard.nearest`."""
-        return [hit for _, hit in self.nearest_versions(vector, where, corpus=corpus, limit=limit)]
+        found = self.nearest_versions(vector, where, corpus=corpus, limit=limit, space=space, exact=exact)
+        return [hit for _, hit in found]
 
     def nearest_versions(
-        self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int
+        self,
+        vector: Vectors | SparseVector,
+        where: Where,
+        *,
+        corpus: Where,
+        limit: int,
+        space: Space = CHUNKS,
+        exact: bool = False,
     ) -> list[tuple[str, Hit]]:
         """See `VersionedShard.nearest_versions`."""
         sparse = isinstance(vector, tuple)
-        idf = models.IdfCorpusParams(corpus=_filter(corpus))
+        idf = models.IdfCorpusParams(corpus=_filter(corpus)) if sparse else None
+        exactly = exact and not self._local
         found = self._wire(
             self._client.query_points,
             self._name,
             models.SparseVector(indices=vector[0], values=vector[1]) if isinstance(vector, tuple) else vector.tolist(),
-            using=BM25 if sparse else DENSE,
+            using=space.bm25 if sparse else space.dense,
             query_filter=_filter(where),
-            search_params=models.SearchParams(idf=idf) if sparse else None,
+            search_params=models.SearchParams(idf=idf, exact=exactly or None) if sparse or exactly else None,
             limit=limit,
             with_payload=["version"],
         )
@@ -179,9 +225,11 @@ class ClientPoints:
                 return
             offset = cast("models.ExtendedPointId", following)
 
-    def retrieve(self, ids: Sequence[str]) -> dict[str, Payload]:
+    def retrieve(self, ids: Sequence[str], fields: Sequence[str] | None = None) -> dict[str, Payload]:
         """See `Shard.retrieve`."""
-        return {str(r.id): r.payload or {} for r in self._wire(self._client.retrieve, self._name, list(ids))}
+        wanted = True if fields is None else list(fields)
+        found = self._wire(self._client.retrieve, self._name, list(ids), wanted)
+        return {str(r.id): r.payload or {} for r in found}
 
     def optimise(self) -> None:
         """Nothing to do: a server does it by itself, and in memory there is nothing to be done."""
@@ -194,14 +242,15 @@ def _completed(result: models.UpdateResult) -> None:
 
 
 def _point(point: Point) -> models.PointStruct:
-    vectors: dict[str, models.Vector] = {DENSE: point.dense.tolist()}
+    vectors: dict[str, models.Vector] = {point.space.dense: point.dense.tolist()}
     if point.sparse is not None:
-        vectors[BM25] = models.SparseVector(indices=point.sparse[0], values=point.sparse[1])
+        vectors[point.space.bm25] = models.SparseVector(indices=point.sparse[0], values=point.sparse[1])
     return models.PointStruct(id=point.id, vector=vectors, payload=dict(point.payload))
 
 
-def _filter(where: Where) -> models.Filter:
-    return models.Filter(must=_conditions(where.each), must_not=_conditions(where.none))
+def _filter(where: Where, space: Space | None = None) -> models.Filter:
+    within: list[models.Condition] = [models.HasVectorCondition(has_vector=space.dense)] if space else []
+    return models.Filter(must=_conditions(where.each) + within, must_not=_conditions(where.none))
 
 
 def _conditions(pairs: tuple[tuple[str, tuple[str, ...]], ...]) -> list[models.Condition]:

@@ -15,14 +15,14 @@ from discorag.store.identity import Identity
 from discorag.store.lock import owned
 from discorag.store.optimise import optimised
 from discorag.store.protocol import Hit, Vectors
-from discorag.store.shard import BM25, DENSE, KEYWORDS, Payload, Point, Where
+from discorag.store.shard import BUILDER, CHUNKS, KEYWORDS, NODES, Payload, Point, Space, Where
 from discorag.text.terms import SparseVector
 
 HNSW_EF = 128
 """Candidates kept while the graph is searched: recall@10 0.98 at 100,000 nodes (``bench/search.py``)."""
 UNINDEXED = 20_000
 """Points that are searched exactly before it is worth while to index them."""
-_SCOPE = ("tenant", "corpus")
+_COMMON = ("tenant", "corpus", BUILDER)
 _PAGE = 1000
 
 
@@ -73,52 +73,83 @@ class EdgePoints:
             _create(folder, dimension, sparse=sparse)
         self._folder = folder
         self._lock = lock
+        self._dimension = dimension
         self._shard = _load(folder)
-        self._common = {field: _values(self._shard, field) for field in _SCOPE}
-        self._intact = self._is_intact()
+        _index(self._shard)
+        self._common = {field: _values(self._shard, field) for field in _COMMON}
+        self._intact = self._found_intact()
 
     def upsert(self, points: Sequence[Point]) -> None:
         """See `Shard.upsert`."""
+        spaces = {point.space for point in points}
+        if NODES in spaces and not self._common[BUILDER]:
+            self._make_room_for_nodes()
         for field, values in self._common.items():
-            values.update(str(point.payload[field]) for point in points)
-        with self._counted(len(points)):
-            try:
-                self._shard.update(qe.UpdateOperation.upsert_points([_point(p) for p in points]))
-            except Exception as error:  # the library raises no class of its own
-                raise StoreError(
-                    f"Storing failed: {error}.", hint="Check the disk; the same command tries again."
-                ) from error
+            values.update(str(point.payload[field]) for point in points if field in point.payload)
+        with self._counted(spaces, len(points)):
+            self._update(qe.UpdateOperation.upsert_points([_point(p) for p in points]))
 
-    def delete(self, where: Where) -> None:
+    def _make_room_for_nodes(self) -> None:
+        """Nodes have vectors of their own, which a shard without nodes need not have. Doing it again does nothing."""
+        self._update(qe.UpdateOperation.create_dense_vector(NODES.dense, self._dimension, qe.Distance.Cosine))
+        self._update(qe.UpdateOperation.create_sparse_vector(NODES.bm25, modifier=qe.Modifier.Idf))
+
+    def _update(self, operation: qe.UpdateOperation) -> None:
+        try:
+            self._shard.update(operation)
+        except Exception as error:  # the library raises no class of its own
+            raise StoreError(
+                f"Storing failed: {error}.", hint="Check the disk; the same command tries again."
+            ) from error
+
+    def set_payload(self, id: str, payload: Payload) -> None:
+        """See `Shard.set_payload`."""
+        self._update(qe.UpdateOperation.set_payload([id], dict(payload)))
+
+    def delete(self, where: Where, space: Space | None = None) -> None:
         """See `Shard.delete`."""
-        with self._counted(0):
-            self._shard.update(qe.UpdateOperation.delete_points_by_filter(_filter(where)))
+        if space == NODES and not self._common[BUILDER]:
+            return
+        with self._counted({space} if space else {CHUNKS, NODES}, 0):
+            self._shard.update(qe.UpdateOperation.delete_points_by_filter(_filter(where, space)))
 
     @contextmanager
-    def _counted(self, added: int) -> Generator[None]:
-        """Around a change: unless it adds exactly so many points, it removed some."""
+    def _counted(self, spaces: set[Space], added: int) -> Generator[None]:
+        """Around a change in these spaces: unless it adds exactly so many points, it removed some."""
         before, intact = self._shard.info().points_count, self._intact
-        self._intact = False
+        self._intact = intact - spaces
         yield
-        self._intact = intact and self._shard.info().points_count == before + added
+        if self._shard.info().points_count == before + added:
+            self._intact = intact
 
-    def nearest(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
+    def nearest(
+        self,
+        vector: Vectors | SparseVector,
+        where: Where,
+        *,
+        corpus: Where,
+        limit: int,
+        space: Space = CHUNKS,
+        exact: bool = False,
+    ) -> list[Hit]:
         """See `Shard.nearest`."""
+        if space == NODES and not self._common[BUILDER]:
+            return []
         if isinstance(vector, tuple):
-            query = qe.Query.Nearest(qe.SparseVector(*vector), using=BM25)
-            params = self._frequencies(self._needed(corpus))
+            query = qe.Query.Nearest(qe.SparseVector(*vector), using=space.bm25)
+            params = self._frequencies(self._needed(corpus), space)
         else:
-            query = qe.Query.Nearest(vector.tolist(), using=DENSE)
-            params = qe.SearchParams(hnsw_ef=max(HNSW_EF, limit))
+            query = qe.Query.Nearest(vector.tolist(), using=space.dense)
+            params = qe.SearchParams(exact=True) if exact else qe.SearchParams(hnsw_ef=max(HNSW_EF, limit))
         needed = self._needed(where)
         request = qe.QueryRequest(
             limit=limit, query=query, filter=None if needed == Where() else _filter(needed), params=params
         )
         return [Hit(str(point.id), point.score) for point in self._shard.query(request)]
 
-    def _frequencies(self, corpus: Where) -> qe.SearchParams | None:
+    def _frequencies(self, corpus: Where, space: Space) -> qe.SearchParams | None:
         """Whose document frequencies BM25 takes. The library's own are fastest, but count what was deleted."""
-        if corpus == Where() and self._intact:
+        if corpus == Where() and space in self._intact:
             return None
         return qe.SearchParams(idf=qe.IdfParams(corpus=_filter(corpus)))
 
@@ -141,9 +172,10 @@ class EdgePoints:
             if offset is None:
                 return
 
-    def retrieve(self, ids: Sequence[str]) -> dict[str, Payload]:
+    def retrieve(self, ids: Sequence[str], fields: Sequence[str] | None = None) -> dict[str, Payload]:
         """See `Shard.retrieve`."""
-        return {str(r.id): r.payload or {} for r in self._shard.retrieve(list(ids), True, False)}
+        wanted = True if fields is None else list(fields)
+        return {str(r.id): r.payload or {} for r in self._shard.retrieve(list(ids), wanted, False)}
 
     def optimise(self) -> None:
         """See `Shard.optimise`. Does nothing below `UNINDEXED` points that are new since the last time.
@@ -159,16 +191,17 @@ class EdgePoints:
             optimised(self._folder, lock=self._lock)
         finally:
             self._shard = _load(self._folder)
-            self._intact = self._is_intact()
+            self._intact = self._found_intact()
 
     def _unindexed(self) -> int:
         """How many points were written to the segment that is not indexed, as flushed: 8 bytes each in this file."""
         return sum(f.stat().st_size // 8 for f in self._folder.glob("segments/*/mutable_id_tracker.versions"))
 
-    def _is_intact(self) -> bool:
-        """Whether no indexed segment holds deleted points, as far as that can be told."""
+    def _found_intact(self) -> set[Space]:
+        """The spaces of which no indexed segment holds deleted points, as far as that can be told."""
         info = self._shard.info()
-        return not self._unindexed() and info.indexed_vectors_count == 2 * info.points_count
+        whole = not self._unindexed() and info.indexed_vectors_count == 2 * info.points_count
+        return {CHUNKS, NODES} if whole else set()
 
     def close(self) -> None:
         """Flush and release."""
@@ -198,27 +231,34 @@ def _create(folder: Path, dimension: int, *, sparse: bool) -> None:
     """Make an empty shard, whole or not at all."""
     draft = folder.with_name(f"{folder.name}.new")
     shutil.rmtree(draft, ignore_errors=True)
-    dense = {DENSE: qe.EdgeVectorParams(size=dimension, distance=qe.Distance.Cosine)}
-    bm25 = {BM25: qe.EdgeSparseVectorParams(modifier=qe.Modifier.Idf)}
+    dense = {CHUNKS.dense: qe.EdgeVectorParams(size=dimension, distance=qe.Distance.Cosine)}
+    bm25 = {CHUNKS.bm25: qe.EdgeSparseVectorParams(modifier=qe.Modifier.Idf)}
     config = qe.EdgeConfig(vectors=dense, sparse_vectors=bm25 if sparse else None, wal_enabled=True)
     shard = qe.EdgeShard.create(str(draft), config)
-    for field in KEYWORDS:
-        index = qe.KeywordIndexParams(is_tenant=field == "tenant")
-        shard.update(qe.UpdateOperation.create_field_index(field, index))
+    _index(shard)
     shard.flush()
     shard.close()
     draft.rename(folder)
 
 
+def _index(shard: qe.EdgeShard) -> None:
+    """Make the indexes that are missing: folders that are older than trees have none for builders."""
+    there = shard.info().payload_schema
+    for field in (f for f in KEYWORDS if f not in there):
+        index = qe.KeywordIndexParams(is_tenant=field == "tenant")
+        shard.update(qe.UpdateOperation.create_field_index(field, index))
+
+
 def _point(point: Point) -> qe.Point:
-    vectors: dict[str, qe.NamedVector] = {DENSE: point.dense.tolist()}
+    vectors: dict[str, qe.NamedVector] = {point.space.dense: point.dense.tolist()}
     if point.sparse is not None:
-        vectors[BM25] = qe.SparseVector(*point.sparse)
+        vectors[point.space.bm25] = qe.SparseVector(*point.sparse)
     return qe.Point(point.id, vectors, dict(point.payload))
 
 
-def _filter(where: Where) -> qe.Filter:
-    return qe.Filter(must=_conditions(where.each), must_not=_conditions(where.none))
+def _filter(where: Where, space: Space | None = None) -> qe.Filter:
+    within: list[qe.ConditionType] = [qe.HasVectorCondition(space.dense)] if space else []
+    return qe.Filter(must=_conditions(where.each) + within, must_not=_conditions(where.none))
 
 
 def _conditions(pairs: tuple[tuple[str, tuple[str, ...]], ...]) -> list[qe.ConditionType]:

@@ -1,22 +1,97 @@
-"""Documents and chunks as points (DESIGN: Qdrant schema), and back."""
+"""Documents, chunks and nodes of retrieval trees as points (DESIGN: Qdrant schema), and back."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+from pydantic import TypeAdapter
 from pydantic_core import from_json
 
-from discorag.errors import InvariantError
+from discorag.errors import InputError, InvariantError
 from discorag.hierarchy.node import Chunk
-from discorag.store.protocol import Manifest, Vectors
-from discorag.store.shard import Payload, Point, Where
+from discorag.store.protocol import Manifest, SearchQuery, Vectors
+from discorag.store.shard import CHUNKS, NODES, Payload, Point, Space, Where
 from discorag.text.document import Document, Scope
 from discorag.text.terms import sparse
 
 TREE = "flat_chunk"
 CHUNK_FIELDS = ("order", "text", "chunk")
+ENTRY_FIELDS = ("manifest", "trees")
+
+
+@dataclass(frozen=True)
+class TreePart:
+    """A stored tree of a document.
+
+    Args:
+        key: ``version`` in the payload of its nodes; equal for equal trees with equal vectors of one document.
+        version: What its builder said.
+        nodes: Number of nodes.
+    """
+
+    key: str
+    version: str
+    nodes: int
+
+
+_TREES = TypeAdapter(dict[str, TreePart])
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is live of a document: its manifest, and its trees by builder."""
+
+    manifest: Manifest
+    trees: Mapping[str, TreePart] = field(default_factory=dict[str, TreePart])
+
+    @property
+    def versions(self) -> dict[Space, set[str]]:
+        """The ``version`` in the payload of live chunks and nodes."""
+        return {CHUNKS: {version_of(self.manifest)}, NODES: {part.key for part in self.trees.values()}}
+
+    @property
+    def trees_json(self) -> str:
+        """The field ``trees`` of the document's point."""
+        return _TREES.dump_json(dict(self.trees)).decode()
+
+
+def entry_from(payload: Payload) -> Entry:
+    """The entry as it was stored; needs `ENTRY_FIELDS`."""
+    return Entry(Manifest.model_validate_json(payload["manifest"]), trees_from(payload))
+
+
+def trees_from(payload: Payload) -> Mapping[str, TreePart]:
+    """The trees of a document, from its payload's ``trees``, which documents without trees may lack."""
+    return _TREES.validate_json(payload.get("trees", "{}"))
+
+
+def check_query(query: SearchQuery, limit: int, dimension: int) -> None:
+    """Whether this can be searched for.
+
+    Raises:
+        InputError: ``limit`` is below 1.
+        InvariantError: The query vector has not shape (d,).
+    """
+    if limit < 1:
+        raise InputError(f"top_k is {limit}.", hint="Ask for at least 1.")
+    check_vector(query.vector, dimension)
+
+
+def check_vector(vector: Vectors, dimension: int) -> None:
+    """Raises `InvariantError` for a query vector that has not shape (d,)."""
+    if vector.shape != (dimension,):
+        raise InvariantError(f"The query vector has shape {vector.shape}, expected {(dimension,)}.")
+
+
+def check_vectors(vectors: Vectors, count: int, dimension: int, uri: str) -> None:
+    """Raises `InvariantError` unless these are unit vectors of shape (count, d)."""
+    if vectors.shape != (count, dimension):
+        raise InvariantError(f"Vectors have shape {vectors.shape}, expected {(count, dimension)}.")
+    if not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
+        raise InvariantError(f"Not every vector of {uri!r} has length 1.", hint="Normalise them.")
 
 
 def check(
@@ -30,10 +105,7 @@ def check(
     """
     if not chunks:
         raise InvariantError(f"Document {document.uri!r} has no chunks.", hint="Store documents that hold text.")
-    if vectors.shape != (len(chunks), dimension):
-        raise InvariantError(f"Vectors have shape {vectors.shape}, expected {(len(chunks), dimension)}.")
-    if not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
-        raise InvariantError(f"Not every vector of {document.uri!r} has length 1.", hint="Normalise them.")
+    check_vectors(vectors, len(chunks), dimension, document.uri)
     if {document.id_in(scope)} != {manifest.doc_id, *(c.doc_id for c in chunks)}:
         raise InvariantError(f"Manifest or chunks of {document.uri!r} carry another document's id.")
     if not manifest.chunks == len({c.id for c in chunks}) == len(chunks):
@@ -72,15 +144,16 @@ def metadata_filters(filters: Mapping[str, Sequence[str]]) -> Iterator[tuple[str
             yield "meta", tuple(_pair(key, value) for value in values)
 
 
-def document_point(scope: Scope, document: Document, manifest: Manifest, vectors: Vectors) -> Point:
-    """The point of a document: the direction of its mean chunk vector, its manifest, its canonical form."""
-    mean = vectors.mean(axis=0)
+def document_point(scope: Scope, document: Document, entry: Entry, vectors: Vectors) -> Point:
+    """The point of a document: the direction of its mean chunk vector, its entry, its canonical form."""
+    mean, manifest = vectors.mean(axis=0), entry.manifest
     payload = {
-        **_common(scope, manifest),
+        **common(scope, manifest),
         "uri": document.uri,
         "title": document.title,
-        "meta": _pairs(document.metadata),
+        "meta": pairs(document.metadata),
         "manifest": manifest.model_dump_json(),
+        "trees": entry.trees_json,
         "document": document.model_dump_json(),
     }
     return Point(manifest.doc_id, mean / max(float(np.linalg.norm(mean)), 1e-12), payload)
@@ -89,7 +162,7 @@ def document_point(scope: Scope, document: Document, manifest: Manifest, vectors
 def chunk_point(scope: Scope, manifest: Manifest, chunk: Chunk, vector: Vectors) -> Point:
     """The point of a chunk. Its text is a field of its own and left out of its JSON."""
     payload = {
-        **_common(scope, manifest),
+        **common(scope, manifest),
         "tree": TREE,
         "kind": "chunk",
         "order": chunk.order,
@@ -97,7 +170,7 @@ def chunk_point(scope: Scope, manifest: Manifest, chunk: Chunk, vector: Vectors)
         "start": chunk.span.start,
         "end": chunk.span.end,
         "text": chunk.text,
-        "meta": _pairs(chunk.metadata),
+        "meta": pairs(chunk.metadata),
         "chunk": chunk.model_dump_json(exclude={"text"}),
     }
     return Point(chunk.id, vector, payload, sparse(f"{chunk.columns}\n{chunk.text}" if chunk.columns else chunk.text))
@@ -108,7 +181,8 @@ def chunk_from(payload: Payload) -> Chunk:
     return Chunk.model_validate({**from_json(payload["chunk"]), "text": payload["text"]})
 
 
-def _common(scope: Scope, manifest: Manifest) -> dict[str, object]:
+def common(scope: Scope, manifest: Manifest) -> dict[str, object]:
+    """What the points of a document, of its chunks and of its nodes have in common."""
     return {
         "tenant": scope.tenant,
         "corpus": scope.corpus,
@@ -118,7 +192,7 @@ def _common(scope: Scope, manifest: Manifest) -> dict[str, object]:
     }
 
 
-def _pairs(metadata: Mapping[str, str]) -> list[str]:
+def pairs(metadata: Mapping[str, str]) -> list[str]:
     """All metadata in one indexed field: a field per key would need an index per key and break on odd keys."""
     return [_pair(key, value) for key, value in metadata.items()]
 

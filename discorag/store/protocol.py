@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from discorag.hierarchy.node import Chunk
+from discorag.hierarchy.retrieval_tree import RetrievalTree
 from discorag.text.document import Document, Scope
 
 Vectors = NDArray[np.float32]
@@ -52,14 +53,29 @@ class Hit:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class NodeHit:
+    """A retrieved node of a retrieval tree with its score, as in `Hit`.
+
+    Args:
+        doc_id: Its document.
+        node: Its index in the tree.
+        score: Higher is better.
+    """
+
+    doc_id: str
+    node: int
+    score: float
+
+
 class SearchQuery(BaseModel):
-    """A search for chunks.
+    """A search for chunks, nodes or documents.
 
     Args:
         vector: Query embedding, unit length, shape (d,).
         text: The query itself, for BM25; used by ``hybrid`` only.
         retrieval: ``dense``, or ``hybrid``: dense and BM25 fused by reciprocal ranks, k = 60.
-        top_k: Number of chunks wanted, at least 1.
+        top_k: Number of hits wanted, at least 1.
         filters: Metadata key -> accepted values; all keys must match. ``doc_id`` filters by document.
     """
 
@@ -73,12 +89,13 @@ class SearchQuery(BaseModel):
 
 
 class Store(Protocol):
-    """Documents and their chunks. All methods may block: call them from a thread.
+    """Documents, their chunks and their retrieval trees. All methods may block: call them from a thread.
 
     Any number may read and write at a time, also from other processes where the store is a server; but one document is
-    written (`put`, `delete`) by one process at a time. At any moment every reader sees a document whole, old or new, or
-    not at all. A writer that dies leaves what was seen before it came; the next `put` or `delete` of that document, or
-    the next opening of a store that has one owner, removes the rest.
+    written (`put`, `delete`, `put_tree`, `delete_tree`) by one process at a time. At any moment every reader sees a
+    document, and each tree of it, whole, old or new, or not at all. A writer that dies leaves what was seen before it
+    came; the next `put` or `delete` of that document, or the next opening of a store that has one owner, removes the
+    rest.
 
     Raises:
         EncoderMismatchError: On opening, when the folder or collection was filled by another encoder.
@@ -92,11 +109,12 @@ class Store(Protocol):
         """Store a document, replacing what was there under its id.
 
         Readers see the old document until the new one is whole. ``vectors`` has shape (len(chunks), d), unit length.
+        Its trees stay if the fingerprint is the stored one; else they go with the old document.
         """
         ...
 
     def delete(self, scope: Scope, doc_id: str) -> bool:
-        """Remove a document and all its chunks; whether it was there."""
+        """Remove a document with all its chunks and trees; whether it was there."""
         ...
 
     def manifests(self, scope: Scope) -> list[Manifest]:
@@ -121,6 +139,46 @@ class Store(Protocol):
 
     def search(self, scope: Scope, query: SearchQuery) -> list[Hit]:
         """The best chunks of the scope, best first. Empty if nothing matches."""
+        ...
+
+    def put_tree(self, scope: Scope, doc_id: str, tree: RetrievalTree, vectors: Vectors, *, version: str) -> None:
+        """Store a retrieval tree of a stored document, replacing that builder's.
+
+        Readers see the old tree, or none, until the new one is whole. ``vectors`` has shape (nodes, d), unit length;
+        ``version`` is `Builder.version`. Raises `NotFoundError` if the document is not stored.
+        """
+        ...
+
+    def delete_tree(self, scope: Scope, doc_id: str, builder: str) -> bool:
+        """Remove the tree of this builder; whether it was there."""
+        ...
+
+    def tree(self, scope: Scope, doc_id: str, builder: str) -> RetrievalTree:
+        """The tree as it was stored. Raises `NotFoundError`."""
+        ...
+
+    def tree_versions(self, scope: Scope, builder: str) -> Mapping[str, str]:
+        """The version of this builder's tree by document, for the documents that have one."""
+        ...
+
+    def search_nodes(self, scope: Scope, builder: str, query: SearchQuery) -> list[NodeHit]:
+        """The best nodes of this builder's trees in the scope, best first; filters are on the documents' metadata."""
+        ...
+
+    def node_scores(
+        self, scope: Scope, builder: str, doc_ids: Sequence[str], vector: Vectors
+    ) -> Mapping[str, NDArray[np.float32]]:
+        """The exact cosine of every node to a unit ``vector`` (d,), by document: shape (nodes,), in their order.
+
+        Documents without a tree of this builder are left out. What DISRetrieval's algorithm 1 starts from.
+        """
+        ...
+
+    def search_documents(self, scope: Scope, query: SearchQuery, limit: int) -> list[tuple[str, float]]:
+        """The best documents with their scores, best first: cosine of the query to the mean of a document's chunks.
+
+        Of the query, ``vector`` and ``filters`` count.
+        """
         ...
 
     def optimise(self) -> None:

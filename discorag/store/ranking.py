@@ -5,11 +5,30 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from discorag.store.protocol import Hit
+from discorag.store.catalogue import Nearest
+from discorag.store.protocol import Hit, SearchQuery, Vectors
+from discorag.store.shard import Where
+from discorag.text.terms import SparseVector, sparse_query
 
+FUSION_DEPTH = 100
+"""How deep each ranking is read for fusion (deeper if more hits are wanted)."""
 RRF_K = 60
 DIGITS = 5
 """Decimals kept of a score: equal vectors get scores that differ in the seventh, depending on where they lie."""
+
+
+def best(query: SearchQuery, nearest: Nearest, where: Where, *, corpus: Where) -> list[Hit]:
+    """What a query finds among the points that match ``where``; document frequencies are those of ``corpus``."""
+
+    def ranking(vector: Vectors | SparseVector, depth: int) -> list[Hit]:
+        return ranked(lambda limit: nearest(vector, where, corpus=corpus, limit=limit), depth)
+
+    if query.retrieval == "dense":
+        return ranking(query.vector, query.top_k)
+    depth = max(query.top_k, FUSION_DEPTH)
+    terms = sparse_query(query.text)
+    vectors: list[Vectors | SparseVector] = [query.vector, terms] if terms[0] else [query.vector]
+    return fused([ranking(vector, depth) for vector in vectors])[: query.top_k]
 
 
 def ordered(hits: Sequence[Hit]) -> list[Hit]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol
 
 from discorag.store.protocol import Hit, Vectors
@@ -11,10 +13,25 @@ from discorag.text.terms import SparseVector
 
 Payload = Mapping[str, Any]
 
-DENSE = "dense"
-BM25 = "bm25"
-KEYWORDS = ("tenant", "corpus", "doc_id", "version", "meta")
+BUILDER = "builder"
+"""Payload field of nodes only: the builder of their tree."""
+KEYWORDS = ("tenant", "corpus", "doc_id", "version", "meta", BUILDER)
 """Payload fields that are filtered, each with a keyword index."""
+BATCH = 256
+
+
+@dataclass(frozen=True)
+class Space:
+    """Names of the vectors of one kind of points: a search in one space meets, ranks and counts no others."""
+
+    dense: str
+    bm25: str
+
+
+CHUNKS = Space("dense", "bm25")
+"""Chunks; in the shard of the documents, documents."""
+NODES = Space("node_dense", "node_bm25")
+"""Nodes of retrieval trees."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +58,7 @@ class Point:
     dense: Vectors
     payload: Payload
     sparse: SparseVector | None = None
+    space: Space = CHUNKS
 
 
 class Shard(Protocol):
@@ -50,14 +68,27 @@ class Shard(Protocol):
         """Write points, replacing those with the same ids."""
         ...
 
-    def delete(self, where: Where) -> None:
-        """Remove every point that matches."""
+    def set_payload(self, id: str, payload: Payload) -> None:
+        """Replace these payload fields of one point, all at once."""
         ...
 
-    def nearest(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
-        """The best points, best first: by cosine to a dense vector, or by BM25 with a sparse one.
+    def delete(self, where: Where, space: Space | None = None) -> None:
+        """Remove every point that matches, or every one of this space."""
+        ...
 
-        BM25 takes the inverse document frequencies from the points of ``corpus``.
+    def nearest(
+        self,
+        vector: Vectors | SparseVector,
+        where: Where,
+        *,
+        corpus: Where,
+        limit: int,
+        space: Space = CHUNKS,
+        exact: bool = False,
+    ) -> list[Hit]:
+        """The best points of a space, best first: by cosine to a dense vector, or by BM25 with a sparse one.
+
+        BM25 takes the inverse document frequencies from the points of ``corpus``. ``exact`` compares with every point.
         """
         ...
 
@@ -65,8 +96,8 @@ class Shard(Protocol):
         """These payload fields of every point that matches, in no order."""
         ...
 
-    def retrieve(self, ids: Sequence[str]) -> dict[str, Payload]:
-        """Payloads of the points that exist, by id. Every id is a UUID."""
+    def retrieve(self, ids: Sequence[str], fields: Sequence[str] | None = None) -> dict[str, Payload]:
+        """Payloads of the points that exist, or these fields of them, by id. Every id is a UUID."""
         ...
 
     def optimise(self) -> None:
@@ -78,7 +109,21 @@ class VersionedShard(Shard, Protocol):
     """A shard that others write to as well."""
 
     def nearest_versions(
-        self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int
+        self,
+        vector: Vectors | SparseVector,
+        where: Where,
+        *,
+        corpus: Where,
+        limit: int,
+        space: Space = CHUNKS,
+        exact: bool = False,
     ) -> list[tuple[str, Hit]]:
         """`nearest`, each hit with the ``version`` in its payload."""
         ...
+
+
+def write(shard: Shard, points: Iterator[Point], lock: AbstractContextManager[object]) -> None:
+    """Write points in batches, holding ``lock`` for one batch at a time."""
+    while batch := list(islice(points, BATCH)):
+        with lock:
+            shard.upsert(batch)

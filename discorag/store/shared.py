@@ -1,4 +1,4 @@
-"""The live manifests of shards that other processes write to at the same time."""
+"""The live entries of shards that other processes write to at the same time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from uuid import uuid4
 from discorag.errors import StoreError
 from discorag.store import payload as points
 from discorag.store.catalogue import Nearest
-from discorag.store.protocol import Hit, Manifest, Vectors
-from discorag.store.shard import Point, Shard, VersionedShard, Where
+from discorag.store.payload import Entry
+from discorag.store.protocol import Hit, Vectors
+from discorag.store.shard import CHUNKS, Payload, Point, Shard, Space, VersionedShard, Where
 from discorag.text.document import Scope
 from discorag.text.terms import SparseVector
 
@@ -25,23 +26,23 @@ class State:
     """A document between two publications.
 
     Args:
-        version: The live version.
-        revision: Name of the publication: the same version published again is another state.
+        versions: The live versions of its chunks and of its trees.
+        revision: Name of the publication: the same versions published again are another state.
         since: When this process had first seen it, in seconds of the monotonic clock.
     """
 
-    version: str
+    versions: frozenset[str]
     revision: str
     since: float
 
 
 class SharedCatalogue:
-    """Manifests are read when they are asked for; opening changes nothing.
+    """Entries are read when they are asked for; opening changes nothing.
 
-    Chunks of a version are all there from before it is published until after another one is. So a ranking is right if
-    every document that it met was in one state from before it was asked for until after. A state carries a name that
-    never comes back: it is enough that it was seen before and is seen again after. Otherwise the ranking is asked for
-    once more; the first that meets a document always is.
+    Chunks or nodes of a version are all there from before it is published until after another one is. So a ranking is
+    right if every document that it met was in one state from before it was asked for until after. A state carries a
+    name that never comes back: it is enough that it was seen before and is seen again after. Otherwise the ranking is
+    asked for once more; the first that meets a document always is.
 
     Document frequencies of BM25 count hidden chunks that a search did not meet: those of a document that is just being
     replaced.
@@ -53,46 +54,50 @@ class SharedCatalogue:
         self._nodes = nodes
         self._seen: dict[str, State] = {}  # document id -> its state when last looked at
 
-    def manifests(self, scope: Scope) -> list[Manifest]:
-        """See `Catalogue.manifests`."""
-        return self._manifests(points.of_scope(scope))
+    def entries(self, scope: Scope, doc_ids: Iterable[str] | None = None) -> list[Entry]:
+        """See `Catalogue.entries`."""
+        where = points.of_scope(scope)
+        if doc_ids is not None:
+            where = where.also(("doc_id", tuple(doc_ids)))
+        return [points.entry_from(p) for p in self._docs.scroll(where, points.ENTRY_FIELDS)]
 
-    def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:
-        """See `Catalogue.manifest`."""
-        return next(iter(self._manifests(points.of_document(scope, doc_id))), None)
-
-    def _manifests(self, where: Where) -> list[Manifest]:
-        return [Manifest.model_validate_json(p["manifest"]) for p in self._docs.scroll(where, ("manifest",))]
+    def entry(self, scope: Scope, doc_id: str) -> Entry | None:
+        """See `Catalogue.entry`."""
+        return next(iter(self.entries(scope, [doc_id])), None)
 
     def live(self, scope: Scope, doc_ids: Iterable[str]) -> set[str]:
         """See `Catalogue.live`."""
         where = points.of_scope(scope).also(("doc_id", tuple(doc_ids)))
         return {p["version"] for p in self._docs.scroll(where, ("version",))}
 
-    def announce(self, scope: Scope, manifest: Manifest) -> None:
+    def announce(self, scope: Scope, doc_id: str, version: str, space: Space) -> None:
         """Nothing to do: what is not live is hidden."""
 
-    def publish(self, scope: Scope, manifest: Manifest, point: Point) -> None:
+    def publish(self, scope: Scope, entry: Entry, point: Point | None = None) -> None:
         """See `Catalogue.publish`."""
-        self._docs.upsert([replace(point, payload={**point.payload, "revision": str(uuid4())})])
+        revision = {"revision": str(uuid4())}
+        if point:
+            self._docs.upsert([replace(point, payload={**point.payload, **revision})])
+        else:
+            self._docs.set_payload(entry.manifest.doc_id, {"trees": entry.trees_json, **revision})
 
     def withdraw(self, scope: Scope, doc_id: str) -> bool:
         """See `Catalogue.withdraw`."""
-        found = self.manifest(scope, doc_id) is not None
+        found = self.entry(scope, doc_id) is not None
         self._docs.delete(points.of_document(scope, doc_id))
         return found
 
-    def swept(self, scope: Scope, doc_id: str) -> None:
+    def swept(self, scope: Scope, doc_id: str, space: Space) -> None:
         """Nothing to do: what is not live is hidden."""
 
-    def search(self, find: Callable[[Nearest], list[Hit]]) -> list[Hit]:
+    def search(self, find: Callable[[Nearest], list[Hit]], space: Space = CHUNKS) -> list[Hit]:
         """See `Catalogue.search`.
 
         Raises:
             StoreError: Documents that were met were replaced during each of `ATTEMPTS` attempts.
         """
         for _ in range(ATTEMPTS):
-            view = _View(self._nodes, self.states)
+            view = _View(self._nodes, self.states, space)
             hits = find(view.nearest)
             if view.is_steady():
                 return hits
@@ -102,22 +107,29 @@ class SharedCatalogue:
         """The present states of those of these documents that exist."""
         if not doc_ids:
             return {}
-        found = self._docs.scroll(Where((("doc_id", tuple(doc_ids)),)), ("doc_id", "version", "revision"))
+        found = self._docs.scroll(Where((("doc_id", tuple(doc_ids)),)), ("doc_id", "version", "revision", "trees"))
         now = monotonic()
         states: dict[str, State] = {}
         for p in found:
             old = self._seen.get(p["doc_id"])
             same = old is not None and old.revision == p["revision"]
-            states[p["doc_id"]] = old if old and same else State(p["version"], p["revision"], now)
+            states[p["doc_id"]] = old if old and same else State(_versions(p), p["revision"], now)
         self._seen |= states
         return states
+
+
+def _versions(payload: Payload) -> frozenset[str]:
+    return frozenset((payload["version"], *(part.key for part in points.trees_from(payload).values())))
 
 
 class _View:
     """One attempt of a search: the documents that its rankings met, and in which state; None: in none."""
 
-    def __init__(self, nodes: VersionedShard, states: Callable[[Collection[str]], Mapping[str, State]]) -> None:
+    def __init__(
+        self, nodes: VersionedShard, states: Callable[[Collection[str]], Mapping[str, State]], space: Space
+    ) -> None:
         self._nodes = nodes
+        self._space = space
         self._states = states
         self._met: dict[str, State | None] = {}
         self._met_last: set[str] = set()
@@ -128,13 +140,12 @@ class _View:
         """See `Nearest`. Asks again without the hidden versions met, until what it meets is live and stays so."""
         for _ in range(ATTEMPTS):
             hidden, asked = tuple(sorted(self._hidden)), monotonic()
-            found = self._nodes.nearest_versions(
-                vector, where.without(hidden), corpus=corpus.without(hidden), limit=limit
-            )
+            shown, counted = where.without(hidden), corpus.without(hidden)
+            found = self._nodes.nearest_versions(vector, shown, corpus=counted, limit=limit, space=self._space)
             versions = self._hidden | {version for version, _ in found}
             docs = {points.document_of(version) for version in versions}
             states = self._states(docs)
-            self._hidden = versions - {state.version for state in states.values()}
+            self._hidden = versions.difference(*(state.versions for state in states.values()))
             if self._hidden == set(hidden) and all(state.since <= asked for state in states.values()):
                 self._meet(docs, states)
                 return [hit for _, hit in found]

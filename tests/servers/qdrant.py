@@ -31,6 +31,9 @@ from starlette.routing import Route
 _SELECTOR: TypeAdapter[models.PointIdsList | models.FilterSelector] = TypeAdapter(
     models.PointIdsList | models.FilterSelector
 )
+_VECTOR: TypeAdapter[models.DenseVectorNameConfig | models.SparseVectorNameConfig] = TypeAdapter(
+    models.DenseVectorNameConfig | models.SparseVectorNameConfig
+)
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,10 @@ class QdrantServer:
             self._route("DELETE", one, self._drop),
             self._route("GET", f"{one}/exists", self._exists),
             self._route("PUT", f"{one}/index", self._index),
+            self._route("PUT", f"{one}/vectors/{{vector}}", self._add_vector),
+            self._route("DELETE", f"{one}/vectors/{{vector}}", self._drop_vector),
             self._route("PUT", many, self._upsert),
+            self._route("POST", f"{many}/payload", self._set_payload),
             self._route("POST", many, self._retrieve),
             self._route("POST", f"{many}/delete", self._delete),
             self._route("POST", f"{many}/query", self._query),
@@ -122,12 +128,13 @@ class QdrantServer:
             self._route("POST", f"{many}/count", self._count),
         ]
 
-    def _route(self, method: str, path: str, does: Callable[[str, bytes], Response]) -> Route:
+    def _route(self, method: str, path: str, does: Callable[..., Response]) -> Route:
         missing_allowed = path == "/collections" or path.endswith("/exists") or (method, path) in _NEEDS_NOTHING
 
         async def endpoint(request: Request) -> Response:
             body = await request.body()
-            name = request.path_params.get("name", "")
+            path_params = dict(request.path_params)
+            name = path_params.pop("name", "")
             fault = self._fault(f"{request.method} {request.url.path}")
             await asyncio.sleep(fault.delay_s)
             if self._api_key not in (None, request.headers.get("api-key")):
@@ -136,7 +143,7 @@ class QdrantServer:
                 return _error(fault.status, "scripted", fault)
             if not missing_allowed and not self._points.collection_exists(name):
                 return _error(404, f"Not found: Collection `{name}` doesn't exist!")
-            reply = does(name, body)
+            reply = does(name, body, **path_params)
             return StreamingResponse(_broken(), headers={"content-length": "99"}) if fault.drops else reply
 
         return Route(path, endpoint, methods=[method])
@@ -182,6 +189,19 @@ class QdrantServer:
         }
         return _done()
 
+    def _add_vector(self, name: str, body: bytes, vector: str) -> Response:
+        self._points.create_vector_name(name, vector, _VECTOR.validate_json(body))
+        return _done()
+
+    def _drop_vector(self, name: str, body: bytes, vector: str) -> Response:
+        self._points.delete_vector_name(name, vector)
+        return _done()
+
+    def _set_payload(self, name: str, body: bytes) -> Response:
+        asked = models.SetPayload.model_validate_json(body)
+        self._points.set_payload(name, asked.payload, list(asked.points or []))
+        return _done()
+
     def _upsert(self, name: str, body: bytes) -> Response:
         self._points.upsert(name, models.PointsList.model_validate_json(body).points)
         return _done()
@@ -197,7 +217,7 @@ class QdrantServer:
             asked.query,
             using=asked.using,
             query_filter=asked.filter,
-            search_params=asked.params,
+            search_params=models.SearchParams(idf=asked.params.idf) if asked.params and asked.params.idf else None,
             limit=asked.limit or 10,
             with_payload=asked.with_payload or False,
         )

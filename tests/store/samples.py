@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discorag.hierarchy.node import Chunk
+from discorag.hierarchy.retrieval_tree import RetrievalNode, RetrievalTree, inner
 from discorag.ids import fingerprint, stable_id
 from discorag.rst.relations import Nuclearity, Relation
 from discorag.rst.tree import RstTree, Split
@@ -80,6 +81,40 @@ def sample(
     )
     made = unit(len(chunks), seed) if vectors is None else vectors
     return Sample(scope, document, manifest, chunks, made)
+
+
+@dataclass(frozen=True)
+class TreeSample:
+    """One tree ready to be put."""
+
+    scope: Scope
+    doc_id: str
+    tree: RetrievalTree
+    vectors: Vectors
+    version: str
+
+    def put_in(self, store: ShardStore) -> None:
+        store.put_tree(self.scope, self.doc_id, self.tree, self.vectors, version=self.version)
+
+
+def tree_of(
+    piece: Sample,
+    *,
+    builder: str = "discourse",
+    leaves: int = 1000,
+    heading: str = "Top",
+    seed: int = 0,
+    vectors: Vectors | None = None,
+) -> TreeSample:
+    """A tree whose leaves are the first chunks; each inner node joins the one before it with the next leaf."""
+    nodes = [RetrievalNode(text=c.text, spans=(c.span,)) for c in piece.chunks[:leaves]]
+    count = len(nodes)
+    for leaf in range(1, count):
+        below = (0, 1) if leaf == 1 else (leaf, len(nodes) - 1)
+        nodes.append(inner(nodes, below, f"up to {leaf}", heading=heading, relation="contrast"))
+    tree = RetrievalTree(builder=builder, nodes=tuple(nodes))
+    made = unit(len(nodes), seed) if vectors is None else vectors
+    return TreeSample(piece.scope, piece.doc_id, tree, made, f"{builder}/{seed}")
 
 
 def version(number: int) -> Sample:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from discorag.errors import EncoderMismatchError, InputError, InvariantError, NotFoundError
-from discorag.store.base import BATCH, ShardStore
+from discorag.store.base import ShardStore
 from discorag.store.protocol import SearchQuery, Store
-from discorag.store.shard import Point, Shard
+from discorag.store.shard import BATCH, Point, Shard
 from discorag.text.document import Scope
 from tests.store.conftest import Place
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, Sample, sample, unit

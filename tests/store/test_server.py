@@ -16,11 +16,10 @@ import pytest
 
 from discorag.errors import ConfigError, EncoderMismatchError, NotFoundError, StoreError
 from discorag.settings import StoreSettings
-from discorag.store.base import BATCH
 from discorag.store.client import ServerStore
 from discorag.store.open import open_store
 from discorag.store.protocol import Retrieval, SearchQuery
-from discorag.store.shard import Where
+from discorag.store.shard import BATCH, Where
 from tests.servers.qdrant import Fault, QdrantServer
 from tests.store.conftest import Server, ServerPlace
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, sample, unit, version
@@ -198,7 +197,7 @@ class TestOpening:
         opened(ours).close()
         made = [r for r in ours.requests if r.endswith("/index")]
         opened(ours).close()
-        assert len(made) == 1 + 5 + 5
+        assert len(made) == 1 + 6 + 6
         assert [r for r in ours.requests if r.endswith("/index")] == made
 
     def test_opening_leaves_alone_what_another_is_writing(self, ours: QdrantServer) -> None:

@@ -1,0 +1,131 @@
+"""The retrievers over trees by name: which builder's tree, and how evidence is chosen from it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+
+from discorag.hierarchy.router.subtree import derive
+from discorag.hierarchy.router.walk import Router, route
+from discorag.hierarchy.search import Scores
+from discorag.hierarchy.selectors.algorithm1 import Variant, algorithm1
+from discorag.hierarchy.selectors.collapsed import collapsed_set, collapsed_tree, traversal
+from discorag.hierarchy.selectors.evidence import within
+from discorag.hierarchy.selectors.neighbours import expand, smoothed
+from discorag.hierarchy.selectors.registry import Selector
+from discorag.ledger import Failure
+from discorag.models.reranker import Reranker
+from discorag.usage import Usage
+
+RETRIEVED = 10
+"""Nodes that a reranker orders (HTSIR section 4), or from which routers start."""
+
+BuilderName = Literal[
+    "flat-sentences", "flat-chunks", "bisection", "windows", "slide", "snapped", "discourse", "unified", "clusters",
+    "sections", "headings",
+]  # fmt: skip
+TreeRetrieverName = Literal[
+    "sentences", "chunks", "smoothed", "expand", "slide", "snapped", "bisection", "windows", "discourse", "unified",
+    "raptor", "raptor-traversal", "htsir", "rdr2",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question over scored nodes.
+
+    Args:
+        question: Its text.
+        scores: The nodes of the documents that are searched.
+        words: Budget of evidence.
+        reranker: For HTSIR.
+        router: For RDR².
+    """
+
+    question: str
+    scores: Scores
+    words: int
+    reranker: Reranker
+    router: Router
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Nodes whose text is evidence, best first where their order says so; and what choosing took."""
+
+    nodes: Sequence[int]
+    usage: Usage = field(default_factory=Usage)
+    failures: tuple[Failure, ...] = ()
+
+
+Choose = Callable[[Asked], Awaitable[Chosen]]
+
+
+@dataclass(frozen=True)
+class TreeRetriever:
+    """A retriever: whose tree, how its inner nodes are encoded, and how evidence is chosen."""
+
+    builder: BuilderName
+    choose: Choose
+    vectors: Literal["mean", "text"] = "mean"
+
+
+async def _selected(asked: Asked, selector: Selector) -> Chosen:
+    s = asked.scores
+    return Chosen(selector(s.forest.tree, s.nodes, s.words, asked.words).nodes)
+
+
+async def _reranked(asked: Asked) -> Chosen:
+    """HTSIR section 4: the ten best of all nodes, in the reranker's order, as many as fit."""
+    s = asked.scores
+    found = collapsed_set(s.forest.tree, s.nodes, s.words, asked.words, k=RETRIEVED).nodes
+    ranks = await asked.reranker.scores(asked.question, [s.forest.tree.nodes[n].text for n in found])
+    best: list[int] = np.argsort(-np.array(ranks), kind="stable").tolist()
+    order = [found[i] for i in best]
+    return Chosen(within(order, s.words, asked.words))
+
+
+async def _routed(asked: Asked) -> Chosen:
+    """RDR² section 3.1: from the best passages through each document's headings; what fits, in step order."""
+    forest, nodes = asked.scores.forest, asked.scores.nodes
+    leaves = forest.tree.leaves
+    best = np.argsort(-nodes[:leaves], kind="stable")[:RETRIEVED].tolist()
+    owners = {int(forest.owners[leaf]): list[int]() for leaf in best}
+    for leaf in best:
+        owners[int(forest.owners[leaf])].append(forest.local(leaf))
+    routing = await route(asked.question, [derive(forest.of(d), own) for d, own in owners.items()], asked.router)
+    routed = [
+        forest.number(d, leaf)
+        for d, walked in zip(owners, routing.documents, strict=True)
+        for leaf in walked.in_step_order
+    ]
+    return Chosen(within(routed, asked.scores.words, asked.words), routing.usage, routing.failures)
+
+
+_ALGORITHM_1: Choose = partial(_selected, selector=algorithm1)
+_LEAVES: Choose = partial(_selected, selector=partial(algorithm1, variant=Variant.LEAVES))
+
+RETRIEVERS: Mapping[TreeRetrieverName, TreeRetriever] = MappingProxyType(
+    {
+        "sentences": TreeRetriever("flat-sentences", _LEAVES),
+        "chunks": TreeRetriever("flat-chunks", _LEAVES),
+        "smoothed": TreeRetriever("flat-sentences", partial(_selected, selector=smoothed)),
+        "expand": TreeRetriever("flat-sentences", partial(_selected, selector=expand)),
+        "slide": TreeRetriever("slide", _ALGORITHM_1),
+        "snapped": TreeRetriever("snapped", _ALGORITHM_1),
+        "bisection": TreeRetriever("bisection", _ALGORITHM_1),
+        "windows": TreeRetriever("windows", _ALGORITHM_1),
+        "discourse": TreeRetriever("discourse", _ALGORITHM_1),
+        "unified": TreeRetriever("unified", _ALGORITHM_1),
+        "raptor": TreeRetriever("clusters", partial(_selected, selector=collapsed_tree), "text"),
+        "raptor-traversal": TreeRetriever("clusters", partial(_selected, selector=traversal), "text"),
+        "htsir": TreeRetriever("sections", _reranked, "text"),
+        "rdr2": TreeRetriever("headings", _routed, "text"),
+    }
+)
+"""Controls: sentences, chunks, smoothed, expand, slide, bisection, windows. Ours: snapped, unified."""

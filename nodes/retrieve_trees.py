@@ -1,0 +1,60 @@
+"""retrieve, over trees: the evidence that one of the papers' retrievers, or a control, chooses."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+from langgraph.types import Overwrite
+
+from discorag.hierarchy.retrievers import RETRIEVERS, Asked, Chosen, TreeRetrieverName
+from discorag.hierarchy.search import TreeIndex, chunks_with, evidence_of
+from discorag.ledger import Failure
+from discorag.retrieve import found
+from discorag.store.protocol import SearchQuery
+from nodes.context import AnswerContext
+from nodes.stage import Stage
+from nodes.state import AnswerState, Json
+from nodes.trees import reranker_of, router_of, tree_index
+
+
+async def retrieve_trees(query: str, state: AnswerState, context: AnswerContext) -> Json:
+    """Documents first, then the nodes of their trees; the chunks in which the evidence stands, narrowed to it.
+
+    Raises:
+        QueryError: The query is longer than the encoder's window.
+        EmptyCorpusError: The scope holds nothing that could be searched.
+    """
+    stage, deps, scope = Stage("retrieve"), await context.deps(), await context.scope()
+    retriever = RETRIEVERS[cast(TreeRetrieverName, context.retriever)]
+    index = tree_index(retriever, deps, scope)
+    vector = await deps.encoder.encode_query(query)
+    wanted = SearchQuery(vector=vector, text=query, filters=state.get("filters") or {})
+    doc_ids = await index.documents(wanted, context.search_documents)
+    if not doc_ids:
+        found([], scope)
+    await index.ensure(doc_ids)
+    scores = await index.scores(doc_ids, vector)
+    chosen = await retriever.choose(Asked(query, scores, context.evidence_words, reranker_of(deps), router_of(deps)))
+    evidence = evidence_of(scores, chosen.nodes)
+    hits, inside = await asyncio.to_thread(chunks_with, deps.store, scope, evidence)
+    _count(stage, index, chosen)
+    preview = (
+        f"{len(chosen.nodes)} nodes of {len(evidence)} documents in {len(hits)} chunks; {index.effort.built} built"
+    )
+    ledger = stage.done(engine="local", model=deps.encoder.version, preview=preview)
+    return {
+        "hits": [{"chunk_id": h.chunk_id, "score": h.score} for h in found(hits, scope)],
+        "evidence": {chunk: [[s.start, s.end] for s in spans] for chunk, spans in inside.items()},
+        "ledger": Overwrite(ledger),
+    }
+
+
+def _count(stage: Stage, index: TreeIndex, chosen: Chosen) -> None:
+    """What building and choosing took, and what failed."""
+    stage.usage += index.effort.usage + chosen.usage
+    stage.failures += chosen.failures
+    stage.failures += [
+        Failure(stage="retrieve", kind="summary", message=message, fallback="extractive text")
+        for message in index.effort.failures
+    ]

@@ -1,0 +1,83 @@
+"""What retrieval over trees needs of a run's resources: builders, summariser, reranker, router."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from discorag.hierarchy.builders.bisection import Bisection
+from discorag.hierarchy.builders.clusters import ClusterBuilder
+from discorag.hierarchy.builders.discourse import Discourse
+from discorag.hierarchy.builders.flat import FlatChunks, FlatSentences
+from discorag.hierarchy.builders.headings import HeadingBuilder
+from discorag.hierarchy.builders.node_text import Concat, NodeText, Tau
+from discorag.hierarchy.builders.sections import SectionBuilder
+from discorag.hierarchy.builders.slide import Slide, Snapped
+from discorag.hierarchy.builders.unified import Unified
+from discorag.hierarchy.builders.windows import Windows
+from discorag.hierarchy.retrieval_tree import Builder, Summariser
+from discorag.hierarchy.retrievers import BuilderName, TreeRetriever
+from discorag.hierarchy.router.llm import LlmRouter
+from discorag.hierarchy.router.local import LocalRouter
+from discorag.hierarchy.router.walk import Router
+from discorag.hierarchy.search import TreeIndex
+from discorag.hierarchy.summarise import ExtractiveSummariser, LlmSummariser
+from discorag.hierarchy.unit_parser import EnglishUnits
+from discorag.models.encoder import PackagedEncoder
+from discorag.models.reranker import MaxSimReranker, Reranker, RerankerEndpoint, ServerReranker
+from discorag.text.document import Scope
+from nodes.resources import Resources
+from prompts import load
+
+
+def tree_index(retriever: TreeRetriever, deps: Resources, scope: Scope) -> TreeIndex:
+    """The trees of a retriever's builder; inner nodes are encoded by their summaries where a model writes them."""
+    how = "text" if deps.model else retriever.vectors
+    return TreeIndex(deps.store, scope, deps.encoder, _BUILDERS[retriever.builder](deps), how)
+
+
+def summariser_of(deps: Resources) -> Summariser:
+    """The language model if there is one, else the most nuclear sentences."""
+    extractive = ExtractiveSummariser(_parser(deps))
+    return LlmSummariser(deps.model, load("summary"), extractive) if deps.model else extractive
+
+
+def reranker_of(deps: Resources) -> Reranker:
+    """The configured endpoint, else late interaction over the packaged encoder."""
+    s = deps.settings.reranker
+    if s.base_url:
+        return ServerReranker(RerankerEndpoint(s.base_url, s.model, s.api_key, s.path, timeout_s=s.timeout_s))
+    bare = deps.bare_encoder
+    return MaxSimReranker(bare if isinstance(bare, PackagedEncoder) else PackagedEncoder())
+
+
+def router_of(deps: Resources) -> Router:
+    """The language model if there is one, else similarity."""
+    return LlmRouter(deps.model, load("route")) if deps.model else LocalRouter(deps.encoder)
+
+
+def _parser(deps: Resources) -> EnglishUnits:
+    return EnglishUnits(deps.trained("fast"))
+
+
+def _text(deps: Resources) -> NodeText:
+    """The rule of DISRetrieval's eq. 2 where a model summarises, else all that lies below."""
+    return Tau(summariser_of(deps)) if deps.model else Concat()
+
+
+def _discourse(deps: Resources) -> Discourse:
+    return Discourse(_parser(deps), _text(deps), cache=deps.parses)
+
+
+_BUILDERS: Mapping[BuilderName, Callable[[Resources], Builder]] = {
+    "flat-sentences": lambda _: FlatSentences(),
+    "flat-chunks": lambda _: FlatChunks(),
+    "bisection": lambda deps: Bisection(_text(deps)),
+    "windows": lambda deps: Windows(_text(deps)),
+    "slide": lambda _: Slide(),
+    "snapped": lambda deps: Snapped(_discourse(deps)),
+    "discourse": _discourse,
+    "unified": lambda deps: Unified(_parser(deps), _text(deps), cache=deps.parses),
+    "clusters": lambda deps: ClusterBuilder(deps.encoder, summariser_of(deps), deps.encoder.tokens),
+    "sections": lambda deps: SectionBuilder(deps.encoder, summariser_of(deps)),
+    "headings": lambda deps: HeadingBuilder(deps.encoder.tokens),
+}
