@@ -84,9 +84,7 @@ def ask(
     question: str,
     corpus: Corpus = None,
     tenant: Tenant = None,
-    retriever: Annotated[
-        str, typer.Option(help="dense, hybrid, discourse, raptor, htsir, rdr2, ... (README).")
-    ] = "dense",
+    retriever: Annotated[str, typer.Option(help=f"One of {', '.join(RETRIEVER_NAMES)}.")] = "dense",
     top_k: Annotated[int, typer.Option(help="Chunks to retrieve.")] = 10,
     switch: Switch = None,
     llm: Llm = None,

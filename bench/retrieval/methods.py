@@ -131,5 +131,8 @@ METHODS: Mapping[str, Method] = {
 }
 """``_1``, ``_4`` ... are radius or width in sentences; ``_concat`` and ``_nuclear`` are the texts of inner nodes."""
 
-COSTLY = frozenset({"discourse_concat", "discourse_nuclear", "bisection_concat", "raptor", "raptor_traversal", "htsir"})
-"""Rows that encode more than sentences, or summarise: measured on the sets of long documents only."""
+SUMMARISED = frozenset({"raptor", "raptor_traversal", "htsir"})
+"""Rows that summarise or cluster: measured on the sets of long documents only."""
+
+TEXTS = frozenset({"discourse_concat", "discourse_nuclear", "bisection_concat"})
+"""Rows that encode the text of every inner node, which takes a hundred times as long: measured when asked for."""

@@ -23,7 +23,7 @@ from bench.retrieval.datasets import DATASETS, load_cases
 from bench.retrieval.encode import CachedEncoder, open_encoder
 from bench.retrieval.forest_scores import Grown, Scored
 from bench.retrieval.measures import BUDGETS, measure
-from bench.retrieval.methods import COSTLY, METHODS, builders
+from bench.retrieval.methods import METHODS, SUMMARISED, TEXTS, builders
 from bench.retrieval.questions import HALVES, Case, as_document
 from bench.retrieval.table import OUT, Scores, markdown, over_budgets, rows, write
 from discorag.hierarchy.forest import Forest
@@ -131,10 +131,12 @@ def metrics_of(dataset: str) -> tuple[str, ...]:
     return tuple(m for m in chosen.metrics if chosen.role == "smoke" or m in ("evidence_recall", "document_recall"))
 
 
-async def run(dataset: str, encoder: str, limit: int, folder: Path, console: Console) -> list[Scores]:
+async def run(
+    dataset: str, encoder: str, limit: int, folder: Path, console: Console, *, texts: bool = False
+) -> list[Scores]:
     """One dataset with one encoder; groups of questions that are on disk are not measured again."""
     long = DATASETS[dataset].role in ("headline", "smoke")
-    names = [m for m in METHODS if long or m not in COSTLY]
+    names = [m for m in METHODS if (long or m not in SUMMARISED) and (texts or m not in TEXTS)]
     cases = sampled(load_cases(dataset), limit)
     halves = {c.id: c.half for c in cases}
     whole: Found = defaultdict(dict)
@@ -174,6 +176,7 @@ def main(
     datasets: Annotated[str, typer.Option(help="Comma-separated; all if empty.")] = "",
     encoders: Annotated[str, typer.Option(help="minilm, mpnet, comma-separated.")] = "minilm",
     limit: Annotated[int, typer.Option(help="Questions of each half of a dataset, at most.")] = 1000,
+    texts: Annotated[bool, typer.Option(help="Also rows that encode every inner node's text.")] = False,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
     table: Annotated[Path, typer.Option(help="Markdown table.")] = TABLE,
 ) -> None:
@@ -183,7 +186,7 @@ def main(
     scores: dict[tuple[str, ...], Scores] = {}
     for encoder in encoders.split(","):
         for dataset in datasets.split(",") if datasets else DATASETS:
-            for one in asyncio.run(run(dataset, encoder, limit, WORK, console)):
+            for one in asyncio.run(run(dataset, encoder, limit, WORK, console, texts=texts)):
                 scores[one.dataset, one.half, one.method, one.encoder, str(one.budget), one.metric] = one
     found = rows([*scores.values(), *over_budgets(scores.values())])
     write(found, out)

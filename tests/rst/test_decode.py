@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discorag.rst.local.decode import Decoded, cuts_of, decode, level_sums
-from discorag.rst.local.network import Network, Sizes, Units
+from discorag.rst.local.network import Network, Reading, Sizes, Units
 
 _SIZES = Sizes(token=8, unit=8, lstm=4, split=8)
 _LEVELS = st.lists(st.integers(0, 2), min_size=1, max_size=60)
@@ -26,11 +26,13 @@ _NETWORK = _network()
 
 def _decoded(levels: list[int], exact: int) -> list[Decoded]:
     with torch.inference_mode():
-        return decode(_NETWORK, _borders(len(levels)), torch.tensor(levels), exact=exact)
+        return decode(_NETWORK, _reading(len(levels)), torch.tensor(levels), exact=exact)
 
 
-def _borders(n: int) -> torch.Tensor:
-    return torch.randn(n + 1, 2 * _SIZES.lstm, generator=torch.Generator().manual_seed(n))
+def _reading(n: int) -> Reading:
+    chance = torch.Generator().manual_seed(n)
+    borders, sums = (torch.randn(n + 1, 2 * _SIZES.lstm, generator=chance) for _ in range(2))
+    return Reading(borders, sums, torch.randn(n, _SIZES.unit, generator=chance))
 
 
 @settings(deadline=None, max_examples=60)
@@ -70,7 +72,7 @@ def _log_p(levels: list[int], i: int, k: int, j: int) -> float:
     at = torch.tensor(levels)
     places = torch.tensor([(i, m, j) for m in range(i + 1, j)]).T
     with torch.inference_mode():
-        scores = _NETWORK.split_scores(_borders(len(levels)), cuts_of(places, at, level_sums(at)))
+        scores = _NETWORK.split_scores(_reading(len(levels)), cuts_of(places, at, level_sums(at)))
     return float(scores.log_softmax(0)[k - i - 1])
 
 
@@ -95,10 +97,12 @@ def test_texts_read_together_are_read_as_if_alone():
     tokens = torch.randn(20, _SIZES.token)
     views = [_units([(0, 4), (4, 9), (9, 20)]), _units([(2, 7), (7, 8)])]
     with torch.inference_mode():
-        together = _NETWORK.borders(tokens, views)
-        alone = [_NETWORK.borders(tokens, [v])[0] for v in views]
-    assert [len(b) for b in together] == [4, 3]
-    assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(together, alone, strict=True))
+        together = _NETWORK.read_units(tokens, views)
+        alone = [_NETWORK.read_units(tokens, [v])[0] for v in views]
+    assert [len(r.borders) for r in together] == [4, 3]
+    for a, b in zip(together, alone, strict=True):
+        for part in ("borders", "sums", "units"):
+            assert torch.allclose(getattr(a, part), getattr(b, part), atol=1e-5), part
 
 
 def _units(ranges: list[tuple[int, int]]) -> Units:

@@ -34,21 +34,23 @@ def run() -> Run:
 
 def test_a_few_passes_over_one_document_lower_its_loss(run: Run, tmp_path: Path):
     documents = load_gum(corpus(tmp_path), "train")
-    losses = [epoch(run, documents, 1, warm=2) for _ in range(6)]
+    losses = [epoch(run, documents, 1, tuned=range(2, 5)) for _ in range(6)]
     assert losses[-1] < losses[0]
     assert set(score(run.model, documents)) == set(CASES)
 
 
 def test_a_stopped_run_goes_on_where_it_was(run: Run, tmp_path: Path):
     documents = load_gum(corpus(tmp_path), "train")
-    epoch(run, documents, 1, warm=0)
+    epoch(run, documents, 1, tuned=range(9))
     run.save(tmp_path / "last.pt")
     again = prepared(_TIER, steps=1, epochs=4)
     again.load(tmp_path / "last.pt")
     assert again.epoch == 1
     mine, theirs = run.model.trained(), again.model.trained()
     assert all(torch.equal(mine[name], theirs[name]) for name in mine)
-    assert epoch(again, documents, 1, warm=0) == pytest.approx(epoch(run, documents, 1, warm=0), rel=1e-2)
+    assert epoch(again, documents, 1, tuned=range(9)) == pytest.approx(
+        epoch(run, documents, 1, tuned=range(9)), rel=1e-2
+    )
 
 
 def test_weights_are_read_as_they_were_written_but_for_rounding(run: Run, tmp_path: Path):
@@ -70,11 +72,12 @@ def test_missing_weights_say_what_to_do(tmp_path: Path):
         load(_TIER, tmp_path / "none.safetensors")
 
 
-def test_rates_warm_the_heads_first_and_end_at_nothing():
-    rates = Rates(warm=100, end=300)
+def test_rates_warm_the_heads_first_then_tune_then_settle_and_end_at_nothing():
+    rates = Rates(warm=100, tuned=300, end=500)
     assert rates.adapters(99) == 0 < rates.adapters(149)
     assert rates.heads(60) > rates.heads(99) > rates.heads(200) > rates.heads(299) > 0
-    assert rates.adapters(300) == rates.heads(300) == 0
+    assert rates.adapters(300) == rates.adapters(400) == 0
+    assert rates.heads(299) < rates.heads(360) > rates.heads(499) > rates.heads(500) == 0
 
 
 def test_right_branching_is_measured_beside_the_tiers(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from discorag.rst.local.network import Cuts, Network
+from discorag.rst.local.network import Cuts, Network, Reading
 
 EXACT = 40
 _BLOCK = 96
@@ -37,16 +37,16 @@ class Decoded:
     label_ps: Floats
 
 
-def decode(network: Network, borders: Tensor, levels: Tensor, *, exact: int = EXACT) -> list[Decoded]:
+def decode(network: Network, reading: Reading, levels: Tensor, *, exact: int = EXACT) -> list[Decoded]:
     """The splits of one text's tree in pre-order.
 
     Args:
         network: In evaluation mode.
-        borders: Of its n units, shape (n + 1, 2 x lstm).
+        reading: Of its n units.
         levels: What starts at each unit (`Level`), shape (n,).
         exact: Up to how many units all trees are compared.
     """
-    decoder = _Decoder(network, borders, levels)
+    decoder = _Decoder(network, reading, levels)
     chosen: dict[_Span, tuple[int, float]] = {}
     work = [decoder.candidates(0, len(levels))]
     while work:
@@ -67,8 +67,8 @@ def decode(network: Network, borders: Tensor, levels: Tensor, *, exact: int = EX
 class _Decoder:
     """The network's scores for one text, and what is best by them."""
 
-    def __init__(self, network: Network, borders: Tensor, levels: Tensor) -> None:
-        self._network, self._borders, self._levels = network, borders, levels
+    def __init__(self, network: Network, reading: Reading, levels: Tensor) -> None:
+        self._network, self._reading, self._levels = network, reading, levels
         self._sums = level_sums(levels)
         self._plain: list[int] = levels.tolist()
 
@@ -113,11 +113,11 @@ class _Decoder:
         """Probabilities of the labels, shape (splits, labels)."""
         if not places:
             return np.zeros((0, 0))
-        logits = self._network.label_logits(self._borders, self._cuts(torch.tensor(places).T))
+        logits = self._network.label_logits(self._reading, self._cuts(torch.tensor(places).T))
         return logits.softmax(-1).double().numpy()
 
     def _splits(self, places: Tensor) -> Tensor:
-        return self._network.split_scores(self._borders, self._cuts(places))
+        return self._network.split_scores(self._reading, self._cuts(places))
 
     def _cuts(self, places: Tensor) -> Cuts:
         return cuts_of(places, self._levels, self._sums)

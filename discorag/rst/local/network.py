@@ -1,7 +1,8 @@
 """The parser's network over token states: where EDUs start, where spans split, and how the two sides relate.
 
 Units (EDUs, sentences or paragraphs) become vectors, two LSTM layers read them in both directions, and a split
-``(i, k, j)`` is scored from its three borders: the work for a span is linear in its length.
+``(i, k, j)`` is scored from its three borders: the work for a span is linear in its length. The label, which is asked
+for once for each split that was chosen, also sees what each side says on average, and the units at its ends.
 """
 
 # torch and tokenizers are typed in part only.
@@ -47,6 +48,21 @@ class Units:
     kind: int
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What the LSTM makes of n units that are parsed together.
+
+    Args:
+        borders: The vectors between the units and around them, shape (n + 1, 2 x lstm).
+        sums: Of the outputs for the units before each border, shape (n + 1, 2 x lstm).
+        units: The units before they are read, shape (n, unit).
+    """
+
+    borders: Tensor
+    sums: Tensor
+    units: Tensor
+
+
 class Network(nn.Module):
     """Heads over token states of ``width`` numbers; ``labels`` are pairs of nuclearity and GUM label."""
 
@@ -66,7 +82,7 @@ class Network(nn.Module):
         self.lstm = nn.LSTM(s.unit, s.lstm, 2, batch_first=True, bidirectional=True, dropout=dropout)
         self.split = Borders(s)
         self.score = nn.Linear(s.split, 1)
-        self.label = Borders(s)
+        self.label = Sides(s)
         self.labels = nn.Sequential(nn.Linear(s.split, s.split), nn.GELU(), nn.Dropout(dropout))
         self.label_scores = nn.Linear(s.split, labels)
 
@@ -80,17 +96,14 @@ class Network(nn.Module):
         near = self.near(x.T.unsqueeze(0)).squeeze(0).T
         return self.starts(self.drop(torch.cat([x, near], -1))).squeeze(-1)
 
-    def borders(self, tokens: Tensor, views: Sequence[Units]) -> list[Tensor]:
-        """For each view the vectors between its n units and around them, shape (n + 1, 2 x lstm)."""
+    def read_units(self, tokens: Tensor, views: Sequence[Units]) -> list[Reading]:
+        """For each view what is read of its units."""
         rows = [self._units(tokens, view) for view in views]
         lengths = torch.tensor([len(r) for r in rows])
         padded = nn.utils.rnn.pad_sequence(rows, batch_first=True)
         packed = pack_padded_sequence(padded, lengths, batch_first=True, enforce_sorted=False)
-        out, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
-        ahead, back = self.drop(out).chunk(2, -1)
-        ahead = nn.functional.pad(ahead, (0, 0, 1, 0))  # what was read before a border
-        back = nn.functional.pad(back, (0, 0, 0, 1))  # what comes behind it
-        return [torch.cat([ahead[i, : n + 1], back[i, : n + 1]], -1) for i, n in enumerate(lengths.tolist())]
+        out = self.drop(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
+        return [_reading(out[i, : len(row)], row) for i, row in enumerate(rows)]
 
     def _units(self, tokens: Tensor, view: Units) -> Tensor:
         """A vector for each unit: its first and last token, and all of them by attention."""
@@ -105,13 +118,20 @@ class Network(nn.Module):
         x = x + self.unit_level(view.levels) + self.unit_length(bucket(lengths))
         return self.drop(nn.functional.gelu(x + self.unit_kind.weight[view.kind]))
 
-    def split_scores(self, borders: Tensor, cuts: Cuts) -> Tensor:
+    def split_scores(self, reading: Reading, cuts: Cuts) -> Tensor:
         """Logits of cutting at ``k`` among the cuts of the same span, shape (cuts,)."""
-        return self.score(self.drop(self.split(borders, cuts))).squeeze(-1)
+        return self.score(self.drop(nn.functional.gelu(self.split(reading, cuts)))).squeeze(-1)
 
-    def label_logits(self, borders: Tensor, cuts: Cuts) -> Tensor:
+    def label_logits(self, reading: Reading, cuts: Cuts) -> Tensor:
         """Logits over the labels, shape (cuts, labels)."""
-        return self.label_scores(self.labels(self.drop(self.label(borders, cuts))))
+        return self.label_scores(self.labels(self.drop(nn.functional.gelu(self.label(reading, cuts)))))
+
+
+def _reading(out: Tensor, units: Tensor) -> Reading:
+    ahead, back = out.chunk(2, -1)
+    before = nn.functional.pad(ahead, (0, 0, 1, 0))  # what was read before a border
+    behind = nn.functional.pad(back, (0, 0, 0, 1))  # what comes behind it
+    return Reading(torch.cat([before, behind], -1), nn.functional.pad(out.cumsum(0), (0, 0, 1, 0)), units)
 
 
 @dataclass(frozen=True)
@@ -139,13 +159,32 @@ class Borders(nn.Module):
         self.right = nn.Embedding(_BUCKETS, sizes.split)
         self.layout = nn.Embedding(_LEVELS**2, sizes.split)
 
-    def forward(self, borders: Tensor, cuts: Cuts) -> Tensor:
+    def forward(self, reading: Reading, cuts: Cuts) -> Tensor:
         """Shape (cuts, split)."""
         i, k, j = cuts.places
         x = self.left(bucket(k - i)) + self.right(bucket(j - k)) + self.layout(_LEVELS * cuts.most + cuts.here)
         for side, at in zip(self.sides, (i, k, j), strict=True):
-            x = x + side(borders)[at]
-        return nn.functional.gelu(x)
+            x = x + side(reading.borders)[at]
+        return x
+
+
+class Sides(Borders):
+    """The same with the mean of each side, and the first and last unit of each."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__(sizes)
+        self.means = nn.ModuleList(nn.Linear(2 * sizes.lstm, sizes.split) for _ in range(2))
+        self.ends = nn.ModuleList(nn.Linear(sizes.unit, sizes.split) for _ in range(4))
+
+    def forward(self, reading: Reading, cuts: Cuts) -> Tensor:
+        """Shape (cuts, split)."""
+        i, k, j = cuts.places
+        x = super().forward(reading, cuts)
+        for mean, (a, b) in zip(self.means, ((i, k), (k, j)), strict=True):
+            x = x + mean((reading.sums[b] - reading.sums[a]) / (b - a).unsqueeze(1))
+        for end, at in zip(self.ends, (i, k - 1, k, j - 1), strict=True):
+            x = x + end(reading.units[at])
+        return x
 
 
 def bucket(lengths: Tensor) -> Tensor:

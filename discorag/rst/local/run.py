@@ -74,9 +74,9 @@ def edus(model: Model, text: str, pieces: Pieces, tokens: Tensor, *, start: floa
 
 def _tree(model: Model, text: str, pieces: Pieces, tokens: Tensor, spans: Sequence[Span], kind: Unit) -> RstTree:
     units = units_of(pieces, spans, kind)
-    [borders] = model.network.borders(tokens, [units])
+    [reading] = model.network.read_units(tokens, [units])
     splits: dict[tuple[int, int], Split] = {}
-    for d in decode(model.network, borders, units.levels):
+    for d in decode(model.network, reading, units.levels):
         nuclearity, relation, p = likely(d.label_ps)
         left = text[spans[d.start].start : spans[d.mid - 1].end]
         right = text[spans[d.mid].start : spans[d.end - 1].end]

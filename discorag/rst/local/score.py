@@ -77,9 +77,9 @@ def nodes_of(
 ) -> list[Node]:
     """The parser's nodes over these units."""
     units = units_of(pieces, spans, kind)
-    [borders] = model.network.borders(tokens, [units])
+    [reading] = model.network.read_units(tokens, [units])
     found: list[Node] = []
-    for d in decode(model.network, borders, units.levels, exact=exact):
+    for d in decode(model.network, reading, units.levels, exact=exact):
         nuclearity, label = _COARSE[int((d.label_ps @ _MATRIX).argmax())]
         found.append(Node(spans[d.start].start, spans[d.end - 1].end, nuclearity, label))
     return found

@@ -35,6 +35,7 @@ class Tier:
         sizes: Of the heads.
         warm: Epochs of the heads alone, over the bare encoder.
         epochs: Of all together, after that.
+        settle: Of the heads alone again, over the trained encoder.
         adapter_rate: Learning rate of the encoder's updates.
         head_rate: Learning rate of the heads.
     """
@@ -44,15 +45,15 @@ class Tier:
     sizes: Sizes
     warm: int
     epochs: int
+    settle: int
     adapter_rate: float
     head_rate: float
 
 
-_NARROW = Sizes()
 _WIDE = Sizes(token=384, unit=512, lstm=224, split=448)
 TIERS: Mapping[str, Tier] = {
-    "fast": Tier("fast", Shape(layers=(3, 6), adapted=1, rank=16), _NARROW, 8, 10, 7e-4, 1e-3),
-    "accurate": Tier("accurate", Shape(layers=(7, 12), adapted=5, rank=16, window=320), _WIDE, 8, 8, 5e-4, 1e-3),
+    "fast": Tier("fast", Shape(layers=(3, 6), adapted=1, rank=16), Sizes(), 8, 6, 10, 7e-4, 1e-3),
+    "accurate": Tier("accurate", Shape(layers=(7, 12), adapted=5, rank=16, window=320), _WIDE, 8, 4, 8, 5e-4, 1e-3),
 }
 
 

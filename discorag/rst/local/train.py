@@ -1,7 +1,8 @@
 """Train a tier on GUM: ``python -m discorag.rst.local.train --tier fast``.
 
-Resumes where it was interrupted. Every step sees two documents, each cut into windows at places of its own, as trees
-over the EDUs of the document, over those of each window, and over sentences and paragraphs.
+Resumes where it was interrupted. Every step sees two documents as trees over the EDUs of the document, over those of
+each window, and over sentences and paragraphs. First the heads learn over the bare encoder, then the encoder's updates
+with them, on windows cut at other places each time, then the heads alone again over the encoder as it is now.
 """
 
 # torch and tokenizers are typed in part only.
@@ -25,7 +26,7 @@ from discorag.rst.local.gold import merged, paragraph_spans, restricted
 from discorag.rst.local.gum import SHARED_GENRES, GoldSplit, GumDocument, load_gum
 from discorag.rst.local.gum_labels import CLASSES, class_of
 from discorag.rst.local.model import JOINT_LABELS, Model, units_of
-from discorag.rst.local.network import Units
+from discorag.rst.local.network import Reading, Units
 from discorag.rst.local.pieces import Pieces
 from discorag.rst.local.run import layout_of
 from discorag.rst.local.score import score
@@ -69,8 +70,8 @@ def losses(model: Model, document: GumDocument, pieces: Pieces, tokens: Tensor) 
     """The sum of what is wrong with segmentation, splits and labels of one document."""
     segment = _segment_loss(model, document, pieces, tokens)
     parts = views(document, pieces)
-    borders = model.network.borders(tokens, [v.units for v in parts])
-    trees = [_tree_loss(model, v, b) for v, b in zip(parts, borders, strict=True)]
+    readings = model.network.read_units(tokens, [v.units for v in parts])
+    trees = [_tree_loss(model, v, r) for v, r in zip(parts, readings, strict=True)]
     return _SEGMENT_WEIGHT * segment + torch.stack(trees).sum() / sum(len(v.splits) for v in parts)
 
 
@@ -82,17 +83,17 @@ def _segment_loss(model: Model, document: GumDocument, pieces: Pieces, tokens: T
     return torch.nn.functional.binary_cross_entropy_with_logits(logits[opens], gold[opens])
 
 
-def _tree_loss(model: Model, view: View, borders: Tensor) -> Tensor:
+def _tree_loss(model: Model, view: View, reading: Reading) -> Tensor:
     """Summed over the view's splits."""
     levels, sums = view.units.levels, level_sums(view.units.levels)
     places = torch.tensor([(s.start, k, s.end) for s in view.splits for k in range(s.start + 1, s.end)]).T
-    scores = model.network.split_scores(borders, cuts_of(places, levels, sums))
+    scores = model.network.split_scores(reading, cuts_of(places, levels, sums))
     owner = torch.repeat_interleave(
         torch.arange(len(view.splits)), torch.tensor([s.end - s.start - 1 for s in view.splits])
     )
     gold = torch.tensor([(s.start, s.mid, s.end) for s in view.splits]).T
     right = scores[places[1] == gold[1][owner]]
-    logits = model.network.label_logits(borders, cuts_of(gold, levels, sums))
+    logits = model.network.label_logits(reading, cuts_of(gold, levels, sums))
     return (_logsumexp(scores, owner, len(view.splits)) - right).sum() + _label_loss(logits, view.splits)
 
 
@@ -152,35 +153,47 @@ def prepared(tier: Tier, steps: int, epochs: int) -> Run:
         {"params": list(model.network.parameters()), "lr": tier.head_rate},
     ]
     optimiser = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.01)
-    rates = Rates(tier.warm * steps, (tier.warm + epochs) * steps)
+    rates = Rates(tier.warm * steps, (tier.warm + epochs) * steps, (tier.warm + epochs + tier.settle) * steps)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, [rates.adapters, rates.heads])
     return Run(model, optimiser, schedule, States(model))
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Shares of the learning rates by step: ``warm`` steps for the heads alone, ``end`` steps in all."""
+    """Shares of the learning rates by step.
+
+    Args:
+        warm: Steps for the heads alone.
+        tuned: Steps until the encoder's updates are done.
+        end: Steps in all.
+    """
 
     warm: int
+    tuned: int
     end: int
     _WARM_UP = 50
 
     def heads(self, step: int) -> float:
-        """Up, down to a third while alone, from there to nothing."""
+        """Up, down to a third while alone, from there to nothing; once more from the top when they are alone again."""
         if step < self.warm:
             return min(1.0, (step + 1) / self._WARM_UP) * (1 - 2 / 3 * step / self.warm)
-        return self._falling(step) / 3
+        if step < self.tuned:
+            return self._falling(step, self.warm, self.tuned) / 3
+        return min(1.0, (step - self.tuned + 1) / self._WARM_UP) * self._falling(step, self.tuned, self.end)
 
     def adapters(self, step: int) -> float:
         """Up once the heads are warm, then to nothing."""
-        return min(1.0, (step - self.warm + 1) / self._WARM_UP) * self._falling(step) if step >= self.warm else 0.0
+        if not self.warm <= step < self.tuned:
+            return 0.0
+        return min(1.0, (step - self.warm + 1) / self._WARM_UP) * self._falling(step, self.warm, self.tuned)
 
-    def _falling(self, step: int) -> float:
-        return max(0.0, (self.end - step) / max(self.end - self.warm, 1))
+    @staticmethod
+    def _falling(step: int, start: int, end: int) -> float:
+        return max(0.0, (end - step) / max(end - start, 1))
 
 
 class States:
-    """The bare encoder's states of documents, computed once: while it is not trained they stay the same."""
+    """The encoder's states of documents, computed once: while it is not trained they stay the same."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -199,18 +212,18 @@ class States:
         self._known.clear()
 
 
-def epoch(run: Run, documents: Sequence[GumDocument], seed: int, *, warm: int) -> float:
-    """One pass over the documents; returns the mean loss."""
+def epoch(run: Run, documents: Sequence[GumDocument], seed: int, *, tuned: range) -> float:
+    """One pass over the documents; returns the mean loss. In the epochs ``tuned`` the encoder is trained too."""
     chance = random.Random(f"{seed}-{run.epoch}")
     order = chance.sample(documents, len(documents))
     torch.manual_seed(seed + run.epoch)
     run.model.train()
-    if run.epoch == warm:
+    if run.epoch in tuned:
         run.states.forget()
     total = 0.0
     batches = [order[i : i + _DOCUMENTS] for i in range(0, len(order), _DOCUMENTS)]
     for batch in track(batches, description=f"epoch {run.epoch + 1}"):
-        seen = [run.states.of(d) for d in batch] if run.epoch < warm else _encoded(run.model, batch, chance)
+        seen = _encoded(run.model, batch, chance) if run.epoch in tuned else [run.states.of(d) for d in batch]
         tokens = [run.model.network.read(states) for _, states in seen]
         each = [losses(run.model, d, p, t) for d, (p, _), t in zip(batch, seen, tokens, strict=True)]
         loss = torch.stack(each).mean()
@@ -250,19 +263,24 @@ def main(
     if (folder / "last.pt").exists():
         run.load(folder / "last.pt")
         console.print(f"Goes on after epoch {run.epoch}.")
-    while run.epoch < chosen.warm + (epochs or chosen.epochs):
-        loss = epoch(run, train, seed, warm=chosen.warm)
-        if run.epoch < chosen.warm:
-            run.save(folder / "last.pt")
-            continue
-        found = score(run.model, dev, cases=("gold", "end_to_end"))
-        full = found["gold"].full + found["end_to_end"].full
-        shown = (f"{name} {value:.1f}" for case in found.values() for name, value in case if value is not None)
-        console.print(f"epoch {run.epoch}: loss {loss:.3f}", *shown, sep="  ", soft_wrap=True)
-        if full > run.best:
-            run.best = full
-            save(run.model, folder / "best.safetensors")
+    tuned = range(chosen.warm, chosen.warm + (epochs or chosen.epochs))
+    while run.epoch < tuned.stop + chosen.settle:
+        loss = epoch(run, train, seed, tuned=tuned)
+        console.print(f"epoch {run.epoch}: loss {loss:.3f}")
+        if run.epoch >= chosen.warm:
+            _keep_best(run, dev, folder / "best.safetensors", console)
         run.save(folder / "last.pt")
+
+
+def _keep_best(run: Run, documents: Sequence[GumDocument], path: Path, console: Console) -> None:
+    """Measure on the development part; write the weights if none were better, by Full of gold and own EDUs."""
+    found = score(run.model, documents, cases=("gold", "end_to_end"))
+    shown = (f"{name} {value:.1f}" for case in found.values() for name, value in case if value is not None)
+    console.print(*shown, sep="  ", soft_wrap=True)
+    full = found["gold"].full + found["end_to_end"].full
+    if full > run.best:
+        run.best = full
+        save(run.model, path)
 
 
 if __name__ == "__main__":
