@@ -53,7 +53,7 @@ arrows: .venv/dev.stamp
 	$(BIN)/lint-imports
 
 unit: .venv/dev.stamp
-	$(BIN)/pytest --cov --cov-report=term
+	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
 
 eval-smoke: .venv/eval.stamp ## A handful of questions of three benchmarks, then the page
 	$(BIN)/python -m eval run loong asqa lay-summaries --limit 5 --pool chosen --out .disco-rag/eval/smoke

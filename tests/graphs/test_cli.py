@@ -145,7 +145,7 @@ def test_a_failed_document_gives_exit_code_1_and_is_named(tmp_path: Path) -> Non
     (tmp_path / "t" / "bad.txt").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "t" / "good.txt").write_text("Tides rise.", encoding="utf-8")
     text = run(tmp_path, "ingest", str(tmp_path / "t"), ok=1)
-    assert "bad.txt" in text
+    assert "bad.txt" in "".join(text.split())  # long paths wrap
     assert "1 added" in text
 
 

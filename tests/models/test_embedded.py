@@ -138,7 +138,7 @@ def test_closing_waits_for_a_request_of_another_thread() -> None:
         "import asyncio, threading\n"
         "from tests.models.test_embedded import EmbeddedServer, gateway, text_request, until_busy\n"
         "server = EmbeddedServer()\n"
-        "asked = gateway(server).complete(text_request('Count to ten in words.', max_tokens=300))\n"
+        "asked = gateway(server).complete(text_request('Count to ten in words.', max_tokens=100))\n"
         "asking = threading.Thread(target=lambda: print(asyncio.run(asked).text))\n"
         "asking.start(); asyncio.run(until_busy(server)); server.close(); asking.join()"
     )

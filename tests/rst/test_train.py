@@ -3,6 +3,7 @@
 # torch is typed in part only.
 # pyright: reportUnknownMemberType=false
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from discorag.rst.local.evaluate import main as evaluate
 from discorag.rst.local.evaluate import right_branching
 from discorag.rst.local.gum import GumDocument, load_gum
 from discorag.rst.local.gum_labels import CLASSES, RELATIONS, class_of_relation
+from discorag.rst.local.network import Sizes
 from discorag.rst.local.prompted import score_prompted, whole_documents
 from discorag.rst.local.score import CASES, score
 from discorag.rst.local.tiers import TIERS, Tier, load, restore, save
@@ -70,6 +72,13 @@ def test_what_is_not_trained_is_not_written(run: Run):
 def test_missing_weights_say_what_to_do(tmp_path: Path):
     with pytest.raises(ConfigError, match="no weights"):
         load(_TIER, tmp_path / "none.safetensors")
+
+
+def test_weights_of_another_network_are_refused(run: Run, tmp_path: Path):
+    save(run.model, tmp_path / "w.safetensors")
+    other = replace(_TIER, sizes=Sizes(unit=64))
+    with pytest.raises(ConfigError, match="another network"):
+        restore(prepared(other, steps=1, epochs=1).model, tmp_path / "w.safetensors")
 
 
 def test_rates_warm_the_heads_first_then_tune_then_settle_and_end_at_nothing():

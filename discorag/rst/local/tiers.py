@@ -126,9 +126,16 @@ def save(model: Model, path: Path) -> None:
 
 
 def restore(model: Model, path: Path) -> None:
-    """Read what `save` wrote into ``model``."""
+    """Read what `save` wrote into ``model``.
+
+    Raises:
+        ConfigError: They are the weights of another version of the network.
+    """
     stored = load_file(path)
     values = {n: _unpacked(n, stored) for n in stored if not n.endswith(".scale")}
+    if {n: v.shape for n, v in values.items()} != {n: v.shape for n, v in model.trained().items()}:
+        hint = "Train this tier again (python -m discorag.rst.local.train), or take the package's own weights."
+        raise ConfigError(f"{path} holds the weights of another network.", hint=hint)
     model.load_state_dict(values, strict=False)
 
 
