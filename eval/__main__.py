@@ -55,7 +55,8 @@ def run(
     ] = None,
     system: Annotated[list[str] | None, typer.Option(help="Only these systems; repeatable.")] = None,
     parser: Annotated[
-        Literal["rules", "local", "accurate"] | None, typer.Option(help="Whose trees; default: as the suite says.")
+        Literal["right-branching", "rules", "local", "accurate"] | None,
+        typer.Option(help="Whose trees; default: as the suite says."),
     ] = None,
     relater: Annotated[
         Literal["rules", "local"] | None, typer.Option(help="Who relates chunks without a language model.")

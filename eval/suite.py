@@ -64,7 +64,7 @@ class Suite(BaseModel):
         limit: Questions; None: all.
         spread: Strata over which a limited choice is spread evenly.
         seed: Of that choice, and of the bootstrap.
-        parser: Whose trees the chunks get at ingest: ``rules``, ``local`` or ``accurate``.
+        parser: Whose trees the chunks get at ingest: ``right-branching``, ``rules``, ``local``, ``accurate``.
         relater: Who relates chunks where no language model does: ``rules`` or ``local``.
         top_k: Chunks to retrieve.
         answer_tokens: Output limit of the generator, in tokens.
@@ -89,7 +89,7 @@ class Suite(BaseModel):
     limit: int | None = Field(default=None, ge=1)
     spread: tuple[str, ...] = ()
     seed: int = 13
-    parser: Literal["rules", "local", "accurate"] = "rules"
+    parser: Literal["right-branching", "rules", "local", "accurate"] = "rules"
     relater: Literal["rules", "local"] = "rules"
     top_k: int = Field(default=10, ge=1)
     answer_tokens: int = Field(default=1024, ge=16)

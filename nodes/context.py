@@ -167,11 +167,11 @@ class AnswerContext(_Switches):
 class IngestContext(_Switches):
     """Switches of the ingest graph."""
 
-    parser: Literal["local", "accurate", "rules", "llm", "paper", "none"] = Field(
+    parser: Literal["local", "accurate", "rules", "right-branching", "llm", "paper", "none"] = Field(
         default="local",
         description="Engine that makes the chunks' trees. local: the trained parser over MiniLM; accurate: over "
-        "mpnet; rules: sentences joined by layout and connectives; paper: llm with the prompt of Disco-RAG fig. 10, "
-        "beam 3; none leaves them to the query.",
+        "mpnet; rules: sentences joined by layout and connectives; right-branching: a control; "
+        "paper: llm with the prompt of Disco-RAG fig. 10, beam 3; none leaves them to the query.",
     )
     refresh: bool = Field(default=False, description="Store every document again, also unchanged ones.")
 

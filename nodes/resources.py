@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 
 from anyio.from_thread import start_blocking_portal
@@ -14,7 +15,7 @@ from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder, LanguageModel
 from discorag.rst.llm import LlmParser
-from discorag.rst.local.rules import RuleParser
+from discorag.rst.local.rules import RightBranchingParser, RuleParser
 from discorag.rst.local.trained import TrainedParser
 from discorag.rst.paper import PaperParser
 from discorag.rst.parser import TreeParser
@@ -23,6 +24,9 @@ from discorag.settings import Settings, read_settings
 from discorag.store.open import open_store
 from discorag.store.protocol import Store
 from prompts import load
+
+
+_PLAIN: dict[str, Callable[[], TreeParser]] = {"rules": RuleParser, "right-branching": RightBranchingParser}
 
 
 class Resources:
@@ -78,13 +82,15 @@ class Resources:
     def parser(
         self, engine: str, *, temperature: float = 0.0, max_tokens: int = 2048, beam_width: int = 3
     ) -> TreeParser:
-        """The tree parser of an engine: llm, paper (Disco-RAG as printed), rules, accurate; of others the fast one."""
+        """The tree parser of an engine as `nodes.context.IngestContext` names them; of other names the fast one."""
         if engine == "llm":
             return LlmParser(self.require_model(), load("tree"), max_tokens=max_tokens, temperature=temperature)
         if engine == "paper":
             limits = {"max_tokens": max_tokens, "beam_width": beam_width}
             return PaperParser(self.require_model(), load("paper-tree"), temperature=temperature, **limits)
-        return RuleParser() if engine == "rules" else self.trained("accurate" if engine == "accurate" else "fast")
+        if engine in _PLAIN:
+            return _PLAIN[engine]()
+        return self.trained("accurate" if engine == "accurate" else "fast")
 
     def trained(self, tier: str) -> TrainedParser:
         """A tier of the trained parser; the fast one adds to the encoder that is loaded already."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from discorag.hierarchy.node import Chunk
-from discorag.rst.local.rules import VERSION, RuleParser, rule_tree
+from discorag.rst.local.rules import VERSION, RightBranchingParser, RuleParser, rule_tree
 from discorag.rst.parser import TreeParser
 from discorag.text.sentences import sentence_spans
 from discorag.text.span import Span
@@ -95,3 +95,13 @@ async def test_it_is_a_parser_that_costs_nothing():
     assert parser.version == VERSION
     assert (parsed.usage, parsed.prompt_hash) == (Usage(), "")
     assert len(parsed.tree.edus) == 2
+
+
+async def test_the_control_elaborates_every_sentence_by_all_that_follows():
+    text = "One stands. Two follows. However, three differs."
+    spans = sentence_spans(text)
+    whole = Span(start=0, end=len(text))
+    chunk = Chunk(id="c", doc_id="d", order=0, span=whole, text=text, sentences=spans)
+    tree = (await RightBranchingParser().parse(chunk)).tree
+    assert [(s.start, s.mid, s.end) for s in tree.splits] == [(0, 1, 3), (1, 2, 3)]
+    assert tree.satellite_depth == (0, 1, 2)

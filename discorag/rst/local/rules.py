@@ -61,6 +61,20 @@ class RuleParser:
         return ParsedTree(tree=rule_tree(chunk))
 
 
+class RightBranchingParser:
+    """A control: every sentence elaborated by all that follows, so that the first ones are the most nuclear."""
+
+    name = "right-branching"
+    version = "right-branching-1"
+
+    async def parse(self, chunk: Chunk) -> ParsedTree:
+        """The tree whose EDUs are the chunk's sentences."""
+        n = len(chunk.sentences)
+        relation, nuclearity = _BETWEEN_SENTENCES.relation, _BETWEEN_SENTENCES.nuclearity
+        splits = tuple(Split(start=i, mid=i + 1, end=n, relation=relation, nuclearity=nuclearity) for i in range(n - 1))
+        return ParsedTree(tree=RstTree(edus=chunk.sentences, splits=splits))
+
+
 def rule_tree(chunk: Chunk) -> RstTree:
     """The tree over ``chunk.sentences`` that paragraphs, headings and markers suggest."""
     return from_splits(chunk.sentences, _splits(_gaps(chunk)))
