@@ -25,7 +25,6 @@ from discorag.store.open import open_store
 from discorag.store.protocol import Store
 from prompts import load
 
-
 _PLAIN: dict[str, Callable[[], TreeParser]] = {"rules": RuleParser, "right-branching": RightBranchingParser}
 
 
