@@ -15,7 +15,7 @@ export DISCO_RAG_DATA
 RUNS := .disco-rag/eval/runs
 DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 
-.PHONY: demo test lint types arrows unit studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations embedded-llm clean help
+.PHONY: demo test lint types arrows unit studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations bench-retrieval bench-build bench-query embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -79,6 +79,15 @@ bench-parser: .venv/dev.stamp .venv/embedded.stamp ## The trained parser on GUM:
 bench-relations: .venv/dev.stamp ## Relations between chunks: GUM, SICK, the frozen pairs, and retrieval that follows them
 	$(BIN)/python -m bench.relations.measure
 	$(BIN)/python -m bench.relations.following
+
+bench-retrieval: .venv/eval.stamp ## Which structure finds the evidence: every retriever and control, no language model (hours)
+	$(BIN)/python -m bench.retrieval.run
+
+bench-build: .venv/dev.stamp ## Retrieval trees: seconds, memory and language-model tokens by length of document
+	$(BIN)/python -m bench.build
+
+bench-query: .venv/dev.stamp ## Evidence by retrieval trees among up to 500,000 nodes, beside the store's own search
+	$(BIN)/python -m bench.query
 
 embedded-llm: .venv/embedded.stamp ## A tiny language model inside the process, to try the plumbing
 

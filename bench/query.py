@@ -1,13 +1,14 @@
 """How long choosing evidence by retrieval trees takes, beside a search of the same nodes in the store.
 
-Usage: ``python -m bench.query [--sizes 10000 ...] [--out FILE]``; each size is a store of its own in a temporary folder.
+Usage: ``python -m bench.query [--sizes 10000 ...] [--out FILE]``; each size is a store of its own in a temporary
+folder.
 
-Documents have 100 made sentences and two trees, one of its sentences alone and one by bisection, whichever of them is
-like the tree of the retriever's builder. A vector is a topic's centre turned to a cosine of `COSINE`; ten documents
-share a topic, and so does a question. Retrievers that ask a model (``htsir``, ``rdr2``) are left out: the model's time
-would be measured. From the query's vector to spans of evidence: documents, scores of their nodes, the choice, the spans.
-A query is asked once and its documents are mostly others than those of the query before, so trees are read from disk as
-far as the store does not keep them.
+Measured is the way from a query's vector to spans of evidence: documents, the scores of their nodes, the choice, the
+spans. Documents have 100 made sentences and two trees: one of the sentences alone, which retrievers over flat trees
+search, and one by bisection, which stands for all others. A vector is a topic's centre turned to a cosine of `COSINE`;
+ten documents share a topic, and questions are about topics. So in a large store the trees of a question's documents are
+mostly not those of the last questions, and are read from disk. ``htsir`` and ``rdr2`` ask a model, whose time would be
+measured; they are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from zlib import crc32
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.table import Table
@@ -111,14 +111,16 @@ class TopicEncoder:
 
     def _vector(self, text: str) -> Vectors:
         centre, noise = (_unit(part) for part in (text.split(maxsplit=1)[0], text))
-        vector = COSINE * centre + (1 - COSINE**2) ** 0.5 * noise
-        return vector / np.linalg.norm(vector)
+        return _normal(COSINE * centre + (1 - COSINE**2) ** 0.5 * noise)
 
 
-def _unit(text: str) -> NDArray[np.float32]:
+def _unit(text: str) -> Vectors:
     """A random direction that the text determines, shape (d,)."""
-    vector = np.random.default_rng(crc32(text.encode())).standard_normal(DIMENSION, dtype=np.float32)
-    return vector / np.linalg.norm(vector)
+    return _normal(np.random.default_rng(crc32(text.encode())).standard_normal(DIMENSION, dtype=np.float32))
+
+
+def _normal(vector: Vectors) -> Vectors:
+    return vector / np.float32(np.linalg.norm(vector))
 
 
 def made_document(number: int) -> Document:
@@ -130,8 +132,8 @@ def made_document(number: int) -> Document:
     return Document(uri=f"/bench/{number}.md", title=topic, text=text, media_type="text/markdown")
 
 
-def questions(topics: int, count: int = QUESTIONS) -> list[str]:
-    """Questions about topics drawn at random."""
+def questions(topics: int, count: int) -> list[str]:
+    """``count`` questions about topics drawn at random."""
     drawn = np.random.default_rng(1).integers(topics, size=count)
     return [f"Topic{topic} question {i}" for i, topic in enumerate(drawn)]
 
@@ -177,8 +179,10 @@ async def _rows(store: Store, nodes: int, topics: int) -> list[Row]:
     vectors = dict(zip(asked, await TopicEncoder().encode_documents(asked), strict=True))
     raw = {flat: percentiles(await _milliseconds(_raw(store, flat, vectors), asked))[0] for flat in trees}
     rows: list[Row] = []
-    for name in (n for n in RETRIEVERS if n not in MODELS):
-        flat = RETRIEVERS[name].builder in _FLAT
+    for name, retriever in RETRIEVERS.items():
+        if name in MODELS:
+            continue
+        flat = retriever.builder in _FLAT
         p50, p95 = percentiles(await _milliseconds(_evidence(name, trees[flat], vectors), asked))
         rows.append(row(nodes, name, p50, p95, raw[flat]))
     return rows

@@ -125,3 +125,7 @@ def main(
         result[f"follow_minus_{name}"] = [round(x, 4) for x in (p.difference, p.interval.low, p.interval.high)]
     console.print_json(data=result)
     out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    typer.run(main)

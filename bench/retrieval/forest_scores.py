@@ -62,6 +62,7 @@ class Scored:
         self._grown, self._question, self._query, self._by = grown, question, query, by
         self.tree: RetrievalTree = grown.tree
         self.words: NDArray[np.int64] = grown.words
+        self.owners: NDArray[np.int64] = grown.forest.owners
         self.remember = grown.remember
         self._windows: dict[int, NDArray[np.float64]] = {}
         self.nodes: NDArray[np.float64] = (

@@ -80,11 +80,11 @@ def _flat(scored: Scored, words: int) -> Evidence:
 
 
 def _smoothed(scored: Scored, words: int, radius: int) -> Evidence:
-    return smoothed(scored.tree, scored.nodes, scored.words, words, radius=radius)
+    return smoothed(scored.tree, scored.nodes, scored.words, words, radius=radius, owners=scored.owners)
 
 
 def _expand(scored: Scored, words: int, radius: int) -> Evidence:
-    return expand(scored.tree, scored.nodes, scored.words, words, radius=radius)
+    return expand(scored.tree, scored.nodes, scored.words, words, radius=radius, owners=scored.owners)
 
 
 def _collapsed(scored: Scored, words: int) -> Evidence:

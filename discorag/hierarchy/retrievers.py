@@ -15,13 +15,14 @@ from discorag.hierarchy.router.walk import Router, route
 from discorag.hierarchy.search import Scores
 from discorag.hierarchy.selectors.algorithm1 import Variant, algorithm1
 from discorag.hierarchy.selectors.collapsed import collapsed_set, collapsed_tree, traversal
-from discorag.hierarchy.selectors.evidence import within
+from discorag.hierarchy.selectors.evidence import Evidence, within
 from discorag.hierarchy.selectors.neighbours import expand, smoothed
 from discorag.hierarchy.selectors.registry import Selector
 from discorag.ledger import Failure
 from discorag.models.reranker import Reranker
 from discorag.usage import Usage
 
+_REFUSED = "The router selected no passage in any document."
 RETRIEVED = 10
 """Nodes that a reranker orders (HTSIR section 4), or from which routers start."""
 
@@ -80,10 +81,16 @@ async def _selected(asked: Asked, selector: Selector) -> Chosen:
     return Chosen(selector(s.forest.tree, s.nodes, s.words, asked.words).nodes)
 
 
+async def _beside(asked: Asked, selector: Callable[..., Evidence]) -> Chosen:
+    """By a selector that looks at neighbours, which are of the same document."""
+    s = asked.scores
+    return Chosen(selector(s.forest.tree, s.nodes, s.words, asked.words, owners=s.forest.owners).nodes)
+
+
 async def _reranked(asked: Asked) -> Chosen:
     """HTSIR section 4: the ten best of all nodes, in the reranker's order, as many as fit."""
     s = asked.scores
-    found = collapsed_set(s.forest.tree, s.nodes, s.words, asked.words, k=RETRIEVED).nodes
+    found = collapsed_set(s.forest.tree, s.nodes, s.words, max(1, int(s.words.sum())), k=RETRIEVED).nodes
     ranks = await asked.reranker.scores(asked.question, [s.forest.tree.nodes[n].text for n in found])
     best: list[int] = np.argsort(-np.array(ranks), kind="stable").tolist()
     order = [found[i] for i in best]
@@ -91,10 +98,13 @@ async def _reranked(asked: Asked) -> Chosen:
 
 
 async def _routed(asked: Asked) -> Chosen:
-    """RDR² section 3.1: from the best passages through each document's headings; what fits, in step order."""
+    """RDR² section 3.1: from the best passages through each document's headings; what fits, in step order.
+
+    Where the router selects nothing in any document, the best passages stand in, and that is told.
+    """
     forest, nodes = asked.scores.forest, asked.scores.nodes
     leaves = forest.tree.leaves
-    best = np.argsort(-nodes[:leaves], kind="stable")[:RETRIEVED].tolist()
+    best: list[int] = np.argsort(-nodes[:leaves], kind="stable")[:RETRIEVED].tolist()
     owners = {int(forest.owners[leaf]): list[int]() for leaf in best}
     for leaf in best:
         owners[int(forest.owners[leaf])].append(forest.local(leaf))
@@ -104,7 +114,11 @@ async def _routed(asked: Asked) -> Chosen:
         for d, walked in zip(owners, routing.documents, strict=True)
         for leaf in walked.in_step_order
     ]
-    return Chosen(within(routed, asked.scores.words, asked.words), routing.usage, routing.failures)
+    failures = routing.failures
+    if not routed:
+        told = Failure(stage="route", kind="Refused", message=_REFUSED, fallback="the passages nearest to the question")
+        routed, failures = best, (*failures, told)
+    return Chosen(within(routed, asked.scores.words, asked.words), routing.usage, failures)
 
 
 _ALGORITHM_1: Choose = partial(_selected, selector=algorithm1)
@@ -114,8 +128,8 @@ RETRIEVERS: Mapping[TreeRetrieverName, TreeRetriever] = MappingProxyType(
     {
         "sentences": TreeRetriever("flat-sentences", _LEAVES),
         "chunks": TreeRetriever("flat-chunks", _LEAVES),
-        "smoothed": TreeRetriever("flat-sentences", partial(_selected, selector=smoothed)),
-        "expand": TreeRetriever("flat-sentences", partial(_selected, selector=expand)),
+        "smoothed": TreeRetriever("flat-sentences", partial(_beside, selector=smoothed)),
+        "expand": TreeRetriever("flat-sentences", partial(_beside, selector=expand)),
         "slide": TreeRetriever("slide", _ALGORITHM_1),
         "snapped": TreeRetriever("snapped", _ALGORITHM_1),
         "bisection": TreeRetriever("bisection", _ALGORITHM_1),

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from discorag.hierarchy.builders.discourse import DiscourseBuilt
 from discorag.hierarchy.forest import Forest
 from discorag.hierarchy.headings import build_hierarchy
 from discorag.hierarchy.retrieval_tree import Builder, RetrievalTree, Source
@@ -38,11 +39,15 @@ class Effort:
 
     Args:
         built: Trees that were missing.
+        parsed: Parses that this took, of paragraphs and of what lies above them.
+        reused: Parses that were known from earlier builds: of a changed document, all but the changed paragraphs'.
         usage: Tokens of the language model.
         failures: What a model could not do; extractive text stands there.
     """
 
     built: int = 0
+    parsed: int = 0
+    reused: int = 0
     usage: Usage = field(default_factory=Usage)
     failures: list[str] = field(default_factory=list[str])
 
@@ -110,6 +115,9 @@ class TreeIndex:
         vectors = await node_vectors(built.tree, self._encoder, self._how)
         await asyncio.to_thread(self._store.put_tree, self._scope, doc_id, built.tree, vectors, version=self.version)
         self.effort.built += 1
+        if isinstance(built, DiscourseBuilt):
+            self.effort.parsed += built.parsed
+            self.effort.reused += built.reused
         self.effort.usage += built.usage
         self.effort.failures += built.failures
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from discorag.hierarchy.builders.topics import encode_cut
 from discorag.hierarchy.retrieval_tree import RetrievalTree
 from discorag.models.protocol import Encoder
 from discorag.store.protocol import Vectors
@@ -23,11 +24,13 @@ async def node_vectors(tree: RetrievalTree, encoder: Encoder, how: Literal["text
     Returns:
         Shape (n, d), float32.
 
+    A text that is longer than the encoder's window is encoded as far as the window reaches.
+
     Source: DISRetrieval section 3.2, "Node Encoding", for ``text``.
     """
     if how == "text":
-        return await encoder.encode_documents([node.text for node in tree.nodes])
-    leaves = await encoder.encode_documents([node.text for node in tree.nodes[: tree.leaves]])
+        return await encode_cut(encoder, [node.text for node in tree.nodes])
+    leaves = await encode_cut(encoder, [node.text for node in tree.nodes[: tree.leaves]])
     sums = _sums(tree, leaves)
     return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.finfo(np.float32).tiny)
 

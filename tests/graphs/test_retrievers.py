@@ -14,6 +14,7 @@ from discorag.hierarchy.summarise import count_words
 from discorag.text.document import Scope
 from graphs import DiscoRAG
 from nodes.context import AnswerContext
+from nodes.trees import tree_index
 from tests.conftest import EXAMPLES, Pipelines
 
 FLU = "Does vitamin D prevent flu?"
@@ -61,6 +62,25 @@ def test_trees_are_built_once_and_go_with_their_document(rag: DiscoRAG, tmp_path
     assert store.tree_versions(scope, "discourse") == {}
     answer = rag.ask("Did pumps work?", corpus="notes", retriever="discourse").answer
     assert "worked" in answer.text
+
+
+async def test_a_changed_paragraph_takes_two_parses_and_the_rest_are_known(rag: DiscoRAG, tmp_path: Path) -> None:
+    paragraphs = [f"Pump {i} failed. It was cheap. Nobody looked at pump {i}." for i in range(6)]
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    scope, deps = Scope(corpus="notes"), rag.resources
+
+    async def effort() -> tuple[int, int]:
+        (folder / "a.txt").write_text("\n\n".join(paragraphs), encoding="utf-8")
+        await rag.aingest(folder, corpus="notes", parser="rules")
+        index = tree_index(RETRIEVERS["discourse"], deps, scope)
+        await index.ensure([m.doc_id for m in deps.store.manifests(scope)])
+        return index.effort.parsed, index.effort.reused
+
+    assert await effort() == (7, 0)
+    assert await effort() == (0, 0)  # unchanged: nothing is built
+    paragraphs[3] = "Pump 3 was replaced. It works. Everybody is glad."
+    assert await effort() == (2, 5)
 
 
 def test_an_empty_corpus_is_an_error_for_trees_too(rag: DiscoRAG) -> None:

@@ -13,7 +13,9 @@ from discorag.hierarchy.retrieval_tree import RetrievalTree
 from discorag.hierarchy.selectors.evidence import Evidence, Floats, Ints, check, leaf_ranking, positive, within
 
 
-def expand(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radius: int = 2) -> Evidence:
+def expand(
+    tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radius: int = 2, owners: Ints | None = None
+) -> Evidence:
     """EXPAND: the best leaf and its neighbours outward, then the next best leaf and its, until the budget.
 
     At each distance from 1 to ``radius`` the better-scored side goes first (the left one if they are equal). A leaf
@@ -25,6 +27,7 @@ def expand(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radi
         sizes: Words or tokens of each leaf, shape ``(leaves,)`` or longer.
         limit: Budget in the unit of ``sizes``; see `within`.
         radius: Neighbours on each side.
+        owners: For each leaf its document, shape ``(leaves,)``; leaves of two documents are no neighbours. None: one.
 
     Raises:
         ConfigError: ``radius`` or ``limit`` is below 1.
@@ -32,17 +35,22 @@ def expand(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radi
     """
     positive(radius=radius)
     check(scores, sizes, limit, scored=len(tree.nodes), sized=tree.leaves)
+    parts = np.zeros(tree.leaves, np.int64) if owners is None else owners
     outward = (
-        leaf for seed in leaf_ranking(scores[: tree.leaves]) for leaf in _outward(int(seed), scores, tree, radius)
+        leaf for seed in leaf_ranking(scores[: tree.leaves]) for leaf in _outward(int(seed), scores, parts, radius)
     )
     return Evidence.in_text_order(within(_once(outward), sizes, limit))
 
 
-def smoothed(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radius: int = 1) -> Evidence:
+def smoothed(
+    tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radius: int = 1, owners: Ints | None = None
+) -> Evidence:
     """The best leaves by `smooth` scores. Arguments and errors are those of `expand`."""
     positive(radius=radius)
     check(scores, sizes, limit, scored=len(tree.nodes), sized=tree.leaves)
-    order = leaf_ranking(smooth(scores[: tree.leaves], radius))
+    own = scores[: tree.leaves]
+    parts = [own] if owners is None else np.split(own, np.flatnonzero(np.diff(owners)) + 1)
+    order = leaf_ranking(np.concatenate([smooth(part, radius) for part in parts]))
     return Evidence.in_text_order(within((int(leaf) for leaf in order), sizes, limit))
 
 
@@ -61,8 +69,8 @@ def _once(leaves: Iterable[int]) -> Iterator[int]:
             yield leaf
 
 
-def _outward(seed: int, scores: Floats, tree: RetrievalTree, radius: int) -> Iterator[int]:
+def _outward(seed: int, scores: Floats, owners: Ints, radius: int) -> Iterator[int]:
     yield seed
     for distance in range(1, radius + 1):
-        sides = [leaf for leaf in (seed - distance, seed + distance) if 0 <= leaf < tree.leaves]
-        yield from sorted(sides, key=lambda leaf: -scores[leaf])
+        sides = (leaf for leaf in (seed - distance, seed + distance) if 0 <= leaf < len(owners))
+        yield from sorted((leaf for leaf in sides if owners[leaf] == owners[seed]), key=lambda leaf: -scores[leaf])

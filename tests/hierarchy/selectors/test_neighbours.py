@@ -33,6 +33,13 @@ def test_expand_takes_the_left_side_first_where_both_score_the_same() -> None:
     assert expand(TREE, np.array([0, 0, 0, 1, 0, 0, 0, 0.5]), ONES, 2, radius=1).leaves == (2, 3)
 
 
+def test_the_next_document_is_no_neighbour() -> None:
+    owners = np.array([0, 0, 0, 0, 0, 1, 1, 1])
+    assert expand(TREE, SCORES, ONES, 3, owners=owners).leaves == (2, 3, 4)
+    assert smoothed(TREE, np.array([0, 0, 0, 0.4, 0.4, 1.0, 0, 0]), ONES, 1, owners=owners).leaves == (5,)
+    assert smoothed(TREE, np.array([0, 0, 0, 0.4, 0.4, 1.0, 0, 0]), ONES, 1).leaves == (4,)
+
+
 def test_expand_stops_at_a_neighbour_that_exceeds_the_budget() -> None:
     assert expand(TREE, SCORES, np.array([1, 1, 1, 50, 1, 1, 1, 1]), 10).leaves == (4,)
 
