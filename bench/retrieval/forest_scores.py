@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
@@ -12,10 +13,11 @@ from bench.retrieval.bm25 import Bm25
 from discorag.hierarchy.forest import Forest
 from discorag.hierarchy.retrieval_tree import RetrievalTree
 from discorag.hierarchy.selectors.windows import window_scores
-from discorag.hierarchy.summarise import count_words
 from discorag.store.protocol import Vectors
 
 T = TypeVar("T")
+Floats = NDArray[np.float64]
+_RRF = 60
 
 
 class Grown:
@@ -30,7 +32,7 @@ class Grown:
     def __init__(self, forest: Forest, vectors: Vectors, bm25: Bm25) -> None:
         self.bm25 = bm25
         self.forest, self.tree, self.vectors = forest, forest.tree, vectors
-        self.words = np.array([count_words(n.text) for n in self.tree.nodes], dtype=np.int64)
+        self.words = forest.words
         self._known: dict[str, Any] = {}
 
     def remember(self, key: str, make: Callable[[], T]) -> T:
@@ -48,6 +50,9 @@ class Grown:
         return self.remember(f"runs{widest}", lambda: _runs(self.tree.leaves, widest))
 
 
+By = Literal["dense", "bm25", "hybrid"]
+
+
 class Scored:
     """The scores of one question.
 
@@ -55,38 +60,48 @@ class Scored:
         grown: The forest.
         question: Its text.
         query: Its vector, shape (d,).
-        by: ``dense`` or ``bm25``.
+        by: ``dense``, ``bm25``, or ``hybrid``: both rankings fused by reciprocal ranks.
     """
 
-    def __init__(self, grown: Grown, question: str, query: Vectors, by: Literal["dense", "bm25"]) -> None:
+    def __init__(self, grown: Grown, question: str, query: Vectors, by: By) -> None:
         self._grown, self._question, self._query, self._by = grown, question, query, by
         self.tree: RetrievalTree = grown.tree
         self.words: NDArray[np.int64] = grown.words
         self.owners: NDArray[np.int64] = grown.forest.owners
         self.remember = grown.remember
-        self._windows: dict[int, NDArray[np.float64]] = {}
-        self.nodes: NDArray[np.float64] = (
-            (grown.vectors @ query).astype(np.float64)
-            if by == "dense"
-            else grown.bm25.scores(question, grown.members())
-        )
+        self._windows: dict[int, Floats] = {}
+        self.nodes: Floats = self._fused(self._dense, lambda: grown.bm25.scores(question, grown.members()))
 
-    def windows(self, widest: int) -> NDArray[np.float64]:
+    def windows(self, widest: int) -> Floats:
         """Scores of windows of 1 to ``widest`` leaves of one document, shape (leaves, widest); -inf for others."""
         if widest not in self._windows:
-            self._windows[widest] = self._scored_windows(widest)
+            inside = self.remember(f"own{widest}", lambda: _one_document(self._grown.forest, widest))
+            found = np.full(inside.shape, -np.inf)
+            dense, bm25 = partial(self._dense_windows, widest), partial(self._bm25_windows, widest)
+            found[inside] = self._fused(lambda: dense()[inside], lambda: bm25()[inside])
+            self._windows[widest] = found
         return self._windows[widest]
 
-    def _scored_windows(self, widest: int) -> NDArray[np.float64]:
-        leaves = self.tree.leaves
-        if self._by == "dense":
-            scores = np.asarray(window_scores(self._grown.vectors[:leaves], self._query, widest), dtype=np.float64)
-        else:
-            flat = self._grown.bm25.scores(self._question, self._grown.runs(widest))
-            scores = flat.reshape(leaves, widest)
-        return np.where(
-            self.remember(f"own{widest}", lambda: _one_document(self._grown.forest, widest)), scores, -np.inf
-        )
+    def _dense(self) -> Floats:
+        return (self._grown.vectors @ self._query).astype(np.float64)
+
+    def _dense_windows(self, widest: int) -> Floats:
+        return np.asarray(window_scores(self._grown.vectors[: self.tree.leaves], self._query, widest), np.float64)
+
+    def _bm25_windows(self, widest: int) -> Floats:
+        return self._grown.bm25.scores(self._question, self._grown.runs(widest)).reshape(-1, widest)
+
+    def _fused(self, dense: Callable[[], Floats], bm25: Callable[[], Floats]) -> Floats:
+        if self._by == "hybrid":
+            return _reciprocal(dense()) + _reciprocal(bm25())
+        return dense() if self._by == "dense" else bm25()
+
+
+def _reciprocal(scores: Floats) -> Floats:
+    """1 / (60 + rank), the best of rank 1; equal scores in order."""
+    found = np.empty(len(scores))
+    found[np.argsort(-scores, kind="stable")] = 1 / (_RRF + 1 + np.arange(len(scores)))
+    return found
 
 
 def _one_document(forest: Forest, widest: int) -> NDArray[np.bool_]:

@@ -1,8 +1,8 @@
 """Which structure finds the evidence? ``python -m bench.retrieval.run`` (``make bench-retrieval``).
 
-Every method of `bench.retrieval.methods` on every dataset, with vectors and with BM25, at 200, 300 and 400 words, on
-the development half, where widths are chosen, and the held-out half. No language model. What was measured is kept
-under ``.disco-rag/bench``: a run that was stopped goes on where it was.
+Every method of `bench.retrieval.methods` on every dataset, with vectors, with BM25 and with both, at 200, 300 and 400
+words, on the development half, where widths are chosen, and the held-out half. No language model. What was measured is
+kept under ``.disco-rag/bench``: a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rich.progress import track
 from bench.retrieval.bm25 import Bm25
 from bench.retrieval.datasets import DATASETS, load_cases
 from bench.retrieval.encode import CachedEncoder, open_encoder
-from bench.retrieval.forest_scores import Grown, Scored
+from bench.retrieval.forest_scores import By, Grown, Scored
 from bench.retrieval.measures import BUDGETS, measure
 from bench.retrieval.methods import METHODS, SUMMARISED, TEXTS, builders
 from bench.retrieval.questions import HALVES, Case, as_document
@@ -37,7 +37,7 @@ from eval.sample import DocSpan, SourceDocument
 
 WORK = Path(".disco-rag/bench/retrieval")
 TABLE = Path("bench/results/retrieval.md")
-By = Literal["dense", "bm25"]
+_BY: tuple[By, ...] = ("dense", "bm25", "hybrid")
 Found = dict[str, dict[str, float]]
 """``method|by|budget|metric`` -> question -> score."""
 
@@ -65,7 +65,7 @@ class Bench:
             method = METHODS[name]
             grown = await self._grown(method.builder, method.vectors, cases[0].documents)
             for case, query in zip(cases, queries, strict=True):
-                for by in ("dense", "bm25") if method.vectors == "mean" else ("dense",):
+                for by in _BY if method.vectors == "mean" else _BY[:1]:
                     scored = Scored(grown, case.question, query, by)
                     for words in BUDGETS:
                         chosen = _places(grown.forest, method.choose(scored, words))
@@ -132,9 +132,12 @@ def metrics_of(dataset: str) -> tuple[str, ...]:
 
 
 async def run(
-    dataset: str, encoder: str, limit: int, folder: Path, console: Console, *, texts: bool = False
+    dataset: str, encoder: str, limit: int, folder: Path, console: Console, *, texts: bool = False, cached: bool = False
 ) -> list[Scores]:
-    """One dataset with one encoder; groups of questions that are on disk are not measured again."""
+    """One dataset with one encoder; groups of questions that are on disk are not measured again.
+
+    With ``cached`` nothing is measured: the questions are those whose groups are on disk.
+    """
     long = DATASETS[dataset].role in ("headline", "smoke")
     names = [m for m in METHODS if (long or m not in SUMMARISED) and (texts or m not in TEXTS)]
     cases = sampled(load_cases(dataset), limit)
@@ -145,6 +148,8 @@ async def run(
         for group in track(list(grouped(cases)), description=f"{dataset}, {encoder}", console=console):
             key = digest(json.dumps([dataset, opened.version, names, sorted(c.id for c in group)]))[:24]
             path = folder / f"{key}.json"
+            if cached and not path.exists():
+                continue
             if not path.exists():
                 found = await bench.measure(group, metrics_of(dataset))
                 bench.forget()
@@ -160,7 +165,7 @@ def _scores(found: Found, dataset: str, encoder: str, halves: dict[str, str]) ->
         for half in HALVES:
             own = {q: v for q, v in sorted(values.items()) if halves[q] == half}
             if own:
-                shown = encoder if by == "dense" else "bm25"
+                shown = {"dense": encoder, "bm25": "bm25", "hybrid": f"{encoder}+bm25"}[by]
                 yield Scores(
                     dataset=dataset,
                     half=half,
@@ -177,6 +182,7 @@ def main(
     encoders: Annotated[str, typer.Option(help="minilm, mpnet, comma-separated.")] = "minilm",
     limit: Annotated[int, typer.Option(help="Questions of each half of a dataset, at most.")] = 1000,
     texts: Annotated[bool, typer.Option(help="Also rows that encode every inner node's text.")] = False,
+    cached: Annotated[bool, typer.Option(help="Only tell what a run that was stopped has measured.")] = False,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
     table: Annotated[Path, typer.Option(help="Markdown table.")] = TABLE,
 ) -> None:
@@ -186,7 +192,7 @@ def main(
     scores: dict[tuple[str, ...], Scores] = {}
     for encoder in encoders.split(","):
         for dataset in datasets.split(",") if datasets else DATASETS:
-            for one in asyncio.run(run(dataset, encoder, limit, WORK, console, texts=texts)):
+            for one in asyncio.run(run(dataset, encoder, limit, WORK, console, texts=texts, cached=cached)):
                 scores[one.dataset, one.half, one.method, one.encoder, str(one.budget), one.metric] = one
     found = rows([*scores.values(), *over_budgets(scores.values())])
     write(found, out)

@@ -6,13 +6,15 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discorag.hierarchy.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.store.protocol import Vectors
 from discorag.text.span import Span
+
+S = TypeVar("S", bound=np.generic)
 
 
 class Forest:
@@ -27,23 +29,24 @@ class Forest:
         self._trees = tuple(trees.values())
         self._leaves = [0, *accumulate(t.leaves for t in self._trees)]
         self._inner = [0, *accumulate(len(t.nodes) - t.leaves for t in self._trees)]
-        self._shifts = [0, *accumulate(max(n.spans[-1].end for n in t.nodes) for t in self._trees)]
 
     @cached_property
     def tree(self) -> RetrievalTree:
-        """All nodes; spans count characters of the documents put together."""
+        """All nodes; their spans are still those of their documents, which is why it is not checked again."""
         if len(self._trees) == 1:
             return self._trees[0]
-        moved = [[self._moved(d, n) for n in t.nodes] for d, t in enumerate(self._trees)]
-        cut = [(nodes, t.leaves) for nodes, t in zip(moved, self._trees, strict=True)]
-        nodes = [n for nodes, at in cut for n in nodes[:at]] + [n for nodes, at in cut for n in nodes[at:]]
-        return RetrievalTree(builder=self._trees[0].builder, nodes=tuple(nodes))
+        leaves = [n for t in self._trees for n in t.nodes[: t.leaves]]
+        inner = [self._moved(d, n) for d, t in enumerate(self._trees) for n in t.nodes[t.leaves :]]
+        return RetrievalTree.model_construct(builder=self._trees[0].builder, nodes=(*leaves, *inner))
 
     def _moved(self, document: int, node: RetrievalNode) -> RetrievalNode:
-        shift = self._shifts[document]
-        spans = tuple(Span(start=s.start + shift, end=s.end + shift) for s in node.spans)
         children = tuple(self.number(document, c) for c in node.children)
-        return node.model_copy(update={"spans": spans, "children": children})
+        return RetrievalNode.model_construct(**{**node.__dict__, "children": children})
+
+    @property
+    def words(self) -> NDArray[np.int64]:
+        """Words of every node's text, shape (nodes,)."""
+        return self.together([t.words for t in self._trees])
 
     def of(self, document: int) -> RetrievalTree:
         """The tree of one document, by its place."""
@@ -60,7 +63,7 @@ class Forest:
         """The index in its document's tree of a leaf of `tree`."""
         return leaf - self._leaves[int(self.owners[leaf])]
 
-    def together(self, rows: Sequence[Vectors]) -> Vectors:
+    def together(self, rows: Sequence[NDArray[S]]) -> NDArray[S]:
         """What belongs to the nodes of each document, in its tree's order, in the order of `tree`.
 
         Args:

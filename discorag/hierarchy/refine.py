@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from discorag.errors import ModelError
-from discorag.hierarchy.builders.topics import word_count
 from discorag.hierarchy.retrieval_tree import Summariser, Summary
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.rst.inline import escape, unescape
+from discorag.text.words import count_words
 from discorag.usage import Usage
 
 # How many times the words asked for a refined summary may have.
@@ -50,7 +50,7 @@ class RefiningSummariser:
         if made.failure:
             return made
         prompt = self._template.render(texts=escape("\n\n".join(texts)), summary=escape(made.text), words=str(words))
-        limit = max(int(_TOLERANCE * words), word_count(made.text))
+        limit = max(int(_TOLERANCE * words), count_words(made.text))
         request = _request(prompt, lambda reply: _summary(reply, limit), self._max_tokens)
         return await _refined(self._model, request, made)
 
@@ -102,7 +102,7 @@ def _text(reply: str) -> str:
 
 def _summary(reply: str, limit: int) -> str:
     text = _text(reply)
-    if (words := word_count(text)) > limit:
+    if (words := count_words(text)) > limit:
         raise ValueError(f"The summary has {words} words. Write at most {limit}.")
     return text
 

@@ -10,12 +10,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from discorag.errors import InvariantError
 from discorag.hierarchy.node import Hierarchy
 from discorag.text.document import Document
 from discorag.text.span import Span
+from discorag.text.words import count_words
 from discorag.usage import Usage
 
 
@@ -97,6 +100,19 @@ class RetrievalTree(BaseModel):
             for child in node.children:
                 found[child].append(i)
         return tuple(map(tuple, found))
+
+    @cached_property
+    def first_leaf(self) -> NDArray[np.int64]:
+        """For each node the first leaf at or below it: where it begins, in text order; shape (nodes,)."""
+        first = list(range(self.leaves))
+        for node in self.nodes[self.leaves :]:
+            first.append(min(first[c] for c in node.children))
+        return np.array(first, dtype=np.int64)
+
+    @cached_property
+    def words(self) -> NDArray[np.int64]:
+        """Words of every node's text, shape (nodes,)."""
+        return np.array([count_words(n.text) for n in self.nodes], dtype=np.int64)
 
     @property
     def roots(self) -> tuple[int, ...]:

@@ -21,7 +21,6 @@ from discorag.hierarchy.forest import Forest
 from discorag.hierarchy.headings import build_hierarchy
 from discorag.hierarchy.retrieval_tree import Builder, RetrievalTree, Source
 from discorag.hierarchy.selectors.evidence import within
-from discorag.hierarchy.summarise import count_words
 from discorag.hierarchy.vectors import node_vectors
 from discorag.models.protocol import Encoder
 from discorag.store.protocol import Hit, SearchQuery, Store, Vectors
@@ -130,8 +129,7 @@ class TreeIndex:
         found = self._store.node_scores(self._scope, name, doc_ids, vector)
         trees = {doc_id: self._store.tree(self._scope, doc_id, name) for doc_id in doc_ids if doc_id in found}
         forest = Forest(trees)
-        words = np.array([count_words(n.text) for n in forest.tree.nodes], dtype=np.int64)
-        return Scores(forest, forest.together([found[doc_id] for doc_id in trees]), words)
+        return Scores(forest, forest.together([found[doc_id] for doc_id in trees]), forest.words)
 
     async def tree(self, doc_id: str) -> RetrievalTree:
         """The stored tree of a document. Raises `NotFoundError`."""

@@ -23,7 +23,7 @@ from discorag.text.terms import sparse
 
 ATTEMPTS = 10
 """How often nodes are looked for whose tree is being replaced meanwhile."""
-CACHED = 128
+CACHED = 512
 """Trees kept in memory, decoded."""
 _NODE_FIELDS = ("order", "text", "node")
 

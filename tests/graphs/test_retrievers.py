@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from discorag.errors import EmptyCorpusError
 from discorag.hierarchy.retrievers import RETRIEVERS, TreeRetrieverName
-from discorag.hierarchy.summarise import count_words
 from discorag.text.document import Scope
+from discorag.text.words import count_words
 from graphs import DiscoRAG
 from nodes.context import AnswerContext
 from nodes.trees import tree_index

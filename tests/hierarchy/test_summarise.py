@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import prompts
 from discorag.errors import InvariantError
 from discorag.hierarchy.builders.controls import RightBranchingUnits
-from discorag.hierarchy.summarise import ExtractiveSummariser, LlmSummariser, count_words, first_words, within
+from discorag.hierarchy.summarise import ExtractiveSummariser, LlmSummariser
+from discorag.text.words import count_words, first_words, within
 from tests.hierarchy.builders.checks import LastNuclear
 from tests.models.helpers import gateway
 from tests.servers.scripted import Body, Scripted, ScriptedServer

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from discorag.errors import EmptyDocumentError
 from discorag.hierarchy.node import Kind
 from discorag.hierarchy.retrieval_tree import RetrievalNode, Source
-from discorag.hierarchy.summarise import count_words
 from discorag.text.span import Span
+from discorag.text.words import count_words
 
 
 def sentence_leaves(source: Source) -> tuple[RetrievalNode, ...]:

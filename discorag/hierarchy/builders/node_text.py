@@ -11,9 +11,9 @@ from typing import Protocol
 
 from discorag.hierarchy.builders.leaves import around
 from discorag.hierarchy.retrieval_tree import RetrievalNode, RetrievalTree, Summariser, Summary
-from discorag.hierarchy.summarise import count_words, first_words, within
 from discorag.rst.relations import Nuclearity
 from discorag.rst.tree import Split
+from discorag.text.words import count_words, first_words, within
 from discorag.usage import Usage
 
 ENCODED_WORDS = 256

@@ -9,7 +9,7 @@ import numpy as np
 from discorag.hierarchy.builders.leaves import sentence_leaves
 from discorag.hierarchy.retrieval_tree import Builder, Built, RetrievalNode, RetrievalTree, Source, inner
 from discorag.hierarchy.selectors.windows import snapped_windows
-from discorag.hierarchy.summarise import first_words
+from discorag.text.words import first_words
 
 WIDTHS = (2, 4, 8, 16)
 _WORDS = 256  # of a node's text: what an encoder reads of it

@@ -19,7 +19,6 @@ from discorag.hierarchy.selectors.evidence import (
     leaf_ranking,
     positive,
     ranking,
-    text_order,
     within,
 )
 
@@ -123,7 +122,7 @@ def leaves_below(tree: RetrievalTree) -> Callable[[int], Ints]:
 
 def _summaries(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int) -> Evidence:
     chosen = within(_numbers(ranking(tree, scores)), sizes, limit)
-    starts = text_order(tree)
+    starts = tree.first_leaf
     return Evidence.as_given(tree, sorted(chosen, key=lambda node: (int(starts[node]), node)))
 
 

@@ -97,4 +97,4 @@ def _descend(tree: RetrievalTree, scores: Floats, k: int, threshold: float | Non
 
 
 def _best(tree: RetrievalTree, pool: Iterable[int], scores: Floats) -> list[int]:
-    return sorted(pool, key=lambda node: (-scores[node], tree.nodes[node].spans[0].start, node))
+    return sorted(pool, key=lambda node: (-scores[node], tree.first_leaf[node], node))

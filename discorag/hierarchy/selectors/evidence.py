@@ -70,14 +70,9 @@ def check(scores: Floats, sizes: Ints, limit: int, *, scored: int, sized: int) -
         raise InvariantError(f"The score of node {first} is {scores[first]}.", hint="Give finite similarities.")
 
 
-def text_order(tree: RetrievalTree) -> Ints:
-    """For each node the character at which what it covers starts, shape ``(nodes,)``."""
-    return np.fromiter((node.spans[0].start for node in tree.nodes), np.int64, len(tree.nodes))
-
-
 def ranking(tree: RetrievalTree, scores: Floats) -> Ints:
     """All nodes, best first, shape ``(nodes,)``; equal scores in text order, and a child before its parent."""
-    return np.lexsort((text_order(tree), -scores))
+    return np.lexsort((tree.first_leaf, -scores))
 
 
 def leaf_ranking(scores: Floats) -> Ints:

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from discorag.errors import ConfigError
 from discorag.hierarchy.builders.sections import SectionBuilder, SectionSizes
-from discorag.hierarchy.builders.topics import word_count
 from discorag.hierarchy.headings import build_hierarchy
 from discorag.hierarchy.retrieval_tree import Built, RetrievalTree, Source, Summary
 from discorag.models.encoder import PackagedEncoder
 from discorag.text.document import Document
 from discorag.text.sentences import sentence_spans
+from discorag.text.words import count_words
 from discorag.usage import Usage
 
 ENCODER = PackagedEncoder()
@@ -58,7 +58,7 @@ def shape(tree: RetrievalTree) -> list[tuple[tuple[int, ...], str]]:
 
 async def test_a_section_of_199_words_has_only_its_own_summary() -> None:
     built = await build("# Intro\n\n" + body(197))  # the heading is two words
-    assert [word_count(n.text) for n in built.tree.nodes[:3]] == [92, 100, 7]
+    assert [count_words(n.text) for n in built.tree.nodes[:3]] == [92, 100, 7]
     assert shape(built.tree) == [((0, 1, 2), "Intro")]
 
 
@@ -66,7 +66,7 @@ async def test_a_section_of_200_words_has_groups_and_its_tail_is_one_of_its_own(
     summariser = FirstSentences()
     built = await build("# Intro\n\n" + body(198), summariser)
     leaves = [n.text for n in built.tree.nodes[: built.tree.leaves]]
-    assert [word_count(text) for text in leaves] == [92, 100, 8]
+    assert [count_words(text) for text in leaves] == [92, 100, 8]
     assert shape(built.tree) == [((0, 1), ""), ((2,), ""), ((3, 4), "Intro")]
     assert summariser.calls == [leaves[:2], leaves[2:], leaves]  # a section's summary is of its text
 

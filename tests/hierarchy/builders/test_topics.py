@@ -8,12 +8,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.hierarchy.builders.topics import Unit, encode_cut, pack, room, span_of, theme_starts, units_of, word_count
+from discorag.hierarchy.builders.topics import Unit, encode_cut, pack, room, span_of, theme_starts, units_of
 from discorag.hierarchy.headings import build_hierarchy
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.tokens import PackagedTokens
 from discorag.text.document import Document
 from discorag.text.span import Span
+from discorag.text.words import count_words
 
 TOKENS = PackagedTokens()
 
@@ -49,8 +50,8 @@ def test_chunks_hold_every_sentence_in_order_and_none_could_take_one_more(words:
 
 
 def test_words_are_counted_in_english_and_chinese() -> None:
-    assert word_count("one two-three 4\nfive.") == 4
-    assert word_count("今天 OK 天气") == 5
+    assert count_words("one two-three 4\nfive.") == 4
+    assert count_words("今天 OK 天气") == 5
 
 
 def test_units_know_their_section_and_whether_they_are_its_heading() -> None:
