@@ -35,8 +35,9 @@ class Unit:
 
     @property
     def statement(self) -> bool:
-        """Whether the unit can be a sentence of an answer: no heading, question, table row or label."""
-        return bool(_ENDING.search(self.text)) and not _HEADING.match(self.text)
+        """Whether the unit can be a sentence of an answer: no heading, question, table row, label or bare number."""
+        ends = bool(_ENDING.search(self.text)) and any(map(str.isalpha, self.text))
+        return ends and not _HEADING.match(self.text)
 
     @cached_property
     def plain(self) -> str:

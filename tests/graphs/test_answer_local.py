@@ -130,7 +130,7 @@ def test_trees_are_made_at_query_time_for_chunks_that_have_none(pipeline: Pipeli
     store = rag.resources.store
     assert all(c.tree is None for m in rag.documents() for c in store.chunks_of(rag.scope(), m.doc_id))
     parse = rag.ask("Why are some tides higher than others?").ledger.stages[1]
-    assert (parse.stage, parse.model) == ("parse", "gum-1/fast/edu")
+    assert (parse.stage, parse.model) == ("parse", "gum-2/fast/edu")
 
 
 async def test_a_second_question_in_a_thread_starts_with_an_empty_ledger(rag: DiscoRAG) -> None:

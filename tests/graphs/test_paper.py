@@ -277,7 +277,7 @@ def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines,
         requests = server.requests
     assert [name_of(r) for r in requests].count("tree") == 6
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
-        ("parse", "InvalidOutputError", "gum-1/fast/edu")
+        ("parse", "InvalidOutputError", "gum-2/fast/edu")
     ] * 3
     assert len(fenced(requests[-1], "tree")) == 3
 

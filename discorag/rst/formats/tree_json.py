@@ -43,7 +43,7 @@ def write_json(source: Chunk | str, tree: RstTree) -> str:
         )
     spans = [Span(start=s.start - offset, end=s.end - offset) for s in tree.edus]
     edus = tuple(_Edu(start=s.start, end=s.end, text=s.of(text)) for s in spans)
-    return _TreeJson(text=text, edus=edus, splits=tree.splits).model_dump_json(indent=2) + "\n"
+    return _TreeJson(text=text, edus=edus, splits=tree.splits).model_dump_json(indent=2, exclude_none=True) + "\n"
 
 
 def read_json(json: str) -> tuple[str, RstTree]:

@@ -38,6 +38,7 @@ class Tier:
         settle: Of the heads alone again, over the trained encoder.
         adapter_rate: Learning rate of the encoder's updates.
         head_rate: Learning rate of the heads.
+        bits: For each number of a matrix in the weights' file, 8 or 6.
     """
 
     name: str
@@ -48,12 +49,13 @@ class Tier:
     settle: int
     adapter_rate: float
     head_rate: float
+    bits: int = 8
 
 
 _WIDE = Sizes(token=384, unit=512, lstm=224, split=448)
 TIERS: Mapping[str, Tier] = {
     "fast": Tier("fast", Shape(layers=(3, 6), adapted=1, rank=16), Sizes(), 8, 6, 6, 7e-4, 1e-3),
-    "accurate": Tier("accurate", Shape(layers=(7, 12), adapted=5, rank=16, window=320), _WIDE, 8, 4, 6, 5e-4, 1e-3),
+    "accurate": Tier("accurate", Shape(layers=(7, 12), adapted=5, rank=16, window=320), _WIDE, 8, 4, 6, 5e-4, 1e-3, 6),
 }
 
 
@@ -117,11 +119,11 @@ def _part(i: int) -> Path:
     return next(Path(str(f.locate())) for f in found if f.name.endswith(f".zip.00{i}"))
 
 
-def save(model: Model, path: Path) -> None:
-    """Write what was trained: matrices as bytes with a scale for each row, the rest as halves."""
+def save(model: Model, path: Path, *, bits: int = 8) -> None:
+    """Write what was trained: matrices in ``bits`` (8 or 6) a number with a scale for each row, the rest as halves."""
     found: dict[str, Tensor] = {}
     for name, value in model.trained().items():
-        found |= _packed(name, value)
+        found |= _packed(name, value, bits)
     save_file(found, path)
 
 
@@ -132,24 +134,43 @@ def restore(model: Model, path: Path) -> None:
         ConfigError: They are the weights of another version of the network.
     """
     stored = load_file(path)
-    values = {n: _unpacked(n, stored) for n in stored if not n.endswith(".scale")}
-    if {n: v.shape for n, v in values.items()} != {n: v.shape for n, v in model.trained().items()}:
+    wanted = {n: v.shape for n, v in model.trained().items()}
+    try:
+        values = {n: _unpacked(n, stored, shape) for n, shape in wanted.items()}
+    except (KeyError, RuntimeError) as error:
         hint = "Train this tier again (python -m discorag.rst.local.train), or take the package's own weights."
-        raise ConfigError(f"{path} holds the weights of another network.", hint=hint)
+        raise ConfigError(f"{path} holds the weights of another network.", hint=hint) from error
     model.load_state_dict(values, strict=False)
 
 
-def _packed(name: str, value: Tensor) -> dict[str, Tensor]:
+def _packed(name: str, value: Tensor, bits: int) -> dict[str, Tensor]:
     if value.dim() < 2:
         return {name: value.half()}
-    rows = value.flatten(1)
-    scale = rows.abs().amax(1).clamp(min=1e-8) / 127
+    rows, top = value.flatten(1), 2 ** (bits - 1) - 1
+    scale = rows.abs().amax(1).clamp(min=1e-8) / top
     whole = (rows / scale.unsqueeze(1)).round().to(torch.int8)
-    return {name: whole.view_as(value), f"{name}.scale": scale.half()}
+    return {name: whole if bits == 8 else _four_in_three(whole), f"{name}.scale": scale.half()}
 
 
-def _unpacked(name: str, stored: Mapping[str, Tensor]) -> Tensor:
-    value, scale = stored[name].float(), stored.get(f"{name}.scale")
+def _unpacked(name: str, stored: Mapping[str, Tensor], shape: torch.Size) -> Tensor:
+    """Raises ``KeyError`` or ``RuntimeError`` where what is stored has not this shape."""
+    value, scale = stored[name], stored.get(f"{name}.scale")
     if scale is None:
-        return value
-    return (value.flatten(1) * scale.float().unsqueeze(1)).view_as(value)
+        return value.float().view(shape)
+    whole = value if value.dtype == torch.int8 else _three_in_four(value, shape.numel())
+    return (whole.float().view(shape[0], -1) * scale.float().unsqueeze(1)).view(shape)
+
+
+def _four_in_three(whole: Tensor) -> Tensor:
+    """Numbers from -31 to 31, four in three bytes."""
+    flat = whole.flatten().int() + 32
+    four = torch.nn.functional.pad(flat, (0, -len(flat) % 4)).view(-1, 4)
+    word = four[:, 0] | four[:, 1] << 6 | four[:, 2] << 12 | four[:, 3] << 18
+    return torch.stack([word & 255, word >> 8 & 255, word >> 16], 1).to(torch.uint8).flatten()
+
+
+def _three_in_four(packed: Tensor, n: int) -> Tensor:
+    """The ``n`` numbers that `_four_in_three` packed."""
+    low, middle, high = packed.view(-1, 3).int().T
+    word = low | middle << 8 | high << 16
+    return torch.stack([word >> shift & 63 for shift in (0, 6, 12, 18)], 1).flatten()[:n] - 32

@@ -268,11 +268,11 @@ def main(
         loss = epoch(run, train, seed, tuned=tuned)
         console.print(f"epoch {run.epoch}: loss {loss:.3f}")
         if run.epoch >= chosen.warm:
-            _keep_best(run, dev, folder / "best.safetensors", console)
+            _keep_best(run, dev, folder / "best.safetensors", chosen.bits, console)
         run.save(folder / "last.pt")
 
 
-def _keep_best(run: Run, documents: Sequence[GumDocument], path: Path, console: Console) -> None:
+def _keep_best(run: Run, documents: Sequence[GumDocument], path: Path, bits: int, console: Console) -> None:
     """Measure on the development part; write the weights if none were better, by Full of gold and own EDUs."""
     found = score(run.model, documents, cases=("gold", "end_to_end"))
     shown = (f"{name} {value:.1f}" for case in found.values() for name, value in case if value is not None)
@@ -280,7 +280,7 @@ def _keep_best(run: Run, documents: Sequence[GumDocument], path: Path, console: 
     full = found["gold"].full + found["end_to_end"].full
     if full > run.best:
         run.best = full
-        save(run.model, path)
+        save(run.model, path, bits=bits)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ Leaves = Literal["edu", "sentence"]
 Unit = Literal["edu", "sentence", "paragraph"]
 _LOG = logging.getLogger(__name__)
 WEIGHTS = Path(__file__).parent / "weights"
-VERSION = "gum-1"
+VERSION = "gum-2"
 
 
 class TrainedParser:
