@@ -41,7 +41,14 @@ class Forest:
 
     def _moved(self, document: int, node: RetrievalNode) -> RetrievalNode:
         children = tuple(self.number(document, c) for c in node.children)
-        return RetrievalNode.model_construct(**{**node.__dict__, "children": children})
+        return RetrievalNode.model_construct(
+            text=node.text,
+            spans=node.spans,
+            children=children,
+            layer=node.layer,
+            heading=node.heading,
+            relation=node.relation,
+        )
 
     @property
     def words(self) -> NDArray[np.int64]:
