@@ -47,7 +47,9 @@ def test_a_selector_finds_in_a_forest_what_scores_best_in_any_document(
     trees: dict[str, RetrievalTree], chance: Random
 ) -> None:
     forest = Forest(trees)
-    scores = np.array([chance.random() for _ in forest.tree.nodes])
+    ranks = list(range(len(forest.tree.nodes)))
+    chance.shuffle(ranks)
+    scores = np.array(ranks, dtype=np.float64)
     chosen = algorithm1(forest.tree, scores, np.ones(forest.tree.leaves, np.int64), 1).leaves
     best = int(scores.argmax())
     assert chosen[0] in forest.tree.leaves_of[best]
