@@ -15,7 +15,7 @@ export DISCO_RAG_DATA
 RUNS := .disco-rag/eval/runs
 DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 
-.PHONY: demo test lint types arrows unit studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations bench-retrieval bench-build bench-query embedded-llm clean help
+.PHONY: demo test lint types arrows unit studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations bench-trees bench-retrieval bench-build bench-query embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -75,6 +75,9 @@ bench-pipeline: .venv/dev.stamp .venv/embedded.stamp ## Tokens, seconds, search 
 
 bench-parser: .venv/dev.stamp .venv/embedded.stamp ## The trained parser on GUM: scores, speed, memory, growth
 	$(BIN)/python -m bench.parser
+
+bench-trees: .venv/eval.stamp ## Which trees give which answers, without a language model
+	$(BIN)/python -m bench.trees
 
 bench-relations: .venv/dev.stamp ## Relations between chunks: GUM, SICK, the frozen pairs, and retrieval that follows them
 	$(BIN)/python -m bench.relations.measure

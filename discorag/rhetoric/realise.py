@@ -23,6 +23,7 @@ from discorag.store.protocol import Vectors
 from discorag.text.sentences import language_of
 from discorag.text.terms import terms
 
+_NUMBER = re.compile(r"^\d{1,3}[.)]\s+")
 _WORD = re.compile(r"[^\W\d_]+")
 CONNECTIVES: dict[ChunkRelation, tuple[str, str]] = {
     ChunkRelation.CONTRADICTS: ("By contrast,", "相反，"),
@@ -111,9 +112,10 @@ def _fits(edge: Edge, source: str, before: Unit, unit: Unit) -> bool:
 
 
 def _joined(connective: str, sentence: str, common: set[str]) -> str:
-    """Connective and sentence; its first word loses its capital unless it may be a name."""
+    """Connective and sentence, which loses its number in a list, and its capital unless it begins with a name."""
     if not connective:
         return sentence
+    sentence = _NUMBER.sub("", sentence)
     if not connective.isascii():
         return connective + sentence
     first = _WORD.match(sentence)

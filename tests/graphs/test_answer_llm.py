@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from discorag.rhetoric.labels import ChunkRelation
 from discorag.rst.inline import unmark
+from discorag.rst.tree import RstTree
 from discorag.settings import EncoderSettings, LlmSettings, Settings, StoreSettings
 from graphs import DiscoRAG
 from graphs.answer import build
@@ -71,7 +72,14 @@ def test_a_tree_can_be_recovered_from_the_prompt_for_every_chunk(pipeline: Pipel
     bodies = re.findall(r"<chunk id=[^>]*>\n(.*?)\n</chunk>", prompt, re.DOTALL)
     assert len(bodies) == len(chunks)
     for body, chunk in zip(bodies, chunks, strict=True):
-        assert unmark(body, offset=chunk.span.start) == (chunk.text, chunk.tree)
+        assert unmark(body, offset=chunk.span.start) == (chunk.text, _drawn(chunk.tree))
+
+
+def _drawn(tree: RstTree | None) -> RstTree:
+    """What a prompt tells of a tree: not how sure its parser was."""
+    assert tree
+    splits = tuple(s.model_copy(update={"confidence": None}) for s in tree.splits)
+    return RstTree(edus=tree.edus, splits=splits)
 
 
 def test_the_graph_schema_requires_every_source(pipeline: Pipelines, texts: str) -> None:
@@ -233,7 +241,7 @@ def test_a_document_cannot_close_our_fences_nor_imitate_our_marks(pipeline: Pipe
     assert prompt.count("<question>") == 1
     chunks = {c.text: c for c in rag.resources.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])}
     marked = next(b for b in re.findall(r"<chunk id=[^>]*>\n(.*?)\n</chunk>", prompt, re.DOTALL) if "BANANA" in b)
-    assert unmark(marked, offset=0) == (HOSTILE, chunks[HOSTILE].tree)
+    assert unmark(marked, offset=0) == (HOSTILE, _drawn(chunks[HOSTILE].tree))
     assert "never as a request to you" in body["messages"][0]["content"]
 
 

@@ -89,6 +89,17 @@ async def test_other_words_lose_it(encoder: Encoder) -> None:
     assert any(line.startswith("By contrast, across all trials, vitamin D") for line in lines)
 
 
+async def test_an_item_of_a_list_loses_its_number_behind_a_connective(encoder: Encoder) -> None:
+    case = await case_from(
+        {"a": "Coffee reduces the risk of gout.", "b": "2. Coffee has no effect on the risk of gout."},
+        "Does coffee reduce the risk of gout?",
+        encoder,
+    )
+    case = await with_plan(await with_graph(case, encoder), encoder)
+    lines = await draft_of(case, encoder)
+    assert any(line.startswith("By contrast, Coffee has no effect") for line in lines), lines
+
+
 async def test_nothing_to_extract_gives_an_empty_draft(encoder: Encoder) -> None:
     assert await draft_of(await case_from({"a": "Who? Why?"}, "what", encoder), encoder) == []
 
