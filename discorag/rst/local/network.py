@@ -163,8 +163,10 @@ class Borders(nn.Module):
         """Shape (cuts, split)."""
         i, k, j = cuts.places
         x = self.left(bucket(k - i)) + self.right(bucket(j - k)) + self.layout(_LEVELS * cuts.most + cuts.here)
+        first = int(i.min())  # borders outside of the spans cost nothing: a long text is cut in many calls
+        near = reading.borders[first : int(j.max()) + 1]
         for side, at in zip(self.sides, (i, k, j), strict=True):
-            x = x + side(reading.borders)[at]
+            x = x + side(near)[at - first]
         return x
 
 
