@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import cached_property
 
 from anyio.from_thread import start_blocking_portal
 
@@ -14,6 +15,7 @@ from discorag.models.encoder import PackagedEncoder, encoder_from
 from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder, LanguageModel
+from discorag.models.reranker import MaxSimReranker, Reranker, RerankerEndpoint, ServerReranker
 from discorag.rst.llm import LlmParser
 from discorag.rst.local.rules import RightBranchingParser, RuleParser
 from discorag.rst.local.trained import TrainedParser
@@ -98,6 +100,15 @@ class Resources:
             shared = encoder.transformer if isinstance(encoder, PackagedEncoder) else None
             self._parsers[tier] = TrainedParser(tier, transformer=shared)
         return self._parsers[tier]
+
+    @cached_property
+    def reranker(self) -> Reranker:
+        """The configured endpoint, else late interaction over the packaged encoder; one for all questions."""
+        s = self.settings.reranker
+        if s.base_url:
+            return ServerReranker(RerankerEndpoint(s.base_url, s.model, s.api_key, s.path, timeout_s=s.timeout_s))
+        bare = self.bare_encoder
+        return MaxSimReranker(bare if isinstance(bare, PackagedEncoder) else PackagedEncoder())
 
     def close(self) -> None:
         """Stop the language model if it is the embedded one, and release the store."""

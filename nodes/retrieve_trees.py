@@ -15,7 +15,7 @@ from discorag.store.protocol import SearchQuery
 from nodes.context import AnswerContext
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
-from nodes.trees import reranker_of, router_of, tree_index
+from nodes.trees import router_of, tree_index
 
 
 async def retrieve_trees(query: str, state: AnswerState, context: AnswerContext) -> Json:
@@ -35,12 +35,14 @@ async def retrieve_trees(query: str, state: AnswerState, context: AnswerContext)
         found([], scope)
     await index.ensure(doc_ids)
     scores = await index.scores(doc_ids, vector)
-    chosen = await retriever.choose(Asked(query, scores, context.evidence_words, reranker_of(deps), router_of(deps)))
+    chosen = await retriever.choose(Asked(query, scores, context.evidence_words, deps.reranker, router_of(deps)))
     evidence = evidence_of(scores, chosen.nodes)
     hits, inside = await asyncio.to_thread(chunks_with, deps.store, scope, evidence)
     _count(stage, index, chosen)
+    made = index.effort
     preview = (
-        f"{len(chosen.nodes)} nodes of {len(evidence)} documents in {len(hits)} chunks; {index.effort.built} built"
+        f"{len(chosen.nodes)} nodes in {len(hits)} chunks; {made.built} trees built, "
+        f"{made.parsed} parses, {made.reused} known"
     )
     ledger = stage.done(engine="local", model=deps.encoder.version, preview=preview)
     return {

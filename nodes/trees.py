@@ -1,4 +1,4 @@
-"""What retrieval over trees needs of a run's resources: builders, summariser, reranker, router."""
+"""What retrieval over trees needs of a run's resources: builders, summariser, router."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from discorag.hierarchy.router.walk import Router
 from discorag.hierarchy.search import TreeIndex
 from discorag.hierarchy.summarise import ExtractiveSummariser, LlmSummariser
 from discorag.hierarchy.unit_parser import EnglishUnits
-from discorag.models.encoder import PackagedEncoder
-from discorag.models.reranker import MaxSimReranker, Reranker, RerankerEndpoint, ServerReranker
 from discorag.text.document import Scope
 from nodes.resources import Resources
 from prompts import load
@@ -39,15 +37,6 @@ def summariser_of(deps: Resources) -> Summariser:
     """The language model if there is one, else the most nuclear sentences."""
     extractive = ExtractiveSummariser(_parser(deps))
     return LlmSummariser(deps.model, load("summary"), extractive) if deps.model else extractive
-
-
-def reranker_of(deps: Resources) -> Reranker:
-    """The configured endpoint, else late interaction over the packaged encoder."""
-    s = deps.settings.reranker
-    if s.base_url:
-        return ServerReranker(RerankerEndpoint(s.base_url, s.model, s.api_key, s.path, timeout_s=s.timeout_s))
-    bare = deps.bare_encoder
-    return MaxSimReranker(bare if isinstance(bare, PackagedEncoder) else PackagedEncoder())
 
 
 def router_of(deps: Resources) -> Router:

@@ -48,11 +48,15 @@ class Bench:
     Args:
         encoder: With its memory of vectors.
         methods: Keys of `METHODS`.
+
+    Attributes:
+        versions: Of the methods' builders: what was measured with others is measured again.
     """
 
     def __init__(self, encoder: CachedEncoder, methods: Sequence[str]) -> None:
         self._encoder, self._methods = encoder, methods
         self._builders = builders(encoder)
+        self.versions = [self._builders[METHODS[m].builder].version for m in methods]
         self._trees: dict[tuple[str, str], RetrievalTree] = {}
         self._forests: dict[tuple[str, str], Grown] = {}
         self._terms: dict[tuple[str, ...], Bm25] = {}
@@ -146,7 +150,7 @@ async def run(
     with open_encoder(encoder) as opened:
         bench = Bench(opened, names)
         for group in track(list(grouped(cases)), description=f"{dataset}, {encoder}", console=console):
-            key = digest(json.dumps([dataset, opened.version, names, sorted(c.id for c in group)]))[:24]
+            key = digest(json.dumps([dataset, opened.version, names, bench.versions, sorted(c.id for c in group)]))[:24]
             path = folder / f"{key}.json"
             if cached and not path.exists():
                 continue
