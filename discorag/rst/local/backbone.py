@@ -100,12 +100,18 @@ class Backbone(nn.Module):
         return torch.cat([found.hidden_states[i] for i in self.shape.layers], -1)
 
     def merge(self) -> None:
-        """Fold the updates into copies of the layers that they update: faster, no longer shared."""
-        for layer in self._stack()[self.shape.adapted - 1 :]:
-            for parent in list(layer.modules()):
-                for name, child in list(parent.named_children()):
-                    if isinstance(child, LowRank):
-                        setattr(parent, name, child.merged())
+        """Fold the updates into copies of the layers that they update, and keep linear layers in halves where the
+        processor is faster at them, which else casts them for every text. No weights are shared any more."""
+        for parent in list(self.encoder.modules()):
+            for name, child in list(parent.named_children()):
+                if isinstance(child, LowRank):
+                    setattr(parent, name, _in_halves(child.merged()))
+                elif isinstance(child, nn.Linear) and not isinstance(parent, LowRank):
+                    setattr(parent, name, _in_halves(copy.deepcopy(child)))
+
+
+def _in_halves(linear: nn.Linear) -> nn.Linear:
+    return linear.bfloat16() if _HALVES else linear
 
 
 def _adapt(layer: nn.Module, shape: Shape) -> None:
