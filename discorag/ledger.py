@@ -30,7 +30,11 @@ class Failure(BaseModel):
 
 
 class StageRecord(BaseModel):
-    """One line of the ledger. ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``."""
+    """One line of the ledger.
+
+    ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``; ``note`` says what the figures do not: how
+    many trees were built, say.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -41,6 +45,7 @@ class StageRecord(BaseModel):
     seconds: float = Field(default=0.0, ge=0)
     usage: Usage = Usage()
     failures: tuple[Failure, ...] = ()
+    note: str = ""
 
 
 class Ledger(BaseModel):

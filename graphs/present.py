@@ -69,7 +69,8 @@ def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
     total = ledger.usage
     numbers = (total.calls, total.tokens_in, total.tokens_cached, total.tokens_out, total.disk_hits, total.repairs)
     table.add_row("wall time", "", "", f"{seconds:.2f}", *map(str, numbers))
-    notes = [
+    notes = [Text(f"{s.stage}: {s.note}", "dim") for s in ledger.stages if s.note]
+    notes += [
         Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
     ]
     if total.beams_refused:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from discorag.hierarchy.retrievers import TreeRetrieverName
+from discorag.hierarchy.search import NodeScores
 from discorag.rhetoric.llm import LlmEngine, Sampling
 from discorag.rhetoric.paper import PaperEngine
 from discorag.store.protocol import Retrieval
@@ -62,13 +63,18 @@ class AnswerContext(_Switches):
         description="ours: graph, plan and answer as turns of one conversation. paper: Disco-RAG as printed, separate "
         "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3.",
     )
-    retriever: Retrieval | Literal["all"] | TreeRetrieverName = Field(
+    retriever: Literal[Retrieval, "all", TreeRetrieverName] = Field(
         default="dense",
         description="Over chunks: dense; hybrid: dense and BM25 fused by rank (k = 60); all: every chunk in document "
         "order. Over trees, which are built when they are first needed: discourse (DISRetrieval), raptor, "
         "raptor-traversal, htsir, rdr2, unified, snapped; and controls without discourse structure.",
     )
     search_documents: int = Field(default=20, ge=1, description="Documents whose trees are searched.")
+    node_scores: NodeScores = Field(
+        default="dense",
+        description="How nodes of trees are scored. dense: by their vectors; bm25: by the words of the sentences below "
+        "them; hybrid: both fused by rank (k = 60).",
+    )
     evidence_words: int = Field(default=400, ge=1, description="Words of evidence that a retriever over trees gives.")
     top_k: int = Field(default=10, ge=1, le=200, description="Chunks to retrieve (Disco-RAG uses 10).")
     follow: bool = Field(
@@ -94,6 +100,13 @@ class AnswerContext(_Switches):
     planner: Engine = Field(default="auto", description="Engine for the plan. auto: llm if an endpoint is configured.")
     generator: Engine = Field(
         default="auto", description="Engine for the answer. auto: llm if an endpoint is configured."
+    )
+    refine: int = Field(
+        default=0,
+        ge=0,
+        le=3,
+        description="Rounds in which the language model checks its answer against the passages and rewrites it, until "
+        "it changes nothing (HTSIR, feedback-driven refinement). Each costs one call.",
     )
     temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature of the language model.")
     beam_width: int = Field(default=1, ge=1, le=16, description="Beam search width on servers that have it; 1 is off.")
@@ -121,6 +134,15 @@ class AnswerContext(_Switches):
         if self.follow and (self.retriever not in get_args(Retrieval) or self.preset == "paper"):
             raise ValueError(
                 "follow chooses among what a search finds: it needs a retriever over chunks, and preset='ours'."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _refinable(self) -> Self:
+        if self.refine and (self.generator == "local" or self.preset == "paper"):
+            raise ValueError(
+                "refine has the language model improve its own answer: it needs generator='llm' or 'auto', "
+                "and preset='ours'."
             )
         return self
 

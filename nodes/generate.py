@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 
 from langgraph.runtime import Runtime
 
-from discorag.errors import InputError, ModelError
+from discorag.errors import ConfigError, InputError, ModelError
+from discorag.hierarchy.refine import refine_answer
+from discorag.models.protocol import Reply
+from discorag.rhetoric.compress import shown_text
 from discorag.rhetoric.engine import Case, Outcome
 from discorag.rhetoric.llm import LlmEngine
 from discorag.rhetoric.paper import PaperEngine
@@ -16,15 +20,25 @@ from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
+from prompts import load
 
 
 async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Write the draft; when the llm engine fails, an extractive draft stands in and the result says so."""
+    """Write the draft; when the llm engine fails, an extractive draft stands in and the result says so.
+
+    Raises:
+        ConfigError: The llm engine or ``refine`` was asked for and no endpoint is configured.
+    """
     context = answer_context(runtime)
     stage = Stage("generate")
     case = await case_of(state, context)
     llm = await context.llm(context.generator)
-    write = partial(_streamed, llm, context=context, stage=stage) if llm else None
+    if context.refine and llm is None:
+        raise ConfigError(
+            f"refine is {context.refine}, but no language model is configured.",
+            hint="Set DISCO_RAG_LLM__BASE_URL (and DISCO_RAG_LLM__MODEL), or leave refine at 0.",
+        )
+    write = partial(_written, llm, context=context, stage=stage) if llm else None
     return await drafted(case, context, stage, write, llm.model.name if llm else "")
 
 
@@ -54,6 +68,41 @@ async def drafted(
     return {"draft": outcome.value, "ledger": ledger}
 
 
+async def _written(llm: LlmEngine | PaperEngine, case: Case, *, context: AnswerContext, stage: Stage) -> Outcome[str]:
+    """The streamed answer, refined as often as ``refine`` says; after a failed round it stays as it is."""
+    outcome = await _streamed(llm, case, context=context, stage=stage)
+    for _ in range(context.refine):
+        try:
+            better = await _refined(llm, case, outcome.value, context)
+        except ModelError as error:
+            stage.failed(error, fallback="the answer as it was before this round")
+            break
+        same = better.value == outcome.value.strip()
+        outcome = replace(outcome, value=better.value, text=better.value, usage=outcome.usage + better.usage)
+        if same:
+            break
+        _replaced(stage, outcome.value)
+    return outcome
+
+
+async def _refined(llm: LlmEngine | PaperEngine, case: Case, answer: str, context: AnswerContext) -> Reply[str]:
+    return await refine_answer(
+        llm.model,
+        load("refine-answer"),
+        question="\n\n".join(filter(None, (case.query, case.instruction))),
+        answer=answer,
+        passages=[shown_text(chunk) for chunk in case.chunks],
+        max_tokens=context.answer_tokens,
+        temperature=context.temperature,
+    )
+
+
+def _replaced(stage: Stage, text: str) -> None:
+    """Tell whoever reads along that what was streamed is void."""
+    stage.emit({"stage": "generate", "event": "restart"})
+    stage.emit({"stage": "generate", "event": "token", "token": text})
+
+
 async def _streamed(llm: LlmEngine | PaperEngine, case: Case, *, context: AnswerContext, stage: Stage) -> Outcome[str]:
     pieces: list[str] = []
     async for piece in llm.answer(case, structured=context.structured):
@@ -61,8 +110,7 @@ async def _streamed(llm: LlmEngine | PaperEngine, case: Case, *, context: Answer
             pieces.append(piece)
             stage.emit({"stage": "generate", "event": "token", "token": piece})
         else:
-            if piece.text != "".join(pieces):  # repaired: what was streamed is void
-                stage.emit({"stage": "generate", "event": "restart"})
-                stage.emit({"stage": "generate", "event": "token", "token": piece.text})
+            if piece.text != "".join(pieces):  # repaired
+                _replaced(stage, piece.text)
             return Outcome(value=piece.value, text=piece.text, usage=piece.usage, prompt_hash=piece.prompt_hash)
     raise ModelError("The stream ended without a reply.", hint="Check the endpoint's log.")

@@ -34,16 +34,12 @@ async def retrieve_trees(query: str, state: AnswerState, context: AnswerContext)
     if not doc_ids:
         found([], scope)
     await index.ensure(doc_ids)
-    scores = await index.scores(doc_ids, vector)
+    scores = await index.scores(wanted, doc_ids, by=context.node_scores, texts=retriever.reads)
     chosen = await retriever.choose(Asked(query, scores, context.evidence_words, deps.reranker, router_of(deps)))
-    evidence = evidence_of(scores, chosen.nodes)
+    evidence = evidence_of(scores, chosen.nodes, context.evidence_words)
     hits, inside = await asyncio.to_thread(chunks_with, deps.store, scope, evidence)
     _count(stage, index, chosen)
-    made = index.effort
-    preview = (
-        f"{len(chosen.nodes)} nodes in {len(hits)} chunks; {made.built} trees built, "
-        f"{made.parsed} parses, {made.reused} known"
-    )
+    preview = f"{len(chosen.nodes)} nodes in {len(hits)} chunks; {stage.note}"
     ledger = stage.done(engine="local", model=deps.encoder.version, preview=preview)
     return {
         "hits": [{"chunk_id": h.chunk_id, "score": h.score} for h in found(hits, scope)],
@@ -54,6 +50,8 @@ async def retrieve_trees(query: str, state: AnswerState, context: AnswerContext)
 
 def _count(stage: Stage, index: TreeIndex, chosen: Chosen) -> None:
     """What building and choosing took, and what failed."""
+    made = index.effort
+    stage.note = f"{made.built} trees built, {made.parsed} parses, {made.reused} known"
     stage.usage += index.effort.usage + chosen.usage
     stage.failures += chosen.failures
     stage.failures += [

@@ -24,6 +24,7 @@ class Stage:
         self.failures: list[Failure] = []
         self.usage = Usage()
         self.prompt_hash = ""
+        self.note = ""
         self._started = time.perf_counter()
         self.emit({"stage": name, "event": "start"})
 
@@ -51,6 +52,7 @@ class Stage:
             seconds=time.perf_counter() - self._started,
             usage=self.usage + (outcome.usage if outcome else Usage()),
             failures=tuple(self.failures),
+            note=self.note,
         )
         self.emit({"stage": self.name, "event": "end", "preview": preview[:PREVIEW], "seconds": record.seconds})
         return [record.model_dump(mode="json")]

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.retrieval.bm25 import Bm25
+from discorag.hierarchy.bm25 import Bm25, Runs
 from discorag.hierarchy.forest import Forest
 from discorag.hierarchy.retrieval_tree import RetrievalTree
+from discorag.hierarchy.search import NodeScores, fused
 from discorag.hierarchy.selectors.windows import window_scores
 from discorag.store.protocol import Vectors
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
-_RRF = 60
 
 
 class Grown:
@@ -41,16 +41,9 @@ class Grown:
             self._known[key] = make()
         return cast(T, self._known[key])
 
-    def members(self) -> Any:
-        """Sparse matrix of shape (nodes, leaves): 1 where a leaf lies at or below a node."""
-        return self.remember("members", lambda: _matrix([list(below) for below in self.tree.leaves_of], self.tree))
-
-    def runs(self, widest: int) -> Any:
-        """The same for windows of 1 to ``widest`` leaves, row ``start * widest + width - 1``; empty past the end."""
-        return self.remember(f"runs{widest}", lambda: _runs(self.tree.leaves, widest))
-
-
-By = Literal["dense", "bm25", "hybrid"]
+    def windows(self, widest: int) -> Runs:
+        """Windows of 1 to ``widest`` leaves, number ``start * widest + width - 1``; empty past the end."""
+        return self.remember(f"runs{widest}", lambda: _windows(self.tree.leaves, widest))
 
 
 class Scored:
@@ -63,14 +56,15 @@ class Scored:
         by: ``dense``, ``bm25``, or ``hybrid``: both rankings fused by reciprocal ranks.
     """
 
-    def __init__(self, grown: Grown, question: str, query: Vectors, by: By) -> None:
-        self._grown, self._question, self._query, self._by = grown, question, query, by
+    def __init__(self, grown: Grown, question: str, query: Vectors, by: NodeScores) -> None:
+        self._grown, self._question, self._query = grown, question, query
+        self._by: NodeScores = by
         self.tree: RetrievalTree = grown.tree
         self.words: NDArray[np.int64] = grown.words
         self.owners: NDArray[np.int64] = grown.forest.owners
         self.remember = grown.remember
         self._windows: dict[int, Floats] = {}
-        self.nodes: Floats = self._fused(self._dense, lambda: grown.bm25.scores(question, grown.members()))
+        self.nodes: Floats = self._fused(self._dense, lambda: grown.bm25.scores(question, grown.forest.shape.groups))
 
     def windows(self, widest: int) -> Floats:
         """Scores of windows of 1 to ``widest`` leaves of one document, shape (leaves, widest); -inf for others."""
@@ -89,19 +83,10 @@ class Scored:
         return np.asarray(window_scores(self._grown.vectors[: self.tree.leaves], self._query, widest), np.float64)
 
     def _bm25_windows(self, widest: int) -> Floats:
-        return self._grown.bm25.scores(self._question, self._grown.runs(widest)).reshape(-1, widest)
+        return self._grown.bm25.scores(self._question, self._grown.windows(widest)).reshape(-1, widest)
 
     def _fused(self, dense: Callable[[], Floats], bm25: Callable[[], Floats]) -> Floats:
-        if self._by == "hybrid":
-            return _reciprocal(dense()) + _reciprocal(bm25())
-        return dense() if self._by == "dense" else bm25()
-
-
-def _reciprocal(scores: Floats) -> Floats:
-    """1 / (60 + rank), the best of rank 1; equal scores in order."""
-    found = np.empty(len(scores))
-    found[np.argsort(-scores, kind="stable")] = 1 / (_RRF + 1 + np.arange(len(scores)))
-    return found
+        return fused(self._by, dense, bm25).astype(np.float64)
 
 
 def _one_document(forest: Forest, widest: int) -> NDArray[np.bool_]:
@@ -111,19 +96,7 @@ def _one_document(forest: Forest, widest: int) -> NDArray[np.bool_]:
     return inside & (owners[np.minimum(last, len(owners) - 1)] == owners[:, None])
 
 
-def _runs(leaves: int, widest: int) -> Any:
-    from scipy.sparse import csr_matrix
-
+def _windows(leaves: int, widest: int) -> Runs:
     starts, widths = np.repeat(np.arange(leaves), widest), np.tile(np.arange(1, widest + 1), leaves)
-    widths = np.where(starts + widths <= leaves, widths, 0)
-    ends: NDArray[np.int64] = np.concatenate([[0], np.cumsum(widths)])
-    columns = np.arange(int(ends[-1])) - np.repeat(ends[:-1] - starts, widths)
-    return csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(widths), leaves))
-
-
-def _matrix(groups: list[list[int]], tree: RetrievalTree) -> Any:
-    from scipy.sparse import csr_matrix
-
-    ends = np.cumsum([0, *map(len, groups)])
-    columns = np.array([i for group in groups for i in group], dtype=np.int64)
-    return csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(groups), tree.leaves))
+    stops = np.where(starts + widths <= leaves, starts + widths, starts)
+    return Runs(np.arange(len(starts)), starts, stops)

@@ -18,17 +18,18 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from bench.retrieval.bm25 import Bm25
 from bench.retrieval.datasets import DATASETS, load_cases
 from bench.retrieval.encode import CachedEncoder, open_encoder
-from bench.retrieval.forest_scores import By, Grown, Scored
+from bench.retrieval.forest_scores import Grown, Scored
 from bench.retrieval.measures import BUDGETS, measure
 from bench.retrieval.methods import METHODS, SUMMARISED, TEXTS, builders
 from bench.retrieval.questions import HALVES, Case, as_document
 from bench.retrieval.table import OUT, Scores, markdown, over_budgets, rows, write
+from discorag.hierarchy.bm25 import Bm25, TermCounts
 from discorag.hierarchy.forest import Forest
 from discorag.hierarchy.headings import build_hierarchy
 from discorag.hierarchy.retrieval_tree import Builder, RetrievalTree, Source
+from discorag.hierarchy.search import NodeScores
 from discorag.hierarchy.selectors.evidence import Evidence
 from discorag.hierarchy.vectors import node_vectors
 from discorag.ids import digest
@@ -37,7 +38,7 @@ from eval.sample import DocSpan, SourceDocument
 
 WORK = Path(".disco-rag/bench/retrieval")
 TABLE = Path("bench/results/retrieval.md")
-_BY: tuple[By, ...] = ("dense", "bm25", "hybrid")
+_BY: tuple[NodeScores, ...] = ("dense", "bm25", "hybrid")
 Found = dict[str, dict[str, float]]
 """``method|by|budget|metric`` -> question -> score."""
 
@@ -89,7 +90,7 @@ class Bench:
         """Most builders have the same leaves."""
         texts = tuple(n.text for n in tree.nodes[: tree.leaves])
         if texts not in self._terms:
-            self._terms[texts] = Bm25(texts)
+            self._terms[texts] = Bm25(TermCounts.of(texts))
         return self._terms[texts]
 
     async def _tree(self, builder: Builder, source: SourceDocument) -> RetrievalTree:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discorag.hierarchy.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.hierarchy.shape import LazyTree, Shape
 from discorag.text.span import Span
 
 S = TypeVar("S", bound=np.generic)
@@ -31,29 +32,36 @@ class Forest:
         self._inner = [0, *accumulate(len(t.nodes) - t.leaves for t in self._trees)]
 
     @cached_property
+    def shape(self) -> Shape:
+        """The structure of `tree`."""
+        return Shape.joined([Shape.of(t) for t in self._trees])
+
+    @cached_property
     def tree(self) -> RetrievalTree:
         """All nodes; their spans are still those of their documents, which is why it is not checked again."""
         if len(self._trees) == 1:
             return self._trees[0]
-        leaves = [n for t in self._trees for n in t.nodes[: t.leaves]]
-        inner = [self._moved(d, n) for d, t in enumerate(self._trees) for n in t.nodes[t.leaves :]]
-        return RetrievalTree.model_construct(builder=self._trees[0].builder, nodes=(*leaves, *inner))
+        node = self.shape.node if all(isinstance(t, LazyTree) for t in self._trees) else self._moved
+        return LazyTree.made(self._trees[0].builder, self.shape, node)
 
-    def _moved(self, document: int, node: RetrievalNode) -> RetrievalNode:
-        children = tuple(self.number(document, c) for c in node.children)
-        return RetrievalNode.model_construct(
-            text=node.text,
-            spans=node.spans,
-            children=children,
-            layer=node.layer,
-            heading=node.heading,
-            relation=node.relation,
-        )
+    def _moved(self, node: int) -> RetrievalNode:
+        document, own = self._at(node)
+        found = self._trees[document].nodes[own]
+        return found.model_copy(update={"children": tuple(self.number(document, c) for c in found.children)})
+
+    def _at(self, node: int) -> tuple[int, int]:
+        """The document of a node of `tree`, by its place, and the node's index in that document's tree."""
+        if node < self._leaves[-1]:
+            document = bisect_right(self._leaves, node) - 1
+            return document, node - self._leaves[document]
+        beyond = node - self._leaves[-1]
+        document = bisect_right(self._inner, beyond) - 1
+        return document, beyond - self._inner[document] + self._trees[document].leaves
 
     @property
     def words(self) -> NDArray[np.int64]:
         """Words of every node's text, shape (nodes,)."""
-        return self.together([t.words for t in self._trees])
+        return self.tree.words
 
     def of(self, document: int) -> RetrievalTree:
         """The tree of one document, by its place."""
@@ -68,7 +76,7 @@ class Forest:
 
     def local(self, leaf: int) -> int:
         """The index in its document's tree of a leaf of `tree`."""
-        return leaf - self._leaves[int(self.owners[leaf])]
+        return self._at(leaf)[1]
 
     def together(self, rows: Sequence[NDArray[S]]) -> NDArray[S]:
         """What belongs to the nodes of each document, in its tree's order, in the order of `tree`.
@@ -86,11 +94,5 @@ class Forest:
 
     def place(self, node: int) -> tuple[str, tuple[Span, ...]]:
         """The document of a node of `tree`, and the spans of it that the node covers."""
-        if node < self._leaves[-1]:
-            document = bisect_right(self._leaves, node) - 1
-            own = node - self._leaves[document]
-        else:
-            beyond = node - self._leaves[-1]
-            document = bisect_right(self._inner, beyond) - 1
-            own = beyond - self._inner[document] + self._trees[document].leaves
+        document, own = self._at(node)
         return self.documents[document], self._trees[document].nodes[own].spans

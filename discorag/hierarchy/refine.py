@@ -1,7 +1,7 @@
 """Refinement: a language model reads a text beside what it was made of, and returns a better one or the same.
 
 Source: HTSIR section "Feedback-Driven Refinement", after Self-Refine (Madaan et al. 2024). There feedback and revision
-alternate until the text will do; here one call does both, once.
+are calls of their own, and alternate until the text will do; here one call does both.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from discorag.errors import ModelError
 from discorag.hierarchy.retrieval_tree import Summariser, Summary
-from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.models.protocol import LanguageModel, Message, Reply, Request, Template
 from discorag.rst.inline import escape, unescape
 from discorag.text.words import count_words
 from discorag.usage import Usage
@@ -63,8 +63,9 @@ async def refine_answer(
     answer: str,
     passages: Sequence[str],
     max_tokens: int = 1024,
-) -> Summary:
-    """A better answer, or the same where there is nothing to improve or the call failed (``failure`` tells).
+    temperature: float = 0.0,
+) -> Reply[str]:
+    """A better answer by one call, or the same where there is nothing to improve.
 
     Args:
         model: The gateway.
@@ -73,15 +74,21 @@ async def refine_answer(
         answer: The draft; its citations ``[n]`` count ``passages`` from 1.
         passages: What it may rest on.
         max_tokens: Limit of the refined answer.
+        temperature: Sampling temperature.
+
+    Raises:
+        ModelError: The call failed; InvalidOutputError where the answer lost its citations or invented some.
     """
     numbered = "\n\n".join(f"[{i}] {escape(passage)}" for i, passage in enumerate(passages, start=1))
     prompt = template.render(question=escape(question), passages=numbered, answer=escape(answer))
-    request = _request(prompt, lambda reply: _answer(reply, answer, len(passages)), max_tokens)
-    return await _refined(model, request, Summary(answer))
+    return await model.complete(
+        _request(prompt, lambda reply: _answer(reply, answer, passages), max_tokens, temperature)
+    )
 
 
-def _request(prompt: str, parse: Callable[[str], str], max_tokens: int) -> Request[str]:
-    return Request(stage="refine", messages=(Message(role="user", content=prompt),), parse=parse, max_tokens=max_tokens)
+def _request(prompt: str, parse: Callable[[str], str], max_tokens: int, temperature: float = 0.0) -> Request[str]:
+    messages = (Message(role="user", content=prompt),)
+    return Request(stage="refine", messages=messages, parse=parse, max_tokens=max_tokens, temperature=temperature)
 
 
 async def _refined(model: LanguageModel, request: Request[str], old: Summary) -> Summary:
@@ -107,11 +114,12 @@ def _summary(reply: str, limit: int) -> str:
     return text
 
 
-def _answer(reply: str, old: str, passages: int) -> str:
+def _answer(reply: str, old: str, passages: Sequence[str]) -> str:
     text = _text(reply)
     cited = _cited(text)
-    if unknown := sorted(cited - set(range(1, passages + 1))):
-        raise ValueError(f"There are passages 1 to {passages}; the answer cites {unknown}.")
+    beyond = sorted(cited - set(range(1, len(passages) + 1)))
+    if unknown := [n for n in beyond if not any(f"[{n}]" in passage for passage in passages)]:
+        raise ValueError(f"There are passages 1 to {len(passages)}; the answer cites {unknown}.")
     if _cited(old) and not cited:
         raise ValueError("The answer cites no passage. End every sentence with the numbers of those that back it.")
     return text

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from discorag.errors import ModelError
 from discorag.hierarchy.router.subtree import derive
 from discorag.hierarchy.router.walk import Router, route
 from discorag.hierarchy.search import Scores
@@ -69,11 +70,19 @@ Choose = Callable[[Asked], Awaitable[Chosen]]
 
 @dataclass(frozen=True)
 class TreeRetriever:
-    """A retriever: whose tree, how its inner nodes are encoded, and how evidence is chosen."""
+    """A retriever.
+
+    Args:
+        builder: Whose tree.
+        choose: Evidence among scored nodes.
+        vectors: How inner nodes are encoded.
+        reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
+    """
 
     builder: BuilderName
     choose: Choose
     vectors: Literal["mean", "text"] = "mean"
+    reads: bool = False
 
 
 async def _selected(asked: Asked, selector: Selector) -> Chosen:
@@ -88,10 +97,17 @@ async def _beside(asked: Asked, selector: Callable[..., Evidence]) -> Chosen:
 
 
 async def _reranked(asked: Asked) -> Chosen:
-    """HTSIR section 4: the ten best of all nodes, in the reranker's order, as many as fit."""
+    """HTSIR section 4: the ten best of all nodes, in the reranker's order, as many as fit.
+
+    Where the reranker fails, they keep the order of their similarity, and that is told.
+    """
     s = asked.scores
     found = collapsed_set(s.forest.tree, s.nodes, s.words, max(1, int(s.words.sum())), k=RETRIEVED).nodes
-    ranks = await asked.reranker.scores(asked.question, [s.forest.tree.nodes[n].text for n in found])
+    try:
+        ranks = await asked.reranker.scores(asked.question, [s.forest.tree.nodes[n].text for n in found])
+    except ModelError as error:
+        told = Failure.of("retrieve", error, fallback="the order by similarity")
+        return Chosen(within(found, s.words, asked.words), failures=(told,))
     best: list[int] = np.argsort(-np.array(ranks), kind="stable").tolist()
     order = [found[i] for i in best]
     return Chosen(within(order, s.words, asked.words))
@@ -138,8 +154,8 @@ RETRIEVERS: Mapping[TreeRetrieverName, TreeRetriever] = MappingProxyType(
         "unified": TreeRetriever("unified", _ALGORITHM_1),
         "raptor": TreeRetriever("clusters", partial(_selected, selector=collapsed_tree), "text"),
         "raptor-traversal": TreeRetriever("clusters", partial(_selected, selector=traversal), "text"),
-        "htsir": TreeRetriever("sections", _reranked, "text"),
-        "rdr2": TreeRetriever("headings", _routed, "text"),
+        "htsir": TreeRetriever("sections", _reranked, "text", reads=True),
+        "rdr2": TreeRetriever("headings", _routed, "text", reads=True),
     }
 )
 """Controls: sentences, chunks, smoothed, expand, slide, bisection, windows. Ours: snapped, unified."""

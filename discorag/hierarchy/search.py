@@ -9,27 +9,38 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discorag.errors import StoreError
+from discorag.hierarchy.bm25 import Bm25, TermCounts
 from discorag.hierarchy.builders.discourse import DiscourseBuilt
 from discorag.hierarchy.forest import Forest
 from discorag.hierarchy.headings import build_hierarchy
 from discorag.hierarchy.retrieval_tree import Builder, RetrievalTree, Source
+from discorag.hierarchy.selectors.algorithm1 import leaves_below
 from discorag.hierarchy.selectors.evidence import within
+from discorag.hierarchy.shape import Outline
 from discorag.hierarchy.vectors import node_vectors
 from discorag.models.protocol import Encoder
 from discorag.store.protocol import Hit, SearchQuery, Store, Vectors
+from discorag.store.ranking import RRF_K
 from discorag.text.document import Scope
 from discorag.text.span import Span
 from discorag.usage import Usage
 
 Evidence = Mapping[str, Sequence[Span]]
 """Document id -> what of it is evidence."""
+Floats = NDArray[np.floating]
+NodeScores = Literal["dense", "bm25", "hybrid"]
+"""How nodes are scored: cosine of their vectors, BM25 of the leaves below, or both rankings fused."""
+ATTEMPTS = 10
+"""How often nodes are scored anew where their trees were being replaced."""
 
 
 @dataclass
@@ -53,16 +64,16 @@ class Effort:
 
 @dataclass(frozen=True)
 class Scores:
-    """The nodes of some documents with their similarity to a question.
+    """The nodes of some documents with what they score for a question.
 
     Args:
         forest: The trees.
-        nodes: Cosine of every node of ``forest.tree``, shape (nodes,).
+        nodes: Of every node of ``forest.tree``, higher is better, on whatever scale; shape (nodes,).
         words: Words of every node's text, shape (nodes,).
     """
 
     forest: Forest
-    nodes: NDArray[np.float32]
+    nodes: Floats
     words: NDArray[np.int64]
 
 
@@ -120,39 +131,110 @@ class TreeIndex:
         self.effort.usage += built.usage
         self.effort.failures += built.failures
 
-    async def scores(self, doc_ids: Sequence[str], vector: Vectors) -> Scores:
-        """All nodes of these documents, which have their trees. ``vector`` is the question's, shape (d,)."""
-        return await asyncio.to_thread(self._scores, doc_ids, vector)
+    async def scores(self, asked: SearchQuery, doc_ids: Sequence[str], *, by: NodeScores, texts: bool) -> Scores:
+        """All nodes of these documents, which have their trees.
 
-    def _scores(self, doc_ids: Sequence[str], vector: Vectors) -> Scores:
-        name = self._builder.name
-        found = self._store.node_scores(self._scope, name, doc_ids, vector)
-        trees = {doc_id: self._store.tree(self._scope, doc_id, name) for doc_id in doc_ids if doc_id in found}
+        Args:
+            asked: The question: its ``vector``, and its ``text`` for BM25.
+            doc_ids: In the order in which they are read.
+            by: How nodes are scored.
+            texts: Whether nodes' texts, headings and inner nodes' spans will be asked for, which take much longer to
+                read; without them they are missing.
+
+        Raises:
+            StoreError: Trees are replaced faster than they can be read.
+        """
+        return await asyncio.to_thread(self._scores, asked, doc_ids, by, texts)
+
+    def _scores(self, asked: SearchQuery, doc_ids: Sequence[str], by: NodeScores, texts: bool) -> Scores:
+        for _ in range(ATTEMPTS):
+            if scores := self._one_state(asked, doc_ids, by, texts):
+                return scores
+        raise StoreError(
+            f"Trees of {len(doc_ids)} documents by {self._builder.name!r} are missing, or are being replaced.",
+            hint="Ask again.",
+        )
+
+    def _one_state(self, asked: SearchQuery, doc_ids: Sequence[str], by: NodeScores, texts: bool) -> Scores | None:
+        """None if a tree was replaced while it was read."""
+        name, cosines = self._builder.name, dict[str, Vectors]()
+        outlines = self._store.outlines(self._scope, name, doc_ids)
+        if by != "bm25":
+            cosines.update(self._store.node_scores(self._scope, name, doc_ids, asked.vector))
+        trees = {d: self._tree(d, outlines[d], texts) for d in doc_ids if d in outlines}
+        if not trees or not _same(outlines, self._store.outlines(self._scope, name, doc_ids)):
+            return None
         forest = Forest(trees)
-        return Scores(forest, forest.together([found[doc_id] for doc_id in trees]), forest.words)
+        bm25 = partial(_bm25, asked.text, forest, [outlines[d] for d in trees])
+        nodes = fused(by, lambda: forest.together([cosines[d] for d in trees]), bm25)
+        return Scores(forest, nodes, forest.words)
+
+    def _tree(self, doc_id: str, outline: Outline, texts: bool) -> RetrievalTree:
+        return self._store.tree(self._scope, doc_id, self._builder.name) if texts else outline.tree
 
     async def tree(self, doc_id: str) -> RetrievalTree:
         """The stored tree of a document. Raises `NotFoundError`."""
         return await asyncio.to_thread(self._store.tree, self._scope, doc_id, self._builder.name)
 
 
-def evidence_of(scores: Scores, nodes: Sequence[int]) -> Evidence:
+def _same(before: Mapping[str, Outline], now: Mapping[str, Outline]) -> bool:
+    """Whether nothing was replaced in between. An outline that is still in the store's memory is the same object."""
+    return before.keys() == now.keys() and all(
+        now[doc_id] is outline or now[doc_id].packed() == outline.packed() for doc_id, outline in before.items()
+    )
+
+
+def fused(by: NodeScores, dense: Callable[[], Floats], bm25: Callable[[], Floats]) -> Floats:
+    """One kind of scores, or the reciprocal ranks of both added up, k = 60, equal scores ranked in order.
+
+    Args:
+        by: Which; the other is not computed.
+        dense: Gives the cosines of n things, shape (n,).
+        bm25: Gives their BM25, in the same order.
+
+    Source: Cormack, Clarke and Büttcher, SIGIR 2009.
+    """
+    if by == "hybrid":
+        return _reciprocal(dense()) + _reciprocal(bm25())
+    return dense() if by == "dense" else bm25()
+
+
+def _reciprocal(scores: Floats) -> Floats:
+    found = np.empty(len(scores))
+    found[np.argsort(-scores, kind="stable")] = 1 / (RRF_K + 1 + np.arange(len(scores)))
+    return found
+
+
+def _bm25(question: str, forest: Forest, outlines: Sequence[Outline]) -> Floats:
+    """Of every node, from the terms of the leaves below it."""
+    terms = TermCounts.joined([outline.terms for outline in outlines])
+    return Bm25(terms).scores(question, forest.shape.groups)
+
+
+def evidence_of(scores: Scores, nodes: Sequence[int], words: int) -> Evidence:
     """What the chosen nodes say, as characters of the documents; documents in the order of their best chosen node.
 
     Evidence is always source text. An inner node that was chosen for its own text, such as a summary, stands for the
-    leaves below it that are most like the question, as many as are no longer than that text.
+    leaves below it that are most like the question, as many as are no longer than that text, one at least.
+
+    Args:
+        scores: Of all nodes.
+        nodes: The chosen ones.
+        words: Budget of all evidence; the best leaf is kept even if it is longer.
     """
     places: dict[str, set[Span]] = defaultdict(set)
-    for node in sorted(nodes, key=lambda n: -scores.nodes[n]):
-        for leaf in _leaves(scores, node):
-            doc_id, spans = scores.forest.place(leaf)
-            places[doc_id].update(spans)
+    below = leaves_below(scores.forest.tree)
+    ordered = sorted(nodes, key=lambda n: -scores.nodes[n])
+    leaves = (leaf for n in ordered for leaf in _leaves(scores, np.sort(below(n)), int(scores.words[n])))
+    for leaf in within(list(dict.fromkeys(leaves)), scores.words, words):
+        doc_id, spans = scores.forest.place(leaf)
+        places[doc_id].update(spans)
     return {doc_id: sorted(spans, key=lambda s: s.start) for doc_id, spans in places.items()}
 
 
-def _leaves(scores: Scores, node: int) -> Sequence[int]:
-    below = sorted(scores.forest.tree.leaves_of[node], key=lambda leaf: -scores.nodes[leaf])
-    return within(below, scores.words, max(1, int(scores.words[node])))
+def _leaves(scores: Scores, below: NDArray[np.integer], words: int) -> Sequence[int]:
+    best: list[int] = below[np.argsort(-scores.nodes[below], kind="stable")].tolist()
+    return within(best, scores.words, max(1, words))
 
 
 def chunks_with(store: Store, scope: Scope, evidence: Evidence) -> tuple[list[Hit], dict[str, list[Span]]]:

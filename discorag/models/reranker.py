@@ -264,6 +264,7 @@ class CrossEncoderReranker:
 
         Raises:
             ConfigError: It cannot be loaded, or it gives several numbers for a pair.
+            InvalidOutputError: A score is not a finite number.
         """
         return await asyncio.to_thread(self._scores, query, texts) if texts else ()
 
@@ -274,6 +275,10 @@ class CrossEncoderReranker:
         if found.ndim != 1:
             raise ConfigError(
                 f"'{self._name}' gives {found.shape[1]} numbers for a pair.", hint="Name a reranker, with one label."
+            )
+        if not np.isfinite(found).all():
+            raise InvalidOutputError(
+                f"'{self._name}' gives {found[~np.isfinite(found)][0]} as a score.", hint="Name another reranker."
             )
         return tuple(found.astype(float).tolist())
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from discorag.errors import NotFoundError, StoreError
 from discorag.hierarchy.node import Chunk
 from discorag.hierarchy.retrieval_tree import RetrievalTree
+from discorag.hierarchy.shape import Outline
 from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue, OwnedCatalogue
 from discorag.store.payload import Entry
@@ -115,6 +116,14 @@ class ShardStore:
             StoreError: Nodes are missing, also when looked for again (another process may be replacing them).
         """
         return self._trees.tree(scope, doc_id, builder)
+
+    def outlines(self, scope: Scope, builder: str, doc_ids: Sequence[str]) -> Mapping[str, Outline]:
+        """See `Store.outlines`.
+
+        Raises:
+            StoreError: As by `tree`.
+        """
+        return self._trees.outlines(scope, builder, doc_ids)
 
     def tree_versions(self, scope: Scope, builder: str) -> Mapping[str, str]:
         """See `Store.tree_versions`."""

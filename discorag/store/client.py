@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from math import ceil
 from typing import cast
+from uuid import UUID
 
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
@@ -178,10 +179,9 @@ class ClientPoints:
         corpus: Where,
         limit: int,
         space: Space = CHUNKS,
-        exact: bool = False,
     ) -> list[Hit]:
         """See `Shard.nearest`."""
-        found = self.nearest_versions(vector, where, corpus=corpus, limit=limit, space=space, exact=exact)
+        found = self.nearest_versions(vector, where, corpus=corpus, limit=limit, space=space)
         return [hit for _, hit in found]
 
     def nearest_versions(
@@ -192,23 +192,35 @@ class ClientPoints:
         corpus: Where,
         limit: int,
         space: Space = CHUNKS,
-        exact: bool = False,
     ) -> list[tuple[str, Hit]]:
         """See `VersionedShard.nearest_versions`."""
         sparse = isinstance(vector, tuple)
         idf = models.IdfCorpusParams(corpus=_filter(corpus)) if sparse else None
-        exactly = exact and not self._local
         found = self._wire(
             self._client.query_points,
             self._name,
             models.SparseVector(indices=vector[0], values=vector[1]) if isinstance(vector, tuple) else vector.tolist(),
             using=space.bm25 if sparse else space.dense,
             query_filter=_filter(where),
-            search_params=models.SearchParams(idf=idf, exact=exactly or None) if sparse or exactly else None,
+            search_params=models.SearchParams(idf=idf) if sparse else None,
             limit=limit,
             with_payload=["version"],
         )
         return [((p.payload or {})["version"], Hit(chunk_id=str(p.id), score=p.score)) for p in found.points]
+
+    def cosines(self, vector: Vectors, where: Where, limit: int) -> tuple[bytes, list[float]]:
+        """See `Shard.cosines`."""
+        found = self._wire(
+            self._client.query_points,
+            self._name,
+            vector.tolist(),
+            using=NODES.dense,
+            query_filter=_filter(where),
+            search_params=None if self._local else models.SearchParams(exact=True),
+            limit=limit,
+            with_payload=False,
+        ).points
+        return b"".join([UUID(str(p.id)).bytes for p in found]), [p.score for p in found]
 
     def scroll(self, where: Where, fields: Sequence[str]) -> list[Payload]:
         """See `Shard.scroll`."""

@@ -6,6 +6,8 @@ import shutil
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import cast
+from uuid import UUID
 
 import qdrant_edge as qe
 
@@ -130,7 +132,6 @@ class EdgePoints:
         corpus: Where,
         limit: int,
         space: Space = CHUNKS,
-        exact: bool = False,
     ) -> list[Hit]:
         """See `Shard.nearest`."""
         if space == NODES and not self._common[BUILDER]:
@@ -140,12 +141,23 @@ class EdgePoints:
             params = self._frequencies(self._needed(corpus), space)
         else:
             query = qe.Query.Nearest(vector.tolist(), using=space.dense)
-            params = qe.SearchParams(exact=True) if exact else qe.SearchParams(hnsw_ef=max(HNSW_EF, limit))
+            params = qe.SearchParams(hnsw_ef=max(HNSW_EF, limit))
         needed = self._needed(where)
         request = qe.QueryRequest(
             limit=limit, query=query, filter=None if needed == Where() else _filter(needed), params=params
         )
         return [Hit(str(point.id), point.score) for point in self._shard.query(request)]
+
+    def cosines(self, vector: Vectors, where: Where, limit: int) -> tuple[bytes, list[float]]:
+        """See `Shard.cosines`."""
+        if not self._common[BUILDER]:
+            return b"", []
+        query = qe.Query.Nearest(vector.tolist(), using=NODES.dense)
+        request = qe.QueryRequest(
+            limit=limit, query=query, filter=_filter(self._needed(where)), params=qe.SearchParams(exact=True)
+        )
+        found = self._shard.query(request)
+        return b"".join([cast(UUID, point.id).bytes for point in found]), [point.score for point in found]
 
     def _frequencies(self, corpus: Where, space: Space) -> qe.SearchParams | None:
         """Whose document frequencies BM25 takes. The library's own are fastest, but count what was deleted."""

@@ -20,6 +20,8 @@ from discorag.text.terms import sparse
 TREE = "flat_chunk"
 CHUNK_FIELDS = ("order", "text", "chunk")
 ENTRY_FIELDS = ("manifest", "trees")
+LAYOUT = 2
+"""Of trees: from 2 on the first node has the tree's outline."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,13 @@ class TreePart:
         key: ``version`` in the payload of its nodes; equal for equal trees with equal vectors of one document.
         version: What its builder said.
         nodes: Number of nodes.
+        layout: Which payloads its nodes have; a tree of another than `LAYOUT` is as good as not stored.
     """
 
     key: str
     version: str
     nodes: int
+    layout: int = 1
 
 
 _TREES = TypeAdapter(dict[str, TreePart])

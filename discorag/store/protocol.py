@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from discorag.hierarchy.node import Chunk
 from discorag.hierarchy.retrieval_tree import RetrievalTree
+from discorag.hierarchy.shape import Outline
 from discorag.text.document import Document, Scope
 
 Vectors = NDArray[np.float32]
@@ -155,6 +156,13 @@ class Store(Protocol):
 
     def tree(self, scope: Scope, doc_id: str, builder: str) -> RetrievalTree:
         """The tree as it was stored. Raises `NotFoundError`."""
+        ...
+
+    def outlines(self, scope: Scope, builder: str, doc_ids: Sequence[str]) -> Mapping[str, Outline]:
+        """These documents' trees of this builder without their texts, those of the documents that have one.
+
+        Much faster than `tree`.
+        """
         ...
 
     def tree_versions(self, scope: Scope, builder: str) -> Mapping[str, str]:

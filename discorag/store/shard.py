@@ -15,7 +15,9 @@ Payload = Mapping[str, Any]
 
 BUILDER = "builder"
 """Payload field of nodes only: the builder of their tree."""
-KEYWORDS = ("tenant", "corpus", "doc_id", "version", "meta", BUILDER)
+LEAF = "leaf_of"
+"""Payload field of leaves only, and only where the vectors of inner nodes are means: their tree's ``version``."""
+KEYWORDS = ("tenant", "corpus", "doc_id", "version", "meta", BUILDER, LEAF)
 """Payload fields that are filtered, each with a keyword index."""
 BATCH = 256
 
@@ -84,11 +86,18 @@ class Shard(Protocol):
         corpus: Where,
         limit: int,
         space: Space = CHUNKS,
-        exact: bool = False,
     ) -> list[Hit]:
         """The best points of a space, best first: by cosine to a dense vector, or by BM25 with a sparse one.
 
-        BM25 takes the inverse document frequencies from the points of ``corpus``. ``exact`` compares with every point.
+        BM25 takes the inverse document frequencies from the points of ``corpus``.
+        """
+        ...
+
+    def cosines(self, vector: Vectors, where: Where, limit: int) -> tuple[bytes, list[float]]:
+        """The nodes that match, at most ``limit``, each compared with a dense vector.
+
+        Returns:
+            Their ids, 16 bytes each, and in the same order their cosines.
         """
         ...
 
@@ -116,7 +125,6 @@ class VersionedShard(Shard, Protocol):
         corpus: Where,
         limit: int,
         space: Space = CHUNKS,
-        exact: bool = False,
     ) -> list[tuple[str, Hit]]:
         """`nearest`, each hit with the ``version`` in its payload."""
         ...

@@ -4,28 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Lock
+from typing import Any, Generic, TypeVar
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import from_json
 
 from discorag.errors import InvariantError, NotFoundError, StoreError
-from discorag.hierarchy.retrieval_tree import RetrievalTree
+from discorag.hierarchy.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.hierarchy.shape import Outline
 from discorag.ids import digest, stable_id
 from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue
-from discorag.store.payload import Entry, TreePart
-from discorag.store.protocol import Hit, NodeHit, SearchQuery, Vectors
+from discorag.store.payload import LAYOUT, Entry, TreePart
+from discorag.store.protocol import NodeHit, SearchQuery, Vectors
 from discorag.store.ranking import best
-from discorag.store.shard import BUILDER, NODES, Payload, Point, Shard, Where, write
+from discorag.store.shard import BUILDER, LEAF, NODES, Payload, Point, Shard, Where, write
 from discorag.text.document import Document, Scope
+from discorag.text.span import Span
 from discorag.text.terms import sparse
 
 ATTEMPTS = 10
 """How often nodes are looked for whose tree is being replaced meanwhile."""
 CACHED = 512
-"""Trees kept in memory, decoded."""
+"""Trees kept in memory, decoded, and outlines."""
 _NODE_FIELDS = ("order", "text", "node")
+
+T = TypeVar("T")
+
+
+class _Recent(Generic[T]):
+    """The last `CACHED` values that were put in, by the key of their tree."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, T] = {}
+        self._lock = Lock()
+
+    def get(self, key: str) -> T | None:
+        return self._values.get(key)
+
+    def put(self, key: str, value: T) -> T:
+        with self._lock:
+            self._values[key] = value
+            if len(self._values) > CACHED:
+                del self._values[next(iter(self._values))]
+        return value
 
 
 class Trees:
@@ -45,8 +69,8 @@ class Trees:
         self._catalogue = catalogue
         self._lock = catalogue.lock
         self._dimension = dimension
-        self._decoded: dict[str, RetrievalTree] = {}
-        self._decoding = Lock()
+        self._decoded = _Recent[RetrievalTree]()
+        self._outlines = _Recent[Outline]()
 
     def put(
         self, scope: Scope, entry: Entry, document: Document, tree: RetrievalTree, vectors: Vectors, version: str
@@ -57,7 +81,7 @@ class Trees:
             InvariantError: See `_check`; the store is unchanged.
         """
         _check(document, tree, vectors, self._dimension)
-        part = TreePart(_key(entry, tree, vectors, version), version, len(tree.nodes))
+        part = TreePart(_key(entry, tree, vectors, version), version, len(tree.nodes), LAYOUT)
         self._catalogue.announce(scope, entry.manifest.doc_id, part.key, NODES)
         write(self._nodes, _points(scope, entry, document, tree, vectors, part), self._lock)
         self._publish(scope, Entry(entry.manifest, {**entry.trees, tree.builder: part}))
@@ -84,35 +108,46 @@ class Trees:
                 part = self._part(scope, doc_id, builder)
                 if known := self._decoded.get(part.key):
                     return known
-                found = self._nodes.scroll(_of((part,)), _NODE_FIELDS)
+                found = self._nodes.scroll(Where((("version", (part.key,)),)), _NODE_FIELDS)
             if len(found) == part.nodes:
-                return self._decode(builder, part.key, found)
+                return self._decoded.put(part.key, _decoded(builder, found))
         raise _missing(builder, doc_id)
 
     def _part(self, scope: Scope, doc_id: str, builder: str) -> TreePart:
-        entry = self._catalogue.entry(scope, doc_id)
-        if entry is None or builder not in entry.trees:
+        part = self._parts(scope, builder, [doc_id]).get(doc_id)
+        if part is None:
             raise NotFoundError(
                 f"Document {doc_id!r} has no tree of builder {builder!r}.", hint="Build and store it first."
             )
-        return entry.trees[builder]
+        return part
 
-    def _decode(self, builder: str, key: str, found: Sequence[Payload]) -> RetrievalTree:
-        nodes = [{**from_json(p["node"]), "text": p["text"]} for p in sorted(found, key=lambda p: p["order"])]
-        tree = RetrievalTree.model_validate({"builder": builder, "nodes": nodes})
-        with self._decoding:
-            self._decoded[key] = tree
-            if len(self._decoded) > CACHED:
-                del self._decoded[next(iter(self._decoded))]
-        return tree
+    def _parts(self, scope: Scope, builder: str, doc_ids: Sequence[str] | None = None) -> dict[str, TreePart]:
+        """The trees of this builder that can be read, by document."""
+        entries = self._catalogue.entries(scope, doc_ids)
+        parts = {e.manifest.doc_id: e.trees[builder] for e in entries if builder in e.trees}
+        return {doc_id: part for doc_id, part in parts.items() if part.layout == LAYOUT}
+
+    def outlines(self, scope: Scope, builder: str, doc_ids: Sequence[str]) -> dict[str, Outline]:
+        """See `Store.outlines`."""
+        for _ in range(ATTEMPTS):
+            with self._lock:
+                parts = self._parts(scope, builder, doc_ids)
+                outlines = self._read(builder, [part.key for part in parts.values()])
+            if len(outlines) == len(parts):
+                return {doc_id: outlines[part.key] for doc_id, part in parts.items()}
+        raise _missing(builder)
+
+    def _read(self, builder: str, keys: Sequence[str]) -> dict[str, Outline]:
+        """The outlines of the trees with these keys, as far as they are stored."""
+        known = {key: outline for key in keys if (outline := self._outlines.get(key))}
+        roots = {_stem(key) + _FIRST: key for key in keys if key not in known}
+        found = self._nodes.retrieve(list(roots), Outline.FIELDS) if roots else {}
+        read = {roots[i]: Outline.unpacked(builder, payload) for i, payload in found.items()}
+        return known | {key: self._outlines.put(key, outline) for key, outline in read.items()}
 
     def versions(self, scope: Scope, builder: str) -> dict[str, str]:
         """See `Store.tree_versions`."""
-        return {
-            entry.manifest.doc_id: entry.trees[builder].version
-            for entry in self._catalogue.entries(scope)
-            if builder in entry.trees
-        }
+        return {doc_id: part.version for doc_id, part in self._parts(scope, builder).items()}
 
     def search(self, scope: Scope, builder: str, query: SearchQuery) -> list[NodeHit]:
         """See `Store.search_nodes`."""
@@ -134,15 +169,30 @@ class Trees:
         points.check_vector(vector, self._dimension)
         for _ in range(ATTEMPTS):
             with self._lock:
-                entries = self._catalogue.entries(scope, doc_ids)
-                parts = {e.manifest.doc_id: e.trees[builder] for e in entries if builder in e.trees}
-                count, where = sum(part.nodes for part in parts.values()), _of(tuple(parts.values()))
-                if not count:
-                    return {}
-                hits = self._nodes.nearest(vector, where, corpus=where, limit=count, space=NODES, exact=True)
-            if len(hits) == count:
-                return _dealt(parts, hits)
+                parts = self._parts(scope, builder, doc_ids)
+                outlines = self._read(builder, [part.key for part in parts.values()])
+                if len(outlines) < len(parts):
+                    continue
+                means = {k: o for k, o in outlines.items() if o.lengths is not None}
+                others = {k: o for k, o in outlines.items() if o.lengths is None}
+                leaves = self._cosines(LEAF, {k: o.shape.leaves for k, o in means.items()}, vector)
+                nodes = self._cosines("version", {k: len(o.shape.words) for k, o in others.items()}, vector)
+            if leaves is not None and nodes is not None:
+                whole = nodes | {key: means[key].cosines(own) for key, own in leaves.items()}
+                return {doc_id: whole[part.key] for doc_id, part in parts.items()}
         raise _missing(builder)
+
+    def _cosines(self, field: str, sizes: Mapping[str, int], vector: Vectors) -> dict[str, NDArray[np.float32]] | None:
+        """By tree the cosines of its first nodes, which have its key in this field; None where some are missing.
+
+        Args:
+            field: Payload field.
+            sizes: Number of these nodes by key.
+            vector: Shape (d,).
+        """
+        count = sum(sizes.values())
+        ids, cosines = self._nodes.cosines(vector, Where(((field, tuple(sizes)),)), count) if count else (b"", [])
+        return _dealt(sizes, ids, cosines) if len(cosines) == count else None
 
 
 def _check(document: Document, tree: RetrievalTree, vectors: Vectors, dimension: int) -> None:
@@ -175,8 +225,8 @@ def _index(node_id: str) -> int:
     return int(node_id[-8:], 16)
 
 
-def _of(parts: tuple[TreePart, ...]) -> Where:
-    return Where((("version", tuple(part.key for part in parts)),))
+_FIRST = f"{0:08x}"
+"""The end of the id of a tree's first node, which has the outline."""
 
 
 def _points(
@@ -185,9 +235,13 @@ def _points(
     common = points.common(scope, entry.manifest)
     common |= {"version": part.key, BUILDER: tree.builder, "kind": "node", "meta": points.pairs(document.metadata)}
     stem = _stem(part.key)
+    outline = Outline.of(tree, vectors)
+    leaf = {} if outline.lengths is None else {LEAF: part.key}
     for i, node in enumerate(tree.nodes):
         payload = {
             **common,
+            **({} if i else outline.packed()),
+            **(leaf if i < tree.leaves else {}),
             "order": i,
             "depth": node.layer,
             "text": node.text,
@@ -196,13 +250,28 @@ def _points(
         yield Point(f"{stem}{i:08x}", vectors[i], payload, sparse(node.text), NODES)
 
 
-def _dealt(parts: Mapping[str, TreePart], hits: Sequence[Hit]) -> dict[str, NDArray[np.float32]]:
-    """The scores by document, in the order of its nodes."""
-    scores = {doc_id: np.zeros(part.nodes, np.float32) for doc_id, part in parts.items()}
-    of_tree = {_stem(part.key): scores[doc_id] for doc_id, part in parts.items()}
-    for hit in hits:
-        of_tree[hit.chunk_id[:-8]][_index(hit.chunk_id)] = hit.score
-    return scores
+def _decoded(builder: str, found: Sequence[Payload]) -> RetrievalTree:
+    """What was written, and checked before: it is not checked again, which would take most of the time."""
+    nodes = tuple(_node(p) for p in sorted(found, key=lambda p: p["order"]))
+    return RetrievalTree.model_construct(builder=builder, nodes=nodes)
+
+
+def _node(payload: Payload) -> RetrievalNode:
+    fields: dict[str, Any] = from_json(payload["node"])
+    fields["text"], fields["children"] = payload["text"], tuple(fields["children"])
+    fields["spans"] = tuple(Span.model_construct(**span) for span in fields["spans"])
+    return RetrievalNode.model_construct(**fields)
+
+
+def _dealt(sizes: Mapping[str, int], ids: bytes, cosines: Sequence[float]) -> dict[str, NDArray[np.float32]]:
+    """The cosines by the key of the tree, in the order of its nodes."""
+    halves, found = np.frombuffer(ids, ">u8").reshape(-1, 2), np.array(cosines, np.float32)
+    dealt: dict[str, NDArray[np.float32]] = {}
+    for key, size in sizes.items():
+        own = halves[:, 0] == UUID(_stem(key) + _FIRST).int >> 64
+        dealt[key] = np.empty(size, np.float32)
+        dealt[key][halves[own, 1] & 0xFFFFFFFF] = found[own]
+    return dealt
 
 
 def _missing(builder: str, doc_id: str = "") -> StoreError:

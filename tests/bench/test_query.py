@@ -1,6 +1,8 @@
 """What the figures of a query over trees mean, and that the made store is what it says."""
 
+from itertools import product
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -26,6 +28,7 @@ from bench.query import (
     row,
 )
 from discorag.hierarchy.retrievers import RETRIEVERS
+from discorag.hierarchy.search import NodeScores
 from discorag.store.edge import EdgeStore
 from discorag.store.protocol import SearchQuery
 
@@ -33,12 +36,15 @@ QUIET = Console(quiet=True)
 
 
 def test_excess_is_what_the_median_is_above_one_and_a_half_searches_and_five_milliseconds() -> None:
-    assert row(10, "sentences", p50=30.0, p95=40.0, raw=10.0).excess_ms == 10.0
-    assert row(10, "sentences", p50=12.0, p95=40.0, raw=10.0).excess_ms == -8.0
+    assert row(10, "sentences", "dense", p50=30.0, p95=40.0, raw=10.0).excess_ms == 10.0
+    assert row(10, "sentences", "dense", p50=12.0, p95=40.0, raw=10.0).excess_ms == -8.0
 
 
 def test_the_worst_excess_is_of_the_largest_store_alone() -> None:
-    rows = [row(n, "sentences", p50, 99.0, 2.0) for n, p50 in ((10, 90.0), (TARGET_NODES, 9.0), (TARGET_NODES, 20.0))]
+    rows = [
+        row(n, "sentences", "dense", p50, 99.0, 2.0)
+        for n, p50 in ((10, 90.0), (TARGET_NODES, 9.0), (TARGET_NODES, 20.0))
+    ]
     assert result(rows, {})["worst_excess_ms_500k"] == 12.0
     assert result(rows[:1], {})["worst_excess_ms_500k"] is None
 
@@ -79,10 +85,11 @@ async def test_a_question_finds_the_documents_of_its_topic_first(tmp_path: Path)
         assert {store.document(bench.query.SCOPE, i).title for i in found} == {"Topic1"}
 
 
-async def test_every_retriever_that_needs_no_model_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_every_retriever_that_needs_no_model_is_measured_with_all_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench.query, "QUESTIONS", 3)
     rows, _ = await measured(300, QUIET)
-    assert {r.retriever for r in rows} == set(RETRIEVERS) - MODELS
+    expected = product(set(RETRIEVERS) - MODELS, get_args(NodeScores))
+    assert {(r.retriever, r.node_scores) for r in rows} == set(expected)
     assert all(0 < r.p50_ms <= r.p95_ms and r.raw_p50_ms > 0 for r in rows)
 
 

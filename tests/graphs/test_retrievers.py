@@ -2,8 +2,9 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
+import asyncio
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from pydantic import ValidationError
@@ -13,9 +14,11 @@ from discorag.hierarchy.retrievers import RETRIEVERS, TreeRetrieverName
 from discorag.text.document import Scope
 from discorag.text.words import count_words
 from graphs import DiscoRAG
-from nodes.context import AnswerContext
+from graphs.answer import graph
+from nodes.context import RETRIEVER_NAMES, AnswerContext
 from nodes.trees import tree_index
 from tests.conftest import EXAMPLES, Pipelines
+from tests.graphs.test_cli import run_json
 
 FLU = "Does vitamin D prevent flu?"
 
@@ -27,18 +30,54 @@ def rag(pipeline: Pipelines) -> DiscoRAG:
     return rag
 
 
-def test_every_name_answers_on_one_ingested_corpus(rag: DiscoRAG) -> None:
-    texts = {m.doc_id: Path(m.uri).read_text(encoding="utf-8") for m in rag.documents(corpus="vitamin-d")}
-    for name in get_args(TreeRetrieverName):
-        result = rag.ask(FLU, corpus="vitamin-d", retriever=name, evidence_words=150)
-        assert result.answer.sentences, name
-        evidence = [e for s in result.answer.sentences for e in s.evidence]
-        assert evidence, name
-        assert all(texts[e.doc_id][e.span.start : e.span.end] == e.text for e in evidence)
-
-
 def test_every_name_has_a_retriever() -> None:
     assert set(get_args(TreeRetrieverName)) == set(RETRIEVERS)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("names")
+    run_json(home, "ingest", str(EXAMPLES / "vitamin-d"), "--parser", "rules")
+    return home
+
+
+@pytest.mark.parametrize("name", RETRIEVER_NAMES)
+def test_the_command_line_answers_with_every_name(home: Path, name: str) -> None:
+    result = run_json(home, "ask", FLU, "--retriever", name, "--set", "evidence_words=150")
+    assert result["hits"]
+    assert [s for s in result["answer"]["sentences"] if s["evidence"]]
+    assert not [failure for stage in result["ledger"]["stages"] for failure in stage["failures"]]
+
+
+def test_the_schema_that_studio_shows_offers_every_name_as_one_list() -> None:
+    shown = graph.get_context_jsonschema()
+    assert shown is not None
+    assert shown["properties"]["retriever"]["enum"] == list(RETRIEVER_NAMES)
+
+
+def test_every_tree_retriever_answers_from_source_text_within_the_budget_in_the_order_of_the_text(
+    rag: DiscoRAG,
+) -> None:
+    store, scope = rag.resources.store, Scope(corpus="vitamin-d")
+    texts = {m.doc_id: Path(m.uri).read_text(encoding="utf-8") for m in rag.documents(corpus="vitamin-d")}
+    for name in get_args(TreeRetrieverName):
+        state = _asked(rag, name, words=150)
+        cited = [e for s in state["answer"]["sentences"] for e in s["evidence"]]
+        assert cited, name
+        assert all(texts[e["doc_id"]][slice(*e["span"].values())] == e["text"] for e in cited), name
+        chunks = store.chunks(scope, [hit["chunk_id"] for hit in state["hits"]])
+        documents = list(dict.fromkeys(chunk.doc_id for chunk in chunks))
+        places = [(documents.index(chunk.doc_id), chunk.order) for chunk in chunks]
+        assert places == sorted(places), name
+        said = {(chunk.doc_id, *span) for chunk in chunks for span in state["evidence"][chunk.id]}
+        assert sum(count_words(texts[d][start:end]) for d, start, end in said) <= 150, name
+
+
+def _asked(rag: DiscoRAG, name: str, words: int) -> dict[str, Any]:
+    context = AnswerContext.model_validate(
+        {"corpus": "vitamin-d", "retriever": name, "evidence_words": words, "resources": rag.resources}
+    )
+    return asyncio.run(graph.ainvoke({"query": FLU}, context=context, output_keys=["answer", "hits", "evidence"]))
 
 
 def test_evidence_keeps_to_its_budget_and_is_all_that_the_answer_sees(rag: DiscoRAG) -> None:
@@ -81,6 +120,28 @@ async def test_a_changed_paragraph_takes_two_parses_and_the_rest_are_known(rag: 
     assert await effort() == (0, 0)  # unchanged: nothing is built
     paragraphs[3] = "Pump 3 was replaced. It works. Everybody is glad."
     assert await effort() == (2, 5)
+
+
+@pytest.mark.parametrize(("retriever", "parses"), [("discourse", (7, 2)), ("snapped", (7, 2)), ("unified", (6, 1))])
+async def test_a_question_tells_how_many_paragraphs_it_parsed_and_how_many_were_known(
+    rag: DiscoRAG, tmp_path: Path, retriever: str, parses: tuple[int, int]
+) -> None:
+    paragraphs = [f"Pump {i} failed. It was cheap. Nobody looked at pump {i}." for i in range(6)]
+    folder = tmp_path / "notes"
+    folder.mkdir()
+
+    async def told() -> str:
+        (folder / "a.txt").write_text("\n\n".join(paragraphs), encoding="utf-8")
+        await rag.aingest(folder, corpus="notes", parser="rules")
+        events = rag.astream("Why did pump 3 fail?", corpus="notes", retriever=retriever)
+        ends = [e async for e in events if isinstance(e, dict) and (e["stage"], e.get("event")) == ("retrieve", "end")]
+        return str(ends[0]["preview"]).partition("; ")[2]
+
+    first, changed = parses
+    assert await told() == f"1 trees built, {first} parses, 0 known"
+    assert await told() == "0 trees built, 0 parses, 0 known"
+    paragraphs[3] = "Pump 3 was replaced. It works. Everybody is glad."
+    assert await told() == f"1 trees built, {changed} parses, {first - changed} known"
 
 
 def test_an_empty_corpus_is_an_error_for_trees_too(rag: DiscoRAG) -> None:

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 import prompts
+from discorag.errors import InvalidOutputError
 from discorag.hierarchy.refine import RefiningSummariser, refine_answer
 from discorag.hierarchy.retrieval_tree import Summary
 from discorag.models.gateway import Gateway
+from discorag.models.protocol import Reply
 from discorag.settings import LlmSettings
 from discorag.usage import Usage
 from tests.servers.scripted import Scripted, ScriptedServer
@@ -45,11 +47,11 @@ async def summarised(server: ScriptedServer, old: Summary, words: int = 5) -> Su
         await model.aclose()
 
 
-async def answered(server: ScriptedServer, answer: str) -> Summary:
+async def answered(server: ScriptedServer, answer: str, passages: Sequence[str] = PASSAGES) -> Reply[str]:
     model = gateway(server)
     template = prompts.load("refine-answer")
     try:
-        return await refine_answer(model, template, question="What rusts?", answer=answer, passages=PASSAGES)
+        return await refine_answer(model, template, question="What rusts?", answer=answer, passages=passages)
     finally:
         await model.aclose()
 
@@ -113,7 +115,7 @@ async def test_an_extractive_summary_in_the_place_of_a_failed_one_is_not_refined
 async def test_an_answer_is_replaced_by_the_better_one() -> None:
     with ScriptedServer(["Iron rusts [2]."]) as server:
         made = await answered(server, "Something rusts [1].")
-    assert (made.text, made.failure, made.usage.calls) == ("Iron rusts [2].", "", 1)
+    assert (made.value, made.usage.calls) == ("Iron rusts [2].", 1)
     assert "[1] Gold shines.\n\n[2] Iron rusts." in prompt(server)
 
 
@@ -123,16 +125,23 @@ async def test_an_answer_is_replaced_by_the_better_one() -> None:
 )
 async def test_an_answer_that_loses_or_invents_citations_is_not_taken(reply: str, told: str) -> None:
     with ScriptedServer([reply, reply]) as server:
-        made = await answered(server, "Something rusts [1].")
+        with pytest.raises(InvalidOutputError) as caught:
+            await answered(server, "Something rusts [1].")
         repair: Any = server.requests[1]["messages"][-1]["content"]
-    assert made.text == "Something rusts [1]."
     assert told in repair
-    assert "InvalidOutputError" in made.failure
+    assert caught.value.usage is not None
+    assert caught.value.usage.calls == 2
+
+
+async def test_a_number_that_a_passage_writes_itself_is_no_invented_citation() -> None:
+    with ScriptedServer(["Iron rusts [17] [2]."]) as server:
+        made = await answered(server, "Iron rusts [2].", ["Gold shines.", "Iron rusts [17]."])
+    assert (made.value, made.usage.repairs) == ("Iron rusts [17] [2].", 0)
 
 
 async def test_an_answer_without_citations_needs_none_when_refined() -> None:
     with ScriptedServer(["The passages do not say."]) as server:
-        assert (await answered(server, "Unknown.")).text == "The passages do not say."
+        assert (await answered(server, "Unknown.")).value == "The passages do not say."
 
 
 def test_the_version_tells_refined_summaries_from_others() -> None:

@@ -205,8 +205,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return cross_encoder(tmp_path_factory.mktemp("cross"), labels=1)
 
 
-def cross_encoder(at: Path, *, labels: int) -> Path:
-    """A tiny one with random weights."""
+def cross_encoder(at: Path, *, labels: int, bias: float = 0.0) -> Path:
+    """A tiny one with random weights, and ``bias`` added to its scores."""
     from transformers import BertConfig, BertForSequenceClassification, set_seed
 
     set_seed(0)
@@ -220,6 +220,7 @@ def cross_encoder(at: Path, *, labels: int) -> Path:
         id2label={i: str(i) for i in range(labels)},
     )
     model: Any = BertForSequenceClassification(config)
+    model.classifier.bias.data.fill_(bias)
     model.save_pretrained(at)
     tokenizer.save_pretrained(at)
     return at
@@ -232,6 +233,12 @@ async def test_a_cross_encoder_reads_query_and_text_together(folder: Path) -> No
     assert len(set(found)) == 3
     assert await made.scores("query", []) == ()
     assert await made.scores("another", TEXTS) != found
+
+
+async def test_a_cross_encoder_whose_scores_are_no_numbers_fails(tmp_path: Path) -> None:
+    folder = cross_encoder(tmp_path, labels=1, bias=float("nan"))
+    with pytest.raises(InvalidOutputError, match="nan"):
+        await CrossEncoderReranker(os.fspath(folder)).scores("query", TEXTS)
 
 
 async def test_a_classifier_is_not_taken_for_a_reranker(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ def assert_tree(store: ShardStore, expected: TreeSample) -> None:
     doc_id, builder = expected.doc_id, expected.tree.builder
     assert store.tree(SCOPE, doc_id, builder) == expected.tree
     assert store.tree_versions(SCOPE, builder)[doc_id] == expected.version
+    assert store.outlines(SCOPE, builder, [doc_id])[doc_id].shape.words.tolist() == expected.tree.words.tolist()
     scores = store.node_scores(SCOPE, builder, [doc_id], QUERY)[doc_id]
     assert scores == pytest.approx(expected.vectors @ QUERY, abs=1e-5)
     assert {n for d, n in found(store, builder) if d == doc_id} == set(range(len(expected.tree.nodes)))
@@ -179,6 +180,7 @@ class TestReplacement:
             while not done.is_set():
                 sizes.append(len(store.tree(SCOPE, PIECE.doc_id, "discourse").nodes))
                 seen.append(len(found(store)))
+                sizes.append(len(store.outlines(SCOPE, "discourse", [PIECE.doc_id])[PIECE.doc_id].shape.words))
                 scores.append(len(store.node_scores(SCOPE, "discourse", [PIECE.doc_id], QUERY)[PIECE.doc_id]))
 
         reader = Thread(target=read)

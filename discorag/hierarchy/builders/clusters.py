@@ -245,5 +245,6 @@ def _narrow_warnings() -> Generator[None]:
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Tensorflow not installed", category=ImportWarning)
+        warnings.filterwarnings("ignore", message=r"\s*Spectral initialisation failed", category=UserWarning)
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         yield

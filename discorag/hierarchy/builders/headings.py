@@ -6,9 +6,13 @@ passages.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import accumulate, pairwise
+
+import numpy as np
 
 from discorag.errors import EmptyDocumentError
 from discorag.hierarchy.node import Hierarchy, Kind, Node
@@ -18,6 +22,8 @@ from discorag.text.sentences import stripped
 from discorag.text.span import Span
 
 _SEPARATOR = " > "
+_WORD = re.compile(r"\S+")
+_REMEMBERED = 50_000
 
 
 class HeadingBuilder:
@@ -30,13 +36,16 @@ class HeadingBuilder:
     is the root; else the root is a node of its own, so a document without headings is one level of leaves under it.
 
     Args:
-        tokens: The encoder's tokenizer; every node's text has at most ``tokens.max_tokens`` tokens.
+        tokens: The encoder's tokenizer; every node's text has at most ``tokens.max_tokens`` tokens. A text has as many
+            as its words have together, as with WordPiece.
     """
 
     name = "headings"
 
     def __init__(self, tokens: TokenCounter) -> None:
         self._tokens = tokens
+        self._budget = tokens.max_tokens - tokens.special_tokens
+        self._sizes = _WordSizes(tokens)
 
     @property
     def version(self) -> str:
@@ -81,28 +90,59 @@ class HeadingBuilder:
         """The headings as one text; of one longer than the window its last words, which are the most specific."""
         same = len(headings) > 1 and headings[0] == headings[1]
         path = _SEPARATOR.join(h for h in headings[same:] if h)
-        [tokens] = self._tokens.token_offsets([path])
-        if len(tokens) <= self._budget:
+        [sizes] = self._sizes.of([path])
+        if sum(sizes) <= self._budget:
             return path
+        [tokens] = self._tokens.token_offsets([path])
         starts = [start for start, _ in tokens[-self._budget :]]
         return path[next((s for s in starts if path[s - 1].isspace()), starts[0]) :]
-
-    @property
-    def _budget(self) -> int:
-        return self._tokens.max_tokens - self._tokens.special_tokens
 
     def _passages(self, text: str, hierarchy: Hierarchy, paragraph: int) -> Iterator[Span]:
         """The paragraph, or pieces of it that fit the window."""
         span = hierarchy.nodes[paragraph].span
-        [tokens] = self._tokens.token_offsets([span.of(text)])
-        if len(tokens) <= self._budget:
+        sentences = [n.span for n in _sentences(hierarchy, paragraph)]
+        sizes = self._sizes.of([sentence.of(text) for sentence in sentences])
+        if sum(map(sum, sizes)) <= self._budget:
             yield span
             return
-        starts = [span.start + start for start, _ in tokens]
-        sentences = {n.span.start for n in _sentences(hierarchy, paragraph)}
-        for start, end in pairwise([span.start, *_cuts(text, starts, sentences, self._budget), span.end]):
+        units = [unit for found in zip(sentences, sizes, strict=True) for unit in self._units(text, *found)]
+        starts = {sentence.start for sentence in sentences}
+        for start, end in pairwise([span.start, *_cuts(text, units, starts, self._budget), span.end]):
             if piece := stripped(text, start, end):
                 yield piece
+
+    def _units(self, text: str, span: Span, sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Starts and tokens of the words in ``span``; of a word that exceeds the window, of its tokens."""
+        for word, size in zip(_WORD.finditer(text, span.start, span.end), sizes, strict=True):
+            if size <= self._budget:
+                yield word.start(), size
+            else:
+                [tokens] = self._tokens.token_offsets([word[0]])
+                yield from ((word.start() + start, 1) for start, _ in tokens)
+
+
+class _WordSizes:
+    """How many tokens words have. Each is tokenised once: tokenising whole texts takes most of a build's time."""
+
+    def __init__(self, tokens: TokenCounter) -> None:
+        self._tokens = tokens
+        self._known: dict[str, int] = {}
+
+    def of(self, texts: Sequence[str]) -> list[list[int]]:
+        """For each text the tokens of each of its words."""
+        if len(self._known) > _REMEMBERED:
+            self._known.clear()
+        words = [text.split() for text in texts]
+        if new := {word for found in words for word in found if word not in self._known}:
+            self._learn(new)
+        return [list(map(self._known.__getitem__, found)) for found in words]
+
+    def _learn(self, words: Collection[str]) -> None:
+        """All at once, as one text: a call for each word would take longer than the words."""
+        [tokens] = self._tokens.token_offsets([" ".join(words)])
+        ends = accumulate(len(word) + 1 for word in words)
+        before = np.searchsorted([start for start, _ in tokens], [0, *ends])
+        self._known.update(zip(words, np.diff(before).tolist(), strict=True))
 
 
 def _content(hierarchy: Hierarchy) -> Iterator[tuple[int, int]]:
@@ -128,23 +168,26 @@ def _sentences(hierarchy: Hierarchy, paragraph: int) -> Iterator[Node]:
         yield hierarchy.nodes[index]
 
 
-def _cuts(text: str, starts: Sequence[int], sentences: set[int], budget: int) -> Iterator[int]:
+def _cuts(text: str, units: Sequence[tuple[int, int]], sentences: set[int], budget: int) -> Iterator[int]:
     """Where to cut, so that at most ``budget`` tokens lie between cuts: at sentences, else at white space, else not
     inside a word if that can be, since the parts of a word may have more tokens than the word.
 
     Args:
         text: The document's text.
-        starts: Where each token of the paragraph starts in it.
+        units: Where each word of the paragraph starts in it, and its tokens; none has more than ``budget``.
         sentences: Where its sentences start.
         budget: Tokens between two cuts.
     """
+    starts = [start for start, _ in units]
+    tokens = list(accumulate((size for _, size in units), initial=0))
     preferred: tuple[Callable[[int], bool], ...] = (
         lambda i: starts[i] in sentences,
         lambda i: text[starts[i] - 1].isspace(),
         lambda i: not text[starts[i] - 1 : starts[i] + 1].isalnum(),
     )
     at = 0
-    while len(starts) - at > budget:
-        candidates = range(at + budget, at, -1)
-        at = next((i for good in preferred for i in candidates if good(i)), at + budget)
+    while tokens[-1] - tokens[at] > budget:
+        last = bisect_right(tokens, tokens[at] + budget) - 1
+        candidates = range(last, at, -1)
+        at = next((i for good in preferred for i in candidates if good(i)), last)
         yield starts[at]

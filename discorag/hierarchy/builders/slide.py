@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -58,13 +59,13 @@ class Snapped:
         return f"snapped-1/{self._widest}/{self._trees.version}"
 
     async def build(self, source: Source) -> Built:
-        """Sentences, and the windows in the order of their starts."""
+        """Sentences, and the windows in the order of their starts; with what the other builder's tree took."""
         built = await self._trees.build(source)
         follows = snapped_windows(built.tree, self._widest)
         starts, beyond = np.nonzero(follows[:, 1:])
         runs = zip(starts.tolist(), (starts + beyond + 2).tolist(), strict=True)
         leaves = built.tree.nodes[: built.tree.leaves]
-        return Built(_over(leaves, runs, self.name), built.usage, built.failures)
+        return replace(built, tree=_over(leaves, runs, self.name))
 
 
 def _over(leaves: Sequence[RetrievalNode], runs: Iterator[tuple[int, int]], name: str) -> RetrievalTree:

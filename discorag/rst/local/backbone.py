@@ -101,7 +101,8 @@ class Backbone(nn.Module):
 
     def merge(self) -> None:
         """Fold the updates into copies of the layers that they update, and keep linear layers in halves where the
-        processor is faster at them, which else casts them for every text. No weights are shared any more."""
+        processor is faster at them, which else casts them for every text. No weights are shared any more.
+        """
         for parent in list(self.encoder.modules()):
             for name, child in list(parent.named_children()):
                 if isinstance(child, LowRank):

@@ -143,6 +143,57 @@ async def test_a_path_beyond_the_window_keeps_its_end():
     assert tree.nodes[1].text == "five six > seven eight nine"
 
 
+class Asked(Words):
+    """A token counter that keeps what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(100)
+        self.texts: list[str] = []
+
+    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        self.texts += texts
+        return super().token_offsets(texts)
+
+
+async def test_a_word_is_tokenised_once_whatever_the_number_of_its_documents():
+    tokens = Asked()
+    builder = HeadingBuilder(tokens)
+    for uri in ("a", "b"):
+        document = Document(uri=uri, title="Parks", text="Tall rides, tall\ntrees.\n\nFast rides, tall trees.")
+        await builder.build(Source(document=document, hierarchy=build_hierarchy(document)))
+    asked = " ".join(tokens.texts).split()
+    assert sorted(asked) == sorted(set(asked))
+
+
+async def test_a_builder_that_has_met_very_many_words_still_keeps_to_the_window():
+    builder, window = HeadingBuilder(Words(12)), 10
+    for first in (0, 60_000, 0):
+        document = Document(uri="u", title="Parks", text=" ".join(f"w{first + i}" for i in range(60_000)))
+        source = Source(document=document, hierarchy=build_hierarchy(document))
+        tree = (await builder.build(source)).tree
+        assert {len(n.text.split()) for n in tree.nodes[: tree.leaves]} == {window}
+
+
+async def test_a_word_beyond_the_window_is_cut_among_words_that_stay_whole():
+    tokens = PackagedTokens()
+    document = Document(uri="u", title="t", text="well-known " * 10 + "a/b." * 150 + " well-known" * 200)
+    source = Source(document=document, hierarchy=build_hierarchy(document))
+    tree = (await HeadingBuilder(tokens).build(source)).tree
+    assert max(tokens.counts([n.text for n in tree.nodes])) <= tokens.max_tokens
+    words = [word for n in tree.nodes[: tree.leaves] for word in n.text.split()]
+    assert words.count("well-known") == 210
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(max_size=12), min_size=1, max_size=60).map(" ".join).filter(str.strip))
+async def test_no_node_of_any_text_exceeds_the_encoders_window(text: str):
+    tokens = PackagedTokens()
+    document = Document(uri="u", title="t", text=text * 8)
+    source = Source(document=document, hierarchy=build_hierarchy(document))
+    tree = (await HeadingBuilder(tokens).build(source)).tree
+    assert max(tokens.counts([n.text for n in tree.nodes])) <= tokens.max_tokens
+
+
 async def test_a_blank_document_is_refused():
     with pytest.raises(EmptyDocumentError, match="u holds no paragraph"):
         await built(" \n\n ")

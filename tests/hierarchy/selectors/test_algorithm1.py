@@ -27,6 +27,17 @@ def test_an_inner_node_gives_its_k_best_leaves_that_are_not_chosen_yet() -> None
     assert chosen(Variant.RANKING_ORDER, 8, k=1) == (5, 1, 2, 3, 6, 7, 4, 0)
 
 
+def test_an_inner_node_whose_leaves_are_all_chosen_gives_nothing_and_the_search_goes_on() -> None:
+    # By hand, k = 2: 11 gives 5 and 1; 9 is left with 4; 8 gives 2 and 3; leaves 1 to 5 are chosen; 10 gives 6 and 7,
+    # which makes them nothing new; 0 comes last. Then three nodes over the same two leaves: the first takes both.
+    scores = np.array([0.01, 0.6, 0.5, 0.4, 0.3, 0.9, 0.2, 0.2, 0.7, 0.95, 0.25, 0.99])
+    found = algorithm1(TREE, scores, ONES, 8, k=2, variant=Variant.RANKING_ORDER)
+    assert found.nodes == (5, 1, 4, 2, 3, 6, 7, 0)
+    again = small_tree(3, (0, 1), (0, 1), (0, 1))
+    scores = np.array([0.1, 0.2, 0.3, 0.9, 0.8, 0.7])
+    assert algorithm1(again, scores, ONES, 3, k=2, variant=Variant.RANKING_ORDER).nodes == (1, 0, 2)
+
+
 def test_evidence_is_in_the_order_of_the_text() -> None:
     assert algorithm1(TREE, SCORES, ONES, 5, k=2) == Evidence(leaves=(1, 2, 3, 4, 5), nodes=(1, 2, 3, 4, 5))
 

@@ -64,6 +64,17 @@ def test_there_is_evidence_and_more_budget_never_takes_any_away(case: Case) -> N
 
 
 @given(cases(retrieval_trees()))
+def test_choosing_stops_before_the_first_node_that_would_exceed_and_at_no_other(case: Case) -> None:
+    for name in ALL:
+        nodes = case.run(name).nodes
+        size = int(case.sizes[list(nodes)].sum())
+        exact = Case(case.tree, case.scores, case.sizes, size)
+        assert exact.run(name).nodes == nodes, name
+        less = Case(case.tree, case.scores, case.sizes, max(1, size - 1))
+        assert len(nodes) == 1 or len(less.run(name).nodes) < len(nodes), name
+
+
+@given(cases(retrieval_trees()))
 def test_the_same_question_has_the_same_evidence_and_nothing_given_is_changed(case: Case) -> None:
     scores, sizes = case.scores.copy(), case.sizes.copy()
     assert [case.run(name) for name in ALL] == [case.run(name) for name in ALL]

@@ -1,0 +1,147 @@
+"""BM25 over groups of leaves: a group's terms are those of the leaves in it.
+
+An inner node of a retrieval tree is such a group, whatever text stands for it.
+
+Source of the formula: Robertson and Zaragoza 2009, section 3.4.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from discorag.text.terms import K1, B, terms
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Groups of leaves, each as runs of adjacent leaves: ``[starts[j], stops[j])``, which may be empty.
+
+    Args:
+        first: Index of every group's first run, shape (groups,), ascending; each group has at least one run.
+        starts, stops: Shape (runs,).
+    """
+
+    first: Ints
+    starts: Ints
+    stops: Ints
+
+    @classmethod
+    def joined(cls, parts: Sequence[Runs], leaves: Ints) -> Runs:
+        """Groups of several texts' leaves.
+
+        Args:
+            parts: Of each text.
+            leaves: How many leaves lie before each text, shape (len(parts),).
+        """
+        before = np.cumsum([0, *(len(p.starts) for p in parts)])[:-1]
+        return cls(
+            np.concatenate([p.first + at for p, at in zip(parts, before, strict=True)]),
+            np.concatenate([p.starts + at for p, at in zip(parts, leaves, strict=True)]),
+            np.concatenate([p.stops + at for p, at in zip(parts, leaves, strict=True)]),
+        )
+
+    def part(self, groups: slice) -> Runs:
+        """Some of the groups."""
+        ends = np.append(self.first, len(self.starts))
+        start, stop, _ = groups.indices(len(self.first))
+        runs = slice(int(ends[start]), int(ends[stop]))
+        return Runs(self.first[start:stop] - ends[start], self.starts[runs], self.stops[runs])
+
+    def sums(self, cumulative: Floats) -> Floats:
+        """Sums over the leaves of every group, of values given as sums over the leaves before each.
+
+        Args:
+            cumulative: Shape (leaves + 1, ...), row 0 being zeros.
+
+        Returns:
+            Shape (groups, ...).
+        """
+        parts = cumulative[self.stops] - cumulative[self.starts]
+        return parts if len(self.first) == len(parts) else np.add.reduceat(parts, self.first)
+
+
+@dataclass(frozen=True)
+class TermCounts:
+    """How often which search terms occur in each of several texts.
+
+    Args:
+        ends: Entries up to and with each text, after a 0, shape (texts + 1,).
+        ids: 32-bit xxHash of the entries' terms, shape (entries,); in one text each is there once.
+        counts: How often the term occurs in the text, shape (entries,).
+    """
+
+    ends: NDArray[np.uint32]
+    ids: NDArray[np.uint32]
+    counts: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> TermCounts:
+        """The terms of texts (`discorag.text.terms.terms`)."""
+        found = [Counter(map(_id, terms(text))) for text in texts]
+        ids, counts = ([n for c in found for n in part(c)] for part in (Counter[int].keys, Counter[int].values))
+        ends = np.cumsum([0, *map(len, found)], dtype=np.uint32)
+        return cls(ends, np.array(ids, np.uint32), np.array(counts, np.uint32))
+
+    @classmethod
+    def joined(cls, parts: Sequence[TermCounts]) -> TermCounts:
+        """Those of several sequences of texts, one after another."""
+        before = np.cumsum([0, *(len(p.ids) for p in parts)], dtype=np.uint32)
+        ends = [np.zeros(1, np.uint32), *(p.ends[1:] + at for p, at in zip(parts, before[:-1], strict=True))]
+        return cls(
+            np.concatenate(ends), np.concatenate([p.ids for p in parts]), np.concatenate([p.counts for p in parts])
+        )
+
+    @property
+    def lengths(self) -> Floats:
+        """Terms, repetitions included, of the texts before each, and of all; shape (texts + 1,)."""
+        return np.concatenate([[0.0], np.cumsum(self.counts, dtype=np.float64)])[self.ends]
+
+    def table(self, ids: NDArray[np.uint32]) -> Floats:
+        """Counts of the terms with these ascending ids, shape (texts, len(ids))."""
+        entries = np.flatnonzero(np.isin(self.ids, ids))
+        counts = np.zeros((len(self.ends) - 1, len(ids)))
+        rows = np.searchsorted(self.ends, entries, side="right") - 1
+        counts[rows, np.searchsorted(ids, self.ids[entries])] = self.counts[entries]
+        return counts
+
+
+class Bm25:
+    """BM25 of groups of texts; document frequencies are those of the single texts.
+
+    Args:
+        counts: Terms of the texts: a forest's leaves.
+    """
+
+    def __init__(self, counts: TermCounts) -> None:
+        self._counts = counts
+        self._lengths = counts.lengths
+
+    def scores(self, query: str, groups: Runs) -> Floats:
+        """Scores of every group, its length against the groups' mean; shape (groups,).
+
+        Args:
+            query: Any text; each of its terms counts once.
+            groups: Of texts, at least one.
+        """
+        ids = np.array(sorted(set(map(_id, terms(query)))), np.uint32)
+        table = self._counts.table(ids)
+        seen = (table > 0).sum(axis=0)
+        weights = np.log1p((len(table) - seen + 0.5) / (seen + 0.5))
+        found = groups.sums(np.concatenate([np.zeros((1, len(ids))), table.cumsum(axis=0)]))
+        lengths = groups.sums(self._lengths)
+        norm = K1 * (1 - B + B * lengths / max(float(lengths.mean()), 1e-9))
+        return (found * (K1 + 1) / (found + norm[:, None])) @ weights
+
+
+def _id(term: str) -> int:
+    return xxhash.xxh32_intdigest(term.encode("utf-8", "surrogatepass"))

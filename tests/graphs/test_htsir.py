@@ -1,0 +1,154 @@
+"""HTSIR through the answer graph: a reranker that fails, and answers that the language model refines."""
+
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from discorag.errors import ConfigError
+from discorag.settings import RerankerSettings
+from graphs import DiscoRAG
+from graphs.facade import AskResult
+from nodes.context import AnswerContext
+from tests.conftest import EXAMPLES, Pipelines
+from tests.graphs.scripts import ANSWER, model
+from tests.models.test_reranker import Answer, by_length, failing, saying, served
+from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
+
+QUERY = "Does vitamin D lower the incidence of influenza?"
+BETTER = "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults [1]."
+TEXTS = {
+    "a.txt": "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults. The trial was short.",
+    "b.txt": "Across all trials, supplements had no effect on the incidence of influenza. Other trials saw no effect.",
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "kinds"),
+    [
+        (by_length, []),
+        (failing(401), ["ModelRejectedError"]),
+        (saying({"results": [{"index": 0, "relevance_score": 1.0}]}), ["InvalidOutputError"]),
+    ],
+    ids=["works", "refuses", "too few"],
+)
+def test_a_question_is_answered_whether_its_reranker_works_or_not(
+    pipeline: Pipelines, answer: Answer, kinds: Sequence[str]
+) -> None:
+    rag = pipeline()
+    rag.ingest(EXAMPLES / "vitamin-d", parser="rules")
+    with served(answer) as seen:
+        given = RerankerSettings(base_url=seen.url, model="bge")
+        rag.resources.settings = rag.resources.settings.model_copy(update={"reranker": given})
+        result = rag.ask(QUERY, retriever="htsir")
+    assert seen.bodies
+    assert result.answer.sentences
+    assert [(f.stage, f.kind) for f in result.ledger.failures] == [("retrieve", kind) for kind in kinds]
+    assert all(f.fallback for f in result.ledger.failures)
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> str:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return str(folder)
+
+
+def refines(body: Body) -> bool:
+    return "<answer>" in body["messages"][0]["content"]
+
+
+def refining(replies: Sequence[Scripted | str]) -> Script:
+    """The usual model, whose refinements are ``replies``, one after the other."""
+    left = iter(replies)
+    usual = model()
+    return lambda body: next(left) if "<answer>" in str(body["messages"]) else usual(body)
+
+
+def asked(pipeline: Pipelines, server: ScriptedServer, texts: str, **switches: Any) -> AskResult:
+    rag = pipeline(llm=server.base_url)
+    rag.ingest(texts)
+    return rag.ask(QUERY, **switches)
+
+
+def test_the_refined_answer_takes_the_place_of_the_first_and_its_call_is_counted(
+    pipeline: Pipelines, texts: str
+) -> None:
+    with ScriptedServer(refining([BETTER])) as server:
+        result = asked(pipeline, server, texts, refine=1, instruction="One sentence.")
+        [prompt] = [r["messages"][0]["content"] for r in server.requests if refines(r)]
+    assert result.answer.text == BETTER.replace(" [1]", "")
+    assert [s.supported for s in result.answer.sentences] == [True]
+    generate = next(s for s in result.ledger.stages if s.stage == "generate")
+    assert (generate.engine, generate.usage.calls, generate.failures) == ("llm", 2, ())
+    assert f"<question>\n{QUERY}\n\nOne sentence.\n</question>" in prompt
+    assert f"<answer>\n{ANSWER}\n</answer>" in prompt
+    assert all(text in prompt for text in TEXTS.values())
+
+
+def test_without_the_switch_nothing_is_refined(pipeline: Pipelines, texts: str) -> None:
+    with ScriptedServer(model()) as server:
+        asked(pipeline, server, texts)
+        assert not any(map(refines, server.requests))
+
+
+def test_rounds_go_on_from_the_last_answer_and_end_when_nothing_changes(pipeline: Pipelines, texts: str) -> None:
+    with ScriptedServer(refining([BETTER, BETTER])) as server:
+        result = asked(pipeline, server, texts, refine=3)
+        prompts = [r["messages"][0]["content"] for r in server.requests if refines(r)]
+    assert [ANSWER in p for p in prompts] == [True, False]
+    assert [BETTER in p for p in prompts] == [False, True]
+    assert result.answer.text == BETTER.replace(" [1]", "")
+
+
+@pytest.mark.parametrize(
+    ("bad", "kind", "calls"),
+    [
+        ([Scripted("no such key", status=401)], "ModelRejectedError", 2),
+        (["Zinc cures colds [7]."] * 2, "InvalidOutputError", 4),
+    ],
+    ids=["refused", "invented citation"],
+)
+def test_a_round_that_fails_keeps_the_answer_before_it_and_is_counted(
+    pipeline: Pipelines, texts: str, bad: Sequence[Scripted | str], kind: str, calls: int
+) -> None:
+    with ScriptedServer(refining([BETTER, *bad])) as server:
+        result = asked(pipeline, server, texts, refine=2)
+    assert result.answer.text == BETTER.replace(" [1]", "")
+    [failure] = result.ledger.failures
+    assert (failure.stage, failure.kind) == ("generate", kind)
+    assert "before" in failure.fallback
+    generate = next(s for s in result.ledger.stages if s.stage == "generate")
+    assert (generate.engine, generate.usage.calls) == ("llm", calls)
+
+
+async def test_the_stream_is_told_that_the_first_answer_is_void(pipeline: Pipelines, texts: str) -> None:
+    with ScriptedServer(refining([BETTER])) as server:
+        rag: DiscoRAG = pipeline(llm=server.base_url)
+        await rag.aingest(texts)
+        events = [e async for e in rag.astream(QUERY, refine=1) if not isinstance(e, AskResult)]
+    written = [e for e in events if e["stage"] == "generate" and e["event"] in {"token", "restart"}]
+    restart = [e["event"] for e in written].index("restart")
+    assert "".join(e["token"] for e in written[:restart]) == ANSWER
+    assert "".join(e["token"] for e in written[restart + 1 :]) == BETTER
+
+
+def test_refinement_without_a_language_model_is_a_configuration_error(pipeline: Pipelines, texts: str) -> None:
+    rag = pipeline()
+    rag.ingest(texts)
+    with pytest.raises(ConfigError, match="refine is 2"):
+        rag.ask(QUERY, refine=2)
+
+
+@pytest.mark.parametrize("switches", [{"generator": "local"}, {"preset": "paper"}, {"refine": 4}, {"refine": -1}])
+def test_refinement_that_cannot_be_is_refused_before_anything_runs(switches: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="refine"):
+        AnswerContext.model_validate({"refine": 1, **switches})
