@@ -196,11 +196,16 @@ def _fitted(
 
 
 def _reduced(vectors: Vectors, neighbors: int, sizes: ClusterSizes) -> NDArray[np.float64]:
-    """The vectors in fewer dimensions, shape (n, sizes.dimensions), by UMAP (McInnes et al. 2018)."""
+    """The vectors in fewer dimensions, shape (n, sizes.dimensions), by UMAP (McInnes et al. 2018).
+
+    UMAP's spectral start needs about twice as many points as dimensions; with fewer it gives other results each time.
+    """
+    enough = len(vectors) > 2 * (sizes.dimensions + 1) + 1
     reducer = _umap().UMAP(
         n_neighbors=max(neighbors, 2),
         n_components=sizes.dimensions,
         metric="cosine",
+        init="spectral" if enough else "random",
         random_state=sizes.seed,
         n_jobs=1,
     )
