@@ -72,7 +72,7 @@ def _main(job: str, home: Path, arguments: Sequence[str]) -> None:
 
 
 def _ingested(rag: DiscoRAG, folder: str) -> dict[str, float]:
-    result = rag.ingest(folder, parser="rules")
+    result = rag.ingest(folder, parser="rules", retriever="dense")
     if any(o.status is not Status.ADDED for o in result.outcomes):
         raise InvariantError(f"Not every document was stored: {[o.note for o in result.outcomes]}.")
     return {s.stage: s.seconds for s in result.ledger.stages}

@@ -85,7 +85,7 @@ async def library(resources: Resources, benchmark: Benchmark, home: Path, progre
     corpus = await ingest(DiscoRAG(resources=Resources(*parts, None)), benchmark, home, progress)
     edus = f"{corpus.name}-edus"
     by_edus = DiscoRAG(resources=EduResources(*parts, None))
-    await by_edus.aingest(home / "documents" / corpus.name, corpus=edus, progress=progress)
+    await by_edus.aingest(home / "documents" / corpus.name, corpus=edus, retriever="dense", progress=progress)
     return watched(resources, memory, corpus.name, edus)
 
 

@@ -32,8 +32,8 @@ class Failure(BaseModel):
 class StageRecord(BaseModel):
     """One line of the ledger.
 
-    ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``; ``note`` says what the figures do not: how
-    many trees were built, say.
+    ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``; ``counts`` has what else was counted, by its
+    name: trees that were built, say.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -45,7 +45,7 @@ class StageRecord(BaseModel):
     seconds: float = Field(default=0.0, ge=0)
     usage: Usage = Usage()
     failures: tuple[Failure, ...] = ()
-    note: str = ""
+    counts: dict[str, int] = {}
 
 
 class Ledger(BaseModel):
@@ -76,5 +76,8 @@ class Ledger(BaseModel):
 
 
 def _add(a: StageRecord, b: StageRecord) -> StageRecord:
-    update = {"seconds": a.seconds + b.seconds, "usage": a.usage + b.usage, "failures": a.failures + b.failures}
+    update: dict[str, object] = {"seconds": a.seconds + b.seconds, "usage": a.usage + b.usage}
+    names = dict.fromkeys([*a.counts, *b.counts])
+    update["counts"] = {name: a.counts.get(name, 0) + b.counts.get(name, 0) for name in names}
+    update["failures"] = a.failures + b.failures
     return a.model_copy(update=update)

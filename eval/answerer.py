@@ -8,6 +8,7 @@ from typing import Any
 
 from discorag.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
 from discorag.hierarchy.node import Chunk
+from discorag.hierarchy.retrievers import RETRIEVERS
 from discorag.text.span import Span
 from eval.corpus import Corpus
 from eval.errors import DataError
@@ -80,9 +81,10 @@ class Answerer:
 
     def _switches(self, system: System) -> dict[str, Any]:
         suite = self._suite
-        common = {"corpus": self._corpus.name, "top_k": suite.top_k, "answer_tokens": suite.answer_tokens}
+        common = {"corpus": self._corpus.name, "answer_tokens": suite.answer_tokens}
+        chunks = {} if system.switches.get("retriever") in RETRIEVERS else {"top_k": suite.top_k}
         local = {} if self._rag.resources.model else {"relater": suite.relater}
-        return {**common, **local, **system.switches}
+        return {**common, **chunks, **local, **system.switches}
 
     def _asked(self, sample: Sample, system: System) -> AnswerInput:
         own = system.own or self._suite.retrieval == "own"

@@ -52,7 +52,7 @@ async def ingest(
     name = f"{benchmark.name}-{_digest(benchmark)[:8]}" + (f"-{parser}" if parser != "rules" else "")
     folder = home / "documents" / name
     files = await asyncio.to_thread(_write, benchmark.documents, folder)
-    result = await rag.aingest(folder, corpus=name, parser=parser, progress=progress)
+    result = await rag.aingest(folder, corpus=name, parser=parser, retriever="dense", progress=progress)
     for outcome in result.outcomes:
         if outcome.status in (Status.FAILED, Status.SKIPPED, Status.DUPLICATE):
             raise DataError(

@@ -22,7 +22,7 @@ from discorag.settings import Settings, read_settings
 from discorag.store.protocol import Manifest
 from graphs.facade import AskResult, DiscoRAG
 from graphs.present import IngestProgress, estimate_table, ingest_summary, ledger_table, status_table
-from nodes.context import RETRIEVER_NAMES, AnswerContext
+from nodes.context import DEFAULT_RETRIEVER, RETRIEVER_NAMES, AnswerContext
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
@@ -44,6 +44,7 @@ def ingest(
     corpus: Corpus = None,
     tenant: Tenant = None,
     parser: Annotated[str, typer.Option(help="Engine of the trees: local, llm or none.")] = "local",
+    retriever: Annotated[str, typer.Option(help="Whose trees are built now; dense: none.")] = DEFAULT_RETRIEVER,
     refresh: Annotated[bool, typer.Option(help="Store unchanged documents again.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate.")] = False,
     llm: Llm = None,
@@ -54,7 +55,7 @@ def ingest(
         estimate(path, corpus, tenant, parser, llm, as_json)
         raise typer.Exit
     with _pipeline(llm) as rag, IngestProgress(err) as progress:
-        switches = {"corpus": corpus, "tenant": tenant, "parser": parser, "refresh": refresh}
+        switches = {"corpus": corpus, "tenant": tenant, "parser": parser, "retriever": retriever, "refresh": refresh}
         result = rag.ingest(path, progress=progress.on_event, **switches)
     if as_json:
         _print_json(result)
@@ -84,15 +85,18 @@ def ask(
     question: str,
     corpus: Corpus = None,
     tenant: Tenant = None,
-    retriever: Annotated[str, typer.Option(help=f"One of {', '.join(RETRIEVER_NAMES)}.")] = "dense",
-    top_k: Annotated[int, typer.Option(help="Chunks to retrieve.")] = 10,
+    retriever: Annotated[
+        str | None, typer.Option(help=f"One of {', '.join(RETRIEVER_NAMES)}; default: {DEFAULT_RETRIEVER}.")
+    ] = None,
+    top_k: Annotated[int | None, typer.Option(help="Chunks to retrieve, by dense or hybrid.")] = None,
     switch: Switch = None,
     llm: Llm = None,
     baseline: Annotated[str | None, typer.Option(help="A baseline of the paper instead, e.g. markers.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question; every sentence with its sources, and what it cost."""
-    switches = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k, **_switches(switch)}
+    given = {"retriever": retriever, "top_k": top_k}
+    switches = {"corpus": corpus, "tenant": tenant, **{k: v for k, v in given.items() if v is not None}, **_switches(switch)}
     switches["baseline"] = baseline
     with _pipeline(llm) as rag:
         result = asyncio.run(_streamed(rag, question, switches, quiet=as_json))

@@ -113,7 +113,7 @@ class DiscoRAG:
         Raises:
             InputError: Empty or too long query, unknown or impossible switch, nothing to retrieve from.
         """
-        context, start = self._context(AnswerContext, switches), perf_counter()
+        context, start = self._context(AnswerContext, _over_chunks(baseline) | switches), perf_counter()
         state = await _graph(baseline).ainvoke(
             _asked(query, instruction, filters), context=context, output_keys=list(_SHOWN)
         )
@@ -129,7 +129,7 @@ class DiscoRAG:
         **switches: Any,
     ) -> AsyncIterator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
-        context, start = self._context(AnswerContext, switches), perf_counter()
+        context, start = self._context(AnswerContext, _over_chunks(baseline) | switches), perf_counter()
         state: dict[str, Any] = {}
         stream = _graph(baseline).astream(
             _asked(query, instruction, filters),
@@ -258,6 +258,11 @@ def _graph(baseline: str | None) -> Graph:
     if baseline not in BASELINES:
         raise InputError(f"There is no baseline {baseline!r}.", hint=f"There are {', '.join(BASELINES)}.")
     return BASELINES[baseline]
+
+
+def _over_chunks(baseline: str | None) -> dict[str, Any]:
+    """The paper's baselines retrieve chunks, unless told otherwise."""
+    return {"retriever": "dense"} if baseline else {}
 
 
 def _asked(query: str, instruction: str, filters: dict[str, list[str]] | None) -> AnswerInput:

@@ -1,4 +1,6 @@
-"""The ingest graph: scan, then each document on its own: load > structure > segment > parse > embed > upsert."""
+"""The ingest graph: scan, then each document on its own: load > structure > segment > parse > embed >
+upsert > grow.
+"""
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
@@ -25,6 +27,7 @@ from discorag.settings import Settings
 from graphs.answer import Graph
 from nodes.context import IngestContext, ingest_context
 from nodes.embed import embed
+from nodes.grow import grow
 from nodes.load import load
 from nodes.parse_document import parse_document
 from nodes.scan import scan
@@ -40,17 +43,19 @@ CONCURRENCY = 4  # documents on their way at once
 def build_document() -> Graph:
     """The graph of one document. It keeps no checkpoints: a document that was interrupted starts anew."""
     steps = StateGraph(DocumentState, context_schema=IngestContext, output_schema=DocumentOutput)
-    steps.add_node("load", load, destinations=("structure", END))
+    steps.add_node("load", load, destinations=("structure", "grow", END))
     steps.add_node("structure", structure)
     steps.add_node("segment", segment)
     steps.add_node("parse", parse_document)
     steps.add_node("embed", embed, destinations=("upsert", END))
     steps.add_node("upsert", upsert)
+    steps.add_node("grow", grow)
     steps.add_edge(START, "load")
     steps.add_edge("structure", "segment")
     steps.add_edge("segment", "parse")
     steps.add_edge("parse", "embed")
-    steps.add_edge("upsert", END)
+    steps.add_edge("upsert", "grow")
+    steps.add_edge("grow", END)
     return steps.compile(name="document", checkpointer=False)
 
 
@@ -144,5 +149,5 @@ async def _thread_of(path: Path, context: IngestContext, settings: Settings) -> 
     scope = await context.scope()
     files = await asyncio.to_thread(content_of, path)
     model = settings.llm.model if context.parser in ("llm", "paper") else ""
-    job = [context.parser, model, str(context.refresh), str(settings.reading.chunk_tokens)]
+    job = [context.parser, context.retriever, model, str(context.refresh), str(settings.reading.chunk_tokens)]
     return digest("\x00".join([scope.tenant, scope.corpus, *job, str(path.resolve()), files]))[:32]

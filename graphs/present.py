@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, Self
 
 from rich.console import Console, Group, RenderableType
@@ -69,7 +70,7 @@ def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
     total = ledger.usage
     numbers = (total.calls, total.tokens_in, total.tokens_cached, total.tokens_out, total.disk_hits, total.repairs)
     table.add_row("wall time", "", "", f"{seconds:.2f}", *map(str, numbers))
-    notes = [Text(f"{s.stage}: {s.note}", "dim") for s in ledger.stages if s.note]
+    notes = [Text(f"{s.stage}: {counted(s.counts)}", "dim") for s in ledger.stages if s.counts]
     notes += [
         Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
     ]
@@ -80,6 +81,11 @@ def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
             Text("Documents run side by side: their seconds add up, and waiting for the encoder counts.", "dim")
         )
     return Group(Text(""), table, *notes)
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """What was counted, in one line."""
+    return ", ".join(f"{n} {name}" for name, n in counts.items())
 
 
 def estimate_table(estimate: Estimate) -> RenderableType:

@@ -22,8 +22,11 @@ from nodes.templates import paper_templates, templates
 
 PROMPT_TOKENS = 2048
 """Tokens left for the prompt around the evidence."""
+TOP_K = 10
 
 Engine = Literal["auto", "local", "llm"]
+DEFAULT_RETRIEVER = "snapped"
+"""What brought the most evidence on the development halves of QMSum and FairytaleQA (`bench/README.md`)."""
 RETRIEVER_NAMES: tuple[str, ...] = (*get_args(Retrieval), "all", *get_args(TreeRetrieverName))
 
 PAPER: dict[str, Any] = {
@@ -64,19 +67,22 @@ class AnswerContext(_Switches):
         "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3.",
     )
     retriever: Literal[Retrieval, "all", TreeRetrieverName] = Field(
-        default="dense",
+        default=DEFAULT_RETRIEVER,
         description="Over chunks: dense; hybrid: dense and BM25 fused by rank (k = 60); all: every chunk in document "
-        "order. Over trees, which are built when they are first needed: discourse (DISRetrieval), raptor, "
-        "raptor-traversal, htsir, rdr2, unified, snapped; and controls without discourse structure.",
+        "order. Over trees, which are built at ingest or when they are first needed: snapped, unified, discourse "
+        "(DISRetrieval), raptor, raptor-traversal, htsir, rdr2; and controls without discourse structure. Where only "
+        "top_k or follow is given, which are about chunks: dense.",
     )
     search_documents: int = Field(default=20, ge=1, description="Documents whose trees are searched.")
     node_scores: NodeScores = Field(
-        default="dense",
+        default="hybrid",
         description="How nodes of trees are scored. dense: by their vectors; bm25: by the words of the sentences below "
         "them; hybrid: both fused by rank (k = 60).",
     )
     evidence_words: int = Field(default=400, ge=1, description="Words of evidence that a retriever over trees gives.")
-    top_k: int = Field(default=10, ge=1, le=200, description="Chunks to retrieve (Disco-RAG uses 10).")
+    top_k: int = Field(
+        default=TOP_K, ge=1, le=200, description="Chunks to retrieve, by a retriever over chunks (Disco-RAG uses 10)."
+    )
     follow: bool = Field(
         default=False,
         description="Let a question that names a relation (what causes, evidence against, under what conditions) give "
@@ -118,15 +124,27 @@ class AnswerContext(_Switches):
     @model_validator(mode="before")
     @classmethod
     def _preset(cls, given: Any) -> Any:
-        """What the preset sets comes first, what the caller sets counts."""
-        if isinstance(given, dict) and cast("dict[str, Any]", given).get("preset") == "paper":
-            return {**PAPER, **cast("dict[str, Any]", given)}
-        return cast("Any", given)
+        """What the preset sets comes first, what the caller sets counts; who counts or follows chunks wants chunks."""
+        if not isinstance(given, dict):
+            return given
+        switches = cast("dict[str, Any]", given)
+        if switches.get("preset") == "paper":
+            return {**PAPER, **switches}
+        return {"retriever": "dense", **switches} if switches.keys() & {"top_k", "follow"} else switches
 
     @model_validator(mode="after")
     def _compressible(self) -> Self:
         if self.compress_to is not None and (not self.use_tree or self.preset == "paper"):
             raise ValueError("compress_to goes by the chunks' trees: it needs use_tree=True and preset='ours'.")
+        return self
+
+    @model_validator(mode="after")
+    def _countable(self) -> Self:
+        if self.top_k != TOP_K and self.retriever in get_args(TreeRetrieverName):
+            raise ValueError(
+                f"top_k counts chunks, but {self.retriever!r} retrieves over trees: set evidence_words, or "
+                "retriever='dense' or 'hybrid'."
+            )
         return self
 
     @model_validator(mode="after")
@@ -194,6 +212,11 @@ class IngestContext(_Switches):
         description="Engine that makes the chunks' trees. local: the trained parser over MiniLM; accurate: over "
         "mpnet; rules: sentences joined by layout and connectives; right-branching: a control; "
         "paper: llm with the prompt of Disco-RAG fig. 10, beam 3; none leaves them to the query.",
+    )
+    retriever: Literal[Retrieval, "all", TreeRetrieverName] = Field(
+        default=DEFAULT_RETRIEVER,
+        description="Whose trees are built now; others are when a question first needs them. Retrievers over chunks, "
+        "such as dense, need none.",
     )
     refresh: bool = Field(default=False, description="Store every document again, also unchanged ones.")
 

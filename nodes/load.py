@@ -27,15 +27,16 @@ async def load(state: DocumentState, runtime: Runtime[IngestContext]) -> Command
     except InputError as error:
         outcome = DocumentOutcome(uri=state["uri"], status=Status.FAILED, note=str(error))
         return Command(goto=END, update=settled("load", outcome, error=error))
-    if piece is None:
-        return Command(goto=END, update=settled("load", DocumentOutcome(uri=state["uri"], status=Status.UNCHANGED)))
+    if isinstance(piece, str):
+        done = settled("load", DocumentOutcome(uri=state["uri"], status=Status.UNCHANGED))
+        return Command(goto="grow", update={**done, "doc_id": piece})
     key = uuid4().hex
     (await context.deps()).workbench.pieces[key] = piece
     return Command(goto="structure", update={"key": key})
 
 
-async def piece_of(uri: str, context: IngestContext) -> Piece | None:
-    """The document at ``uri`` as it has to be stored; None if it is stored like that already.
+async def piece_of(uri: str, context: IngestContext) -> Piece | str:
+    """The document at ``uri`` as it has to be stored; its id if it is stored like that already.
 
     Raises:
         InputError: See `discorag.text.loaders.load`.
@@ -47,5 +48,5 @@ async def piece_of(uri: str, context: IngestContext) -> Piece | None:
     manifest = manifest_of(document, scope, stages)
     stored = await asyncio.to_thread(deps.store.manifest, scope, manifest.doc_id)
     if stored and stored.fingerprint == manifest.fingerprint and not context.refresh:
-        return None
+        return manifest.doc_id
     return Piece(document=document, manifest=manifest, replaces=stored is not None)

@@ -7,15 +7,14 @@ from typing import cast
 
 from langgraph.types import Overwrite
 
-from discorag.hierarchy.retrievers import RETRIEVERS, Asked, Chosen, TreeRetrieverName
-from discorag.hierarchy.search import TreeIndex, chunks_with, evidence_of
-from discorag.ledger import Failure
+from discorag.hierarchy.retrievers import RETRIEVERS, Asked, TreeRetrieverName
+from discorag.hierarchy.search import chunks_with, evidence_of
 from discorag.retrieve import found
 from discorag.store.protocol import SearchQuery
 from nodes.context import AnswerContext
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
-from nodes.trees import router_of, tree_index
+from nodes.trees import noted, router_of, tree_index
 
 
 async def retrieve_trees(query: str, state: AnswerState, context: AnswerContext) -> Json:
@@ -38,23 +37,13 @@ async def retrieve_trees(query: str, state: AnswerState, context: AnswerContext)
     chosen = await retriever.choose(Asked(query, scores, context.evidence_words, deps.reranker, router_of(deps)))
     evidence = evidence_of(scores, chosen.nodes, context.evidence_words)
     hits, inside = await asyncio.to_thread(chunks_with, deps.store, scope, evidence)
-    _count(stage, index, chosen)
-    preview = f"{len(chosen.nodes)} nodes in {len(hits)} chunks; {stage.note}"
+    stage.usage += chosen.usage
+    stage.failures += chosen.failures
+    noted(stage, index)
+    preview = f"{len(chosen.nodes)} nodes in {len(hits)} chunks; {index.effort.built} trees built"
     ledger = stage.done(engine="local", model=deps.encoder.version, preview=preview)
     return {
         "hits": [{"chunk_id": h.chunk_id, "score": h.score} for h in found(hits, scope)],
         "evidence": {chunk: [[s.start, s.end] for s in spans] for chunk, spans in inside.items()},
         "ledger": Overwrite(ledger),
     }
-
-
-def _count(stage: Stage, index: TreeIndex, chosen: Chosen) -> None:
-    """What building and choosing took, and what failed."""
-    made = index.effort
-    stage.note = f"{made.built} trees built, {made.parsed} parses, {made.reused} known"
-    stage.usage += index.effort.usage + chosen.usage
-    stage.failures += chosen.failures
-    stage.failures += [
-        Failure(stage="retrieve", kind="summary", message=message, fallback="extractive text")
-        for message in index.effort.failures
-    ]

@@ -24,7 +24,7 @@ class Stage:
         self.failures: list[Failure] = []
         self.usage = Usage()
         self.prompt_hash = ""
-        self.note = ""
+        self.counts: dict[str, int] = {}
         self._started = time.perf_counter()
         self.emit({"stage": name, "event": "start"})
 
@@ -52,7 +52,7 @@ class Stage:
             seconds=time.perf_counter() - self._started,
             usage=self.usage + (outcome.usage if outcome else Usage()),
             failures=tuple(self.failures),
-            note=self.note,
+            counts=self.counts,
         )
         self.emit({"stage": self.name, "event": "end", "preview": preview[:PREVIEW], "seconds": record.seconds})
         return [record.model_dump(mode="json")]

@@ -85,6 +85,7 @@ class DocumentState(TypedDict):
 
     uri: str
     key: str
+    doc_id: NotRequired[Annotated[str, Field(description="Of the document, once it is stored.")]]
     outcomes: NotRequired[Annotated[list[Json], operator.add]]
     ledger: NotRequired[Annotated[list[Json], operator.add]]
 

@@ -22,15 +22,28 @@ from discorag.hierarchy.router.walk import Router
 from discorag.hierarchy.search import TreeIndex
 from discorag.hierarchy.summarise import ExtractiveSummariser, LlmSummariser
 from discorag.hierarchy.unit_parser import EnglishUnits
+from discorag.ledger import Failure
 from discorag.text.document import Scope
 from nodes.resources import Resources
+from nodes.stage import Stage
 from prompts import load
 
 
 def tree_index(retriever: TreeRetriever, deps: Resources, scope: Scope) -> TreeIndex:
     """The trees of a retriever's builder; inner nodes are encoded by their summaries where a model writes them."""
-    how = "text" if deps.model else retriever.vectors
+    how = "text" if deps.model and retriever.summaries else retriever.vectors
     return TreeIndex(deps.store, scope, deps.encoder, _BUILDERS[retriever.builder](deps), how)
+
+
+def noted(stage: Stage, index: TreeIndex) -> None:
+    """Put what building trees took, and what failed in it, into the stage's record."""
+    made = index.effort
+    stage.usage += made.usage
+    stage.failures += [
+        Failure(stage=stage.name, kind="summary", message=message, fallback="extractive text")
+        for message in made.failures
+    ]
+    stage.counts = {"trees built": made.built, "parses": made.parsed, "parses known": made.reused}
 
 
 def summariser_of(deps: Resources) -> Summariser:
@@ -63,7 +76,7 @@ _BUILDERS: Mapping[BuilderName, Callable[[Resources], Builder]] = {
     "bisection": lambda deps: Bisection(_text(deps)),
     "windows": lambda deps: Windows(_text(deps)),
     "slide": lambda _: Slide(),
-    "snapped": lambda deps: Snapped(_discourse(deps)),
+    "snapped": lambda deps: Snapped(Unified(_parser(deps), Concat(), cache=deps.parses)),
     "discourse": _discourse,
     "unified": lambda deps: Unified(_parser(deps), _text(deps), cache=deps.parses),
     "clusters": lambda deps: ClusterBuilder(deps.encoder, summariser_of(deps), deps.encoder.tokens),

@@ -30,4 +30,4 @@ async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
         return settled("upsert", outcome, error=cause, seconds=clock.seconds)
     status = Status.REPLACED if piece.replaces else Status.ADDED
     outcome = DocumentOutcome(uri=state["uri"], status=status, chunks=len(piece.chunks))
-    return settled("upsert", outcome, seconds=clock.seconds)
+    return {**settled("upsert", outcome, seconds=clock.seconds), "doc_id": manifest.doc_id}

@@ -76,12 +76,14 @@ class TreeRetriever:
         builder: Whose tree.
         choose: Evidence among scored nodes.
         vectors: How inner nodes are encoded.
+        summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
         reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
     """
 
     builder: BuilderName
     choose: Choose
     vectors: Literal["mean", "text"] = "mean"
+    summaries: bool = False
     reads: bool = False
 
 
@@ -148,13 +150,13 @@ RETRIEVERS: Mapping[TreeRetrieverName, TreeRetriever] = MappingProxyType(
         "expand": TreeRetriever("flat-sentences", partial(_beside, selector=expand)),
         "slide": TreeRetriever("slide", _ALGORITHM_1),
         "snapped": TreeRetriever("snapped", _ALGORITHM_1),
-        "bisection": TreeRetriever("bisection", _ALGORITHM_1),
-        "windows": TreeRetriever("windows", _ALGORITHM_1),
-        "discourse": TreeRetriever("discourse", _ALGORITHM_1),
-        "unified": TreeRetriever("unified", _ALGORITHM_1),
-        "raptor": TreeRetriever("clusters", partial(_selected, selector=collapsed_tree), "text"),
-        "raptor-traversal": TreeRetriever("clusters", partial(_selected, selector=traversal), "text"),
-        "htsir": TreeRetriever("sections", _reranked, "text", reads=True),
+        "bisection": TreeRetriever("bisection", _ALGORITHM_1, summaries=True),
+        "windows": TreeRetriever("windows", _ALGORITHM_1, summaries=True),
+        "discourse": TreeRetriever("discourse", _ALGORITHM_1, summaries=True),
+        "unified": TreeRetriever("unified", _ALGORITHM_1, summaries=True),
+        "raptor": TreeRetriever("clusters", partial(_selected, selector=collapsed_tree), "text", summaries=True),
+        "raptor-traversal": TreeRetriever("clusters", partial(_selected, selector=traversal), "text", summaries=True),
+        "htsir": TreeRetriever("sections", _reranked, "text", summaries=True, reads=True),
         "rdr2": TreeRetriever("headings", _routed, "text", reads=True),
     }
 )

@@ -113,7 +113,7 @@ class TreeIndex:
             NotFoundError: A document is not stored.
             ModelError: The encoder's endpoint failed.
         """
-        known = await asyncio.to_thread(self._store.tree_versions, self._scope, self._builder.name)
+        known = await asyncio.to_thread(self._store.tree_versions, self._scope, self._builder.name, doc_ids)
         for doc_id in doc_ids:
             if known.get(doc_id) != self.version:
                 await self._build(doc_id)

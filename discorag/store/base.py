@@ -125,9 +125,9 @@ class ShardStore:
         """
         return self._trees.outlines(scope, builder, doc_ids)
 
-    def tree_versions(self, scope: Scope, builder: str) -> Mapping[str, str]:
+    def tree_versions(self, scope: Scope, builder: str, doc_ids: Sequence[str] | None = None) -> Mapping[str, str]:
         """See `Store.tree_versions`."""
-        return self._trees.versions(scope, builder)
+        return self._trees.versions(scope, builder, doc_ids)
 
     def manifests(self, scope: Scope) -> list[Manifest]:
         """See `Store.manifests`."""

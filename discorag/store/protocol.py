@@ -165,8 +165,8 @@ class Store(Protocol):
         """
         ...
 
-    def tree_versions(self, scope: Scope, builder: str) -> Mapping[str, str]:
-        """The version of this builder's tree by document, for the documents that have one."""
+    def tree_versions(self, scope: Scope, builder: str, doc_ids: Sequence[str] | None = None) -> Mapping[str, str]:
+        """The version of this builder's tree by document, for those of the documents (None: all) that have one."""
         ...
 
     def search_nodes(self, scope: Scope, builder: str, query: SearchQuery) -> list[NodeHit]:

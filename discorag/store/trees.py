@@ -145,9 +145,9 @@ class Trees:
         read = {roots[i]: Outline.unpacked(builder, payload) for i, payload in found.items()}
         return known | {key: self._outlines.put(key, outline) for key, outline in read.items()}
 
-    def versions(self, scope: Scope, builder: str) -> dict[str, str]:
+    def versions(self, scope: Scope, builder: str, doc_ids: Sequence[str] | None = None) -> dict[str, str]:
         """See `Store.tree_versions`."""
-        return {doc_id: part.version for doc_id, part in self._parts(scope, builder).items()}
+        return {doc_id: part.version for doc_id, part in self._parts(scope, builder, doc_ids).items()}
 
     def search(self, scope: Scope, builder: str, query: SearchQuery) -> list[NodeHit]:
         """See `Store.search_nodes`."""

@@ -15,6 +15,7 @@ from discorag.text.document import Scope
 from discorag.text.words import count_words
 from graphs import DiscoRAG
 from graphs.answer import graph
+from graphs.present import counted
 from nodes.context import RETRIEVER_NAMES, AnswerContext
 from nodes.trees import tree_index
 from tests.conftest import EXAMPLES, Pipelines
@@ -111,7 +112,7 @@ async def test_a_changed_paragraph_takes_two_parses_and_the_rest_are_known(rag: 
 
     async def effort() -> tuple[int, int]:
         (folder / "a.txt").write_text("\n\n".join(paragraphs), encoding="utf-8")
-        await rag.aingest(folder, corpus="notes", parser="rules")
+        await rag.aingest(folder, corpus="notes", parser="rules", retriever="dense")
         index = tree_index(RETRIEVERS["discourse"], deps, scope)
         await index.ensure([m.doc_id for m in deps.store.manifests(scope)])
         return index.effort.parsed, index.effort.reused
@@ -122,7 +123,7 @@ async def test_a_changed_paragraph_takes_two_parses_and_the_rest_are_known(rag: 
     assert await effort() == (2, 5)
 
 
-@pytest.mark.parametrize(("retriever", "parses"), [("discourse", (7, 2)), ("snapped", (7, 2)), ("unified", (6, 1))])
+@pytest.mark.parametrize(("retriever", "parses"), [("discourse", (7, 2)), ("snapped", (6, 1)), ("unified", (6, 1))])
 async def test_a_question_tells_how_many_paragraphs_it_parsed_and_how_many_were_known(
     rag: DiscoRAG, tmp_path: Path, retriever: str, parses: tuple[int, int]
 ) -> None:
@@ -132,16 +133,15 @@ async def test_a_question_tells_how_many_paragraphs_it_parsed_and_how_many_were_
 
     async def told() -> str:
         (folder / "a.txt").write_text("\n\n".join(paragraphs), encoding="utf-8")
-        await rag.aingest(folder, corpus="notes", parser="rules")
-        events = rag.astream("Why did pump 3 fail?", corpus="notes", retriever=retriever)
-        ends = [e async for e in events if isinstance(e, dict) and (e["stage"], e.get("event")) == ("retrieve", "end")]
-        return str(ends[0]["preview"]).partition("; ")[2]
+        await rag.aingest(folder, corpus="notes", parser="rules", retriever="dense")
+        result = await rag.aask("Why did pump 3 fail?", corpus="notes", retriever=retriever)
+        return counted(result.ledger.stages[0].counts)
 
     first, changed = parses
-    assert await told() == f"1 trees built, {first} parses, 0 known"
-    assert await told() == "0 trees built, 0 parses, 0 known"
+    assert await told() == f"1 trees built, {first} parses, 0 parses known"
+    assert await told() == "0 trees built, 0 parses, 0 parses known"
     paragraphs[3] = "Pump 3 was replaced. It works. Everybody is glad."
-    assert await told() == f"1 trees built, {changed} parses, {first - changed} known"
+    assert await told() == f"1 trees built, {changed} parses, {first - changed} parses known"
 
 
 def test_an_empty_corpus_is_an_error_for_trees_too(rag: DiscoRAG) -> None:

@@ -1,0 +1,34 @@
+"""grow: the retrieval tree that questions will ask for, so that the first one need not wait for it."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from langgraph.runtime import Runtime
+
+from discorag.errors import DiscoRagError
+from discorag.hierarchy.retrievers import RETRIEVERS, TreeRetrieverName
+from discorag.ledger import StageRecord
+from nodes.context import IngestContext, ingest_context
+from nodes.record import spent
+from nodes.stage import Stage
+from nodes.state import DocumentState, Json
+from nodes.trees import noted, tree_index
+
+LATER = "the first question builds it"
+
+
+async def grow(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
+    """Build and store the tree of a stored document that has none; one that fails is left to the first question."""
+    context = ingest_context(runtime)
+    doc_id = state.get("doc_id")
+    if context.retriever not in RETRIEVERS or doc_id is None:
+        return spent(StageRecord(stage="grow", engine="off"))
+    stage, deps, scope = Stage("grow"), await context.deps(), await context.scope()
+    index = tree_index(RETRIEVERS[cast(TreeRetrieverName, context.retriever)], deps, scope)
+    try:
+        await index.ensure([doc_id])
+    except DiscoRagError as error:
+        stage.failed(error, fallback=LATER)
+    noted(stage, index)
+    return {"ledger": stage.done(engine="local", model=deps.encoder.version)}
