@@ -95,8 +95,8 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Answer a question; every sentence with its sources, and what it cost."""
-    given = {"retriever": retriever, "top_k": top_k}
-    switches = {"corpus": corpus, "tenant": tenant, **{k: v for k, v in given.items() if v is not None}, **_switches(switch)}
+    given: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k}
+    switches = {name: value for name, value in given.items() if value is not None} | _switches(switch)
     switches["baseline"] = baseline
     with _pipeline(llm) as rag:
         result = asyncio.run(_streamed(rag, question, switches, quiet=as_json))

@@ -12,7 +12,7 @@ import numpy as np
 from bench.retrieval.forest_scores import Scored
 from discorag.hierarchy.builders.bisection import Bisection
 from discorag.hierarchy.builders.clusters import ClusterBuilder
-from discorag.hierarchy.builders.controls import RandomBranching, RightBranching
+from discorag.hierarchy.builders.controls import RandomBranching, RandomUnits, RightBranching
 from discorag.hierarchy.builders.discourse import Discourse
 from discorag.hierarchy.builders.flat import FlatChunks, FlatSentences
 from discorag.hierarchy.builders.headings import HeadingBuilder
@@ -65,6 +65,7 @@ def builders(encoder: Encoder) -> dict[str, Builder]:
         "discourse_nuclear": Discourse(parser, Nuclear(100), cache=parses),
         "discourse_rules": Discourse(rules, Concat()),
         "unified": Unified(parser, Concat(), cache=parses),
+        "unified_random": Unified(RandomUnits(), Concat()),
         "raptor": ClusterBuilder(encoder, extract, encoder.tokens),
         "htsir": SectionBuilder(encoder, extract),
         "headings": HeadingBuilder(encoder.tokens),
@@ -124,12 +125,17 @@ METHODS: Mapping[str, Method] = {
     "unified": Method("unified", _alg1),
     **{f"snapped_{w}": Method("discourse", partial(_snapped, widest=w)) for w in (4, 16, 64)},
     "snapped_unified_16": Method("unified", partial(_snapped, widest=16)),
+    "snapped_random_16": Method("unified_random", partial(_snapped, widest=16)),
+    "snapped_bisection_16": Method("bisection", partial(_snapped, widest=16)),
     "raptor": Method("raptor", _collapsed, "text"),
     "raptor_traversal": Method("raptor", _traversal, "text"),
     "htsir": Method("htsir", _collapsed, "text"),
     "headings": Method("headings", _flat),
 }
-"""``_1``, ``_4`` ... are radius or width in sentences; ``_concat`` and ``_nuclear`` are the texts of inner nodes."""
+"""``_1``, ``_4`` ... are radius or width in sentences; ``_concat`` and ``_nuclear`` are the texts of inner nodes.
+
+``snapped_random_16`` has the author's headings and paragraphs, as ``snapped_unified_16``, and random trees inside.
+"""
 
 SUMMARISED = frozenset({"raptor", "raptor_traversal", "htsir"})
 """Rows that summarise or cluster: measured on the sets of long documents only."""

@@ -137,14 +137,19 @@ def metrics_of(dataset: str) -> tuple[str, ...]:
 
 
 async def run(
-    dataset: str, encoder: str, limit: int, folder: Path, console: Console, *, texts: bool = False, cached: bool = False
+    dataset: str,
+    encoder: str,
+    limit: int,
+    folder: Path,
+    console: Console,
+    names: Sequence[str],
+    *,
+    cached: bool = False,
 ) -> list[Scores]:
     """One dataset with one encoder; groups of questions that are on disk are not measured again.
 
     With ``cached`` nothing is measured: the questions are those whose groups are on disk.
     """
-    long = DATASETS[dataset].role in ("headline", "smoke")
-    names = [m for m in METHODS if (long or m not in SUMMARISED) and (texts or m not in TEXTS)]
     cases = sampled(load_cases(dataset), limit)
     halves = {c.id: c.half for c in cases}
     whole: Found = defaultdict(dict)
@@ -162,6 +167,12 @@ async def run(
             for at, values in json.loads(path.read_text(encoding="utf-8")).items():
                 whole[at].update(values)
     return list(_scores(whole, dataset, encoder, halves))
+
+
+def methods_of(dataset: str, *, texts: bool) -> list[str]:
+    """The rows of a dataset, unless some are named."""
+    long = DATASETS[dataset].role in ("headline", "smoke")
+    return [m for m in METHODS if (long or m not in SUMMARISED) and (texts or m not in TEXTS)]
 
 
 def _scores(found: Found, dataset: str, encoder: str, halves: dict[str, str]) -> Iterator[Scores]:
@@ -186,6 +197,7 @@ def main(
     datasets: Annotated[str, typer.Option(help="Comma-separated; all if empty.")] = "",
     encoders: Annotated[str, typer.Option(help="minilm, mpnet, comma-separated.")] = "minilm",
     limit: Annotated[int, typer.Option(help="Questions of each half of a dataset, at most.")] = 1000,
+    methods: Annotated[str, typer.Option(help="Rows, comma-separated; all if empty.")] = "",
     texts: Annotated[bool, typer.Option(help="Also rows that encode every inner node's text.")] = False,
     cached: Annotated[bool, typer.Option(help="Only tell what a run that was stopped has measured.")] = False,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
@@ -197,7 +209,8 @@ def main(
     scores: dict[tuple[str, ...], Scores] = {}
     for encoder in encoders.split(","):
         for dataset in datasets.split(",") if datasets else DATASETS:
-            for one in asyncio.run(run(dataset, encoder, limit, WORK, console, texts=texts, cached=cached)):
+            names = methods.split(",") if methods else methods_of(dataset, texts=texts)
+            for one in asyncio.run(run(dataset, encoder, limit, WORK, console, names, cached=cached)):
                 scores[one.dataset, one.half, one.method, one.encoder, str(one.budget), one.metric] = one
     found = rows([*scores.values(), *over_budgets(scores.values())])
     write(found, out)

@@ -28,4 +28,5 @@ def test_retriever_and_runnable_also_work_without_an_event_loop(pipeline: Pipeli
     rag.ingest(EXAMPLES / "tides")
     chain = as_runnable(rag, top_k=4) | RunnableLambda(text_of)
     assert "tide" in chain.invoke(QUERY)
-    assert [d.id for d in DiscoRetriever(rag=rag).invoke(QUERY)] == [h.chunk_id for h in rag.ask(QUERY, retriever="dense").hits]
+    hits = rag.ask(QUERY, retriever="dense").hits
+    assert [d.id for d in DiscoRetriever(rag=rag).invoke(QUERY)] == [h.chunk_id for h in hits]

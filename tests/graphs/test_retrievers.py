@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
-from discorag.errors import EmptyCorpusError
+from discorag.errors import EmptyCorpusError, StoreError
 from discorag.hierarchy.retrievers import RETRIEVERS, TreeRetrieverName
 from discorag.text.document import Scope
 from discorag.text.words import count_words
@@ -102,6 +102,48 @@ def test_trees_are_built_once_and_go_with_their_document(rag: DiscoRAG, tmp_path
     assert store.tree_versions(scope, "discourse") == {}
     answer = rag.ask("Did pumps work?", corpus="notes", retriever="discourse").answer
     assert "worked" in answer.text
+
+
+def test_an_ingest_builds_the_trees_of_the_asked_retriever_also_for_documents_that_are_there_already(
+    rag: DiscoRAG, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_text("# Pumps\n\nPumps failed. They were cheap. Nobody looked.", encoding="utf-8")
+    store, scope = rag.resources.store, Scope(corpus="notes")
+
+    def built(retriever: str) -> int:
+        ledger = rag.ingest(tmp_path, corpus="notes", parser="rules", retriever=retriever).ledger
+        return sum(stage.counts.get("trees built", 0) for stage in ledger.stages)
+
+    assert built("dense") == 0
+    assert built("snapped") == 1
+    assert len(store.tree_versions(scope, "snapped")) == 1
+    assert built("snapped") == 0
+    assert rag.ask("Why did pumps fail?", corpus="notes").ledger.stages[0].counts["trees built"] == 0
+
+
+def test_a_document_whose_tree_cannot_be_stored_is_there_all_the_same_and_it_is_told(
+    rag: DiscoRAG, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.md").write_text("Pumps failed. They were cheap.", encoding="utf-8")
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreError("No space left.", hint="Make room.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(rag.resources.store, "put_tree", full)
+        result = rag.ingest(tmp_path, corpus="notes", parser="rules")
+    assert [o.status for o in result.outcomes] == ["added"]
+    assert [(f.stage, f.fallback) for f in result.ledger.failures] == [("grow", "the first question builds it")]
+    assert rag.ask("Why did pumps fail?", corpus="notes").ledger.stages[0].counts["trees built"] == 1
+
+
+def test_who_counts_or_follows_chunks_gets_chunks_and_a_retriever_over_trees_refuses_to_count_them() -> None:
+    assert AnswerContext().retriever == "snapped"
+    assert AnswerContext.model_validate({"top_k": 3}).retriever == "dense"
+    assert AnswerContext.model_validate({"follow": True}).retriever == "dense"
+    assert AnswerContext.model_validate({"preset": "paper"}).retriever == "dense"
+    with pytest.raises(ValidationError, match="evidence_words"):
+        AnswerContext.model_validate({"top_k": 3, "retriever": "raptor"})
 
 
 async def test_a_changed_paragraph_takes_two_parses_and_the_rest_are_known(rag: DiscoRAG, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from discorag.hierarchy.builders.bisection import built_by, cut_splits
 from discorag.hierarchy.builders.node_text import NodeText
 from discorag.hierarchy.retrieval_tree import Built, Source
 from discorag.hierarchy.unit_parser import joined
+from discorag.ids import digest
 from discorag.rst.local.trained import Unit
 from discorag.rst.tree import RstTree
 
@@ -69,3 +70,18 @@ class RightBranchingUnits:
         """Every unit joined to all that follow by JOINT."""
         _, units = joined(texts, kind)
         return RstTree(edus=units, splits=cut_splits(len(units), lambda start, _: start + 1))
+
+
+class RandomUnits:
+    """Random trees as a `UnitParser`: what the borders that a discourse builder keeps are worth without a parser.
+
+    The same texts always get the same tree.
+    """
+
+    version = "random-1"
+
+    def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
+        """Units joined by JOINT, every span cut anywhere with the same probability."""
+        whole, units = joined(texts, kind)
+        chance = random.Random(digest(whole))
+        return RstTree(edus=units, splits=cut_splits(len(units), lambda start, end: chance.randrange(start + 1, end)))

@@ -3,7 +3,7 @@
 from hypothesis import given
 
 from discorag.hierarchy.builders.bisection import Bisection
-from discorag.hierarchy.builders.controls import RandomBranching, RightBranching, RightBranchingUnits
+from discorag.hierarchy.builders.controls import RandomBranching, RandomUnits, RightBranching, RightBranchingUnits
 from discorag.hierarchy.builders.discourse import Discourse
 from discorag.hierarchy.builders.flat import FlatChunks, FlatSentences
 from discorag.hierarchy.builders.node_text import Concat, Nuclear, Tau
@@ -46,9 +46,24 @@ def test_whatever_shapes_nodes_changes_the_version():
     builders += [Windows(Concat()), Windows(Concat(), size=3), Windows(Concat(), chunk_words=1)]
     builders += [RightBranching(Tau(extractive)), RightBranching(Tau(extractive, tau=0))]
     builders += [RightBranching(Tau(extractive, words=9)), RightBranching(Tau(ExtractiveSummariser(LastNuclear())))]
-    for parser in (RuleUnits(), RightBranchingUnits(), EnglishUnits(LastNuclear()), EnglishUnits(RuleUnits())):
+    for parser in (
+        RuleUnits(),
+        RandomUnits(),
+        RightBranchingUnits(),
+        EnglishUnits(LastNuclear()),
+        EnglishUnits(RuleUnits()),
+    ):
         builders += [Discourse(parser, Concat()), Unified(parser, Concat())]
     assert len({builder.version for builder in builders}) == len(builders)
+
+
+def test_random_trees_over_units_differ_by_text_and_are_the_same_for_the_same_text() -> None:
+    texts = [f"Sentence number {i}." for i in range(10)]
+    splits = RandomUnits().parse_units(texts, "sentence").splits
+    assert splits == RandomUnits().parse_units(texts, "sentence").splits
+    assert len(splits) == 9
+    others = {RandomUnits().parse_units([f"{x} {t}" for t in texts], "sentence").splits for x in range(5)}
+    assert len(others) == 5
 
 
 async def test_five_thousand_sentences_on_one_branch_need_no_recursion_and_little_text():
