@@ -24,7 +24,7 @@ from bench.retrieval.forest_scores import Grown, Scored
 from bench.retrieval.measures import BUDGETS, measure
 from bench.retrieval.methods import METHODS, SUMMARISED, TEXTS, builders
 from bench.retrieval.questions import HALVES, Case, as_document
-from bench.retrieval.table import OUT, Scores, markdown, over_budgets, rows, write
+from bench.retrieval.table import BASELINE, OUT, Scores, markdown, over_budgets, rows, write
 from discorag.hierarchy.bm25 import Bm25, TermCounts
 from discorag.hierarchy.forest import Forest
 from discorag.hierarchy.headings import build_hierarchy
@@ -197,7 +197,7 @@ def main(
     datasets: Annotated[str, typer.Option(help="Comma-separated; all if empty.")] = "",
     encoders: Annotated[str, typer.Option(help="minilm, mpnet, comma-separated.")] = "minilm",
     limit: Annotated[int, typer.Option(help="Questions of each half of a dataset, at most.")] = 1000,
-    methods: Annotated[str, typer.Option(help="Rows, comma-separated; all if empty.")] = "",
+    methods: Annotated[str, typer.Option(help="Rows beside flat sentences, comma-separated; all if empty.")] = "",
     texts: Annotated[bool, typer.Option(help="Also rows that encode every inner node's text.")] = False,
     cached: Annotated[bool, typer.Option(help="Only tell what a run that was stopped has measured.")] = False,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
@@ -209,8 +209,10 @@ def main(
     scores: dict[tuple[str, ...], Scores] = {}
     for encoder in encoders.split(","):
         for dataset in datasets.split(",") if datasets else DATASETS:
-            names = methods.split(",") if methods else methods_of(dataset, texts=texts)
-            for one in asyncio.run(run(dataset, encoder, limit, WORK, console, names, cached=cached)):
+            named = (
+                list(dict.fromkeys([BASELINE, *methods.split(",")])) if methods else methods_of(dataset, texts=texts)
+            )
+            for one in asyncio.run(run(dataset, encoder, limit, WORK, console, list(named), cached=cached)):
                 scores[one.dataset, one.half, one.method, one.encoder, str(one.budget), one.metric] = one
     found = rows([*scores.values(), *over_budgets(scores.values())])
     write(found, out)
