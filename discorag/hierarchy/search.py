@@ -164,6 +164,8 @@ class TreeIndex:
         trees = {d: self._tree(d, outlines[d], texts) for d in doc_ids if d in outlines}
         if not trees or not _same(outlines, self._store.outlines(self._scope, name, doc_ids)):
             return None
+        if any(len(own) != len(trees[d].nodes) for d, own in cosines.items()):
+            return None
         forest = Forest(trees)
         bm25 = partial(_bm25, asked.text, forest, [outlines[d] for d in trees])
         nodes = fused(by, lambda: forest.together([cosines[d] for d in trees]), bm25)

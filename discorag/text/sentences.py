@@ -12,6 +12,7 @@ from sentencex import get_sentence_boundaries
 from discorag.text.span import Span
 
 # sentencex takes quadratic time on text with many CJK sentences, so it sees a window at a time.
+_WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 _WINDOW = 4000
 # Blocks whose longest line is outside these are not hard-wrapped: each line break in them is the author's.
 _MIN_WRAP_WIDTH = 30
@@ -123,8 +124,9 @@ def _cuts(text: str) -> Iterator[int]:
 
 def _raw_cuts(text: str, language: str) -> Iterator[int]:
     start, size = 0, _WINDOW
+    plain = _WIDE_SPACE.sub(" ", text)  # sentencex fails beside white space of several bytes
     while start < len(text):
-        ends = [start + b["end_index"] for b in get_sentence_boundaries(language, text[start : start + size])]
+        ends = [start + b["end_index"] for b in get_sentence_boundaries(language, plain[start : start + size])]
         if start + size >= len(text):
             yield from ends[:-1]
             return

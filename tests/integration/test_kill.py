@@ -67,13 +67,13 @@ class Ingest:
         encoder = EncoderSettings(base_url=server.base_url, model="hashed", batch_size=8)
         start = time.monotonic()
         with DiscoRAG(Settings(store=StoreSettings(path=store), encoder=encoder)) as rag:
-            result = rag.ingest(self._folder, parser="rules")
+            result = rag.ingest(self._folder, parser="rules", retriever="dense")
         assert not [o for o in result.outcomes if o.status in ("failed", "skipped")]
         return time.monotonic() - start
 
     def start(self, store: Path) -> subprocess.Popen[str]:
         run = [sys.executable, "-c", "from graphs.cli import main; main()"]
-        command = [*run, "ingest", str(self._folder), "--parser", "rules", "--json"]
+        command = [*run, "ingest", str(self._folder), "--parser", "rules", "--retriever", "dense", "--json"]
         return subprocess.Popen(
             command,
             cwd=ROOT,

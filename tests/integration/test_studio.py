@@ -140,15 +140,18 @@ async def test_a_run_streams_stage_events_and_ends_in_a_traced_answer(client: La
 
 async def test_the_plan_can_be_edited_before_generate_and_the_answer_follows_it(client: LangGraphClient) -> None:
     await ingested(client)
+    over_chunks = {**CONTEXT, "retriever": "dense"}
     assistant = await assistant_of(client, "answer")
     thread = (await client.threads.create())["thread_id"]
-    await client.runs.wait(thread, assistant, input={"query": QUERY}, context=CONTEXT, interrupt_before=["generate"])
+    await client.runs.wait(
+        thread, assistant, input={"query": QUERY}, context=over_chunks, interrupt_before=["generate"]
+    )
     stopped: Any = await client.threads.get_state(thread)
     assert stopped["next"] == ["generate"]
     assert "[" in stopped["values"]["plan"]
     edited = "Only tell what [2] says."
     await client.threads.update_state(thread, values={"plan": edited}, as_node="plan")
-    done: Any = await client.runs.wait(thread, assistant, input=None, context=CONTEXT)
+    done: Any = await client.runs.wait(thread, assistant, input=None, context=over_chunks)
     assert done["answer"]["plan"]["paragraph"] == edited
     cited = {e["chunk_id"] for s in done["answer"]["sentences"] for e in s["evidence"]}
     assert cited == {stopped["values"]["hits"][1]["chunk_id"]}

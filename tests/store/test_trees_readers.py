@@ -122,7 +122,7 @@ def index(store: ShardStore) -> TreeIndex:
 def test_a_question_scores_the_nodes_of_one_state_while_the_tree_is_replaced(
     store: ShardStore, index: TreeIndex
 ) -> None:
-    made, doc_id = states("flat-sentences"), PIECES[0].doc_id
+    made, doc_id = states("flat-sentences")[1:], PIECES[0].doc_id
     PIECES[0].put_in(store)
     made[0].put_in(store)
 
