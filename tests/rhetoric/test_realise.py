@@ -61,25 +61,30 @@ async def test_without_trees_nuclearity_plays_no_part(encoder: Encoder) -> None:
     assert not any(u.satellite_depth for u in without.units)
 
 
+async def opposed(a: str, b: str, question: str, encoder: Encoder) -> Case:
+    """Two sources, related and planned."""
+    return await with_plan(await with_graph(await case_from({"a": a, "b": b}, question, encoder), encoder), encoder)
+
+
 async def test_a_claim_never_comes_without_its_counter_claim(encoder: Encoder) -> None:
-    case = await case_from(
-        {"a": "Coffee reduces the risk of heart disease.", "b": "Coffee has no effect on the risk of heart disease."},
+    case = await opposed(
+        "Coffee reduces the risk of heart disease.",
+        "Coffee has no effect on the risk of heart disease.",
         "Does coffee reduce the risk of heart disease?",
         encoder,
     )
-    case = await with_plan(await with_graph(case, encoder), encoder)
     lines = await draft_of(case, encoder)
     assert {references(line)[0].chunk for line in lines} == {1, 2}
     assert lines[1].startswith("By contrast, ")
 
 
 async def test_names_keep_their_capital_behind_a_connective(encoder: Encoder) -> None:
-    case = await case_from(
-        {"a": "The drug lowered fever in Oslo.", "b": "Okoro found that the drug had no effect on fever in Oslo."},
+    case = await opposed(
+        "The drug lowered fever in Oslo.",
+        "Okoro found that the drug had no effect on fever in Oslo.",
         "Does the drug lower fever?",
         encoder,
     )
-    case = await with_plan(await with_graph(case, encoder), encoder)
     assert any(line.startswith("By contrast, Okoro") for line in await draft_of(case, encoder))
 
 
@@ -90,12 +95,12 @@ async def test_other_words_lose_it(encoder: Encoder) -> None:
 
 
 async def test_an_item_of_a_list_loses_its_number_behind_a_connective(encoder: Encoder) -> None:
-    case = await case_from(
-        {"a": "Coffee reduces the risk of gout.", "b": "2. Coffee has no effect on the risk of gout."},
+    case = await opposed(
+        "Coffee reduces the risk of gout.",
+        "2. Coffee has no effect on the risk of gout.",
         "Does coffee reduce the risk of gout?",
         encoder,
     )
-    case = await with_plan(await with_graph(case, encoder), encoder)
     lines = await draft_of(case, encoder)
     assert any(line.startswith("By contrast, Coffee has no effect") for line in lines), lines
 

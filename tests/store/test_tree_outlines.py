@@ -11,7 +11,7 @@ from discorag.hierarchy.shape import Outline
 from discorag.store.base import ShardStore
 from tests.store.conftest import Place
 from tests.store.samples import SCOPE, Sample, TreeSample, sample, tree_of
-from tests.store.test_trees import BOB, PIECE, QUERY, TEXTS, assert_tree, stored_nodes
+from tests.store.test_trees import BOB, PIECE, QUERY, TEXTS, assert_tree, put_all_but_one_tree, stored_nodes
 
 
 def means_of(piece: Sample) -> TreeSample:
@@ -23,12 +23,7 @@ def means_of(piece: Sample) -> TreeSample:
 
 
 def test_they_are_those_of_the_trees_of_the_documents_asked_for(store: ShardStore) -> None:
-    pieces = [sample(f"{i}.md", TEXTS[: i + 2]) for i in range(4)]
-    trees = [tree_of(piece, seed=i) for i, piece in enumerate(pieces[:3])]
-    for piece in pieces:
-        piece.put_in(store)
-    for made in trees:
-        made.put_in(store)
+    pieces, trees = put_all_but_one_tree(store)
     for _ in range(2):  # read, and remembered
         outlines = store.outlines(SCOPE, "discourse", [p.doc_id for p in pieces[1:]])
         assert set(outlines) == {t.doc_id for t in trees[1:]}

@@ -21,12 +21,23 @@ from discorag.store.shard import NODES, Point, Where
 from discorag.text.document import Scope
 from tests.servers.qdrant import Fault, QdrantServer
 from tests.store.conftest import Place, ServerPlace
-from tests.store.samples import DIMENSION, ENCODER, SCOPE, TreeSample, sample, tree_of, unit
+from tests.store.samples import DIMENSION, ENCODER, SCOPE, Sample, TreeSample, sample, tree_of, unit
 
 BOB = Scope(tenant="bob", corpus="papers")
 QUERY = unit(1, 77)[0]
 TEXTS = [f"alpha part {i}" for i in range(6)]
 PIECE = sample("a.md", TEXTS)
+
+
+def put_all_but_one_tree(store: ShardStore) -> tuple[list[Sample], list[TreeSample]]:
+    """Four documents, and trees of the first three."""
+    pieces = [sample(f"{i}.md", TEXTS[: i + 2]) for i in range(4)]
+    trees = [tree_of(piece, seed=i) for i, piece in enumerate(pieces[:3])]
+    for piece in pieces:
+        piece.put_in(store)
+    for made in trees:
+        made.put_in(store)
+    return pieces, trees
 
 
 def stored_nodes(store: ShardStore) -> int:
@@ -247,12 +258,7 @@ class TestSearch:
             assert [d for d, _ in store.search_documents(SCOPE, query, 10)] == [pieces["zh"].doc_id]
 
     def test_scores_come_by_document_for_those_that_have_a_tree(self, store: ShardStore) -> None:
-        pieces = [sample(f"{i}.md", TEXTS[: i + 2]) for i in range(4)]
-        trees = [tree_of(piece, seed=i) for i, piece in enumerate(pieces[:3])]
-        for piece in pieces:
-            piece.put_in(store)
-        for made in trees:
-            made.put_in(store)
+        pieces, trees = put_all_but_one_tree(store)
         asked = [p.doc_id for p in pieces[1:]] * 2
         scores = store.node_scores(SCOPE, "discourse", asked, QUERY)
         assert set(scores) == {t.doc_id for t in trees[1:]}
