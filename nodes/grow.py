@@ -6,7 +6,7 @@ from typing import cast
 
 from langgraph.runtime import Runtime
 
-from discorag.errors import DiscoRagError
+from discorag.errors import DiscoRagError, StoreError
 from discorag.hierarchy.retrievers import RETRIEVERS, TreeRetrieverName
 from discorag.ledger import StageRecord
 from nodes.context import IngestContext, ingest_context
@@ -30,5 +30,8 @@ async def grow(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
         await index.ensure([doc_id])
     except DiscoRagError as error:
         stage.failed(error, fallback=LATER)
+    except OSError as error:
+        full = StoreError(f"The tree of {state['uri']} could not be stored: {error}.", hint="Check the disk.")
+        stage.failed(full, fallback=LATER)
     noted(stage, index)
     return {"ledger": stage.done(engine="local", model=deps.encoder.version)}

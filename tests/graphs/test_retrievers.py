@@ -121,13 +121,14 @@ def test_an_ingest_builds_the_trees_of_the_asked_retriever_also_for_documents_th
     assert rag.ask("Why did pumps fail?", corpus="notes").ledger.stages[0].counts["trees built"] == 0
 
 
+@pytest.mark.parametrize("error", [StoreError("No space left.", hint="Make room."), OSError("No space left.")])
 def test_a_document_whose_tree_cannot_be_stored_is_there_all_the_same_and_it_is_told(
-    rag: DiscoRAG, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rag: DiscoRAG, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     (tmp_path / "a.md").write_text("Pumps failed. They were cheap.", encoding="utf-8")
 
     def full(*_: object, **__: object) -> None:
-        raise StoreError("No space left.", hint="Make room.")
+        raise error
 
     with monkeypatch.context() as broken:
         broken.setattr(rag.resources.store, "put_tree", full)
