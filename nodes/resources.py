@@ -16,6 +16,7 @@ from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder, LanguageModel
 from discorag.models.reranker import MaxSimReranker, Reranker, RerankerEndpoint, ServerReranker
+from discorag.recent import Recent
 from discorag.rst.llm import LlmParser
 from discorag.rst.local.rules import RightBranchingParser, RuleParser
 from discorag.rst.local.trained import TrainedParser
@@ -27,6 +28,8 @@ from discorag.store.open import open_store
 from discorag.store.protocol import Store
 from prompts import load
 
+PARSES = 20_000
+"""Parses that are remembered: some kilobytes each."""
 _PLAIN: dict[str, Callable[[], TreeParser]] = {"rules": RuleParser, "right-branching": RightBranchingParser}
 
 
@@ -34,7 +37,7 @@ class Resources:
     """Opened resources. Close them, or use them as a context manager.
 
     ``encoder`` remembers what it has encoded; ``bare_encoder`` is the same without a memory, to be timed. ``parses``
-    remembers the trees that builders asked for, by their texts.
+    remembers the last trees that builders asked for, by their texts.
     """
 
     def __init__(self, settings: Settings, store: Store, encoder: Encoder, model: LanguageModel | None) -> None:
@@ -44,7 +47,7 @@ class Resources:
         self.bare_encoder = encoder
         self.model = model
         self.workbench = Workbench()
-        self.parses: dict[str, RstTree] = {}
+        self.parses = Recent[RstTree](PARSES)
         self._parsers: dict[str, TrainedParser] = {}
 
     @classmethod

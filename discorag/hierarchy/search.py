@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discorag.errors import StoreError
+from discorag.errors import NotFoundError, StoreError
 from discorag.hierarchy.bm25 import Bm25, TermCounts
 from discorag.hierarchy.builders.discourse import DiscourseBuilt
 from discorag.hierarchy.forest import Forest
@@ -156,34 +156,28 @@ class TreeIndex:
         )
 
     def _one_state(self, asked: SearchQuery, doc_ids: Sequence[str], by: NodeScores, texts: bool) -> Scores | None:
-        """None if a tree was replaced while it was read."""
-        name, cosines = self._builder.name, dict[str, Vectors]()
-        outlines = self._store.outlines(self._scope, name, doc_ids)
+        """None if a tree was replaced while it was read, or none is there."""
+        outlines = self._store.outlines(self._scope, self._builder.name, doc_ids)
+        cosines = dict[str, Vectors]()
         if by != "bm25":
-            cosines.update(self._store.node_scores(self._scope, name, doc_ids, asked.vector))
-        trees = {d: self._tree(d, outlines[d], texts) for d in doc_ids if d in outlines}
-        if not trees or not _same(outlines, self._store.outlines(self._scope, name, doc_ids)):
+            cosines.update(self._store.node_scores(self._scope, outlines, asked.vector))
+        if not outlines or (by != "bm25" and cosines.keys() != outlines.keys()):
             return None
-        if any(len(own) != len(trees[d].nodes) for d, own in cosines.items()):
+        try:
+            trees = {d: self._tree(outlines[d], texts) for d in doc_ids if d in outlines}
+        except NotFoundError:
             return None
         forest = Forest(trees)
         bm25 = partial(_bm25, asked.text, forest, [outlines[d] for d in trees])
         nodes = fused(by, lambda: forest.together([cosines[d] for d in trees]), bm25)
         return Scores(forest, nodes, forest.words)
 
-    def _tree(self, doc_id: str, outline: Outline, texts: bool) -> RetrievalTree:
-        return self._store.tree(self._scope, doc_id, self._builder.name) if texts else outline.tree
+    def _tree(self, outline: Outline, texts: bool) -> RetrievalTree:
+        return self._store.tree_of(self._scope, outline) if texts else outline.tree
 
     async def tree(self, doc_id: str) -> RetrievalTree:
         """The stored tree of a document. Raises `NotFoundError`."""
         return await asyncio.to_thread(self._store.tree, self._scope, doc_id, self._builder.name)
-
-
-def _same(before: Mapping[str, Outline], now: Mapping[str, Outline]) -> bool:
-    """Whether nothing was replaced in between. An outline that is still in the store's memory is the same object."""
-    return before.keys() == now.keys() and all(
-        now[doc_id] is outline or now[doc_id].packed() == outline.packed() for doc_id, outline in before.items()
-    )
 
 
 def fused(by: NodeScores, dense: Callable[[], Floats], bm25: Callable[[], Floats]) -> Floats:

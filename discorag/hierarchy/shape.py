@@ -124,6 +124,7 @@ class Outline:
         packed_terms: The search terms of its leaves, as text: they are not needed for every question.
         lengths: Where the vector of every inner node is the mean of the unit vectors of the leaves below it, brought
             to length 1: the length of their sum, shape (inner,). None where it is not.
+        key: Names this state of the tree in the store; empty where it is not stored.
     """
 
     FIELDS: ClassVar = ("shape", "terms", "lengths")
@@ -133,6 +134,7 @@ class Outline:
     shape: Shape
     packed_terms: str
     lengths: NDArray[np.float32] | None
+    key: str = ""
 
     @classmethod
     def of(cls, tree: RetrievalTree, vectors: Vectors) -> Outline:
@@ -169,11 +171,11 @@ class Outline:
         return {"shape": self.shape.packed(), "terms": self.packed_terms, "lengths": lengths}
 
     @classmethod
-    def unpacked(cls, builder: str, fields: Mapping[str, str | None]) -> Outline:
+    def unpacked(cls, builder: str, fields: Mapping[str, str | None], *, key: str = "") -> Outline:
         """What `packed` gave, among other fields."""
         shape, terms, lengths = (fields[name] for name in cls.FIELDS)
         found = None if lengths is None else np.frombuffer(b64decode(lengths), "<f4")
-        return cls(builder, Shape.unpacked(shape or ""), terms or "", found)
+        return cls(builder, Shape.unpacked(shape or ""), terms or "", found, key)
 
 
 class LazyTree(RetrievalTree):

@@ -117,6 +117,10 @@ class ShardStore:
         """
         return self._trees.tree(scope, doc_id, builder)
 
+    def tree_of(self, scope: Scope, outline: Outline) -> RetrievalTree:
+        """See `Store.tree_of`."""
+        return self._trees.of(scope, outline)
+
     def outlines(self, scope: Scope, builder: str, doc_ids: Sequence[str]) -> Mapping[str, Outline]:
         """See `Store.outlines`.
 
@@ -208,14 +212,14 @@ class ShardStore:
         return self._trees.search(scope, builder, query)
 
     def node_scores(
-        self, scope: Scope, builder: str, doc_ids: Sequence[str], vector: Vectors
+        self, scope: Scope, outlines: Mapping[str, Outline], vector: Vectors
     ) -> Mapping[str, NDArray[np.float32]]:
         """See `Store.node_scores`.
 
         Raises:
             InvariantError: ``vector`` has not shape (d,).
         """
-        return self._trees.scores(scope, builder, doc_ids, vector)
+        return self._trees.scores(scope, outlines, vector)
 
     def optimise(self) -> None:
         """See `Store.optimise`. Readers and writers wait where the store has one owner."""

@@ -158,6 +158,10 @@ class Store(Protocol):
         """The tree as it was stored. Raises `NotFoundError`."""
         ...
 
+    def tree_of(self, scope: Scope, outline: Outline) -> RetrievalTree:
+        """The tree that ``outline`` is of, with its texts. Raises `NotFoundError` if it was replaced since."""
+        ...
+
     def outlines(self, scope: Scope, builder: str, doc_ids: Sequence[str]) -> Mapping[str, Outline]:
         """These documents' trees of this builder without their texts, those of the documents that have one.
 
@@ -174,11 +178,12 @@ class Store(Protocol):
         ...
 
     def node_scores(
-        self, scope: Scope, builder: str, doc_ids: Sequence[str], vector: Vectors
+        self, scope: Scope, outlines: Mapping[str, Outline], vector: Vectors
     ) -> Mapping[str, NDArray[np.float32]]:
         """The exact cosine of every node to a unit ``vector`` (d,), by document: shape (nodes,), in their order.
 
-        Documents without a tree of this builder are left out. What DISRetrieval's algorithm 1 starts from.
+        Of the trees as `outlines` gave them; those that were replaced since are left out. What DISRetrieval's
+        algorithm 1 starts from.
         """
         ...
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -15,12 +14,13 @@ from discorag.errors import InvariantError, NotFoundError, StoreError
 from discorag.hierarchy.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.hierarchy.shape import Outline
 from discorag.ids import digest, stable_id
+from discorag.recent import Recent
 from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue
 from discorag.store.payload import LAYOUT, Entry, TreePart
 from discorag.store.protocol import NodeHit, SearchQuery, Vectors
 from discorag.store.ranking import best
-from discorag.store.shard import BUILDER, LEAF, NODES, Payload, Point, Shard, Where, write
+from discorag.store.shard import BUILDER, LEAF, NODES, Payload, Point, Shard, write
 from discorag.text.document import Document, Scope
 from discorag.text.span import Span
 from discorag.text.terms import sparse
@@ -30,26 +30,6 @@ ATTEMPTS = 10
 CACHED = 512
 """Trees kept in memory, decoded, and outlines."""
 _NODE_FIELDS = ("order", "text", "node")
-
-T = TypeVar("T")
-
-
-class _Recent(Generic[T]):
-    """The last `CACHED` values that were put in, by the key of their tree."""
-
-    def __init__(self) -> None:
-        self._values: dict[str, T] = {}
-        self._lock = Lock()
-
-    def get(self, key: str) -> T | None:
-        return self._values.get(key)
-
-    def put(self, key: str, value: T) -> T:
-        with self._lock:
-            self._values[key] = value
-            if len(self._values) > CACHED:
-                del self._values[next(iter(self._values))]
-        return value
 
 
 class Trees:
@@ -69,8 +49,8 @@ class Trees:
         self._catalogue = catalogue
         self._lock = catalogue.lock
         self._dimension = dimension
-        self._decoded = _Recent[RetrievalTree]()
-        self._outlines = _Recent[Outline]()
+        self._decoded = Recent[RetrievalTree](CACHED)
+        self._outlines = Recent[Outline](CACHED)
 
     def put(
         self, scope: Scope, entry: Entry, document: Document, tree: RetrievalTree, vectors: Vectors, version: str
@@ -106,12 +86,25 @@ class Trees:
         for _ in range(ATTEMPTS):
             with self._lock:
                 part = self._part(scope, doc_id, builder)
-                if known := self._decoded.get(part.key):
-                    return known
-                found = self._nodes.scroll(Where((("version", (part.key,)),)), _NODE_FIELDS)
-            if len(found) == part.nodes:
-                return self._decoded.put(part.key, _decoded(builder, found))
+                found = self._whole(scope, builder, part.key, part.nodes)
+            if found:
+                return found
         raise _missing(builder, doc_id)
+
+    def of(self, scope: Scope, outline: Outline) -> RetrievalTree:
+        """See `Store.tree_of`."""
+        with self._lock:
+            found = self._whole(scope, outline.builder, outline.key, len(outline.shape.words))
+        if found is None:
+            raise NotFoundError(f"A tree by {outline.builder!r} was replaced meanwhile.", hint="Read it again.")
+        return found
+
+    def _whole(self, scope: Scope, builder: str, key: str, nodes: int) -> RetrievalTree | None:
+        """The tree of this key; None if it is not stored any more, or not yet."""
+        if known := self._decoded.get(key):
+            return known
+        found = self._nodes.scroll(points.of_scope(scope).also(("version", (key,))), _NODE_FIELDS)
+        return self._decoded.put(key, _decoded(builder, found)) if len(found) == nodes else None
 
     def _part(self, scope: Scope, doc_id: str, builder: str) -> TreePart:
         part = self._parts(scope, builder, [doc_id]).get(doc_id)
@@ -142,7 +135,7 @@ class Trees:
         known = {key: outline for key in keys if (outline := self._outlines.get(key))}
         roots = {_stem(key) + _FIRST: key for key in keys if key not in known}
         found = self._nodes.retrieve(list(roots), Outline.FIELDS) if roots else {}
-        read = {roots[i]: Outline.unpacked(builder, payload) for i, payload in found.items()}
+        read = {roots[i]: Outline.unpacked(builder, payload, key=roots[i]) for i, payload in found.items()}
         return known | {key: self._outlines.put(key, outline) for key, outline in read.items()}
 
     def versions(self, scope: Scope, builder: str, doc_ids: Sequence[str] | None = None) -> dict[str, str]:
@@ -162,37 +155,32 @@ class Trees:
                 return [NodeHit(found[h.chunk_id]["doc_id"], _index(h.chunk_id), h.score) for h in hits]
         raise _missing(builder)
 
-    def scores(
-        self, scope: Scope, builder: str, doc_ids: Sequence[str], vector: Vectors
-    ) -> dict[str, NDArray[np.float32]]:
+    def scores(self, scope: Scope, outlines: Mapping[str, Outline], vector: Vectors) -> dict[str, NDArray[np.float32]]:
         """See `Store.node_scores`."""
         points.check_vector(vector, self._dimension)
-        for _ in range(ATTEMPTS):
-            with self._lock:
-                parts = self._parts(scope, builder, doc_ids)
-                outlines = self._read(builder, [part.key for part in parts.values()])
-                if len(outlines) < len(parts):
-                    continue
-                means = {k: o for k, o in outlines.items() if o.lengths is not None}
-                others = {k: o for k, o in outlines.items() if o.lengths is None}
-                leaves = self._cosines(LEAF, {k: o.shape.leaves for k, o in means.items()}, vector)
-                nodes = self._cosines("version", {k: len(o.shape.words) for k, o in others.items()}, vector)
-            if leaves is not None and nodes is not None:
-                whole = nodes | {key: means[key].cosines(own) for key, own in leaves.items()}
-                return {doc_id: whole[part.key] for doc_id, part in parts.items()}
-        raise _missing(builder)
+        means = {o.key: o for o in outlines.values() if o.lengths is not None}
+        sizes = {o.key: len(o.shape.words) for o in outlines.values() if o.lengths is None}
+        with self._lock:
+            leaves = self._cosines(scope, LEAF, {k: o.shape.leaves for k, o in means.items()}, vector)
+            found = self._cosines(scope, "version", sizes, vector)
+        found |= {key: means[key].cosines(own) for key, own in leaves.items()}
+        return {doc_id: found[o.key] for doc_id, o in outlines.items() if o.key in found}
 
-    def _cosines(self, field: str, sizes: Mapping[str, int], vector: Vectors) -> dict[str, NDArray[np.float32]] | None:
-        """By tree the cosines of its first nodes, which have its key in this field; None where some are missing.
+    def _cosines(
+        self, scope: Scope, field: str, sizes: Mapping[str, int], vector: Vectors
+    ) -> dict[str, NDArray[np.float32]]:
+        """By tree the cosines of its first nodes, which have its key in this field; without trees that lack some.
 
         Args:
+            scope: Whose trees.
             field: Payload field.
             sizes: Number of these nodes by key.
             vector: Shape (d,).
         """
-        count = sum(sizes.values())
-        ids, cosines = self._nodes.cosines(vector, Where(((field, tuple(sizes)),)), count) if count else (b"", [])
-        return _dealt(sizes, ids, cosines) if len(cosines) == count else None
+        if not sizes:
+            return {}
+        where = points.of_scope(scope).also((field, tuple(sizes)))
+        return _dealt(sizes, *self._nodes.cosines(vector, where, sum(sizes.values())))
 
 
 def _check(document: Document, tree: RetrievalTree, vectors: Vectors, dimension: int) -> None:
@@ -264,11 +252,13 @@ def _node(payload: Payload) -> RetrievalNode:
 
 
 def _dealt(sizes: Mapping[str, int], ids: bytes, cosines: Sequence[float]) -> dict[str, NDArray[np.float32]]:
-    """The cosines by the key of the tree, in the order of its nodes."""
+    """The cosines by the key of the tree, in the order of its nodes; trees that lack some are left out."""
     halves, found = np.frombuffer(ids, ">u8").reshape(-1, 2), np.array(cosines, np.float32)
     dealt: dict[str, NDArray[np.float32]] = {}
     for key, size in sizes.items():
         own = halves[:, 0] == UUID(_stem(key) + _FIRST).int >> 64
+        if np.count_nonzero(own) < size:
+            continue
         dealt[key] = np.empty(size, np.float32)
         dealt[key][halves[own, 1] & 0xFFFFFFFF] = found[own]
     return dealt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,3 +143,14 @@ def _tree(span: Span) -> RstTree | None:
     mid = (span.start + span.end) // 2
     split = Split(start=0, mid=1, end=2, relation=Relation.CONTRAST, nuclearity=Nuclearity.NN)
     return RstTree(edus=(Span(start=span.start, end=mid), Span(start=mid, end=span.end)), splits=(split,))
+
+
+def scores_of(
+    store: ShardStore, scope: Scope, builder: str, doc_ids: Sequence[str], vector: Vectors
+) -> Mapping[str, Vectors]:
+    """`Store.node_scores` of these documents' trees, asked again where one was replaced meanwhile."""
+    while True:
+        outlines = store.outlines(scope, builder, doc_ids)
+        scores = store.node_scores(scope, outlines, vector)
+        if scores.keys() == outlines.keys():
+            return scores

@@ -10,7 +10,7 @@ from discorag.errors import NotFoundError
 from discorag.hierarchy.shape import Outline
 from discorag.store.base import ShardStore
 from tests.store.conftest import Place
-from tests.store.samples import SCOPE, Sample, TreeSample, sample, tree_of
+from tests.store.samples import SCOPE, Sample, TreeSample, sample, scores_of, tree_of
 from tests.store.test_trees import BOB, PIECE, QUERY, TEXTS, assert_tree, put_all_but_one_tree, stored_nodes
 
 
@@ -50,7 +50,7 @@ def test_where_inner_vectors_are_means_the_scores_are_theirs_too(store: ShardSto
         made.put_in(store)
     lengths = [o.lengths for o in store.outlines(SCOPE, "discourse", [t.doc_id for t in trees]).values()]
     assert sorted(length is None for length in lengths) == [False, True]
-    scores = store.node_scores(SCOPE, "discourse", [t.doc_id for t in trees], QUERY)
+    scores = scores_of(store, SCOPE, "discourse", [t.doc_id for t in trees], QUERY)
     for made in trees:
         assert_tree(store, made)
         assert scores[made.doc_id] == pytest.approx(made.vectors @ QUERY, abs=1e-5)
@@ -67,7 +67,7 @@ def test_trees_of_an_older_layout_are_not_shown_until_they_are_stored_anew(place
     store = place.open()
     assert PIECE.doc_id not in store.tree_versions(SCOPE, "discourse")
     assert store.outlines(SCOPE, "discourse", [PIECE.doc_id]) == {}
-    assert store.node_scores(SCOPE, "discourse", [PIECE.doc_id], QUERY) == {}
+    assert scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY) == {}
     with pytest.raises(NotFoundError, match="has no tree"):
         store.tree(SCOPE, PIECE.doc_id, "discourse")
     made.put_in(store)

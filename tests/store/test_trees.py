@@ -21,7 +21,7 @@ from discorag.store.shard import NODES, Point, Where
 from discorag.text.document import Scope
 from tests.servers.qdrant import Fault, QdrantServer
 from tests.store.conftest import Place, ServerPlace
-from tests.store.samples import DIMENSION, ENCODER, SCOPE, Sample, TreeSample, sample, tree_of, unit
+from tests.store.samples import DIMENSION, ENCODER, SCOPE, Sample, TreeSample, sample, scores_of, tree_of, unit
 
 BOB = Scope(tenant="bob", corpus="papers")
 QUERY = unit(1, 77)[0]
@@ -56,14 +56,14 @@ def assert_tree(store: ShardStore, expected: TreeSample) -> None:
     assert store.tree(SCOPE, doc_id, builder) == expected.tree
     assert store.tree_versions(SCOPE, builder)[doc_id] == expected.version
     assert store.outlines(SCOPE, builder, [doc_id])[doc_id].shape.words.tolist() == expected.tree.words.tolist()
-    scores = store.node_scores(SCOPE, builder, [doc_id], QUERY)[doc_id]
+    scores = scores_of(store, SCOPE, builder, [doc_id], QUERY)[doc_id]
     assert scores == pytest.approx(expected.vectors @ QUERY, abs=1e-5)
     assert {n for d, n in found(store, builder) if d == doc_id} == set(range(len(expected.tree.nodes)))
 
 
 def assert_no_tree(store: ShardStore, doc_id: str, builder: str = "discourse") -> None:
     assert doc_id not in store.tree_versions(SCOPE, builder)
-    assert store.node_scores(SCOPE, builder, [doc_id], QUERY) == {}
+    assert scores_of(store, SCOPE, builder, [doc_id], QUERY) == {}
     assert not {d for d, _ in found(store, builder) if d == doc_id}
     with pytest.raises(NotFoundError, match="has no tree"):
         store.tree(SCOPE, doc_id, builder)
@@ -131,7 +131,7 @@ class TestRefusal:
         with pytest.raises(InputError):
             store.search_documents(SCOPE, SearchQuery(vector=QUERY), 0)
         with pytest.raises(InvariantError, match="shape"):
-            store.node_scores(SCOPE, "discourse", [PIECE.doc_id], QUERY[:3])
+            scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY[:3])
 
 
 class TestReplacement:
@@ -192,7 +192,7 @@ class TestReplacement:
                 sizes.append(len(store.tree(SCOPE, PIECE.doc_id, "discourse").nodes))
                 seen.append(len(found(store)))
                 sizes.append(len(store.outlines(SCOPE, "discourse", [PIECE.doc_id])[PIECE.doc_id].shape.words))
-                scores.append(len(store.node_scores(SCOPE, "discourse", [PIECE.doc_id], QUERY)[PIECE.doc_id]))
+                scores.append(len(scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY)[PIECE.doc_id]))
 
         reader = Thread(target=read)
         reader.start()
@@ -234,7 +234,7 @@ class TestSearch:
         assert [h.node for h in hits] == expected
         assert [h.score for h in hits] == pytest.approx((made.vectors @ QUERY)[expected], abs=1e-5)
         assert found(store, scope=BOB) == found(store, "unknown") == set()
-        assert store.node_scores(BOB, "discourse", [PIECE.doc_id], QUERY) == {}
+        assert scores_of(store, BOB, "discourse", [PIECE.doc_id], QUERY) == {}
         assert store.tree_versions(BOB, "discourse") == {}
         with pytest.raises(NotFoundError):
             store.tree(BOB, PIECE.doc_id, "discourse")
@@ -260,7 +260,7 @@ class TestSearch:
     def test_scores_come_by_document_for_those_that_have_a_tree(self, store: ShardStore) -> None:
         pieces, trees = put_all_but_one_tree(store)
         asked = [p.doc_id for p in pieces[1:]] * 2
-        scores = store.node_scores(SCOPE, "discourse", asked, QUERY)
+        scores = scores_of(store, SCOPE, "discourse", asked, QUERY)
         assert set(scores) == {t.doc_id for t in trees[1:]}
         for made in trees[1:]:
             assert scores[made.doc_id].dtype == np.float32

@@ -18,7 +18,7 @@ from discorag.hierarchy.search import TreeIndex
 from discorag.store.base import ShardStore
 from discorag.store.protocol import SearchQuery
 from tests.hierarchy.hashing import HashingEncoder
-from tests.store.samples import SCOPE, TreeSample, sample, tree_of, unit
+from tests.store.samples import SCOPE, TreeSample, sample, scores_of, tree_of, unit
 
 QUERY = unit(1, 77)[0]
 PIECES = [sample(f"{name}.md", [f"{name} part {i}" for i in range(6)]) for name in ("a", "b")]
@@ -62,7 +62,7 @@ def test_a_reader_sees_the_tree_and_the_scores_of_one_state_while_it_is_replaced
 
     def read() -> None:
         assert store.tree(SCOPE, doc_id, "discourse").nodes in [m.tree.nodes for m in made]
-        assert is_one_of(store.node_scores(SCOPE, "discourse", [doc_id], QUERY)[doc_id], made)
+        assert is_one_of(scores_of(store, SCOPE, "discourse", [doc_id], QUERY)[doc_id], made)
         hits = store.search_nodes(SCOPE, "discourse", SearchQuery(vector=QUERY, top_k=100))
         found = np.array([h.score for h in sorted(hits, key=lambda h: h.node)])
         assert sorted(h.node for h in hits) == list(range(len(hits)))
@@ -82,7 +82,7 @@ def test_a_tree_that_comes_and_goes_is_there_whole_or_not_at_all_and_others_stay
     seen = set[bool]()
 
     def read() -> None:
-        scores = store.node_scores(SCOPE, "discourse", [p.doc_id for p in PIECES], QUERY)
+        scores = scores_of(store, SCOPE, "discourse", [p.doc_id for p in PIECES], QUERY)
         seen.add(doc_id in scores)
         assert doc_id not in scores or is_one_of(scores[doc_id], [made])
         assert is_one_of(scores[PIECES[1].doc_id], [others[1]])
@@ -104,7 +104,7 @@ def test_a_replaced_document_takes_its_tree_along_and_leaves_its_neighbours(stor
     kept.put_in(store)
 
     def read() -> None:
-        scores = store.node_scores(SCOPE, "discourse", [p.doc_id for p in PIECES], QUERY)
+        scores = scores_of(store, SCOPE, "discourse", [p.doc_id for p in PIECES], QUERY)
         assert is_one_of(scores[PIECES[1].doc_id], [kept])
         assert piece.doc_id not in scores or is_one_of(scores[piece.doc_id], [made])
         assert store.tree(SCOPE, PIECES[1].doc_id, "discourse") == kept.tree
@@ -122,7 +122,7 @@ def index(store: ShardStore) -> TreeIndex:
 def test_a_question_scores_the_nodes_of_one_state_while_the_tree_is_replaced(
     store: ShardStore, index: TreeIndex
 ) -> None:
-    made, doc_id = states("flat-sentences")[1:], PIECES[0].doc_id
+    made, doc_id = states("flat-sentences"), PIECES[0].doc_id
     PIECES[0].put_in(store)
     made[0].put_in(store)
 
