@@ -1,6 +1,7 @@
-"""Settings: environment ``DISCO_RAG_*``, then ``disco-rag.toml``, then defaults that run without either.
+"""Settings: environment ``DISCO_RAG_*``, then files of secrets, then ``disco-rag.toml``, then defaults that run.
 
-Nested fields use two underscores: ``DISCO_RAG_LLM__BASE_URL=http://localhost:8000/v1``.
+Nested fields use two underscores: ``DISCO_RAG_LLM__BASE_URL=http://localhost:8000/v1``. A file of secrets holds one
+value and is named like its variable in lower case: ``/run/secrets/disco_rag_llm__api_key``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
+    NestedSecretsSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
@@ -21,6 +23,8 @@ from pydantic_settings import (
 from discorag.errors import ConfigError
 
 CONFIG_FILE_VARIABLE = "DISCO_RAG_CONFIG"
+SECRETS_VARIABLE = "DISCO_RAG_SECRETS"
+"""Folder of the files of secrets; ``/run/secrets`` if not set, as containers have it."""
 DATA_VARIABLE = "DISCO_RAG_DATA"
 """Folder of the benchmarks' data; read by the evaluation only."""
 
@@ -100,6 +104,34 @@ class ReadingSettings(_Section):
         return int(self.max_document_mb * 1_000_000)
 
 
+class ApiSettings(_Section):
+    """How the HTTP API serves."""
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on; others than loopback want keys.")
+    port: int = Field(default=8080, ge=1, le=65_535)
+    keys: Path | None = Field(
+        default=None, description="TOML file of API keys (disco-rag key makes them). None: no keys, one tenant."
+    )
+    uploads: Path = Field(default=Path(".disco-rag/uploads"), description="Folder of uploaded files, and of jobs.")
+    upload_mb: float = Field(default=100.0, gt=0, description="Largest request with files.")
+    body_kb: float = Field(default=256.0, gt=0, description="Largest other request.")
+    deadline_s: float = Field(default=120.0, gt=0, description="A request is answered by then, if only with an error.")
+    questions: int = Field(default=256, ge=1, description="Questions under way or waiting; more are turned away.")
+    requests_per_minute: int = Field(default=600, ge=1, description="Of one key.")
+    drain_s: int = Field(default=30, ge=0, description="On SIGTERM, seconds for requests under way to end.")
+    log_text: bool = Field(default=False, description="Write questions into the log, and texts into traces.")
+
+    @property
+    def upload_bytes(self) -> int:
+        """``upload_mb`` in bytes."""
+        return int(self.upload_mb * 1_000_000)
+
+    @property
+    def body_bytes(self) -> int:
+        """``body_kb`` in bytes."""
+        return int(self.body_kb * 1_000)
+
+
 class Settings(BaseSettings):
     """Everything that is configured; one immutable value."""
 
@@ -112,6 +144,7 @@ class Settings(BaseSettings):
     llm: LlmSettings = LlmSettings()
     reranker: RerankerSettings = RerankerSettings()
     reading: ReadingSettings = ReadingSettings()
+    api: ApiSettings = ApiSettings()
 
     @classmethod
     def settings_customise_sources(
@@ -122,8 +155,13 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, then the environment, then the TOML file."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, _config_file())
+        """Arguments, then the environment, then files of secrets, then the TOML file."""
+        secrets = NestedSecretsSettingsSource(
+            file_secret_settings,
+            secrets_dir=_secrets(),
+            secrets_dir_missing="ok",
+        )
+        return init_settings, env_settings, secrets, TomlConfigSettingsSource(settings_cls, _config_file())
 
 
 def read_settings() -> Settings:
@@ -133,8 +171,14 @@ def read_settings() -> Settings:
         ConfigError: A value is impossible, a name is unknown, or a file that was named is missing or no TOML.
     """
     prefix = "DISCO_RAG_"
-    known = {CONFIG_FILE_VARIABLE, DATA_VARIABLE, *(f"DISCO_RAG_{n.upper()}" for n in Settings.model_fields)}
-    unknown = [n for n in os.environ if n.startswith(prefix) and n.split("__")[0] not in known]
+    known = {
+        CONFIG_FILE_VARIABLE,
+        DATA_VARIABLE,
+        SECRETS_VARIABLE,
+        *(f"DISCO_RAG_{n.upper()}" for n in Settings.model_fields),
+    }
+    names = [*os.environ, *(file.name.upper() for file in _secrets().glob("*"))]
+    unknown = [n for n in names if n.startswith(prefix) and n.split("__")[0] not in known]
     if unknown:
         raise ConfigError(
             f"Unknown settings: {', '.join(sorted(unknown))}.", hint=f"Known are {', '.join(sorted(known))}."
@@ -151,6 +195,10 @@ def read_settings() -> Settings:
         raise ConfigError(
             f"Settings cannot be read: {error}.", hint=f"Check DISCO_RAG_* variables and {file}."
         ) from error
+
+
+def _secrets() -> Path:
+    return Path(os.environ.get(SECRETS_VARIABLE, "/run/secrets"))
 
 
 def _config_file() -> Path:

@@ -1,4 +1,4 @@
-"""The command line: ingest, ask, show, estimate, status, delete; ``--json`` everywhere."""
+"""The command line: ingest, ask, show, estimate, status, delete (all with ``--json``), serve, key."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ from discorag.settings import Settings, read_settings
 from discorag.store.protocol import Manifest
 from graphs.facade import AskResult, DiscoRAG
 from graphs.present import IngestProgress, estimate_table, ingest_summary, ledger_table, status_table
+from graphs.serving.commands import key, serve
 from nodes.context import DEFAULT_RETRIEVER, RETRIEVER_NAMES, AnswerContext
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
 app.add_typer(show, name="show")
+app.command()(serve)
+app.command()(key)
 SWITCHES = AnswerContext.model_fields.keys() - {"resources"}
 out, err = Console(), Console(stderr=True)
 

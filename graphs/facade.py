@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter
@@ -127,7 +127,7 @@ class DiscoRAG:
         filters: dict[str, list[str]] | None = None,
         baseline: str | None = None,
         **switches: Any,
-    ) -> AsyncIterator[dict[str, Any] | AskResult]:
+    ) -> AsyncGenerator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
         context, start = self._context(AnswerContext, _over_chunks(baseline) | switches), perf_counter()
         state: dict[str, Any] = {}

@@ -44,6 +44,8 @@ PAPER: dict[str, Any] = {
 class _Switches(BaseModel):
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", frozen=True)
 
+
+class _Scoped(_Switches):
     tenant: str | None = Field(default=None, min_length=1, description="Owner of the documents. None: as configured.")
     corpus: str | None = Field(default=None, min_length=1, description="Named set of documents. None: as configured.")
     resources: SkipJsonSchema[Resources | None] = Field(default=None, exclude=True, repr=False)
@@ -58,8 +60,8 @@ class _Switches(BaseModel):
         return Scope(tenant=self.tenant or settings.tenant, corpus=self.corpus or settings.corpus)
 
 
-class AnswerContext(_Switches):
-    """Switches of the answer graph. With trees, graph and plan all off it is standard RAG."""
+class AnswerSwitches(_Switches):
+    """What a question may choose. With trees, graph and plan all off it is standard RAG."""
 
     preset: Literal["ours", "paper"] = Field(
         default="ours",
@@ -164,6 +166,10 @@ class AnswerContext(_Switches):
             )
         return self
 
+
+class AnswerContext(AnswerSwitches, _Scoped):
+    """Switches of the answer graph, whose documents it answers from, and with which resources."""
+
     @property
     def structured(self) -> bool:
         """False when everything is off: standard RAG."""
@@ -204,7 +210,7 @@ class AnswerContext(_Switches):
         )
 
 
-class IngestContext(_Switches):
+class IngestContext(_Scoped):
     """Switches of the ingest graph."""
 
     parser: Literal["local", "accurate", "rules", "right-branching", "llm", "paper", "none"] = Field(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import AIMessage
 from pydantic import SecretStr
 
+from discorag.models.deadline import each_in_time, in_time
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import Request
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error, is_transient
@@ -71,19 +72,23 @@ class ChatClient:
     async def send(self, request: Request[Any]) -> Draft:
         """One call, waited for as a whole; its limit is ``settings.timeout_s`` from sending to the last byte.
 
+        All attempts, and the wait for a slot, end at the run's deadline if it has one (`discorag.models.deadline`).
+
         Raises:
             ModelError: Timeout, 429 or 5xx to the end; refused; not an OpenAI-compatible endpoint.
         """
         lane = await self._lanes.get()
         try:
-            return await self._backoff.attempts()(self._once, lane, request)
+            async with in_time():
+                return await self._backoff.attempts()(self._once, lane, request)
         except ENDPOINT_ERRORS as error:
             raise as_model_error(error, variables=VARIABLES) from error
 
     async def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
         """Pieces of text as they come, at last the whole draft. Retried only while nothing has come yet.
 
-        ``settings.timeout_s`` limits each wait for a piece. The call's slot is held until the iterator ends.
+        ``settings.timeout_s`` limits each wait for a piece, and the run's deadline the whole. The call's slot is held
+        until the iterator ends.
 
         Raises:
             ModelError: As `send`; with ``usage`` of one call if it broke off after the first piece.
@@ -94,7 +99,7 @@ class ChatClient:
             async for attempt in self._backoff.attempts(lambda e: not draft.text and is_transient(e)):
                 with attempt:
                     async with aclosing(self._pieces(lane, request, draft)) as pieces:
-                        async for piece in pieces:
+                        async for piece in each_in_time(pieces):
                             yield piece
         except ENDPOINT_ERRORS as error:
             final = as_model_error(error, variables=VARIABLES)

@@ -12,6 +12,7 @@ import openai
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from discorag.errors import ContextTooLongError, ModelError, ModelRejectedError, ModelUnavailableError, RateLimitedError
+from discorag.models.deadline import seconds_left
 
 # What a call of the openai client raises because of the endpoint or the way to it; the last four because the answer
 # is not what the protocol says (a page of HTML, say).
@@ -71,19 +72,24 @@ class Backoff:
     base_wait_s: float = 0.5
 
     def attempts(self, retry_if: Callable[[BaseException], bool] = is_transient) -> AsyncRetrying:
-        """The tenacity loop; after the last attempt the endpoint's own error is raised."""
+        """The tenacity loop; after the last attempt, or at the run's deadline, the endpoint's own error is raised."""
         return AsyncRetrying(
             stop=stop_after_attempt(self.retries + 1),
             wait=self._wait_s,
-            retry=retry_if_exception(retry_if),
+            retry=retry_if_exception(lambda error: retry_if(error) and seconds_left() != 0),
             reraise=True,
         )
 
     def _wait_s(self, state: RetryCallState) -> float:
-        asked = retry_after_s(state.outcome.exception() if state.outcome else None)
-        if asked is not None:
-            return asked
-        return wait_exponential_jitter(initial=self.base_wait_s, max=MAX_WAIT_S, jitter=self.base_wait_s)(state)
+        wait, left = retry_after_s(state.outcome.exception() if state.outcome else None), seconds_left()
+        if wait is None:
+            wait = wait_exponential_jitter(initial=self.base_wait_s, max=MAX_WAIT_S, jitter=self.base_wait_s)(state)
+        return wait if left is None else min(wait, left)
+
+
+def says_too_long(message: str) -> bool:
+    """Whether a server's message is about an input that exceeds the model's context."""
+    return _TOO_LONG.search(message) is not None
 
 
 def as_model_error(error: Exception, *, variables: str) -> ModelError:
@@ -107,7 +113,7 @@ def as_model_error(error: Exception, *, variables: str) -> ModelError:
     if is_transient(error):
         hint = f"Check that the server at {variables}__BASE_URL runs."
         return ModelUnavailableError(f"The endpoint is unavailable ({status or 'no answer'}): {said}", hint=hint)
-    if status == 413 or _TOO_LONG.search(said):
+    if status == 413 or says_too_long(said):
         return ContextTooLongError(f"The endpoint says the input is too long: {said}", hint="Send less text.")
     if status is None:
         return ModelUnavailableError(f"The endpoint broke off: {said}", hint="See the server's log.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -68,6 +70,18 @@ def answer_text(answer: Answer) -> RenderableType:
         parts += [Text(""), Text("The sources disagree:", style="bold red")]
         parts += [_disagreement(d) for d in answer.disagreements]
     return Group(*parts)
+
+
+def answer_markdown(answer: Answer) -> Iterator[str]:
+    """The same as Markdown, in pieces to be joined: each sentence as one, then sources and disagreements."""
+    sources = _sources(answer)
+    for sentence in answer.sentences:
+        marks = "".join(f"[{sources.index(e) + 1}]" for e in sentence.evidence) or "[unsupported]"
+        yield f"{one_line(sentence.text, len(sentence.text))} {marks} "
+    if sources:
+        yield "\n\nSources:\n\n" + "\n".join(f"{i}. {_where(e)}" for i, e in enumerate(sources, start=1))
+    for i, d in enumerate(answer.disagreements):
+        yield ("\n\nThe sources disagree:\n" if i == 0 else "") + f"\n- {d.relation}: {_where(d.a)} / {_where(d.b)}"
 
 
 def _sources(answer: Answer) -> list[EvidenceSpan]:

@@ -1,0 +1,55 @@
+"""A time by which models must have answered, set around a run and seen by every call that the run makes.
+
+A call that would end later fails like one that timed out, so the stage's local engine still has time to stand in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import monotonic
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def models_within(seconds: float) -> Generator[None]:
+    """Give the language model ``seconds`` for all its calls inside this block, tasks started in it included."""
+    token = _deadline.set(monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def seconds_left() -> float | None:
+    """Seconds until the deadline, at least 0; None without one."""
+    deadline = _deadline.get()
+    return None if deadline is None else max(0.0, deadline - monotonic())
+
+
+def in_time() -> asyncio.Timeout:
+    """A block that raises ``TimeoutError`` at the deadline; without one it never does."""
+    return asyncio.timeout(seconds_left())
+
+
+async def each_in_time(parts: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+    """The same parts. Raises ``TimeoutError`` where the next has not come by the deadline."""
+    async for part in each_within(parts, _deadline.get()):
+        yield part
+
+
+async def each_within(parts: AsyncIterator[T], end: float | None) -> AsyncGenerator[T, None]:
+    """The same parts. Raises ``TimeoutError`` where the next has not come when ``monotonic()`` is ``end``."""
+    while True:
+        try:
+            async with asyncio.timeout(None if end is None else max(0.0, end - monotonic())):
+                part = await anext(parts)
+        except StopAsyncIteration:
+            return
+        yield part

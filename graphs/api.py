@@ -1,0 +1,82 @@
+"""The HTTP API over the pipeline; ``disco-rag serve`` runs it, or ``uvicorn --factory graphs.api:create_app``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from discorag.settings import Settings, read_settings
+from graphs.facade import DiscoRAG
+from graphs.serving import ask, chat, documents, health, ingest
+from graphs.serving.access import Access
+from graphs.serving.jobs import JobFile, Jobs
+from graphs.serving.meters import Meters
+from graphs.serving.middleware import Limited, Watched
+from graphs.serving.problems import handle_errors
+from graphs.serving.service import Service
+from graphs.serving.uploads import Uploads
+
+_ABOUT = (
+    "Discourse-aware retrieval-augmented generation: answers whose every sentence is traced to its sources, with the "
+    "disagreements between them. A key belongs to a tenant; nobody sees another tenant's documents."
+)
+
+
+def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None) -> FastAPI:
+    """The app. What it serves is opened when it starts, and closed when it ends.
+
+    Args:
+        settings: Configuration; default: environment and ``disco-rag.toml``.
+        rag: An opened pipeline, if you manage it yourself; then its settings count.
+
+    Raises:
+        ConfigError: Impossible settings, or a file of keys that cannot be read.
+    """
+    settings = rag.resources.settings if rag else settings or read_settings()
+    meters, access = Meters(), Access.of(settings)
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncGenerator[None]:
+        opened = rag or await asyncio.to_thread(DiscoRAG, settings)
+        try:
+            async with _served(opened, settings, access, meters) as service:
+                app.state.service = service
+                yield
+        finally:
+            if rag is None:
+                await asyncio.to_thread(opened.close)
+
+    app = FastAPI(title="disco-rag", version=version("disco-rag"), description=_ABOUT, lifespan=life)
+    app.add_middleware(Limited, settings=settings.api, uploads=frozenset({"/ingest"}))
+    app.add_middleware(Watched, meters=meters)
+    handle_errors(app)
+    for part in (ask, ingest, documents, chat, health):
+        app.include_router(part.router)
+    return app
+
+
+@asynccontextmanager
+async def _served(rag: DiscoRAG, settings: Settings, access: Access, meters: Meters) -> AsyncGenerator[Service]:
+    """The service with its worker. Jobs that are not done when it ends are taken up when it starts again."""
+
+    def settled(file: JobFile) -> None:
+        meters.documents.labels(str(file.status)).inc()
+
+    uploads = Uploads(settings.api.uploads)
+    await asyncio.to_thread(uploads.sweep)
+    jobs = await asyncio.to_thread(Jobs, settings.api.uploads / "jobs", ingest.reader_of(rag, uploads, meters), settled)
+    try:
+        await jobs.resume()
+        worker = asyncio.create_task(jobs.work())
+        try:
+            yield Service(rag, settings.api, access, uploads, jobs, meters)
+        finally:
+            worker.cancel()
+            with suppress(asyncio.CancelledError):
+                await worker
+    finally:
+        jobs.close()

@@ -1,0 +1,1 @@
+"""Parts of the HTTP API, one concern a file; `graphs.api` puts them together."""

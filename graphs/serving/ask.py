@@ -1,0 +1,129 @@
+"""POST /ask: an answer as JSON, or its stages and words as they come."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
+from time import monotonic
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Header, Request
+from fastapi.responses import StreamingResponse
+from fastapi.sse import EventSourceResponse, format_sse_event
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
+
+from discorag.models.deadline import each_within
+from graphs.facade import AskResult
+from graphs.serving.access import Principal, Reader
+from graphs.serving.problems import COMMON, RefusedError, documented, problem_of
+from graphs.serving.service import Served, Service
+from nodes.context import AnswerSwitches
+
+router = APIRouter(tags=["questions"], responses=COMMON)
+T = TypeVar("T")
+GONE = 499
+"""Status of a request whose client did not wait; for the log, nobody reads it."""
+
+_EXAMPLE: JsonDict = {
+    "query": "Does vitamin D prevent flu?",
+    "corpus": "vitamin-d",
+    "switches": {"retriever": "hybrid"},
+}
+_Key = Annotated[str, Field(min_length=1, max_length=100)]
+_Accepted = Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=100)]
+
+
+class Asked(BaseModel):
+    """A question."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]})
+
+    query: str = Field(min_length=1, max_length=4000, description="The question.")
+    instruction: str = Field(default="", max_length=4000, description="How to answer; it is not searched for.")
+    corpus: str | None = Field(default=None, min_length=1, max_length=200, description="None: as configured.")
+    filters: dict[_Key, _Accepted] = Field(default={}, max_length=20, description="Metadata key -> accepted values.")
+    switches: AnswerSwitches = Field(default=AnswerSwitches(), description="What to do otherwise than by default.")
+
+
+class Reply(AskResult):
+    """The answer with everything that led to it; ``text`` is its sentences as running text."""
+
+    text: str
+
+    @classmethod
+    def to(cls, result: AskResult) -> Reply:
+        """The reply that says this result."""
+        return cls(text=result.answer.text, **{name: getattr(result, name) for name in AskResult.model_fields})
+
+
+_EVENTS = (
+    "Server-sent events if asked for by `Accept: text/event-stream`: `start`, `end` and `failure` of every stage, "
+    "`token`s of the draft, `restart` where what was streamed is void, at last `answer` (as in JSON) or `error`."
+)
+
+
+@router.post(
+    "/ask",
+    response_model=Reply,
+    responses=documented(404, 502)
+    | {200: {"description": _EVENTS, "content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def ask(
+    request: Request, asked: Asked, who: Reader, served: Served, accept: Annotated[str, Header()] = "application/json"
+) -> Reply | StreamingResponse:
+    """Answer a question; every sentence with its sources, and what it cost."""
+    if "text/event-stream" in accept:
+        served.check_room()
+        return EventSourceResponse(_events(asked, who, served))
+    async with served.question():
+        result = await unless_gone(request, served.rag.aask(**_arguments(asked, who)))
+    served.meters.observe(result.ledger)
+    return Reply.to(result)
+
+
+def _arguments(asked: Asked, who: Principal) -> dict[str, Any]:
+    own = {"tenant": who.tenant, "corpus": asked.corpus}
+    question = {"query": asked.query, "instruction": asked.instruction, "filters": asked.filters}
+    return question | asked.switches.model_dump(exclude_unset=True) | own
+
+
+async def _events(asked: Asked, who: Principal, served: Service) -> AsyncGenerator[bytes]:
+    """The run's events as they come; an error ends the stream as an ``error`` event, its status cannot change."""
+    end = monotonic() + served.settings.deadline_s
+    try:
+        async with served.counted(), aclosing(served.rag.astream(**_arguments(asked, who))) as stream:
+            async for part in each_within(stream, end):
+                if isinstance(part, AskResult):
+                    served.meters.observe(part.ledger)
+                    yield format_sse_event(event="answer", data_str=Reply.to(part).model_dump_json())
+                else:
+                    yield format_sse_event(event=str(part["event"]), data_str=_json(part))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
+        _, problem = problem_of(error)
+        yield format_sse_event(event="error", data_str=problem.model_dump_json())
+
+
+async def unless_gone(request: Request, call: Coroutine[Any, Any, T]) -> T:
+    """The call's result; the call is cancelled when the client goes, so that nobody pays for what nobody reads."""
+    task, gone = asyncio.create_task(call), asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise RefusedError(GONE, "GoneError", "The client closed the connection.")
+        return task.result()
+    finally:
+        for one in (task, gone):
+            one.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _json(event: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(event, ensure_ascii=False)

@@ -1,0 +1,229 @@
+"""POST /v1/chat/completions: any OpenAI client talks to the pipeline; a model name is a preset.
+
+A stream brings sentences that have been verified: a chat client cannot take back what it has shown. Comments in the
+stream tell which stage is at work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from time import monotonic, perf_counter, time
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastapi import APIRouter, Depends, Path, Request
+from fastapi.responses import StreamingResponse
+from fastapi.sse import EventSourceResponse, format_sse_event
+
+from discorag.errors import InputError, ModelError, NotFoundError
+from discorag.ledger import Failure, Ledger, StageRecord
+from discorag.models.deadline import each_within
+from discorag.models.protocol import Message
+from discorag.rhetoric.render import answer_markdown
+from discorag.rhetoric.standalone import standalone
+from graphs.facade import AskResult
+from graphs.serving.access import Principal, Reader, Role, allowed
+from graphs.serving.ask import Reply, unless_gone
+from graphs.serving.openai_types import ChatCompletion, ChatMessage, ChatRequest, ChatUsage, Choice, Model, ModelList
+from graphs.serving.presets import NEEDS_MODEL, PRESETS
+from graphs.serving.problems import COMMON, documented, problem_of
+from graphs.serving.service import Served, Service
+from prompts import load
+
+router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=COMMON)
+ALONE = "(There is no language model that could read the conversation: this answers your last message alone.)"
+_AS_IT_STANDS = "the question as it stands"
+
+
+@router.get("/models", dependencies=[Depends(allowed(Role.READ))])
+async def models(served: Served) -> ModelList:
+    """The pipelines; those that need a language model are listed if there is one."""
+    return ModelList(data=[Model(id=name) for name in _offered(served)])
+
+
+@router.get("/models/{name}", responses=documented(404), dependencies=[Depends(allowed(Role.READ))])
+async def model(served: Served, name: Annotated[str, Path(max_length=100)]) -> Model:
+    """One of them."""
+    _preset(name, served)
+    return Model(id=name)
+
+
+@router.post(
+    "/chat/completions",
+    response_model=ChatCompletion,
+    responses=documented(404, 502) | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def chat(request: Request, asked: ChatRequest, who: Reader, served: Served) -> ChatCompletion | StreamingResponse:
+    """Answer the last message of a conversation."""
+    preset, talk = _preset(asked.model, served), _Talk.of(asked)
+    if asked.stream:
+        served.check_room()
+        return EventSourceResponse(_stream(asked, talk, preset, who, served))
+    async with served.question():
+        return await unless_gone(request, _completed(asked, talk, preset, who, served))
+
+
+@dataclass(frozen=True)
+class _Talk:
+    """A conversation: how to answer, what was said before, and the question."""
+
+    instruction: str
+    history: tuple[Message, ...]
+    question: str
+
+    @classmethod
+    def of(cls, asked: ChatRequest) -> _Talk:
+        """Raises `InputError` if the last message is not the user's, or empty."""
+        *before, last = asked.messages
+        if last.role != "user" or not last.text.strip():
+            raise InputError("The last message is no question.", hint="End the conversation with a message of user.")
+        told = [t.text for t in before if t.role in ("system", "developer")]
+        said = [Message(role=t.role, content=t.text) for t in before if t.role == "user" or t.role == "assistant"]
+        return cls("\n\n".join(told), tuple(said), last.text)
+
+
+async def _completed(
+    asked: ChatRequest, talk: _Talk, preset: dict[str, Any], who: Principal, served: Service
+) -> ChatCompletion:
+    question, record = await _question(talk, served)
+    result = await served.rag.aask(**_arguments(asked, talk, question, preset, who))
+    reply, note = _reply(result, record, served), _note(talk, served)
+    message = ChatMessage(content="".join(_content(reply, note)))
+    return ChatCompletion(
+        id=_id(),
+        created=int(time()),
+        model=asked.model,
+        choices=[Choice(message=message)],
+        usage=ChatUsage.of(reply.ledger.usage),
+        disco_rag=reply,
+    )
+
+
+async def _stream(
+    asked: ChatRequest, talk: _Talk, preset: dict[str, Any], who: Principal, served: Service
+) -> AsyncGenerator[bytes]:
+    end, chunk = monotonic() + served.settings.deadline_s, _Chunks(asked.model)
+    try:
+        async with served.counted():
+            yield chunk.delta({"role": "assistant", "content": ""})
+            question, record = await _question(talk, served)
+            arguments = _arguments(asked, talk, question, preset, who)
+            async with aclosing(served.rag.astream(**arguments)) as stream:
+                async for part in each_within(stream, end):
+                    if not isinstance(part, AskResult):
+                        yield _comment(part)
+                        continue
+                    reply = _reply(part, record, served)
+                    for piece in _content(reply, _note(talk, served)):
+                        yield chunk.delta({"content": piece})
+                    yield chunk.last(reply)
+                    if asked.stream_options and asked.stream_options.include_usage:
+                        yield chunk.usage(ChatUsage.of(reply.ledger.usage))
+        yield format_sse_event(data_str="[DONE]")
+    except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
+        _, problem = problem_of(error)
+        yield format_sse_event(data_str=problem.model_dump_json())
+
+
+async def _question(talk: _Talk, served: Service) -> tuple[str, StageRecord | None]:
+    """The question as it is searched for, and what that cost: a model, if there is one, makes it self-contained."""
+    model, start = served.rag.resources.model, perf_counter()
+    if not talk.history or model is None:
+        return talk.question, None
+    try:
+        made = await standalone(talk.question, talk.history, model, load("standalone"))
+    except ModelError as error:
+        failures = (Failure.of("standalone", error, fallback=_AS_IT_STANDS),)
+        record = StageRecord(stage="standalone", seconds=perf_counter() - start, failures=failures)
+        return talk.question, record if error.usage is None else record.model_copy(update={"usage": error.usage})
+    return made.value, StageRecord(
+        stage="standalone",
+        engine="llm",
+        model=model.name,
+        prompt_hash=made.prompt_hash,
+        seconds=perf_counter() - start,
+        usage=made.usage,
+    )
+
+
+def _arguments(
+    asked: ChatRequest, talk: _Talk, question: str, preset: dict[str, Any], who: Principal
+) -> dict[str, Any]:
+    tokens = asked.max_completion_tokens or asked.max_tokens
+    given = {"temperature": asked.temperature, "answer_tokens": max(16, tokens) if tokens else None}
+    switches = preset | {name: value for name, value in given.items() if value is not None}
+    return switches | {
+        "query": question,
+        "instruction": talk.instruction,
+        "tenant": who.tenant,
+        "corpus": asked.corpus,
+    }
+
+
+def _reply(result: AskResult, record: StageRecord | None, served: Service) -> Reply:
+    """The result, with what it cost to make the question self-contained."""
+    stages = (record, *result.ledger.stages) if record else result.ledger.stages
+    ledger = Ledger(stages=stages)
+    served.meters.observe(ledger)
+    return Reply.to(result.model_copy(update={"ledger": ledger}))
+
+
+def _note(talk: _Talk, served: Service) -> str:
+    return f"{ALONE}\n\n" if talk.history and served.rag.resources.model is None else ""
+
+
+def _content(reply: Reply, note: str) -> list[str]:
+    return [note, *answer_markdown(reply.answer)] if note else list(answer_markdown(reply.answer))
+
+
+@dataclass
+class _Chunks:
+    """Makes the chunks of one streamed reply."""
+
+    model: str
+
+    def __post_init__(self) -> None:
+        self._head: dict[str, Any] = {
+            "id": _id(), "object": "chat.completion.chunk", "created": int(time()), "model": self.model
+        }  # fmt: skip
+
+    def delta(self, delta: dict[str, str], finish: str | None = None, **more: Any) -> bytes:
+        """A piece of the message."""
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return _event({**self._head, "choices": [choice], **more})
+
+    def last(self, reply: Reply) -> bytes:
+        """The end of the message, with the answer as POST /ask gives it."""
+        return self.delta({}, "stop", disco_rag=reply.model_dump(mode="json"))
+
+    def usage(self, usage: ChatUsage) -> bytes:
+        """What it cost."""
+        return _event({**self._head, "choices": [], "usage": usage.model_dump()})
+
+
+def _event(data: dict[str, Any]) -> bytes:
+    import json
+
+    return format_sse_event(data_str=json.dumps(data, ensure_ascii=False))
+
+
+def _comment(event: dict[str, Any]) -> bytes:
+    return format_sse_event(comment=f"{event['stage']} {event['event']}")
+
+
+def _id() -> str:
+    return f"chatcmpl-{uuid4().hex}"
+
+
+def _offered(served: Service) -> list[str]:
+    has_model = served.rag.resources.model is not None
+    return [name for name in PRESETS if has_model or name not in NEEDS_MODEL]
+
+
+def _preset(name: str, served: Service) -> dict[str, Any]:
+    """Raises `NotFoundError`."""
+    if name not in _offered(served):
+        raise NotFoundError(f"There is no model {name!r}.", hint=f"There are {', '.join(_offered(served))}.")
+    return PRESETS[name]

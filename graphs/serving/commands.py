@@ -1,0 +1,69 @@
+"""``disco-rag serve`` and ``disco-rag key``."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from discorag.errors import ConfigError
+from discorag.settings import Settings, read_settings
+
+err = Console(stderr=True)
+_EXTRA = "pip install 'disco-rag[api]' (make serve does)."
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on (default: as configured).")] = None,
+    port: Annotated[int | None, typer.Option(help="Port (default: as configured).")] = None,
+) -> None:
+    """Serve the HTTP API until SIGTERM or Ctrl-C; requests under way are finished."""
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    settings = read_settings()
+    settings = settings.model_copy(update={"api": settings.api.model_copy(update=given)})
+    try:
+        import uvicorn
+
+        from graphs.api import create_app
+        from graphs.serving.logs import log_as_json
+        from graphs.serving.telemetry import trace
+    except ImportError as error:
+        raise ConfigError(f"The API needs {error.name}, which is not installed.", hint=_EXTRA) from error
+    app = create_app(settings)
+    log_as_json(texts=settings.api.log_text)
+    trace(texts=settings.api.log_text)
+    typer.echo(f"disco-rag: http://{settings.api.host}:{settings.api.port}/docs")
+    signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it once more when all is closed
+    uvicorn.Server(uvicorn.Config(app, **_options(settings))).run()
+
+
+def _options(settings: Settings) -> dict[str, Any]:
+    api = settings.api
+    listen = {"host": api.host, "port": api.port, "log_config": None, "access_log": False, "server_header": False}
+    return listen | {"timeout_graceful_shutdown": api.drain_s, "h11_max_incomplete_event_size": 16_384}
+
+
+def _stop(*_: object) -> None:
+    sys.exit()
+
+
+def key(
+    name: Annotated[str, typer.Argument(help="The key's own name, for logs.")],
+    tenant: Annotated[str, typer.Option(help="Whose documents it opens.")],
+    role: Annotated[list[str] | None, typer.Option(help="read, write, operate; repeatable.")] = None,
+) -> None:
+    """Make an API key: it is shown once, on standard error; its entry for the file of keys goes to standard output."""
+    try:
+        from graphs.serving.access import Role, new_key
+    except ImportError as error:
+        raise ConfigError(f"The API needs {error.name}, which is not installed.", hint=_EXTRA) from error
+    known = {str(r): r for r in Role}
+    wrong = [r for r in role or [] if r not in known]
+    if wrong:
+        raise ConfigError(f"--role {wrong[0]} is unknown.", hint=f"Roles are {', '.join(known)}.")
+    made, entry = new_key(name, tenant, [known[r] for r in role or ["read"]])
+    err.print(made)
+    typer.echo(entry)

@@ -1,0 +1,88 @@
+"""GET and DELETE /documents, GET /trees."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response, status
+from pydantic import BaseModel
+
+from discorag.errors import NotFoundError
+from discorag.hierarchy.node import Chunk
+from discorag.rst.render import tree_mermaid
+from discorag.store.protocol import Manifest
+from graphs.serving.access import Reader, Writer
+from graphs.serving.problems import COMMON, documented
+from graphs.serving.service import Served
+
+router = APIRouter(tags=["documents"], responses=COMMON)
+Corpus = Annotated[str | None, Query(min_length=1, max_length=200, description="Named set of documents.")]
+
+
+class StoredDocument(BaseModel):
+    """A stored document: ``name`` is the uploaded file's."""
+
+    doc_id: str
+    name: str
+    title: str
+    chunks: int
+    content_hash: str
+
+
+class Documents(BaseModel):
+    """A part of the documents of a corpus, by name, and how many there are."""
+
+    total: int
+    documents: list[StoredDocument]
+
+
+class ChunkTree(BaseModel):
+    """A chunk with its RST tree, also drawn as a Mermaid flowchart."""
+
+    chunk: Chunk
+    mermaid: str
+
+
+@router.get("/documents")
+async def documents(
+    who: Reader,
+    served: Served,
+    corpus: Corpus = None,
+    offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Documents:
+    """The stored documents."""
+    found = await asyncio.to_thread(served.rag.documents, tenant=who.tenant, corpus=corpus)
+    shown = [_shown(served.uploads.name_of(m.uri), m) for m in found[offset : offset + limit]]
+    return Documents(total=len(found), documents=shown)
+
+
+@router.delete("/documents/{doc_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404))
+async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = None) -> Response:
+    """Delete a document, and the file that was uploaded."""
+    scope, store = served.rag.scope(tenant=who.tenant, corpus=corpus), served.rag.resources.store
+    manifest = await asyncio.to_thread(store.manifest, scope, str(doc_id))
+    if manifest is None or not await asyncio.to_thread(store.delete, scope, str(doc_id)):
+        raise NotFoundError(f"There is no document {doc_id}.", hint="GET /documents lists them.")
+    await asyncio.to_thread(served.uploads.remove, scope, manifest.uri)
+    return Response(status_code=status.HTTP_204_NO_CONTENT)
+
+
+@router.get("/trees/{doc_id}", responses=documented(404))
+async def trees(
+    who: Reader,
+    served: Served,
+    doc_id: UUID,
+    corpus: Corpus = None,
+    chunk: Annotated[int | None, Query(ge=0, le=10**9, description="Only this chunk, from 0.")] = None,
+) -> list[ChunkTree]:
+    """The RST tree of each chunk of a document; spans are characters of its canonical text."""
+    scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
+    found = await asyncio.to_thread(served.rag.resources.store.chunks_of, scope, str(doc_id))
+    return [ChunkTree(chunk=c, mermaid=tree_mermaid(c)) for c in found if chunk in (None, c.order)]
+
+
+def _shown(name: str, m: Manifest) -> StoredDocument:
+    return StoredDocument(doc_id=m.doc_id, name=name, title=m.title, chunks=m.chunks, content_hash=m.content_hash)

@@ -1,0 +1,73 @@
+"""GET /healthz, /readyz and /metrics."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+from fastapi import APIRouter, Depends, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel
+
+from graphs.serving.access import Role, allowed
+from graphs.serving.problems import COMMON, documented
+from graphs.serving.service import Served
+
+router = APIRouter(tags=["operation"])
+_PROBE_S = 3.0
+
+
+class Health(BaseModel):
+    """The process answers."""
+
+    status: str = "ok"
+
+
+class Readiness(BaseModel):
+    """What questions need. ``language_model`` is none, reachable or unreachable; unreachable ones are stood in for."""
+
+    status: str = "ready"
+    encoder: str
+    language_model: str
+
+
+@router.get("/healthz")
+async def healthz() -> Health:
+    """Whether the process lives."""
+    return Health()
+
+
+@router.get("/readyz", responses=documented(503, 504))
+async def readyz(served: Served) -> Readiness:
+    """Whether questions can be answered: the store answers."""
+    resources = served.rag.resources
+    async with asyncio.timeout(_PROBE_S):
+        await asyncio.to_thread(resources.store.manifest, served.rag.scope(), "probe")
+    return Readiness(encoder=resources.encoder.version, language_model=await _model(served))
+
+
+async def _model(served: Served) -> str:
+    model, settings = served.rag.resources.model, served.rag.resources.settings.llm
+    if model is None:
+        return "none"
+    if settings.base_url is None:
+        return "reachable"
+    headers = {"Authorization": f"Bearer {settings.api_key.get_secret_value()}"} if settings.api_key else {}
+    try:
+        async with httpx.AsyncClient(timeout=_PROBE_S) as client:
+            reply = await client.get(f"{settings.base_url.rstrip('/')}/models", headers=headers)
+    except httpx.HTTPError:
+        return "unreachable"
+    return "reachable" if reply.is_success else "unreachable"
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses=COMMON | {200: {"content": {"text/plain": {}}}},
+    dependencies=[Depends(allowed(Role.OPERATE))],
+)
+async def metrics(served: Served) -> Response:
+    """Numbers for Prometheus."""
+    served.meters.jobs_waiting.set(served.jobs.waiting)
+    return Response(served.meters.text(), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,101 @@
+"""POST /ingest and the jobs that it makes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, File, Form, Path, UploadFile, status
+from pydantic import BaseModel
+
+from discorag.errors import DiscoRagError, StoreError, UnknownFormatError
+from discorag.ingest import DocumentOutcome, Status
+from discorag.ledger import Failure
+from discorag.text.document import Scope
+from graphs.facade import DiscoRAG
+from graphs.serving.access import Reader, Writer
+from graphs.serving.jobs import Ingest, Job
+from graphs.serving.meters import Meters
+from graphs.serving.problems import COMMON, RefusedError, documented
+from graphs.serving.service import Served
+from graphs.serving.uploads import Uploads
+
+router = APIRouter(prefix="/ingest", tags=["documents"], responses=COMMON)
+JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="As POST /ingest returned it.")]
+Corpus = Annotated[str | None, Form(min_length=1, max_length=200, description="Named set of documents.")]
+
+
+class Progress(BaseModel):
+    """A job, with the number of files that are settled and that failed."""
+
+    job: Job
+    settled: int
+    failed: int
+    total: int
+
+    @classmethod
+    def of(cls, job: Job) -> Progress:
+        """As it stands."""
+        settled = [f for f in job.files if f.status is not None]
+        failed = sum(f.status is Status.FAILED for f in settled)
+        return cls(job=job, settled=len(settled), failed=failed, total=len(job.files))
+
+
+@router.post("", status_code=status.HTTP_202_ACCEPTED, responses=documented(415, 507))
+async def ingest(
+    who: Writer,
+    served: Served,
+    files: Annotated[
+        list[UploadFile], File(min_length=1, max_length=1000, description="Text, Markdown, HTML, PDF, DOCX.")
+    ],
+    corpus: Corpus = None,
+) -> Progress:
+    """Accept files. They are on disk when this returns; a job reads them, and goes on after a restart.
+
+    A file of the same name in the same corpus replaces the document.
+    """
+    scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
+    sent = {file.filename or "": file.file for file in files}
+    try:
+        staged = await asyncio.to_thread(served.uploads.stage, scope, sent)
+        try:
+            return Progress.of(await served.jobs.accept(scope, list(sent), staged.publish))
+        finally:
+            await asyncio.to_thread(staged.discard)
+    except (UnknownFormatError, StoreError) as error:
+        status_code = 415 if isinstance(error, UnknownFormatError) else 507
+        raise RefusedError(status_code, error.kind, error.message, hint=error.hint) from error
+
+
+@router.get("/{job_id}", responses=documented(404))
+async def job(who: Reader, served: Served, job_id: JobId) -> Progress:
+    """How far a job is."""
+    return Progress.of(await served.jobs.of(who.tenant, job_id))
+
+
+@router.delete("/{job_id}", responses=documented(404))
+async def cancel(who: Writer, served: Served, job_id: JobId) -> Progress:
+    """Stop a job. Documents that are stored stay; the others are not read."""
+    return Progress.of(await served.jobs.cancel(who.tenant, job_id))
+
+
+@router.post("/{job_id}/retry", responses=documented(404))
+async def retry(who: Writer, served: Served, job_id: JobId) -> Progress:
+    """Read the files that failed, or that a cancelled job left, once more."""
+    return Progress.of(await served.jobs.retry(who.tenant, job_id))
+
+
+def reader_of(rag: DiscoRAG, uploads: Uploads, meters: Meters) -> Ingest:
+    """What a job does with a file: the ingest graph over it alone."""
+
+    async def read(scope: Scope, name: str) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+        path = uploads.path(scope, name)
+        result = await rag.aingest(path, tenant=scope.tenant, corpus=scope.corpus)
+        meters.observe(result.ledger)
+        if not result.outcomes:
+            raise DiscoRagError(f"{name} was not read.", hint="Upload it again.")
+        outcome = result.outcomes[-1]
+        note = outcome.note.replace(str(path.resolve().parent) + "/", "")
+        return outcome.model_copy(update={"note": note}), result.ledger.failures
+
+    return read

@@ -1,0 +1,247 @@
+"""Ingest jobs: what was accepted is on disk, is worked off in turn, and survives a restart.
+
+A job is a record in a SQLite-backed `diskcache.Cache` and a list of uploaded files. One worker takes the jobs in turn,
+a file at a time, so that a long job does not hold up a short one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+from uuid import uuid4
+
+import structlog
+from diskcache import Cache
+from pydantic import BaseModel, ConfigDict
+
+from discorag.errors import DiscoRagError, NotFoundError, StoreError
+from discorag.ingest import DocumentOutcome, Status
+from discorag.ledger import Failure
+from discorag.text.document import Scope
+
+T = TypeVar("T")
+
+_log = structlog.get_logger("disco_rag.api")
+KEPT_S = 7 * 86_400
+"""How long the record of a job that is done is kept, in seconds."""
+_SYNC_FULL = 2  # SQLite's synchronous=FULL: what was committed survives a power failure
+
+
+class JobStatus(StrEnum):
+    """Where a job is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"  # done, but not with every file
+    CANCELLED = "cancelled"
+
+
+class JobFile(BaseModel):
+    """One file of a job; ``status`` is None until it is settled, ``note`` says why a file failed."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    status: Status | None = None
+    chunks: int = 0
+    note: str = ""
+    failures: tuple[Failure, ...] = ()
+
+
+class Job(BaseModel):
+    """An ingest job."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    tenant: str
+    corpus: str
+    status: JobStatus = JobStatus.WAITING
+    files: tuple[JobFile, ...]
+    created: datetime
+    ended: datetime | None = None
+
+    @property
+    def scope(self) -> Scope:
+        """Whose documents these become."""
+        return Scope(tenant=self.tenant, corpus=self.corpus)
+
+    @property
+    def next_file(self) -> int | None:
+        """Index of the first file that is not settled; None if all are."""
+        return next((i for i, f in enumerate(self.files) if f.status is None), None)
+
+    def settled(self, index: int, file: JobFile) -> Job:
+        """The job with this file settled, which ends it if it is the last."""
+        files = (*self.files[:index], file, *self.files[index + 1 :])
+        job = self.model_copy(update={"files": files, "status": JobStatus.RUNNING})
+        if job.next_file is not None:
+            return job
+        return job.closed(JobStatus.FAILED if any(f.status is Status.FAILED for f in files) else JobStatus.DONE)
+
+    def closed(self, status: JobStatus) -> Job:
+        """The job at its end."""
+        return self.model_copy(update={"status": status, "ended": datetime.now(UTC)})
+
+
+Ingest = Callable[[Scope, str], Awaitable[tuple[DocumentOutcome, tuple[Failure, ...]]]]
+"""Reads one uploaded file into the store of its scope: (scope, name) -> what became of it."""
+
+
+class Jobs:
+    """The jobs of one server.
+
+    Args:
+        folder: Where the records are.
+        ingest: Reads one file.
+        settled: Told of every file that is settled.
+
+    Raises:
+        StoreError: By any method: the disk is full or broken. What was acknowledged stays as it was.
+    """
+
+    def __init__(self, folder: Path, ingest: Ingest, settled: Callable[[JobFile], None]) -> None:
+        self._records = Cache(str(folder), eviction_policy="none", sqlite_synchronous=_SYNC_FULL)
+        self._ingest = ingest
+        self._settled = settled
+        self._turns: asyncio.Queue[str] = asyncio.Queue()
+        self._changes = asyncio.Lock()
+        self._now: tuple[str, asyncio.Task[JobFile]] | None = None
+
+    async def resume(self) -> None:
+        """Queue what an earlier run of the server left."""
+        for job in sorted(await self._all(), key=lambda j: j.created):
+            if job.ended is None:
+                self._turns.put_nowait(job.id)
+
+    @property
+    def waiting(self) -> int:
+        """Jobs in the queue, the one at work not counted."""
+        return self._turns.qsize()
+
+    async def accept(self, scope: Scope, names: Sequence[str], publish: Callable[[], None]) -> Job:
+        """A new job for files that were uploaded; when this returns it is on disk.
+
+        ``publish`` puts the files where the job finds them; if it fails (`StoreError`) there is no job.
+        """
+        files = tuple(JobFile(name=name) for name in names)
+        created = datetime.now(UTC)
+        job = Job(id=uuid4().hex, tenant=scope.tenant, corpus=scope.corpus, files=files, created=created)
+        await self._save(job)
+        try:
+            await asyncio.to_thread(publish)
+        except StoreError:
+            await _on_disk(lambda: self._records.delete(job.id))
+            raise
+        self._turns.put_nowait(job.id)
+        return job
+
+    async def of(self, tenant: str, job_id: str) -> Job:
+        """A job of this tenant. Raises `NotFoundError`."""
+        job = await self._load(job_id)
+        if job is None or job.tenant != tenant:
+            raise NotFoundError(f"There is no job {job_id}.", hint="Finished jobs are forgotten after a week.")
+        return job
+
+    async def cancel(self, tenant: str, job_id: str) -> Job:
+        """Stop a job: files that are stored stay, the one at work and later ones are not read. Raises as `of`."""
+        async with self._changes:
+            job = await self.of(tenant, job_id)
+            if job.ended is None:
+                job = await self._save(job.closed(JobStatus.CANCELLED))
+                if self._now and self._now[0] == job_id:
+                    self._now[1].cancel()
+        return job
+
+    async def retry(self, tenant: str, job_id: str) -> Job:
+        """Queue the files that failed, or were not read, once more. Raises as `of`."""
+        async with self._changes:
+            job = await self.of(tenant, job_id)
+            files = tuple(JobFile(name=f.name) if f.status in (None, Status.FAILED) else f for f in job.files)
+            if job.ended is not None and any(f.status is None for f in files):
+                update = {"files": files, "status": JobStatus.WAITING, "ended": None}
+                job = await self._save(job.model_copy(update=update))
+                self._turns.put_nowait(job.id)
+        return job
+
+    async def work(self) -> None:
+        """Work off jobs until cancelled; a file that is at work then is read again after the next `resume`."""
+        while True:
+            job_id = await self._turns.get()
+            with suppress(StoreError):  # its record cannot be written: it is taken up at the next start
+                await self._turn(job_id)
+
+    async def _turn(self, job_id: str) -> None:
+        """Settle one file of a job, which ends it or puts it behind the others."""
+        job = await self._load(job_id)
+        if job is None or job.ended is not None or (index := job.next_file) is None:
+            return
+        file = await self._cancellable(job, job.files[index])
+        async with self._changes:
+            job = await self._load(job_id)
+            if job is None or job.ended is not None or file.status is None:  # cancelled meanwhile
+                return
+            job = await self._save(job.settled(index, file))
+        self._settled(file)
+        if job.ended is None:
+            self._turns.put_nowait(job_id)
+
+    async def _cancellable(self, job: Job, file: JobFile) -> JobFile:
+        """The file settled, in a task that `cancel` can stop while this one lives on."""
+        task = asyncio.create_task(self._read(job, file))
+        self._now = (job.id, task)
+        try:
+            await asyncio.wait({task})
+        finally:
+            self._now = None
+            task.cancel()  # does nothing to one that is done
+            await asyncio.wait({task})  # nothing is at work when this ends
+        return file if task.cancelled() else task.result()
+
+    async def _read(self, job: Job, file: JobFile) -> JobFile:
+        try:
+            outcome, failures = await self._ingest(job.scope, file.name)
+        except DiscoRagError as error:
+            failed = Failure.of("ingest", error)
+            return file.model_copy(update={"status": Status.FAILED, "note": str(error), "failures": (failed,)})
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other files are read
+            _log.error("failed", job=job.id, exc_info=error)
+            note = "Something went wrong; the server's log has it under the job's id."
+            return file.model_copy(update={"status": Status.FAILED, "note": note})
+        update = {"status": outcome.status, "chunks": outcome.chunks, "note": outcome.note, "failures": failures}
+        return file.model_copy(update=update)
+
+    async def _save(self, job: Job) -> Job:
+        kept = None if job.ended is None else KEPT_S
+        await _on_disk(lambda: self._records.set(job.id, job.model_dump_json(), expire=kept))
+        return job
+
+    async def _load(self, job_id: str) -> Job | None:
+        found = await _on_disk(lambda: self._records.get(job_id))
+        return Job.model_validate_json(str(found)) if found else None
+
+    async def _all(self) -> list[Job]:
+        ids = await _on_disk(lambda: list(self._records.iterkeys()))
+        return [job for job_id in ids if (job := await self._load(str(job_id)))]
+
+    def close(self) -> None:
+        """Close the records."""
+        self._records.close()
+
+
+async def _on_disk(call: Callable[[], T]) -> T:
+    """Raises `StoreError` where the disk does."""
+    import sqlite3
+
+    from diskcache import Timeout
+
+    try:
+        return await asyncio.to_thread(call)
+    except (OSError, sqlite3.Error, Timeout) as error:
+        raise StoreError(f"Jobs cannot be written or read: {error}.", hint="Check the disk of the uploads.") from error
