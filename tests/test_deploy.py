@@ -1,0 +1,391 @@
+"""docker-compose.yml, Dockerfile and the secrets against each other and against the code; no Docker is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import threading
+import tomllib
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import typer.main
+import yaml
+from pydantic import BaseModel, Field
+
+from discorag.settings import Settings, read_settings
+from graphs import cli
+from graphs.serving.access import Access, Role
+
+ROOT = Path(__file__).parents[1]
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CONSTRAINTS = dict(
+    line.split("==") for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines() if line
+)
+VLLM_PYTHON = ROOT / ".venv-vllm/bin/python"
+APIS = ["api", "api-cpu"]
+SERVERS = ["chat", "embed", "rerank"]
+
+
+class Mount(BaseModel):
+    source: str
+    target: str
+
+
+class Health(BaseModel):
+    test: list[str]
+
+
+class Service(BaseModel):
+    image: str
+    profiles: set[str]
+    ports: list[str] = []
+    networks: list[str]
+    secrets: list[str | Mount]
+    environment: dict[str, str | int] = {}
+    entrypoint: list[str] = []
+    command: list[str] = []
+    depends_on: dict[str, dict[str, str]] = {}
+    healthcheck: Health | None = None
+    cap_drop: list[str]
+    security_opt: list[str]
+    read_only: bool = False
+    tmpfs: list[str] = []
+    stop_grace_period: str = "10s"
+
+    @property
+    def mounts(self) -> list[Mount]:
+        """Its secrets in the long form."""
+        return [Mount(source=s, target=s) if isinstance(s, str) else s for s in self.secrets]
+
+    def flag(self, name: str) -> str:
+        """Value of ``--name=value`` in the command."""
+        return next(part.split("=", 1)[1] for part in self.command if part.startswith(f"--{name}="))
+
+
+class Compose(BaseModel):
+    services: dict[str, Service]
+    networks: dict[str, dict[str, bool] | None]
+    secrets: dict[str, dict[str, str]] = Field(default_factory=dict)
+
+    def up(self, profile: str) -> set[str]:
+        """Names of the services of ``docker compose --profile ... up``."""
+        return {name for name, service in self.services.items() if profile in service.profiles}
+
+
+def read_compose() -> Compose:
+    """docker-compose.yml as Compose reads it where no variable is set."""
+    text = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+    filled = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
+    left = re.findall(r"(?<!\$)\$[\w{]\w*", filled)
+    assert not left, f"variables without a default: {left}"
+    return Compose.model_validate(yaml.safe_load(filled.replace("$$", "$")))
+
+
+COMPOSE = read_compose()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that ``make secrets`` makes."""
+    folder = tmp_path_factory.mktemp("clone")
+    make_secrets(folder)
+    return folder / "secrets"
+
+
+def make_secrets(folder: Path) -> str:
+    command = [sys.executable, str(ROOT / "deploy/make_secrets.py")]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def instruction(name: str) -> list[str]:
+    """Arguments of the last such instruction of the Dockerfile that is in exec form."""
+    return json.loads([line for line in DOCKERFILE if line.startswith(f"{name} [")][-1].removeprefix(name))
+
+
+def image_environment() -> dict[str, str]:
+    last = [line for line in DOCKERFILE if line.startswith("ENV ")][-1]
+    return dict(part.split("=", 1) for part in shlex.split(last.removeprefix("ENV ")))
+
+
+def test_each_profile_starts_its_services_and_no_others() -> None:
+    assert COMPOSE.up("gpu") == {"api", "qdrant", "fetch", *SERVERS}
+    assert COMPOSE.up("cpu") == {"api-cpu", "qdrant"}
+
+
+@pytest.mark.parametrize("profile", ["cpu", "gpu"])
+def test_what_a_service_waits_for_starts_with_it(profile: str) -> None:
+    up = COMPOSE.up(profile)
+    assert all(set(COMPOSE.services[name].depends_on) <= up for name in up)
+
+
+def test_a_service_waits_for_health_only_where_there_is_a_check() -> None:
+    for service in COMPOSE.services.values():
+        for other, wait in service.depends_on.items():
+            ends = other == "fetch"
+            assert wait["condition"] == ("service_completed_successfully" if ends else "service_healthy")
+            assert ends or COMPOSE.services[other].healthcheck
+
+
+def test_only_the_api_publishes_a_port_and_that_to_this_machine() -> None:
+    assert {name for name, service in COMPOSE.services.items() if service.ports} == set(APIS)
+    ports = [port for name in APIS for port in COMPOSE.services[name].ports]
+    assert ports == [f"127.0.0.1:{Settings().api.port}:{Settings().api.port}"] * 2
+
+
+def test_stores_and_model_servers_are_on_internal_networks_only() -> None:
+    for name in ["qdrant", *SERVERS]:
+        assert all((COMPOSE.networks[n] or {}).get("internal") for n in COMPOSE.services[name].networks), name
+
+
+def test_no_service_gains_privileges() -> None:
+    for name, service in COMPOSE.services.items():
+        assert (service.cap_drop, service.security_opt) == (["ALL"], ["no-new-privileges:true"]), name
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_the_api_writes_to_its_volume_and_tmp_only(name: str) -> None:
+    service = COMPOSE.services[name]
+    assert service.read_only
+    assert [mount.split(":")[0] for mount in service.tmpfs] == ["/tmp"]
+    assert image_environment()["HOME"] == "/data"
+    assert "WORKDIR /data" in DOCKERFILE
+
+
+def test_the_image_runs_as_a_user_without_rights() -> None:
+    user = [line for line in DOCKERFILE if line.startswith("USER ")][-1]
+    assert int(user.removeprefix("USER ").split(":")[0]) >= 1000
+
+
+def test_images_are_pinned_to_versions() -> None:
+    images = [service.image for service in COMPOSE.services.values()]
+    bases = [line.split()[1] for line in DOCKERFILE if line.startswith("FROM ") and ":" in line]
+    assert bases
+    for image in [*images, *bases]:
+        assert re.search(r":v?\d+\.\d+\.\d+(-[\w-]+)?$", image), image
+
+
+def test_images_are_of_the_versions_that_the_code_is_written_for() -> None:
+    qdrant = COMPOSE.services["qdrant"].image.split(":v")[1].split("-")[0]
+    assert qdrant.split(".")[:2] == CONSTRAINTS["qdrant-client"].split(".")[:2]
+    [extra] = PROJECT["optional-dependencies"]["vllm"]
+    images = {COMPOSE.services[name].image for name in [*SERVERS, "fetch"]}
+    assert images == {f"vllm/vllm-openai:v{extra.partition('==')[2]}"}
+    assert {COMPOSE.services[name].image for name in APIS} == {f"disco-rag:{PROJECT['version']}"}
+
+
+def test_the_image_starts_a_command_that_exists() -> None:
+    [script], [command] = instruction("ENTRYPOINT"), instruction("CMD")
+    assert PROJECT["scripts"][script] == f"{cli.main.__module__}:{cli.main.__name__}"
+    assert command in typer.main.get_group(cli.app).commands
+    assert not any(COMPOSE.services[name].command for name in APIS)
+
+
+def test_the_api_may_drain_before_it_is_killed() -> None:
+    for name in APIS:
+        assert int(COMPOSE.services[name].stop_grace_period.removesuffix("s")) > Settings().api.drain_s
+
+
+def test_the_builder_sees_what_is_copied_and_nothing_else() -> None:
+    copied = {part for line in DOCKERFILE if re.match(r"COPY (?!--from)", line) for part in line.split()[1:-1]}
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert {line.removeprefix("!") for line in lines if line.startswith("!")} == copied
+    assert "*" in lines
+    assert all((ROOT / name).exists() for name in copied)
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_every_setting_of_the_api_is_one(
+    name: str, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of(name, made, tmp_path, monkeypatch)
+    assert settings.api.host == "0.0.0.0"
+    assert urlsplit(settings.store.url or "").hostname == "qdrant"
+    assert secret(settings.store.api_key) == (made / "qdrant_api_key").read_text(encoding="utf-8")
+
+
+def test_the_api_asks_the_models_that_the_servers_serve(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of("api", made, tmp_path, monkeypatch)
+    key = (made / "vllm_api_key").read_text(encoding="utf-8")
+    for section in (settings.llm, settings.encoder, settings.reranker):
+        server = COMPOSE.services[urlsplit(section.base_url or "").hostname or ""]
+        assert server.command[0] == section.model
+        assert secret(section.api_key) == key
+        assert set(server.networks) & set(COMPOSE.services["api"].networks)
+    assert settings.llm.context_tokens == int(COMPOSE.services["chat"].flag("max-model-len"))
+
+
+def test_the_stores_of_both_profiles_are_apart(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prefixes = {settings_of(name, made, tmp_path / name, monkeypatch).store.prefix for name in APIS}
+    assert len(prefixes) == 2
+
+
+def settings_of(name: str, made: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """What the API reads in its container; /run/secrets is ``folder``."""
+    service = COMPOSE.services[name]
+    folder.mkdir(exist_ok=True)
+    for mount in service.mounts:
+        (folder / mount.target).write_bytes((made / mount.source).read_bytes())
+    for variable in [n for n in os.environ if n.startswith("DISCO_RAG_")]:
+        monkeypatch.delenv(variable)
+    for variable, value in {**image_environment(), **service.environment}.items():
+        if variable.startswith("DISCO_RAG_"):
+            monkeypatch.setenv(variable, str(value))
+    monkeypatch.setenv("DISCO_RAG_SECRETS", str(folder))
+    monkeypatch.chdir(folder)
+    return read_settings()
+
+
+def secret(value: Any) -> str:
+    return value.get_secret_value() if value else ""
+
+
+def test_every_secret_that_is_used_is_declared_and_made(made: Path) -> None:
+    used = {mount.source for service in COMPOSE.services.values() for mount in service.mounts}
+    assert used == set(COMPOSE.secrets)
+    assert {made.parent / secret["file"] for secret in COMPOSE.secrets.values()} <= set(made.iterdir())
+
+
+def test_making_secrets_again_changes_none(tmp_path: Path) -> None:
+    make_secrets(tmp_path)
+    (tmp_path / "secrets/hf_token").write_text("hf_mine", encoding="utf-8")
+    before = {path: path.read_bytes() for path in (tmp_path / "secrets").iterdir()}
+    assert "has all" in make_secrets(tmp_path)
+    assert {path: path.read_bytes() for path in (tmp_path / "secrets").iterdir()} == before
+
+
+def test_a_client_key_that_was_taken_away_is_not_made_anew(tmp_path: Path) -> None:
+    make_secrets(tmp_path)
+    (tmp_path / "secrets/client_key").unlink()
+    make_secrets(tmp_path)
+    assert not (tmp_path / "secrets/client_key").exists()
+
+
+def test_secrets_are_random_and_closed_to_others_but_not_to_containers(made: Path, tmp_path: Path) -> None:
+    make_secrets(tmp_path)
+    for name in ("qdrant_api_key", "vllm_api_key", "client_key", "metrics_key"):
+        key = (made / name).read_text(encoding="utf-8")
+        assert len(key) >= 40
+        assert key != (tmp_path / "secrets" / name).read_text(encoding="utf-8")
+    assert made.stat().st_mode & 0o777 == 0o700
+    assert all(path.stat().st_mode & 0o777 == 0o644 for path in made.iterdir())
+
+
+def test_the_api_takes_the_keys_that_are_made(made: Path) -> None:
+    api = Settings().api.model_copy(update={"host": "0.0.0.0", "keys": made / "api_keys.toml"})
+    access = Access.of(Settings(api=api))
+    client = access.who((made / "client_key").read_text(encoding="utf-8"))
+    metrics = access.who((made / "metrics_key").read_text(encoding="utf-8"))
+    assert (client.tenant, client.roles) == ("default", {Role.READ, Role.WRITE})
+    assert metrics.roles == {Role.OPERATE}
+
+
+def test_the_models_that_are_fetched_are_those_that_are_served() -> None:
+    assert COMPOSE.services["fetch"].command == [COMPOSE.services[name].command[0] for name in SERVERS]
+
+
+def test_the_servers_of_one_gpu_leave_some_of_its_memory() -> None:
+    assert sum(float(COMPOSE.services[name].flag("gpu-memory-utilization")) for name in SERVERS) <= 0.95
+
+
+@pytest.mark.parametrize(
+    ("name", "program", "variable"),
+    [("chat", "vllm", "VLLM_API_KEY"), ("qdrant", "./entrypoint.sh", "QDRANT__SERVICE__API_KEY")],
+)
+def test_a_server_gets_its_key_from_the_file_and_its_arguments_whole(
+    name: str, program: str, variable: str, tmp_path: Path
+) -> None:
+    service = COMPOSE.services[name]
+    [mount] = service.mounts
+    (tmp_path / mount.target).write_text("the key", encoding="utf-8")
+    stub = tmp_path / program
+    stub.write_text(f'#!/bin/sh\nprintf "%s\\n" "${variable}" "$@"\n', encoding="utf-8")
+    stub.chmod(0o755)
+    entrypoint = [part.replace("/run/secrets", str(tmp_path)) for part in service.entrypoint]
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [*entrypoint, *service.command], cwd=tmp_path, env={"PATH": path}, check=True, capture_output=True, text=True
+    )
+    serve = ["serve"] if name == "chat" else []
+    assert done.stdout.splitlines() == ["the key", *serve, *service.command]
+
+
+def test_a_server_without_its_key_does_not_start(tmp_path: Path) -> None:
+    for name in ("chat", "qdrant"):
+        entrypoint = [part.replace("/run/secrets", str(tmp_path)) for part in COMPOSE.services[name].entrypoint]
+        assert subprocess.run(entrypoint, cwd=tmp_path, check=False, capture_output=True).returncode != 0
+
+
+@contextmanager
+def serving(path: str, status: int) -> Generator[int]:
+    """A server whose ``path`` answers with ``status``; its port."""
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status if self.path == path else 404)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Answer) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
+
+
+CHECKS = [
+    ("qdrant", "6333", "/readyz"),
+    *[(name, "8080", "/readyz") for name in APIS],
+    *[(name, "8000", "/health") for name in SERVERS],
+]
+
+
+@pytest.mark.parametrize(("name", "port", "path"), CHECKS)
+def test_a_health_check_tells_well_from_ill(name: str, port: str, path: str) -> None:
+    check = COMPOSE.services[name].healthcheck
+    assert check
+    assert [healthy(check.test, port, path, status) for status in (200, 503)] == [True, False]
+
+
+def test_the_image_has_a_health_check_of_its_own() -> None:
+    check = next(line for line in DOCKERFILE if line.startswith("HEALTHCHECK"))
+    test = ["CMD", *json.loads(check[check.index("[") :])]
+    assert [healthy(test, "8080", "/healthz", status) for status in (200, 503)] == [True, False]
+
+
+def healthy(test: list[str], port: str, path: str, status: int) -> bool:
+    """Whether a health check passes where ``path`` answers with ``status``."""
+    python = {"python": sys.executable, "python3": sys.executable}
+    with serving(path, status) as here:
+        command = [python.get(part, part).replace(f"127.0.0.1:{port}", f"127.0.0.1:{here}") for part in test[1:]]
+        command = [part.replace(f"127.0.0.1/{port}", f"127.0.0.1/{here}") for part in command]
+        assert any(str(here) in part for part in command)
+        return subprocess.run(command, check=False, capture_output=True, timeout=20).returncode == 0
+
+
+@pytest.mark.skipif(not VLLM_PYTHON.exists(), reason="make test-vllm installs vLLM")
+def test_vllm_knows_every_argument() -> None:
+    parse = (
+        "import json, sys\n"
+        "from vllm.entrypoints.launchers.cli_args import make_arg_parser\n"
+        "from vllm.utils.argparse_utils import FlexibleArgumentParser\n"
+        "for line in json.load(sys.stdin): make_arg_parser(FlexibleArgumentParser()).parse_args(line)\n"
+    )
+    commands = json.dumps([["--model", *COMPOSE.services[name].command] for name in SERVERS])
+    done = subprocess.run([VLLM_PYTHON, "-c", parse], input=commands, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
