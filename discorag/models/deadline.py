@@ -20,11 +20,12 @@ _deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 @contextmanager
 def models_within(seconds: float) -> Generator[None]:
     """Give the language model ``seconds`` for all its calls inside this block, tasks started in it included."""
-    token = _deadline.set(monotonic() + seconds)
+    before = _deadline.get()
+    _deadline.set(monotonic() + seconds)
     try:
         yield
     finally:
-        _deadline.reset(token)
+        _deadline.set(before)  # no reset: a generator that nobody finishes is closed in another context
 
 
 def seconds_left() -> float | None:

@@ -1,10 +1,17 @@
 """What the README shows is run as it stands."""
 
+import json
 import os
 import re
+import socket
 import subprocess
 import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
 
 from nodes.context import AnswerContext
 from tests.conftest import EXAMPLES
@@ -31,3 +38,52 @@ def test_the_table_of_switches_names_every_switch_and_no_other() -> None:
         re.findall(r"`(\w+)`", "".join(row.split("|")[1] for row in table.splitlines() if row.startswith("| `")))
     )
     assert named == AnswerContext.model_fields.keys() - {"resources", "tenant", "corpus"}
+
+
+@pytest.mark.server
+def test_the_curl_examples_work_as_they_stand(tmp_path: Path) -> None:
+    commands = re.findall(r"^curl (?:.*\\\n)*.*", README, re.MULTILINE)
+    assert len(commands) == 6
+    with serving(tmp_path) as (port, run):
+        said: list[str] = []
+        for command in commands:
+            if "JOB" in command:
+                job = json.loads(said[-1])["job"]["id"]
+                wait_until(lambda job=job: '"done"' in run(f"curl -s http://127.0.0.1:{port}/ingest/{job}"))
+                command = command.replace("JOB", job)
+            said.append(run(command.replace(":8080", f":{port}")))
+    ingest, done, answer, events, documents, chat = said
+    assert json.loads(ingest)["total"] == json.loads(done)["settled"] == 2
+    assert "influenza" in json.loads(answer)["text"]
+    assert [events.index(f"event: {name}") for name in ("start", "token", "answer")] == sorted(
+        events.index(f"event: {name}") for name in ("start", "token", "answer")
+    )
+    assert {d["name"] for d in json.loads(documents)["documents"]} == {"harlow-winter-trial.md", "pooled-analysis.md"}
+    assert "Sources:" in json.loads(chat)["choices"][0]["message"]["content"]
+
+
+@contextmanager
+def serving(home: Path) -> Generator[tuple[int, Callable[[str], str]]]:
+    """``disco-rag serve`` in a folder of its own; the port, and what runs a shell command beside it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    serve = [Path(sys.executable).with_name("disco-rag"), "serve", "--port", str(port)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+    def run(command: str) -> str:
+        return subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+    with (home / "log").open("w") as log, subprocess.Popen(serve, cwd=home, env=env, stdout=log, stderr=log) as server:
+        try:
+            wait_until(lambda: "ready" in run(f"curl -s http://127.0.0.1:{port}/readyz || true"))
+            yield port, run
+        finally:
+            server.terminate()
+
+
+def wait_until(condition: Callable[[], bool], *, seconds: float = 120) -> None:
+    end = monotonic() + seconds
+    while not condition():
+        assert monotonic() < end
+        sleep(0.2)
