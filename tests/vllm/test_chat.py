@@ -1,0 +1,177 @@
+"""Our gateway against a real vLLM. A model of 135 million parameters writes nonsense: not quality is tested here."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+import pytest
+from pydantic import BaseModel
+
+from discorag.errors import ContextTooLongError, ModelError, ModelRejectedError, ModelUnavailableError
+from discorag.hierarchy.router.llm import RouteReply
+from discorag.models.gateway import Gateway
+from discorag.models.prefix import PrefixCache
+from discorag.models.protocol import Message, Request
+from discorag.rhetoric.llm import graph_form
+from discorag.rst.llm import TreeReply
+from discorag.settings import LlmSettings
+from tests.models.helpers import Fruit, fruit_request, messages, streamed, text_request
+from tests.vllm.server import BLOCK, CHAT, CONTEXT_TOKENS, SMOLLM2, VllmServer
+
+ONLY_FIG = {
+    "type": "object",
+    "properties": {"name": {"enum": ["fig"]}, "count": {"enum": [7]}},
+    "required": ["name", "count"],
+    "additionalProperties": False,
+}
+LIMITS: dict[str, dict[str, int]] = {
+    "array": {"maxItems": 3},
+    "string": {"maxLength": 30},
+    "integer": {"minimum": 0, "maximum": 99},
+}
+ENDLESS = {"type": "string", "minLength": 6000, "maxLength": 8000}
+
+
+def bounded(schema: Any) -> Any:
+    """The same schema with limits of length, so that a model that repeats itself comes to an end."""
+    if isinstance(schema, list):
+        return [bounded(part) for part in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    parts = {key: bounded(part) for key, part in cast("dict[str, Any]", schema).items()}
+    return LIMITS.get(str(parts.get("type")), {}) | parts
+
+
+@pytest.mark.parametrize("form", [TreeReply, graph_form(3), RouteReply], ids=["tree", "graph", "router"])
+async def test_replies_of_tree_graph_and_router_have_their_schema(gateway: Gateway, form: type[BaseModel]) -> None:
+    request = Request(
+        stage="schema",
+        messages=messages("Write a poem about bees, in verse."),
+        parse=form.model_validate_json,
+        schema=bounded(form.model_json_schema()),
+        max_tokens=1000,
+    )
+    reply = await gateway.complete(request)
+    await gateway.aclose()
+    assert reply.usage.repairs == 0
+    assert form.model_validate(json.loads(reply.text)) == reply.value
+
+
+async def test_a_schema_that_leaves_no_choice_is_obeyed(gateway: Gateway) -> None:
+    reply = await gateway.complete(fruit_request(schema=ONLY_FIG, max_tokens=60))
+    await gateway.aclose()
+    assert (reply.value, reply.usage.repairs) == (Fruit(name="fig", count=7), 0)
+
+
+async def test_beams_are_accepted_and_what_they_write_without_the_schema_is_caught(gateway: Gateway) -> None:
+    reply = await gateway.complete(fruit_request(schema=ONLY_FIG, max_tokens=40, beam_width=2))
+    await gateway.aclose()
+    assert reply.value == Fruit(name="fig", count=7)
+    assert (reply.usage.calls, reply.usage.repairs, reply.usage.beams_refused) == (2, 1, 0)
+
+
+async def test_tokens_are_those_that_the_server_counts(gateway: Gateway, chat: VllmServer) -> None:
+    request = text_request("Name three fruits.", max_tokens=200)
+    before = chat.metric("vllm:generation_tokens_total")
+    reply = await gateway.complete(request)
+    await gateway.aclose()
+    assert reply.usage.tokens_in == len(tokens(chat, request.messages))
+    assert reply.usage.tokens_out == chat.metric("vllm:generation_tokens_total") - before
+
+
+async def test_tokens_taken_from_the_prefix_cache_are_told_and_are_those_that_we_predict(
+    gateway: Gateway, chat: VllmServer
+) -> None:
+    first = messages(f"{uuid.uuid4()} " + "Bees dance, and the others fly where the dance points. " * 60)
+    ok = await gateway.complete(Request(stage="a", messages=first, parse=str, schema={"enum": ["ok"]}, max_tokens=20))
+    then = (*first, Message(role="assistant", content=ok.text), Message(role="user", content="And now?"))
+    reply = await gateway.complete(Request(stage="b", messages=then, parse=str, schema={"enum": ["ok"]}, max_tokens=20))
+    await gateway.aclose()
+    prompt, cache = tokens(chat, then), PrefixCache(BLOCK)
+    cache.hold(prompt[: ok.usage.tokens_in + ok.usage.tokens_out - 1])
+    assert reply.usage.tokens_cached == cache.reused(prompt) > 4 * BLOCK
+
+
+async def test_an_answer_comes_in_pieces_and_its_tokens_are_counted(gateway: Gateway) -> None:
+    pieces, reply = await streamed(gateway, text_request("Name the months of the year.", max_tokens=300))
+    await gateway.aclose()
+    assert len(pieces) > 5
+    assert "".join(pieces) == reply.text
+    assert reply.usage.calls == 1
+    assert reply.usage.tokens_out >= len(pieces)
+
+
+@pytest.mark.parametrize(
+    ("changed", "question", "max_tokens", "error", "says"),
+    [
+        ({"model": "nobody"}, "Who?", 10, ModelRejectedError, "DISCO_RAG_LLM__MODEL"),
+        ({}, "a b " * CONTEXT_TOKENS, 10, ContextTooLongError, "too long"),
+        ({}, "Who?", 2 * CONTEXT_TOKENS, ModelRejectedError, "max_model_len"),
+    ],
+    ids=["model", "prompt", "output"],
+)
+async def test_what_vllm_refuses_becomes_the_right_error(
+    llm: LlmSettings, changed: dict[str, Any], question: str, max_tokens: int, error: type[ModelError], says: str
+) -> None:
+    made = Gateway(llm.model_copy(update={"context_tokens": 10 * CONTEXT_TOKENS, **changed}))
+    with pytest.raises(error, match=says) as caught:
+        await made.complete(text_request(question, max_tokens=max_tokens))
+    await made.aclose()
+    assert type(caught.value) is error
+
+
+async def test_a_request_that_is_given_up_frees_the_server(gateway: Gateway, chat: VllmServer) -> None:
+    asked = asyncio.create_task(gateway.complete(text_request(schema=ENDLESS, max_tokens=4000)))
+    await until_running(chat, 1)
+    asked.cancel()
+    await until_running(chat, 0)
+    await gateway.aclose()
+    assert asked.cancelled()
+
+
+async def test_a_stream_that_is_left_frees_the_server(gateway: Gateway, chat: VllmServer) -> None:
+    parts = gateway.stream(text_request(schema=ENDLESS, max_tokens=4000))
+    assert isinstance(parts, AsyncGenerator)
+    async with aclosing(cast("AsyncGenerator[object]", parts)) as open_parts:
+        await anext(open_parts)
+        await until_running(chat, 1)
+    await until_running(chat, 0)
+    await gateway.aclose()
+
+
+async def test_a_server_that_dies_while_it_writes_is_unavailable_and_so_it_stays(logs: Path) -> None:
+    with VllmServer(SMOLLM2, "smollm2", *CHAT, log=logs / "killed.log") as server:
+        made = Gateway(LlmSettings(base_url=server.base_url, model=server.name, cache=None, retries=0, timeout_s=20))
+        parts = made.stream(text_request(schema=ENDLESS, max_tokens=4000))
+        assert isinstance(await anext(parts), str)
+        server.kill()
+        with pytest.raises(ModelUnavailableError) as caught:
+            async for _ in parts:
+                pass
+        with pytest.raises(ModelUnavailableError):
+            await made.complete(text_request())
+        await made.aclose()
+    assert caught.value.usage is not None
+    assert caught.value.usage.calls == 1
+
+
+async def until_running(server: VllmServer, n: int) -> None:
+    """Wait until the server works on ``n`` requests; ten seconds at most."""
+    end = time.monotonic() + 10
+    while server.metric("vllm:num_requests_running") != n:
+        assert time.monotonic() < end, f"not {n} requests after 10 seconds"
+        await asyncio.sleep(0.1)
+
+
+def tokens(server: VllmServer, turns: tuple[Message, ...]) -> list[int]:
+    """The tokens of a conversation up to where the assistant's turn begins, as the server makes them."""
+    body = {"model": server.name, "messages": [turn.model_dump() for turn in turns]}
+    return httpx.post(f"{server.address}/tokenize", json=body, timeout=30).raise_for_status().json()["tokens"]

@@ -1,0 +1,76 @@
+"""The whole answer graph with a real vLLM: it ends in an answer, and what the model could not do is counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discorag.ingest import Status
+from graphs import DiscoRAG
+from graphs.facade import AskResult
+from tests.conftest import EXAMPLES, Pipelines
+from tests.vllm.server import CONTEXT_TOKENS, VllmServer
+
+QUESTION = "Why are some tides higher than others?"
+LLM: dict[str, Any] = {"relater": "llm", "planner": "llm", "generator": "llm"}
+LIMITS: dict[str, Any] = {"graph_tokens": 200, "plan_tokens": 100, "answer_tokens": 150, "tree_tokens": 200}
+PROMPTED = ("relate", "plan", "generate")
+
+
+@pytest.fixture
+async def rag(pipeline: Pipelines, chat: VllmServer) -> DiscoRAG:
+    """The tides, with the server as language model."""
+    made = pipeline(llm=chat.base_url, model=chat.name, context_tokens=CONTEXT_TOKENS, timeout_s=170)
+    await made.aingest(EXAMPLES / "tides", parser="rules", retriever="dense")
+    return made
+
+
+def check(result: AskResult, stages: tuple[str, ...] = PROMPTED) -> None:
+    """An answer; every stage was the model's, or failed, says so, and the local engine stood in."""
+    assert result.answer.text.strip()
+    records = {stage.stage: stage for stage in result.ledger.stages}
+    for name in stages:
+        stage = records[name]
+        assert stage.usage.calls > 0
+        assert (stage.engine == "llm") == (not stage.failures)
+        assert all(f.fallback for f in stage.failures)
+
+
+async def test_graph_plan_and_answer_by_the_model_end_in_an_answer(rag: DiscoRAG, chat: VllmServer) -> None:
+    read, written = "vllm:prompt_tokens_total", "vllm:generation_tokens_total"
+    before = chat.metric(read), chat.metric(written)
+    result = await rag.aask(QUESTION, top_k=3, **LLM, **LIMITS)
+    check(result)
+    used = result.ledger.usage
+    assert (used.tokens_in, used.tokens_out) == (chat.metric(read) - before[0], chat.metric(written) - before[1])
+    assert used.tokens_cached > 0
+
+
+async def test_the_answer_is_streamed_through_the_graph(rag: DiscoRAG) -> None:
+    off: dict[str, Any] = {"use_tree": False, "use_graph": False, "use_plan": False}
+    events = [e async for e in rag.astream(QUESTION, top_k=2, generator="llm", **off, **LIMITS)]
+    result = events[-1]
+    assert isinstance(result, AskResult)
+    check(result, ("generate",))
+    pieces = [e["token"] for e in events if isinstance(e, dict) and e.get("event") == "token"]
+    assert len(pieces) > 5
+
+
+async def test_the_papers_pipeline_with_beams_ends_in_an_answer(rag: DiscoRAG) -> None:
+    short: dict[str, Any] = dict.fromkeys(LIMITS, 40)  # beams are slow on a processor
+    result = await rag.aask(QUESTION, preset="paper", parser="local", beam_width=2, top_k=2, **short)
+    check(result)
+    assert result.ledger.usage.beams_refused == 0
+
+
+async def test_an_ingest_with_trees_by_the_model_ends_with_the_document_stored(
+    pipeline: Pipelines, chat: VllmServer, tmp_path: Path
+) -> None:
+    (tmp_path / "bees.txt").write_text("Bees dance because they found food. The others follow.", encoding="utf-8")
+    rag = pipeline(llm=chat.base_url, model=chat.name, context_tokens=CONTEXT_TOKENS, timeout_s=170)
+    made = await rag.aingest(tmp_path / "bees.txt", parser="llm", retriever="dense")
+    assert [(o.status, o.chunks) for o in made.outcomes] == [(Status.ADDED, 1)]
+    assert made.ledger.usage.calls > 0
+    assert all(failure.fallback for failure in made.ledger.failures)

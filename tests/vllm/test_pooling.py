@@ -1,0 +1,60 @@
+"""Our clients of embeddings and reranking against a real vLLM that serves the packaged MiniLM."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from discorag.errors import ContextTooLongError, ModelRejectedError
+from discorag.models.encoder import PackagedEncoder
+from discorag.models.encoder_server import ServerEncoder
+from discorag.models.reranker import RerankerEndpoint, ServerReranker
+from discorag.settings import EncoderSettings
+from tests.conftest import EXAMPLES
+from tests.vllm.server import VllmServer
+
+QUESTION = "Why are some tides higher than others?"
+TEXTS = [
+    text
+    for path in sorted(EXAMPLES.glob("*/*"))
+    for text in path.read_text(encoding="utf-8").split("\n\n")
+    if 40 < len(text) < 600
+][:40]
+
+
+def settings_of(server: VllmServer) -> EncoderSettings:
+    return EncoderSettings(base_url=server.base_url, model=server.name, batch_size=8)
+
+
+async def test_embeddings_are_the_packaged_encoders(pooling: VllmServer) -> None:
+    ours, served = PackagedEncoder(), await ServerEncoder.connect(settings_of(pooling), retries=0)
+    assert served.dimension == ours.dimension
+    cosines = (await served.encode_documents(TEXTS) * await ours.encode_documents(TEXTS)).sum(axis=1)
+    assert cosines.min() > 0.999
+    assert float(await served.encode_query(QUESTION) @ await ours.encode_query(QUESTION)) > 0.999
+
+
+async def test_a_text_beyond_the_window_is_too_long(pooling: VllmServer) -> None:
+    served = await ServerEncoder.connect(settings_of(pooling), retries=0)
+    with pytest.raises(ContextTooLongError):
+        await served.encode_documents(["bees dance " * 300])
+
+
+async def test_an_unknown_encoder_is_refused(pooling: VllmServer) -> None:
+    with pytest.raises(ModelRejectedError, match="DISCO_RAG_ENCODER__MODEL"):
+        await ServerEncoder.connect(EncoderSettings(base_url=pooling.base_url, model="nobody"), retries=0)
+
+
+@pytest.mark.parametrize("path", ["/rerank", "/score"])
+async def test_both_forms_of_reranking_give_each_text_its_score(
+    pooling: VllmServer, path: Literal["/rerank", "/score"]
+) -> None:
+    made = ServerReranker(RerankerEndpoint(pooling.base_url, pooling.name, path=path, batch_size=16), retries=0)
+    scores = await made.scores(QUESTION, TEXTS)
+    await made.aclose()
+    ours = PackagedEncoder()
+    # A model that only embeds is served as a reranker by cosine.
+    expected = await ours.encode_documents(TEXTS) @ await ours.encode_query(QUESTION)
+    np.testing.assert_allclose(scores, expected, atol=1e-3)
