@@ -130,7 +130,7 @@ def allowed(role: Role) -> Callable[..., Coroutine[Any, Any, Principal]]:
         access: Access = request.app.state.service.access
         who = access.who(key.credentials if key else None)
         request.state.who = who
-        if access.is_open and not _is_same_site(request.headers.get("origin")):
+        if access.is_open and not _is_from_here(request):
             raise RefusedError(403, "ForeignSiteError", "Web pages of other sites may not use a server without keys.")
         await access.count(who)
         if role not in who.roles:
@@ -186,8 +186,11 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _is_same_site(origin: str | None) -> bool:
+def _is_from_here(request: Request) -> bool:
+    """Whether a browser would say that a page of this machine asks, and asks this machine (no rebound DNS name)."""
+    origin = request.headers.get("origin")
     try:
-        return origin is None or _is_loopback(urlsplit(origin).hostname or "")
+        sites = [urlsplit(f"//{request.headers.get('host', '')}"), *([urlsplit(origin)] if origin is not None else [])]
+        return all(_is_loopback(site.hostname or "") for site in sites)
     except ValueError:  # no URL
         return False

@@ -35,6 +35,17 @@ _Key = Annotated[str, Field(min_length=1, max_length=100)]
 _Accepted = Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=100)]
 
 
+_EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
+STREAM: dict[str, Any] = {"text/event-stream": {"itemSchema": _EVENT}}
+"""OpenAPI's content of a response that is a stream."""
+
+
+class Switches(AnswerSwitches):
+    """What to do otherwise than by default; no value is made to fit."""
+
+    model_config = ConfigDict(strict=True)
+
+
 class Asked(BaseModel):
     """A question."""
 
@@ -44,7 +55,7 @@ class Asked(BaseModel):
     instruction: str = Field(default="", max_length=4000, description="How to answer; it is not searched for.")
     corpus: str | None = Field(default=None, min_length=1, max_length=200, description="None: as configured.")
     filters: dict[_Key, _Accepted] = Field(default={}, max_length=20, description="Metadata key -> accepted values.")
-    switches: AnswerSwitches = Field(default=AnswerSwitches(), description="What to do otherwise than by default.")
+    switches: Switches = Switches()
 
 
 class Reply(AskResult):
@@ -67,13 +78,13 @@ _EVENTS = (
 @router.post(
     "/ask",
     response_model=Reply,
-    responses=documented(404, 502)
-    | {200: {"description": _EVENTS, "content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses=documented(404, 502) | {200: {"description": _EVENTS, "content": STREAM}},
 )
 async def ask(
     request: Request, asked: Asked, who: Reader, served: Served, accept: Annotated[str, Header()] = "application/json"
 ) -> Reply | StreamingResponse:
     """Answer a question; every sentence with its sources, and what it cost."""
+    served.note(request, asked.query)
     if "text/event-stream" in accept:
         served.check_room()
         return EventSourceResponse(_events(asked, who, served))

@@ -25,7 +25,7 @@ from discorag.rhetoric.render import answer_markdown
 from discorag.rhetoric.standalone import standalone
 from graphs.facade import AskResult
 from graphs.serving.access import Principal, Reader, Role, allowed
-from graphs.serving.ask import Reply, unless_gone
+from graphs.serving.ask import STREAM, Reply, unless_gone
 from graphs.serving.openai_types import ChatCompletion, ChatMessage, ChatRequest, ChatUsage, Choice, Model, ModelList
 from graphs.serving.presets import NEEDS_MODEL, PRESETS
 from graphs.serving.problems import COMMON, documented, problem_of
@@ -53,11 +53,12 @@ async def model(served: Served, name: Annotated[str, Path(max_length=100)]) -> M
 @router.post(
     "/chat/completions",
     response_model=ChatCompletion,
-    responses=documented(404, 502) | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses=documented(404, 502) | {200: {"content": STREAM}},
 )
 async def chat(request: Request, asked: ChatRequest, who: Reader, served: Served) -> ChatCompletion | StreamingResponse:
     """Answer the last message of a conversation."""
     preset, talk = _preset(asked.model, served), _Talk.of(asked)
+    served.note(request, talk.question)
     if asked.stream:
         served.check_room()
         return EventSourceResponse(_stream(asked, talk, preset, who, served))

@@ -7,7 +7,8 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response, status
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from discorag.errors import NotFoundError
 from discorag.hierarchy.node import Chunk
@@ -18,7 +19,9 @@ from graphs.serving.problems import COMMON, documented
 from graphs.serving.service import Served
 
 router = APIRouter(tags=["documents"], responses=COMMON)
-Corpus = Annotated[str | None, Query(min_length=1, max_length=200, description="Named set of documents.")]
+Order = Annotated[int, Field(ge=0, le=10**9)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Corpus = Annotated[Name | SkipJsonSchema[None], Query(description="Named set of documents.")]
 
 
 class StoredDocument(BaseModel):
@@ -38,6 +41,16 @@ class Documents(BaseModel):
     documents: list[StoredDocument]
 
 
+class Wanted(BaseModel):
+    """Which of the documents of a corpus."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    corpus: Name | SkipJsonSchema[None] = Field(default=None, description="Named set of documents.")
+    offset: int = Field(default=0, ge=0, le=10**9)
+    limit: int = Field(default=100, ge=1, le=1000)
+
+
 class ChunkTree(BaseModel):
     """A chunk with its RST tree, also drawn as a Mermaid flowchart."""
 
@@ -46,17 +59,11 @@ class ChunkTree(BaseModel):
 
 
 @router.get("/documents")
-async def documents(
-    who: Reader,
-    served: Served,
-    corpus: Corpus = None,
-    offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> Documents:
+async def documents(who: Reader, served: Served, wanted: Annotated[Wanted, Query()]) -> Documents:
     """The stored documents."""
-    found = await asyncio.to_thread(served.rag.documents, tenant=who.tenant, corpus=corpus)
-    shown = [_shown(served.uploads.name_of(m.uri), m) for m in found[offset : offset + limit]]
-    return Documents(total=len(found), documents=shown)
+    found = await asyncio.to_thread(served.rag.documents, tenant=who.tenant, corpus=wanted.corpus)
+    part = found[wanted.offset : wanted.offset + wanted.limit]
+    return Documents(total=len(found), documents=[_shown(served.uploads.name_of(m.uri), m) for m in part])
 
 
 @router.delete("/documents/{doc_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404))
@@ -76,7 +83,7 @@ async def trees(
     served: Served,
     doc_id: UUID,
     corpus: Corpus = None,
-    chunk: Annotated[int | None, Query(ge=0, le=10**9, description="Only this chunk, from 0.")] = None,
+    chunk: Annotated[Order | SkipJsonSchema[None], Query(description="Only this chunk, from 0.")] = None,
 ) -> list[ChunkTree]:
     """The RST tree of each chunk of a document; spans are characters of its canonical text."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, File, Form, Path, UploadFile, status
 from pydantic import BaseModel
+from pydantic.json_schema import SkipJsonSchema
 
 from discorag.errors import DiscoRagError, StoreError, UnknownFormatError
 from discorag.ingest import DocumentOutcome, Status
@@ -14,6 +15,7 @@ from discorag.ledger import Failure
 from discorag.text.document import Scope
 from graphs.facade import DiscoRAG
 from graphs.serving.access import Reader, Writer
+from graphs.serving.documents import Name
 from graphs.serving.jobs import Ingest, Job
 from graphs.serving.meters import Meters
 from graphs.serving.problems import COMMON, RefusedError, documented
@@ -22,7 +24,7 @@ from graphs.serving.uploads import Uploads
 
 router = APIRouter(prefix="/ingest", tags=["documents"], responses=COMMON)
 JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="As POST /ingest returned it.")]
-Corpus = Annotated[str | None, Form(min_length=1, max_length=200, description="Named set of documents.")]
+Corpus = Annotated[Name | SkipJsonSchema[None], Form(description="Named set of documents.")]
 
 
 class Progress(BaseModel):

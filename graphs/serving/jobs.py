@@ -7,8 +7,9 @@ a file at a time, so that a long job does not hold up a short one.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+import sqlite3
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import TypeVar
 from uuid import uuid4
 
 import structlog
-from diskcache import Cache
+from diskcache import Cache, Timeout
 from pydantic import BaseModel, ConfigDict
 
 from discorag.errors import DiscoRagError, NotFoundError, StoreError
@@ -103,11 +104,12 @@ class Jobs:
         settled: Told of every file that is settled.
 
     Raises:
-        StoreError: By any method: the disk is full or broken. What was acknowledged stays as it was.
+        StoreError: On opening, and by any method: the disk is full or broken. What was acknowledged stays as it was.
     """
 
     def __init__(self, folder: Path, ingest: Ingest, settled: Callable[[JobFile], None]) -> None:
-        self._records = Cache(str(folder), eviction_policy="none", sqlite_synchronous=_SYNC_FULL)
+        with _store_errors():
+            self._records = Cache(str(folder), eviction_policy="none", sqlite_synchronous=_SYNC_FULL)
         self._ingest = ingest
         self._settled = settled
         self._turns: asyncio.Queue[str] = asyncio.Queue()
@@ -236,12 +238,14 @@ class Jobs:
 
 
 async def _on_disk(call: Callable[[], T]) -> T:
-    """Raises `StoreError` where the disk does."""
-    import sqlite3
-
-    from diskcache import Timeout
-
-    try:
+    with _store_errors():
         return await asyncio.to_thread(call)
+
+
+@contextmanager
+def _store_errors() -> Generator[None]:
+    """Raises `StoreError` where the disk fails."""
+    try:
+        yield
     except (OSError, sqlite3.Error, Timeout) as error:
         raise StoreError(f"Jobs cannot be written or read: {error}.", hint="Check the disk of the uploads.") from error

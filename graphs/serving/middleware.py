@@ -16,11 +16,12 @@ from graphs.serving.problems import RefusedError, response_of
 
 GRACE_S = 5.0
 """A request that its endpoint did not end at the deadline is ended so many seconds later."""
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"))
 _log = structlog.get_logger("disco_rag.api")
 
 
 class Watched:
-    """Gives every request an id, counts it, and writes a line when it is done; never a query, a body or a key.
+    """Gives every request an id, counts it, and writes a line when it is done; never a body or a key.
 
     An error that nobody has handled ends here, so that the response and the log have the id.
     """
@@ -57,11 +58,12 @@ class Watched:
         return None
 
     def _tell(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
-        route, method = _route(scope), scope["method"]
-        self._meters.requests.labels(route, method, str(status)).inc()
+        route, method, state = _route(scope), scope["method"], scope.get("state", {})
+        self._meters.requests.labels(route, method if method in _METHODS else "other", str(status)).inc()
         self._meters.request_seconds.labels(route).observe(seconds)
-        who = scope.get("state", {}).get("who")
+        who, query = state.get("who"), state.get("query")
         key = {"key": who.name, "tenant": who.tenant} if who else {}
+        asked = {"query": query} if query else {}
         _log.info(
             "request",
             request_id=request_id,
@@ -70,6 +72,7 @@ class Watched:
             status=status,
             seconds=round(seconds, 4),
             **key,
+            **asked,
         )
 
 

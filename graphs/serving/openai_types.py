@@ -37,13 +37,15 @@ class Turn(BaseModel):
 class StreamOptions(BaseModel):
     """What a stream tells beside the answer."""
 
+    model_config = ConfigDict(strict=True)
+
     include_usage: bool = False
 
 
 class ChatRequest(BaseModel):
     """A conversation; its last message is the question, messages of ``system`` say how to answer."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = ConfigDict(strict=True, json_schema_extra={"examples": [_EXAMPLE]})
 
     model: str = Field(min_length=1, max_length=100, description="A pipeline: GET /v1/models lists them.")
     messages: list[Turn] = Field(min_length=1, max_length=500)

@@ -42,6 +42,11 @@ class Service:
             said = f"{self.under_way} questions are under way."
             raise RefusedError(503, "BusyError", said, hint=hint, headers={"Retry-After": RETRY_S})
 
+    def note(self, request: Request, query: str) -> None:
+        """Let the log have the question, if it may."""
+        if self.settings.log_text:
+            request.state.query = query
+
     @asynccontextmanager
     async def counted(self) -> AsyncGenerator[None]:
         """A question that is under way, whose language models answer in time. Raises as `check_room`."""

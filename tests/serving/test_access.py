@@ -1,0 +1,195 @@
+"""Keys, roles, rates, and which requests a server without keys turns away."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from typer.testing import CliRunner
+
+from discorag.errors import ConfigError
+from discorag.settings import ApiSettings, Settings
+from graphs.cli import app as cli
+from graphs.serving.access import Access, Role, new_key
+from tests.serving.conftest import Serve
+from tests.serving.parts import QUERY, Apps, bearer, write_keys
+
+EVERY = tuple(Role)
+ENTRY = new_key("a", "alpha", [Role.READ])[1]
+
+
+def access(keys: Path | None, **api: Any) -> Access:
+    return Access.of(Settings(api=ApiSettings.model_validate({"keys": keys, **api})))
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    return tmp_path / "keys.toml"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[[key", "cannot be read"),
+        (b'name = "caf\xe9"', "cannot be read"),
+        (b"", "key: Field required"),
+        (b"key = []", "key: "),
+        (ENTRY.replace('"read"', '"rule"').encode(), "key.0.roles.*'read', 'write' or 'operate'"),
+        (ENTRY.replace('name = "a"', 'name = ""').encode(), "key.0.name"),
+        (ENTRY.replace('tenant = "alpha"', "").encode(), "key.0.tenant"),
+        (ENTRY.replace('sha256 = "', 'sha256 = "x').encode(), "key.0.sha256"),
+        (ENTRY.encode() + b'colour = "red"', "key.0.colour"),
+        ((ENTRY + new_key("a", "alpha", EVERY)[1]).encode(), "same name"),
+        ((ENTRY + ENTRY.replace('name = "a"', 'name = "b"')).encode(), "same key"),
+    ],
+)
+def test_a_file_of_keys_that_is_not_right_is_one_error_that_names_it(keys: Path, content: bytes, said: str) -> None:
+    keys.write_bytes(content)
+    with pytest.raises(ConfigError, match=said) as error:
+        access(keys)
+    assert str(keys) in error.value.message
+    assert error.value.hint
+
+
+def test_a_file_of_keys_that_is_not_there_is_an_error(keys: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        access(keys)
+
+
+def test_what_disco_rag_key_prints_is_an_entry_whose_key_opens_the_server(
+    apps: Apps, serve: Serve, uploads: Path, keys: Path
+) -> None:
+    shown = io.StringIO()
+    with contextlib.redirect_stderr(shown):
+        made = CliRunner().invoke(cli, ["key", 'the "first"', "--tenant", "alpha", "--role", "read", "--role", "write"])
+    keys.write_text(made.stdout, encoding="utf-8")
+    key = next(word for word in (made.stderr + shown.getvalue()).split() if word.startswith("dr-"))
+    assert key not in made.stdout
+    client = serve(apps(uploads, keys=keys))
+    assert client.get("/documents", headers=bearer(key)).json()["total"] == 3
+    assert client.get("/metrics", headers=bearer(key)).status_code == 403
+    assert access(keys).who(key).name == 'the "first"'
+
+
+def test_disco_rag_key_refuses_a_role_that_there_is_not() -> None:
+    made = CliRunner().invoke(cli, ["key", "a", "--tenant", "t", "--role", "rule"])
+    assert isinstance(made.exception, ConfigError)
+    assert "read, write, operate" in made.exception.hint
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{}, bearer("dr-wrong"), bearer(""), {"Authorization": "Basic YTpi"}, {"Authorization": "Bearer"}],
+    ids=["none", "wrong", "empty", "basic", "scheme only"],
+)
+def test_without_a_valid_key_nothing_but_health_is_answered(
+    apps: Apps, serve: Serve, uploads: Path, keys: Path, headers: dict[str, str]
+) -> None:
+    write_keys(keys, ("a", "alpha", EVERY))
+    client = serve(apps(uploads, keys=keys))
+    for method, path in KEYED:
+        reply = client.request(method, path, headers=headers)
+        assert (reply.status_code, reply.headers["www-authenticate"]) == (401, "Bearer"), path
+        assert reply.json()["error"]["type"] == "NoKeyError"
+    assert client.get("/healthz", headers=headers).status_code == 200
+    assert client.get("/readyz", headers=headers).status_code == 200
+
+
+NOBODY = "0" * 32
+DOCUMENT = "00000000-0000-0000-0000-000000000000"
+KEYED = {
+    ("GET", "/documents"): Role.READ,
+    ("GET", f"/trees/{DOCUMENT}"): Role.READ,
+    ("GET", f"/ingest/{NOBODY}"): Role.READ,
+    ("GET", "/v1/models"): Role.READ,
+    ("GET", "/v1/models/disco-rag"): Role.READ,
+    ("POST", "/ask"): Role.READ,
+    ("POST", "/v1/chat/completions"): Role.READ,
+    ("POST", "/ingest"): Role.WRITE,
+    ("POST", f"/ingest/{NOBODY}/retry"): Role.WRITE,
+    ("DELETE", f"/ingest/{NOBODY}"): Role.WRITE,
+    ("DELETE", f"/documents/{DOCUMENT}"): Role.WRITE,
+    ("GET", "/metrics"): Role.OPERATE,
+}
+
+
+@pytest.mark.parametrize("role", EVERY)
+def test_a_key_may_do_what_its_role_says_and_nothing_else(
+    apps: Apps, serve: Serve, uploads: Path, keys: Path, role: Role
+) -> None:
+    (headers,) = write_keys(keys, ("a", "alpha", [role]))
+    client = serve(apps(uploads, keys=keys))
+    for (method, path), needed in KEYED.items():
+        reply = client.request(method, path, headers=headers)
+        assert (reply.status_code == 403) == (role != needed), path
+        if role != needed:
+            assert reply.json()["error"]["type"] == "RoleError"
+
+
+def test_every_path_of_the_schema_is_in_the_tables_of_these_tests(apps: Apps, uploads: Path) -> None:
+    found = {(m.upper(), p) for p, methods in apps(uploads).openapi()["paths"].items() for m in methods}
+    filled = {"{doc_id}": DOCUMENT, "{job_id}": NOBODY, "{name}": "disco-rag"}
+    for name, value in filled.items():
+        found = {(method, path.replace(name, value)) for method, path in found}
+    assert found == KEYED.keys() | {("GET", "/healthz"), ("GET", "/readyz")}
+
+
+def test_a_rate_is_each_keys_own_and_says_when_to_come_again(
+    apps: Apps, serve: Serve, uploads: Path, keys: Path
+) -> None:
+    one, other = write_keys(keys, ("one", "alpha", EVERY), ("other", "alpha", EVERY))
+    client = serve(apps(uploads, keys=keys, requests_per_minute=3))
+    replies = [client.get("/documents", headers=one) for _ in range(4)]
+    assert [r.status_code for r in replies] == [200, 200, 200, 429]
+    assert 1 <= int(replies[-1].headers["retry-after"]) <= 60
+    assert replies[-1].json()["error"]["type"] == "TooManyRequestsError"
+    assert client.get("/documents", headers=other).status_code == 200
+    assert client.get("/healthz", headers=one).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])
+def test_a_server_without_keys_listens_to_this_machine_only(host: str, keys: Path) -> None:
+    with pytest.raises(ConfigError, match="without keys"):
+        access(None, host=host)
+    write_keys(keys, ("a", "alpha", EVERY))
+    assert not access(keys, host=host).is_open
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
+def test_a_server_without_keys_may_listen_to_loopback(host: str) -> None:
+    assert access(None, host=host).is_open
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("https://elsewhere.example", 403),
+        ("null", 403),
+        ("http://127.0.0.1.elsewhere.example", 403),
+        ("http://localhost:3000", 200),
+        ("http://127.0.0.1:8080", 200),
+        ("http://[::1]:8080", 200),
+    ],
+)
+def test_a_web_page_of_another_site_may_not_use_a_server_without_keys(
+    apps: Apps, serve: Serve, uploads: Path, origin: str, status: int
+) -> None:
+    client = serve(apps(uploads))
+    assert client.get("/documents", headers={"Origin": origin}).status_code == status
+
+
+@pytest.mark.parametrize("origin", ["http://[", "//", "http://[::1", ""])
+def test_an_origin_that_is_none_is_refused(apps: Apps, serve: Serve, uploads: Path, origin: str) -> None:
+    assert serve(apps(uploads)).get("/documents", headers={"Origin": origin}).status_code == 403
+
+
+def test_with_a_key_the_origin_does_not_matter(apps: Apps, serve: Serve, uploads: Path, keys: Path) -> None:
+    (headers,) = write_keys(keys, ("a", "alpha", EVERY))
+    client: TestClient = serve(apps(uploads, keys=keys))
+    body = {"query": QUERY}
+    reply = client.post("/ask", json=body, headers=headers | {"Origin": "https://elsewhere.example"})
+    assert reply.status_code == 200

@@ -1,0 +1,154 @@
+"""Two tenants with the same corpus and the same file names never see each other's documents."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from graphs.serving.access import Role
+from tests.serving.parts import Apps, ended, upload, write_keys
+
+CORPUS = "shared-name"
+REQUESTS = 300
+SECRETS = {"north": "Quillfeather", "south": "Bramblewick"}
+"""A word that stands in every sentence of a tenant's documents, and nowhere else."""
+LOCAL = {"retriever": "dense", "use_graph": False, "use_plan": False}
+
+
+def body(tenant: str) -> str:
+    return f"The {SECRETS[tenant]} trial measured tides. {SECRETS[tenant]} found that tides rise twice a day."
+
+
+class Tenant:
+    """One tenant's client."""
+
+    def __init__(self, name: str, client: TestClient, headers: dict[str, str]) -> None:
+        self.name, self._client, self._headers = name, client, headers
+        files: dict[str, str | bytes] = {n: body(name) for n in ("report.txt", "notes.md")}
+        self.job = upload(client, files, corpus=CORPUS, headers=headers).json()["job"]["id"]
+        assert ended(client, self.job, headers=headers)["failed"] == 0
+        self.documents = [d["doc_id"] for d in self.get("/documents", corpus=CORPUS).json()["documents"]]
+
+    def get(self, path: str, **params: Any) -> Any:
+        return self._client.get(path, params=params, headers=self._headers)
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        return self._client.post(path, json=body, headers=self._headers)
+
+    def delete(self, path: str, **params: Any) -> Any:
+        return self._client.delete(path, params=params, headers=self._headers)
+
+
+@pytest.fixture(scope="module")
+def tenants(apps: Apps, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Tenant]]:
+    home = tmp_path_factory.mktemp("tenants")
+    every = [(name, name, tuple(Role)) for name in SECRETS]
+    headers = write_keys(home / "keys.toml", *every)
+    with TestClient(apps(home / "uploads", keys=home / "keys.toml"), base_url="http://127.0.0.1") as client:
+        yield {name: Tenant(name, client, h) for name, h in zip(SECRETS, headers, strict=True)}
+
+
+def ask(me: Tenant, other: Tenant) -> Any:
+    return me.post("/ask", {"query": f"What did {SECRETS[other.name]} find?", "corpus": CORPUS, "switches": LOCAL})
+
+
+def ask_by_id(me: Tenant, other: Tenant) -> Any:
+    filters = {"doc_id": other.documents}
+    return me.post("/ask", {"query": "What rises?", "corpus": CORPUS, "filters": filters, "switches": LOCAL})
+
+
+def ask_for_all(me: Tenant, other: Tenant) -> Any:
+    filters = {"doc_id": other.documents}
+    switches = {**LOCAL, "retriever": "all"}
+    return me.post("/ask", {"query": "What rises?", "corpus": CORPUS, "filters": filters, "switches": switches})
+
+
+def chat(me: Tenant, other: Tenant) -> Any:
+    message = {"role": "user", "content": f"What did {SECRETS[other.name]} find?"}
+    return me.post("/v1/chat/completions", {"model": "standard-rag", "corpus": CORPUS, "messages": [message]})
+
+
+def listing(me: Tenant, other: Tenant) -> Any:
+    return me.get("/documents", corpus=CORPUS)
+
+
+def tree(me: Tenant, other: Tenant) -> Any:
+    return me.get(f"/trees/{other.documents[0]}", corpus=CORPUS)
+
+
+def job(me: Tenant, other: Tenant) -> Any:
+    return me.get(f"/ingest/{other.job}")
+
+
+def cancel(me: Tenant, other: Tenant) -> Any:
+    return me.delete(f"/ingest/{other.job}")
+
+
+def retry(me: Tenant, other: Tenant) -> Any:
+    return me.post(f"/ingest/{other.job}/retry", {})
+
+
+def delete(me: Tenant, other: Tenant) -> Any:
+    return me.delete(f"/documents/{other.documents[0]}", corpus=CORPUS)
+
+
+ALLOWED: dict[Callable[[Tenant, Tenant], Any], set[int]] = {
+    ask: {200},
+    ask_by_id: {404},
+    ask_for_all: {404},
+    chat: {200},
+    listing: {200},
+    tree: {404},
+    job: {404},
+    cancel: {404},
+    retry: {404},
+    delete: {404},
+}
+
+
+def test_no_request_of_a_tenant_ever_shows_or_touches_a_document_of_the_other(tenants: dict[str, Tenant]) -> None:
+    chosen = random.Random(7)
+    for _ in range(REQUESTS):
+        name, other = chosen.sample(list(SECRETS), 2)
+        call, allowed = chosen.choice(list(ALLOWED.items()))
+        reply = call(tenants[name], tenants[other])
+        assert reply.status_code in allowed, (call.__name__, reply.text)
+        assert not leaked(reply.text, other), call.__name__
+    for name in SECRETS:
+        assert tenants[name].get("/documents", corpus=CORPUS).json()["total"] == 2
+
+
+def leaked(text: str, other: str) -> bool:
+    """Whether a reply holds the other tenant's word, but where it repeats the question."""
+    word = SECRETS[other]
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return word in text
+    return word in json.dumps(_without_query(found))
+
+
+def _without_query(found: Any) -> Any:
+    if isinstance(found, dict):
+        return {k: _without_query(v) for k, v in found.items() if k != "query"}  # pyright: ignore[reportUnknownVariableType]
+    return [_without_query(f) for f in found] if isinstance(found, list) else found  # pyright: ignore[reportUnknownVariableType]
+
+
+def test_the_same_names_of_two_tenants_are_different_documents(tenants: dict[str, Tenant]) -> None:
+    north, south = (set(tenants[name].documents) for name in SECRETS)
+    assert len(north) == len(south) == 2
+    assert not north & south
+
+
+def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant]) -> None:
+    me = tenants["north"]
+    assert me.get(f"/ingest/{me.job}").json()["settled"] == 2
+    found = me.get(f"/trees/{me.documents[0]}", corpus=CORPUS).json()
+    assert SECRETS["north"] in found[0]["chunk"]["text"]
+    assert "flowchart" in found[0]["mermaid"]
+    assert SECRETS["north"] in ask(me, tenants["south"]).json()["text"]
