@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
+from discorag.errors import ModelError
 from discorag.settings import Settings, read_settings
 from graphs.facade import DiscoRAG
 from graphs.serving import ask, chat, documents, health, ingest
@@ -71,12 +72,18 @@ async def _served(rag: DiscoRAG, settings: Settings, access: Access, meters: Met
     jobs = await asyncio.to_thread(Jobs, settings.api.uploads / "jobs", ingest.reader_of(rag, uploads, meters), settled)
     try:
         await jobs.resume()
-        worker = asyncio.create_task(jobs.work())
+        tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_warm(rag))]
         try:
             yield Service(rag, settings.api, access, uploads, jobs, meters)
         finally:
-            worker.cancel()
-            with suppress(asyncio.CancelledError):
-                await worker
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
     finally:
         jobs.close()
+
+
+async def _warm(rag: DiscoRAG) -> None:
+    """Load the encoder's model, so that the first question need not wait for it."""
+    with suppress(ModelError):  # an endpoint that is not there yet: /readyz tells
+        await rag.resources.encoder.encode_query("warm")

@@ -112,11 +112,15 @@ async def run_ingest(
         stream = checkpointed.astream(
             given, config, context=context, stream_mode=["custom", "values"], durability="async", subgraphs=True
         )
-        async for namespace, mode, part in stream:
-            if mode == "custom" and progress:
-                progress(cast("dict[str, Any]", part))
-            elif mode == "values" and not namespace:
-                state = cast("dict[str, Any]", part)
+        try:
+            async for namespace, mode, part in stream:
+                if mode == "custom" and progress:
+                    progress(cast("dict[str, Any]", part))
+                elif mode == "values" and not namespace:
+                    state = cast("dict[str, Any]", part)
+        except Exception:  # the next run tries again what failed, and finds what is stored unchanged
+            await saver.adelete_thread(thread)
+            raise
         await saver.adelete_thread(thread)
     return state
 

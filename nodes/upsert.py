@@ -24,7 +24,8 @@ async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
         await asyncio.to_thread(deps.store.put, scope, piece.document, manifest, piece.chunks, piece.vectors)
     except (StoreError, OSError) as error:
         cause = StoreError(
-            f"{piece.document.title} could not be stored: {error}.", hint="Check the disk; run it again."
+            f"{piece.document.title} could not be stored: {error}.",
+            hint="Check the store; run it again.",
         )
         outcome = DocumentOutcome(uri=state["uri"], status=Status.FAILED, note=str(cause))
         return settled("upsert", outcome, error=cause, seconds=clock.seconds)

@@ -39,10 +39,11 @@ async def healthz() -> Health:
 
 @router.get("/readyz", responses=documented(503, 504))
 async def readyz(served: Served) -> Readiness:
-    """Whether questions can be answered: the store answers."""
+    """Whether questions can be answered: the store and the encoder answer, which loads its model at first."""
     resources = served.rag.resources
     async with asyncio.timeout(_PROBE_S):
         await asyncio.to_thread(resources.store.manifest, served.rag.scope(), "probe")
+        await resources.encoder.encode_query("probe")
     return Readiness(encoder=resources.encoder.version, language_model=await _model(served))
 
 

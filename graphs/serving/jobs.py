@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -30,6 +30,8 @@ T = TypeVar("T")
 _log = structlog.get_logger("disco_rag.api")
 KEPT_S = 7 * 86_400
 """How long the record of a job that is done is kept, in seconds."""
+AGAIN_S = 5.0
+"""How long a job waits whose record cannot be written, in seconds."""
 _SYNC_FULL = 2  # SQLite's synchronous=FULL: what was committed survives a power failure
 
 
@@ -176,8 +178,11 @@ class Jobs:
         """Work off jobs until cancelled; a file that is at work then is read again after the next `resume`."""
         while True:
             job_id = await self._turns.get()
-            with suppress(StoreError):  # its record cannot be written: it is taken up at the next start
+            try:
                 await self._turn(job_id)
+            except StoreError:  # its record cannot be read or written now
+                await asyncio.sleep(AGAIN_S)
+                self._turns.put_nowait(job_id)
 
     async def _turn(self, job_id: str) -> None:
         """Settle one file of a job, which ends it or puts it behind the others."""

@@ -5,13 +5,14 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from discorag.errors import DecodingError, InputError, MissingPathError, StoreError, UnknownFormatError
 from discorag.ingest import survey, vanished
 from discorag.models.protocol import Encoder
-from discorag.store.protocol import Manifest
+from discorag.store.protocol import Manifest, Store
 from graphs.facade import DiscoRAG, IngestResult
 from tests.conftest import EXAMPLES, Pipelines
 
@@ -215,6 +216,30 @@ def test_a_disk_that_is_full_fails_the_document_and_keeps_what_was_stored(
     assert any("The Moon pulls" in text for _, text in stored(rag))
     assert rag.resources.workbench.pieces == {}
     assert statuses(rag.ingest(folder)) == {"a.md": "unchanged", "b.txt": "replaced"}
+
+
+class _Away:
+    """A store that is gone from the moment on at which something is put, until it is back."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.is_back = self._is_away = False
+
+    def __getattr__(self, name: str) -> Any:
+        self._is_away |= name == "put"
+        if self._is_away and not self.is_back:
+            raise StoreError("The server is gone.")
+        return getattr(self._store, name)
+
+
+def test_what_failed_while_the_store_was_away_is_stored_when_it_is_back(pipeline: Pipelines, folder: Path) -> None:
+    rag = pipeline(kind="edge")
+    away = _Away(rag.resources.store)
+    rag.resources.store = cast("Store", away)
+    with pytest.raises(StoreError, match="gone"):
+        rag.ingest(folder / "a.md")
+    away.is_back = True
+    assert statuses(rag.ingest(folder / "a.md")) == {"a.md": "added"}
 
 
 def test_a_file_name_that_is_not_utf8_fails_alone(rag: DiscoRAG, folder: Path) -> None:

@@ -1,0 +1,1 @@
+"""Parts of `bench.serve`: a server process, load, faults, and what became of every request."""

@@ -1,0 +1,174 @@
+"""``disco-rag serve`` as a process of its own, its keys, its log, its memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from signal import SIGKILL, SIGTERM, Signals
+from threading import Thread
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from discorag.errors import InvariantError
+from graphs.serving.access import Role, new_key
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 120.0
+"""How long a server may take to start, and to end."""
+QUESTION_ROUTES = ("/ask", "/v1/chat/completions")
+
+
+@dataclass(frozen=True)
+class Home:
+    """A folder with the store, the uploads and the file of keys of a server; ``keys`` are by tenant."""
+
+    folder: Path
+    keys: dict[str, str]
+
+    @classmethod
+    def made(cls, folder: Path, tenants: Sequence[str]) -> Self:
+        """A new one, with a key for everything for each tenant."""
+        folder.mkdir(parents=True)
+        made = {tenant: new_key(f"key of {tenant}", tenant, list(Role)) for tenant in tenants}
+        (folder / "keys.toml").write_text("\n".join(entry for _, entry in made.values()), encoding="utf-8")
+        return cls(folder, {tenant: key for tenant, (key, _) in made.items()})
+
+    def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """The process's environment: nothing of the user's own settings, and ``settings`` without their prefix."""
+        own = {
+            "STORE__PATH": str(self.folder / "store"),
+            "API__UPLOADS": str(self.folder / "uploads"),
+            "API__KEYS": str(self.folder / "keys.toml"),
+            "API__REQUESTS_PER_MINUTE": "1000000",
+        }
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("DISCO_RAG_")}
+        ours = {f"DISCO_RAG_{k}": v for k, v in (own | dict(settings)).items()}
+        return kept | ours | {"PYTHONPATH": str(ROOT), "DISCO_RAG_SECRETS": str(self.folder / "secrets")}
+
+
+@dataclass
+class Log:
+    """What the process said: lines of requests are counted by route and status, the last others are kept."""
+
+    requests: Counter[tuple[str, int]] = field(default_factory=Counter[tuple[str, int]])
+    others: deque[str] = field(default_factory=lambda: deque[str](maxlen=50))
+
+    def add(self, line: str) -> None:
+        """Take in a line."""
+        try:
+            said: dict[str, Any] = json.loads(line)
+        except ValueError:
+            self.others.append(line.rstrip())
+            return
+        if said.get("event") == "request":
+            self.requests[said["route"], said["status"]] += 1
+        else:
+            self.others.append(line.rstrip()[:2000])
+
+    @property
+    def questions(self) -> int:
+        """Questions that were taken in, however they ended."""
+        return sum(n for (route, _), n in self.requests.items() if route in QUESTION_ROUTES)
+
+
+class ApiServer:
+    """A running server; leaving the ``with`` ends it.
+
+    Args:
+        home: Where it keeps what it is given.
+        settings: ``DISCO_RAG_*`` variables without the prefix.
+
+    Raises:
+        InvariantError: It does not start.
+    """
+
+    def __init__(self, home: Home, settings: Mapping[str, str] | None = None) -> None:
+        self.home = home
+        self.port = free_port()
+        self.log = Log()
+        command = [sys.executable, "-c", "from graphs.cli import main; main()", "serve", "--port", str(self.port)]
+        self._process = subprocess.Popen(
+            command,
+            cwd=home.folder,
+            env=home.environment(settings or {}),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self.pid = self._process.pid
+        """Of the process."""
+        self._wait()
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def rss_mb(self) -> float:
+        """Its resident memory, in MB (10^6 bytes)."""
+        import psutil
+
+        return psutil.Process(self.pid).memory_info().rss / 1e6
+
+    def client(self, tenant: str, *, timeout_s: float = PATIENCE_S) -> httpx.Client:
+        """A client with the key of this tenant."""
+        headers = {"Authorization": f"Bearer {self.home.keys[tenant]}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=timeout_s)
+
+    def signal(self, number: Signals) -> None:
+        """Send a signal."""
+        self._process.send_signal(number)
+
+    def end(self, number: Signals = SIGTERM) -> int:
+        """Send a signal and wait.
+
+        Returns:
+            The exit code; minus the signal's number if that ended it.
+        """
+        if self._process.poll() is None:
+            self.signal(number)
+        code = self._process.wait(PATIENCE_S)
+        self._reader.join()
+        return code
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.end(SIGTERM if kind is None else SIGKILL)
+
+    def _read(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            self.log.add(line)
+
+    def _wait(self) -> None:
+        end = time.monotonic() + PATIENCE_S
+        while self._process.poll() is None and time.monotonic() < end:
+            try:
+                if httpx.get(f"{self.url}/readyz").is_success:
+                    return
+            except httpx.TransportError:
+                time.sleep(0.1)
+        self.end(SIGKILL)
+        raise InvariantError(f"The server did not start: {list(self.log.others)}")
+
+
+def free_port() -> int:
+    """A TCP port on loopback that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -1,0 +1,6 @@
+class _Memory:
+    rss: int
+
+class Process:
+    def __init__(self, pid: int) -> None: ...
+    def memory_info(self) -> _Memory: ...
