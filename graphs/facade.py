@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self, TypeVar, cast
 
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from discorag.errors import InputError, MissingPathError
@@ -25,6 +23,7 @@ from discorag.store.protocol import Hit, Manifest
 from discorag.text.document import Scope
 from graphs import answer as answer_graph
 from graphs.answer import Graph
+from graphs.background import BackgroundLoop
 from graphs.baselines import BASELINES
 from graphs.ingest import run_ingest
 from nodes.context import AnswerContext, IngestContext
@@ -89,8 +88,7 @@ class DiscoRAG:
 
     def __init__(self, settings: Settings | None = None, *, resources: Resources | None = None) -> None:
         self.resources = resources or Resources.open(settings)
-        self._stack = ExitStack()
-        self._portal: BlockingPortal | None = None
+        self._loop: BackgroundLoop | None = None
 
     async def aask(
         self,
@@ -217,7 +215,9 @@ class DiscoRAG:
 
     def close(self) -> None:
         """Stop the sync twins' event loop and release the store."""
-        self._stack.close()
+        if self._loop:
+            self._loop.close()
+            self._loop = None
         self.resources.close()
 
     def __enter__(self) -> Self:
@@ -227,15 +227,9 @@ class DiscoRAG:
         self.close()
 
     def run(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Run on one event loop in a thread of its own: HTTP clients are bound to the loop that made them."""
-        if self._portal is None:
-            self._portal = self._stack.enter_context(start_blocking_portal())
-        future = self._portal.start_task_soon(call)
-        try:
-            return future.result()
-        except KeyboardInterrupt:
-            future.cancel()  # stops the run; what it has stored stays
-            raise
+        """Run on one event loop in a thread of its own. Ctrl-C stops the run; what it has stored stays."""
+        self._loop = self._loop or BackgroundLoop()
+        return self._loop.run(call)
 
     def _context(self, kind: type[_C], switches: dict[str, Any]) -> _C:
         if "resources" in switches:

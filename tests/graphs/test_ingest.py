@@ -358,6 +358,16 @@ def test_nothing_below_a_folder_that_cannot_be_looked_into_vanishes() -> None:
     assert [m.doc_id for m in gone] == ["/d/b.md"]
 
 
+def test_a_program_that_does_not_close_the_pipeline_ends(tmp_path: Path) -> None:
+    code = (
+        "from graphs import DiscoRAG; from discorag.settings import Settings\n"
+        f"rag = DiscoRAG(Settings.model_validate({{'store': {{'path': {str(tmp_path / 'store')!r}}}}}))\n"
+        "print(rag.estimate('examples/tides').documents)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=100)
+    assert done.stdout.strip().isdigit()
+
+
 def test_the_facade_can_be_opened_and_used_inside_a_running_event_loop(pipeline: Pipelines, folder: Path) -> None:
     async def inside() -> int:
         rag = pipeline()
