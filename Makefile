@@ -34,12 +34,8 @@ help: ## What there is to make
 	$(PIP) -e ".[api]"
 	@touch $@
 
-.venv/load.stamp: .venv/dev.stamp
-	$(PIP) -e ".[load]"
-	@touch $@
-
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,api,otel]"
+	$(PIP) -e ".[dev,eval,api,otel,load]"
 	@touch $@
 
 .venv/embedded.stamp: .venv/run.stamp
@@ -133,7 +129,7 @@ bench-build: .venv/dev.stamp ## Retrieval trees: seconds, memory and language-mo
 bench-query: .venv/dev.stamp ## Evidence by retrieval trees among up to 500,000 nodes, beside the store's own search
 	$(BIN)/python -m bench.query
 
-bench-serve: .venv/load.stamp ## The API under load and under faults: half an hour
+bench-serve: .venv/dev.stamp ## The API under load and under faults: half an hour
 	$(BIN)/python -m bench.serve
 
 bench-prefix: .venv/dev.stamp .venv-vllm/model.stamp ## What vLLM's prefix cache saves, by its own count
