@@ -135,3 +135,8 @@ def test_any_bytes_give_text_or_an_input_error_and_always_the_same(data: str | b
         return
     assert made == from_html(raw, PATH)
     assert made.text == made.text.strip("\n")
+
+
+@pytest.mark.parametrize("start", ["<?xml ", "<?xml?><?xml?>", "<?xml<?xml "])
+def test_a_broken_xml_declaration_is_no_warning_and_no_loss(start: str) -> None:
+    assert from_html(f"{start}<p>Tides rise.</p>".encode(), PATH).text == "Tides rise."
