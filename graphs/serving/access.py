@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import secrets
 import tomllib
@@ -153,8 +154,6 @@ def new_key(name: str, tenant: str, roles: Sequence[Role]) -> tuple[str, str]:
 
 
 def _quoted(text: str) -> str:
-    import json
-
     return json.dumps(text, ensure_ascii=False)
 
 

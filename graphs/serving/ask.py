@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
 from time import monotonic
@@ -110,7 +111,7 @@ async def _events(asked: Asked, who: Principal, served: Service) -> AsyncGenerat
                     served.meters.observe(part.ledger)
                     yield format_sse_event(event="answer", data_str=Reply.to(part).model_dump_json())
                 else:
-                    yield format_sse_event(event=str(part["event"]), data_str=_json(part))
+                    yield format_sse_event(event=str(part["event"]), data_str=json.dumps(part, ensure_ascii=False))
     except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
         _, problem = problem_of(error)
         yield format_sse_event(event="error", data_str=problem.model_dump_json())
@@ -132,9 +133,3 @@ async def unless_gone(request: Request, call: Coroutine[Any, Any, T]) -> T:
 async def _gone(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def _json(event: dict[str, Any]) -> str:
-    import json
-
-    return json.dumps(event, ensure_ascii=False)

@@ -6,7 +6,8 @@ stream tell which stage is at work.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import json
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from time import monotonic, perf_counter, time
@@ -90,8 +91,8 @@ async def _completed(
 ) -> ChatCompletion:
     question, record = await _question(talk, served)
     result = await served.rag.aask(**_arguments(asked, talk, question, preset, who))
-    reply, note = _reply(result, record, served), _note(talk, served)
-    message = ChatMessage(content="".join(_content(reply, note)))
+    reply = _reply(result, record, served)
+    message = ChatMessage(content="".join(_content(reply, talk, served)))
     return ChatCompletion(
         id=_id(),
         created=int(time()),
@@ -117,7 +118,7 @@ async def _stream(
                         yield _comment(part)
                         continue
                     reply = _reply(part, record, served)
-                    for piece in _content(reply, _note(talk, served)):
+                    for piece in _content(reply, talk, served):
                         yield chunk.delta({"content": piece})
                     yield chunk.last(reply)
                     if asked.stream_options and asked.stream_options.include_usage:
@@ -171,24 +172,19 @@ def _reply(result: AskResult, record: StageRecord | None, served: Service) -> Re
     return Reply.to(result.model_copy(update={"ledger": ledger}))
 
 
-def _note(talk: _Talk, served: Service) -> str:
-    return f"{ALONE}\n\n" if talk.history and served.rag.resources.model is None else ""
+def _content(reply: Reply, talk: _Talk, served: Service) -> Iterator[str]:
+    """The message in pieces, after a word on the conversation where there is no model that could read it."""
+    if talk.history and served.rag.resources.model is None:
+        yield f"{ALONE}\n\n"
+    yield from answer_markdown(reply.answer)
 
 
-def _content(reply: Reply, note: str) -> list[str]:
-    return [note, *answer_markdown(reply.answer)] if note else list(answer_markdown(reply.answer))
-
-
-@dataclass
 class _Chunks:
     """Makes the chunks of one streamed reply."""
 
-    model: str
-
-    def __post_init__(self) -> None:
-        self._head: dict[str, Any] = {
-            "id": _id(), "object": "chat.completion.chunk", "created": int(time()), "model": self.model
-        }  # fmt: skip
+    def __init__(self, model: str) -> None:
+        head = {"id": _id(), "object": "chat.completion.chunk", "created": int(time()), "model": model}
+        self._head: dict[str, Any] = head
 
     def delta(self, delta: dict[str, str], finish: str | None = None, **more: Any) -> bytes:
         """A piece of the message."""
@@ -205,8 +201,6 @@ class _Chunks:
 
 
 def _event(data: dict[str, Any]) -> bytes:
-    import json
-
     return format_sse_event(data_str=json.dumps(data, ensure_ascii=False))
 
 

@@ -33,7 +33,7 @@ _STATUS: tuple[tuple[type[DiscoRagError], int], ...] = (
     (ModelError, 502),
 )
 _log = structlog.get_logger("disco_rag.api")
-RETRY_S = "5"
+_RETRY_S = "5"
 """``Retry-After`` where nothing better is known, in seconds."""
 
 
@@ -88,7 +88,7 @@ def response_of(error: Exception) -> JSONResponse:
     status, problem = problem_of(error)
     headers = error.headers if isinstance(error, RefusedError) else {}
     if status == 503:
-        headers = {"Retry-After": RETRY_S} | headers
+        headers = {"Retry-After": _RETRY_S} | headers
     return JSONResponse(problem.model_dump(), status, headers)
 
 

@@ -16,7 +16,7 @@ from graphs.facade import DiscoRAG
 from graphs.serving.access import Access
 from graphs.serving.jobs import Jobs
 from graphs.serving.meters import Meters
-from graphs.serving.problems import RETRY_S, RefusedError
+from graphs.serving.problems import RefusedError
 from graphs.serving.uploads import Uploads
 
 MODEL_SHARE = 0.75
@@ -40,7 +40,7 @@ class Service:
         if self.under_way >= self.settings.questions:
             hint = "Try again later, or raise DISCO_RAG_API__QUESTIONS."
             said = f"{self.under_way} questions are under way."
-            raise RefusedError(503, "BusyError", said, hint=hint, headers={"Retry-After": RETRY_S})
+            raise RefusedError(503, "BusyError", said, hint=hint)
 
     def note(self, request: Request, query: str) -> None:
         """Let the log have the question, if it may."""

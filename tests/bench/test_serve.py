@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -267,7 +266,6 @@ def raised() -> bool:
 
 
 @pytest.mark.server
-@pytest.mark.skipif(not (find_spec("locust") and find_spec("psutil")), reason="the extra load is not installed")
 def test_load_on_a_real_server_is_answered_and_recorded_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     home, corpus = Home.made(tmp_path / "home", ["a", "b"]), "bees"
     with ApiServer(home) as server, server.client("a") as client:

@@ -186,13 +186,17 @@ def check_private(text: str) -> None:
         assert private not in text
 
 
-def test_an_error_that_nobody_expected_is_500_with_the_id_under_which_the_log_has_it(
-    apps: Apps, serve: Serve, uploads: Path, log: io.StringIO
-) -> None:
+def with_broken_store(apps: Apps, serve: Serve, uploads: Path) -> TestClient:
     app = apps(uploads)
     client = serve(app)
     app.state.service.rag.resources.store = Broken()
-    reply = client.get("/documents")
+    return client
+
+
+def test_an_error_that_nobody_expected_is_500_with_the_id_under_which_the_log_has_it(
+    apps: Apps, serve: Serve, uploads: Path, log: io.StringIO
+) -> None:
+    reply = with_broken_store(apps, serve, uploads).get("/documents")
     assert (reply.status_code, reply.json()["error"]["type"]) == (500, "InternalError")
     check_private(reply.text)
     (failed,) = [line for line in lines(log) if line["event"] == "failed"]
@@ -207,10 +211,9 @@ def test_an_error_that_nobody_expected_is_500_with_the_id_under_which_the_log_ha
 def test_an_error_inside_a_stream_that_nobody_expected_is_in_the_log(
     apps: Apps, serve: Serve, uploads: Path, log: io.StringIO
 ) -> None:
-    app = apps(uploads)
-    client = serve(app)
-    app.state.service.rag.resources.store = Broken()
-    reply = client.post("/ask", json={"query": QUERY}, headers={"Accept": "text/event-stream"})
+    reply = with_broken_store(apps, serve, uploads).post(
+        "/ask", json={"query": QUERY}, headers={"Accept": "text/event-stream"}
+    )
     assert '"InternalError"' in reply.text
     (failed,) = [line for line in lines(log) if line["event"] == "failed"]
     assert failed["request_id"] == reply.headers["x-request-id"]
