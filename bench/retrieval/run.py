@@ -124,9 +124,11 @@ def grouped(cases: Sequence[Case]) -> Iterator[list[Case]]:
     yield from groups.values()
 
 
-def sampled(cases: Sequence[Case], limit: int) -> list[Case]:
-    """At most ``limit`` of each half, chosen by their ids' digests."""
-    ordered = sorted(cases, key=lambda c: digest(c.id))
+def sampled(cases: Sequence[Case], limit: int, pools: int) -> list[Case]:
+    """At most ``limit`` questions of each half about at most ``pools`` sets of documents, chosen by ids' digests."""
+    groups = sorted(grouped(cases), key=lambda g: digest(json.dumps([d.id for d in g[0].documents])))
+    kept = [c for half in HALVES for g in [g for g in groups if g[0].half == half][:pools] for c in g]
+    ordered = sorted(kept, key=lambda c: digest(c.id))
     return [c for half in HALVES for c in [c for c in ordered if c.half == half][:limit]]
 
 
@@ -139,7 +141,7 @@ def metrics_of(dataset: str) -> tuple[str, ...]:
 async def run(
     dataset: str,
     encoder: str,
-    limit: int,
+    cases: Sequence[Case],
     folder: Path,
     console: Console,
     names: Sequence[str],
@@ -150,7 +152,6 @@ async def run(
 
     With ``cached`` nothing is measured: the questions are those whose groups are on disk.
     """
-    cases = sampled(load_cases(dataset), limit)
     halves = {c.id: c.half for c in cases}
     whole: Found = defaultdict(dict)
     with open_encoder(encoder) as opened:
@@ -197,6 +198,7 @@ def main(
     datasets: Annotated[str, typer.Option(help="Comma-separated; all if empty.")] = "",
     encoders: Annotated[str, typer.Option(help="minilm, mpnet, comma-separated.")] = "minilm",
     limit: Annotated[int, typer.Option(help="Questions of each half of a dataset, at most.")] = 1000,
+    pools: Annotated[int, typer.Option(help="Sets of documents that those of a half are about, at most.")] = 1000,
     methods: Annotated[str, typer.Option(help="Rows beside flat sentences, comma-separated; all if empty.")] = "",
     texts: Annotated[bool, typer.Option(help="Also rows that encode every inner node's text.")] = False,
     cached: Annotated[bool, typer.Option(help="Only tell what a run that was stopped has measured.")] = False,
@@ -212,7 +214,8 @@ def main(
             named = (
                 list(dict.fromkeys([BASELINE, *methods.split(",")])) if methods else methods_of(dataset, texts=texts)
             )
-            for one in asyncio.run(run(dataset, encoder, limit, WORK, console, list(named), cached=cached)):
+            cases = sampled(load_cases(dataset), limit, pools)
+            for one in asyncio.run(run(dataset, encoder, cases, WORK, console, list(named), cached=cached)):
                 scores[one.dataset, one.half, one.method, one.encoder, str(one.budget), one.metric] = one
     found = rows([*scores.values(), *over_budgets(scores.values())])
     write(found, out)

@@ -1,0 +1,39 @@
+"""Which questions a short run of the retrieval benchmark asks."""
+
+from bench.retrieval.questions import HALVES, Case
+from bench.retrieval.run import grouped, sampled
+from tests.bench.retrieval.helpers import case, document, gold, place
+
+
+def _cases() -> list[Case]:
+    """Four questions about each of ten documents; every other document is held out."""
+    return [
+        _about(f"d{d}").model_copy(update={"id": f"q{d}.{q}", "half": HALVES[d % 2]})
+        for d in range(10)
+        for q in range(4)
+    ]
+
+
+def _about(doc: str) -> Case:
+    one = document("Why not?", doc)
+    return case([one], [gold(place(one.text, "not", doc))])
+
+
+def _documents(chosen: list[Case], half: str) -> set[str]:
+    return {c.documents[0].id for c in chosen if c.half == half}
+
+
+def test_a_limit_of_questions_holds_in_each_half():
+    chosen = sampled(_cases(), limit=3, pools=1000)
+    assert [sum(c.half == half for c in chosen) for half in HALVES] == [3, 3]
+
+
+def test_a_limit_of_pools_keeps_every_question_about_those_documents():
+    chosen = sampled(_cases(), limit=1000, pools=2)
+    assert [len(_documents(chosen, half)) for half in HALVES] == [2, 2]
+    assert all(len(group) == 4 for group in grouped(chosen))
+
+
+def test_the_choice_does_not_hang_on_the_order_of_the_questions():
+    cases = _cases()
+    assert sampled(cases, limit=5, pools=2) == sampled(cases[::-1], limit=5, pools=2)
