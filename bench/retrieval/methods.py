@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from bench.retrieval.forest_scores import Scored
+from bench.retrieval.kin import kin, related
 from discorag.hierarchy.builders.bisection import Bisection
 from discorag.hierarchy.builders.clusters import ClusterBuilder
 from discorag.hierarchy.builders.controls import RandomBranching, RandomUnits, RightBranching
@@ -53,6 +54,7 @@ class Method:
 def builders(encoder: Encoder) -> dict[str, Builder]:
     """Every builder that a row needs; parses are shared between the discourse builders."""
     parser, rules, parses = EnglishUnits(TrainedParser("fast")), RuleUnits(), dict[str, Any]()
+    accurate, better = EnglishUnits(TrainedParser("accurate")), dict[str, Any]()
     extract = ExtractiveSummariser(rules)
     return {
         "flat_sentence": FlatSentences(),
@@ -64,7 +66,9 @@ def builders(encoder: Encoder) -> dict[str, Builder]:
         "discourse": Discourse(parser, Concat(), cache=parses),
         "discourse_nuclear": Discourse(parser, Nuclear(100), cache=parses),
         "discourse_rules": Discourse(rules, Concat()),
+        "discourse_accurate": Discourse(accurate, Concat(), cache=better),
         "unified": Unified(parser, Concat(), cache=parses),
+        "unified_accurate": Unified(accurate, Concat(), cache=better),
         "unified_random": Unified(RandomUnits(), Concat()),
         "raptor": ClusterBuilder(encoder, extract, encoder.tokens),
         "htsir": SectionBuilder(encoder, extract),
@@ -107,6 +111,14 @@ def _snapped(scored: Scored, words: int, widest: int) -> Evidence:
     return by_windows(scored.tree, scores, np.isfinite(scores) & follows, scored.words, words)
 
 
+def _kin(scored: Scored, words: int, widest: int) -> Evidence:
+    return kin(scored.tree, scored.nodes, scored.words, words, widest=widest)
+
+
+def _related(scored: Scored, words: int, widest: int) -> Evidence:
+    return kin(scored.tree, scored.nodes, scored.words, words, widest=widest, follow=related)
+
+
 METHODS: Mapping[str, Method] = {
     "flat_sentence": Method("flat_sentence", _flat),
     "flat_chunk": Method("flat_chunk", _flat),
@@ -119,6 +131,7 @@ METHODS: Mapping[str, Method] = {
     "windows7": Method("windows7", _alg1),
     "discourse": Method("discourse", _alg1),
     "discourse_rules": Method("discourse_rules", _alg1),
+    "discourse_accurate": Method("discourse_accurate", _alg1),
     "discourse_concat": Method("discourse", _alg1, "text"),
     "discourse_nuclear": Method("discourse_nuclear", _alg1, "text"),
     "bisection_concat": Method("bisection", _alg1, "text"),
@@ -127,6 +140,10 @@ METHODS: Mapping[str, Method] = {
     "snapped_unified_16": Method("unified", partial(_snapped, widest=16)),
     "snapped_random_16": Method("unified_random", partial(_snapped, widest=16)),
     "snapped_bisection_16": Method("bisection", partial(_snapped, widest=16)),
+    "snapped_accurate_16": Method("unified_accurate", partial(_snapped, widest=16)),
+    **{f"kin_{w}": Method("unified", partial(_kin, widest=w)) for w in (4, 16)},
+    **{f"kin_random_{w}": Method("unified_random", partial(_kin, widest=w)) for w in (4, 16)},
+    "related_16": Method("unified", partial(_related, widest=16)),
     "raptor": Method("raptor", _collapsed, "text"),
     "raptor_traversal": Method("raptor", _traversal, "text"),
     "htsir": Method("htsir", _collapsed, "text"),
@@ -134,11 +151,13 @@ METHODS: Mapping[str, Method] = {
 }
 """``_1``, ``_4`` ... are radius or width in sentences; ``_concat`` and ``_nuclear`` are the texts of inner nodes.
 
-``snapped_random_16`` has the author's headings and paragraphs, as ``snapped_unified_16``, and random trees inside.
+``_random_16`` has the author's headings and paragraphs, as ``_unified_16`` and ``kin``, and random trees inside.
 """
 
 SUMMARISED = frozenset({"raptor", "raptor_traversal", "htsir"})
 """Rows that summarise or cluster: measured on the sets of long documents only."""
 
-TEXTS = frozenset({"discourse_concat", "discourse_nuclear", "bisection_concat"})
-"""Rows that encode the text of every inner node, which takes a hundred times as long: measured when asked for."""
+SLOW = frozenset(
+    {"discourse_concat", "discourse_nuclear", "bisection_concat", "discourse_accurate", "snapped_accurate_16"}
+)
+"""Rows that encode the text of every inner node, or have the larger parser: measured when asked for."""

@@ -22,7 +22,7 @@ from bench.retrieval.datasets import DATASETS, load_cases
 from bench.retrieval.encode import CachedEncoder, open_encoder
 from bench.retrieval.forest_scores import Grown, Scored
 from bench.retrieval.measures import BUDGETS, measure
-from bench.retrieval.methods import METHODS, SUMMARISED, TEXTS, builders
+from bench.retrieval.methods import METHODS, SLOW, SUMMARISED, builders
 from bench.retrieval.questions import HALVES, Case, as_document
 from bench.retrieval.table import BASELINE, OUT, Scores, markdown, over_budgets, rows, write
 from discorag.hierarchy.bm25 import Bm25, TermCounts
@@ -170,10 +170,10 @@ async def run(
     return list(_scores(whole, dataset, encoder, halves))
 
 
-def methods_of(dataset: str, *, texts: bool) -> list[str]:
+def methods_of(dataset: str, *, slow: bool) -> list[str]:
     """The rows of a dataset, unless some are named."""
     long = DATASETS[dataset].role in ("headline", "smoke")
-    return [m for m in METHODS if (long or m not in SUMMARISED) and (texts or m not in TEXTS)]
+    return [m for m in METHODS if (long or m not in SUMMARISED) and (slow or m not in SLOW)]
 
 
 def _scores(found: Found, dataset: str, encoder: str, halves: dict[str, str]) -> Iterator[Scores]:
@@ -200,7 +200,7 @@ def main(
     limit: Annotated[int, typer.Option(help="Questions of each half of a dataset, at most.")] = 1000,
     pools: Annotated[int, typer.Option(help="Sets of documents that those of a half are about, at most.")] = 1000,
     methods: Annotated[str, typer.Option(help="Rows beside flat sentences, comma-separated; all if empty.")] = "",
-    texts: Annotated[bool, typer.Option(help="Also rows that encode every inner node's text.")] = False,
+    slow: Annotated[bool, typer.Option(help="Also rows with every inner node's text, or the larger parser.")] = False,
     cached: Annotated[bool, typer.Option(help="Only tell what a run that was stopped has measured.")] = False,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
     table: Annotated[Path, typer.Option(help="Markdown table.")] = TABLE,
@@ -211,9 +211,7 @@ def main(
     scores: dict[tuple[str, ...], Scores] = {}
     for encoder in encoders.split(","):
         for dataset in datasets.split(",") if datasets else DATASETS:
-            named = (
-                list(dict.fromkeys([BASELINE, *methods.split(",")])) if methods else methods_of(dataset, texts=texts)
-            )
+            named = list(dict.fromkeys([BASELINE, *methods.split(",")])) if methods else methods_of(dataset, slow=slow)
             cases = sampled(load_cases(dataset), limit, pools)
             for one in asyncio.run(run(dataset, encoder, cases, WORK, console, list(named), cached=cached)):
                 scores[one.dataset, one.half, one.method, one.encoder, str(one.budget), one.metric] = one

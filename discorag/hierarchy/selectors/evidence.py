@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,6 +78,15 @@ def ranking(tree: RetrievalTree, scores: Floats) -> Ints:
 def leaf_ranking(scores: Floats) -> Ints:
     """Leaves by their own scores, best first; equal scores in text order."""
     return np.argsort(-scores, kind="stable")
+
+
+def once(leaves: Iterable[int]) -> Iterator[int]:
+    """Each leaf where it comes first."""
+    met: set[int] = set()
+    for leaf in leaves:
+        if leaf not in met:
+            met.add(leaf)
+            yield leaf
 
 
 def within(order: Iterable[int], sizes: Ints, limit: int) -> tuple[int, ...]:

@@ -5,12 +5,12 @@ They are this project's controls beside the papers' methods: structure that come
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from discorag.hierarchy.retrieval_tree import RetrievalTree
-from discorag.hierarchy.selectors.evidence import Evidence, Floats, Ints, check, leaf_ranking, positive, within
+from discorag.hierarchy.selectors.evidence import Evidence, Floats, Ints, check, leaf_ranking, once, positive, within
 
 
 def expand(
@@ -39,7 +39,7 @@ def expand(
     outward = (
         leaf for seed in leaf_ranking(scores[: tree.leaves]) for leaf in _outward(int(seed), scores, parts, radius)
     )
-    return Evidence.in_text_order(within(_once(outward), sizes, limit))
+    return Evidence.in_text_order(within(once(outward), sizes, limit))
 
 
 def smoothed(
@@ -59,14 +59,6 @@ def smooth(scores: Floats, radius: int) -> Floats:
     view = np.lib.stride_tricks.sliding_window_view
     total = view(np.pad(scores, radius), 2 * radius + 1).sum(axis=1)
     return total / view(np.pad(np.ones(len(scores)), radius), 2 * radius + 1).sum(axis=1)
-
-
-def _once(leaves: Iterable[int]) -> Iterator[int]:
-    met: set[int] = set()
-    for leaf in leaves:
-        if leaf not in met:
-            met.add(leaf)
-            yield leaf
 
 
 def _outward(seed: int, scores: Floats, owners: Ints, radius: int) -> Iterator[int]:
