@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,13 @@ from nodes.resources import Resources
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
-@pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+@pytest.fixture(scope="session", autouse=True)
+def _clean_environment() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
     """No test reads the settings of whoever runs it."""
-    for name in [n for n in os.environ if n.startswith("DISCO_RAG_")]:
-        monkeypatch.delenv(name)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [n for n in os.environ if n.startswith("DISCO_RAG_")]:
+            patch.delenv(name)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -60,10 +63,23 @@ class Pipelines:
         return rag
 
 
-@pytest.fixture
-def pipeline(tmp_path: Path, encoder: Encoder) -> Iterator[Pipelines]:
-    """Makes pipelines and closes them after the test."""
-    factory = Pipelines(tmp_path, encoder, [])
+@contextmanager
+def _pipelines(home: Path, encoder: Encoder) -> Iterator[Pipelines]:
+    factory = Pipelines(home, encoder, [])
     yield factory
     for rag in factory.opened:
         rag.close()
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path, encoder: Encoder) -> Iterator[Pipelines]:
+    """Makes pipelines and closes them after the test."""
+    with _pipelines(tmp_path, encoder) as factory:
+        yield factory
+
+
+@pytest.fixture(scope="module")
+def shared_pipeline(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterator[Pipelines]:
+    """The same for a module's fixtures, whose pipelines its tests only read from."""
+    with _pipelines(tmp_path_factory.mktemp("shared"), encoder) as factory:
+        yield factory

@@ -14,9 +14,9 @@ from tests.conftest import EXAMPLES, Pipelines
 FLU = "Does vitamin D prevent flu?"
 
 
-@pytest.fixture
-def rag(pipeline: Pipelines) -> DiscoRAG:
-    rag = pipeline()
+@pytest.fixture(scope="module")
+def rag(shared_pipeline: Pipelines) -> DiscoRAG:
+    rag = shared_pipeline()
     for corpus in ("vitamin-d", "tides"):
         rag.ingest(EXAMPLES / corpus, corpus=corpus)
     return rag

@@ -13,9 +13,9 @@ from tests.servers.scripted import ScriptedServer
 ASKED = AnswerInput(query="Does vitamin D prevent flu?")
 
 
-@pytest.fixture
-def rag(pipeline: Pipelines) -> DiscoRAG:
-    rag = pipeline()
+@pytest.fixture(scope="module")
+def rag(shared_pipeline: Pipelines) -> DiscoRAG:
+    rag = shared_pipeline()
     rag.ingest(EXAMPLES / "vitamin-d")
     return rag
 

@@ -37,6 +37,14 @@ def rag(pipeline: Pipelines) -> DiscoRAG:
     return pipeline()
 
 
+@pytest.fixture(scope="module")
+def whole(shared_pipeline: Pipelines) -> DiscoRAG:
+    """What an ingest of the examples gives that nothing disturbs."""
+    rag = shared_pipeline()
+    rag.ingest(EXAMPLES)
+    return rag
+
+
 def test_unchanged_documents_are_not_touched_changed_ones_replaced_vanished_ones_deleted(
     rag: DiscoRAG, folder: Path
 ) -> None:
@@ -75,10 +83,9 @@ def test_another_parser_stores_the_documents_again(rag: DiscoRAG, folder: Path) 
     assert set(statuses(rag.ingest(folder, parser="none", refresh=True)).values()) == {"replaced"}
 
 
-def test_offsets_refer_to_the_stored_canonical_text(rag: DiscoRAG) -> None:
-    rag.ingest(EXAMPLES)
-    store, scope = rag.resources.store, rag.scope()
-    manifests = rag.documents()
+def test_offsets_refer_to_the_stored_canonical_text(whole: DiscoRAG) -> None:
+    store, scope = whole.resources.store, whole.scope()
+    manifests = whole.documents()
     assert len(manifests) > 15
     for m in manifests:
         text = store.document(scope, m.doc_id).text
@@ -89,9 +96,8 @@ def test_offsets_refer_to_the_stored_canonical_text(rag: DiscoRAG) -> None:
             assert [s.of(text) for s in chunk.sentences] == [chunk.slice(s) for s in chunk.sentences]
 
 
-def test_nothing_is_truncated_at_encoding(rag: DiscoRAG, encoder: Encoder) -> None:
-    rag.ingest(EXAMPLES)
-    chunks = [c for m in rag.documents() for c in rag.resources.store.chunks_of(rag.scope(), m.doc_id)]
+def test_nothing_is_truncated_at_encoding(whole: DiscoRAG, encoder: Encoder) -> None:
+    chunks = [c for m in whole.documents() for c in whole.resources.store.chunks_of(whole.scope(), m.doc_id)]
     counts = [len(t) for t in encoder.tokens.token_offsets([c.text for c in chunks])]
     assert max(counts) + encoder.tokens.special_tokens <= encoder.tokens.max_tokens == 256
     assert max(counts) > 200
@@ -284,7 +290,7 @@ def stored(rag: DiscoRAG) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("by", "code"), [("SIGKILL", -9), ("SIGINT", 130)])
 def test_an_ingest_that_was_stopped_is_taken_up_and_ends_like_one_that_was_not(
-    pipeline: Pipelines, tmp_path: Path, by: str, code: int
+    pipeline: Pipelines, whole: DiscoRAG, tmp_path: Path, by: str, code: int
 ) -> None:
     assert stopped(tmp_path / "store", by) == code
     rag = pipeline(kind="edge")
@@ -293,8 +299,6 @@ def test_an_ingest_that_was_stopped_is_taken_up_and_ends_like_one_that_was_not(
     result = rag.ingest(EXAMPLES)
     # What the stopped run finished stands in the result as that run's work: it was not read again.
     assert kept & {o.uri for o in result.outcomes if o.status == "added"}
-    whole = pipeline(kind="memory")
-    whole.ingest(EXAMPLES)
     assert stored(rag) == stored(whole)
 
 
