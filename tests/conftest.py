@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +64,7 @@ class Pipelines:
 
 
 @contextmanager
-def _pipelines(home: Path, encoder: Encoder) -> Iterator[Pipelines]:
+def _pipelines(home: Path, encoder: Encoder) -> Generator[Pipelines]:
     factory = Pipelines(home, encoder, [])
     yield factory
     for rag in factory.opened:
