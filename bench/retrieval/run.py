@@ -25,6 +25,7 @@ from bench.retrieval.measures import BUDGETS, measure
 from bench.retrieval.methods import METHODS, SLOW, SUMMARISED, builders
 from bench.retrieval.questions import HALVES, Case, as_document
 from bench.retrieval.table import BASELINE, OUT, Scores, markdown, over_budgets, rows, write
+from discorag.errors import ConfigError
 from discorag.hierarchy.bm25 import Bm25, TermCounts
 from discorag.hierarchy.forest import Forest
 from discorag.hierarchy.headings import build_hierarchy
@@ -176,6 +177,19 @@ def methods_of(dataset: str, *, slow: bool) -> list[str]:
     return [m for m in METHODS if (long or m not in SUMMARISED) and (slow or m not in SLOW)]
 
 
+def named_rows(dataset: str, methods: str, against: str, *, slow: bool) -> list[str]:
+    """The rows that are named, comma-separated, with flat sentences before them; else those of the dataset.
+
+    Raises:
+        ConfigError: There is no row of one of these names.
+    """
+    asked = [BASELINE, *methods.split(",")] if methods else methods_of(dataset, slow=slow)
+    found = list(dict.fromkeys([*asked, against]))
+    if unknown := [m for m in found if m not in METHODS]:
+        raise ConfigError(f"There is no row {unknown[0]!r}.", hint=f"There are {', '.join(METHODS)}.")
+    return found
+
+
 def _scores(found: Found, dataset: str, encoder: str, halves: dict[str, str]) -> Iterator[Scores]:
     for at, values in found.items():
         method, by, budget, metric = at.split("|")
@@ -201,6 +215,7 @@ def main(
     pools: Annotated[int, typer.Option(help="Sets of documents that those of a half are about, at most.")] = 1000,
     methods: Annotated[str, typer.Option(help="Rows beside flat sentences, comma-separated; all if empty.")] = "",
     slow: Annotated[bool, typer.Option(help="Also rows with every inner node's text, or the larger parser.")] = False,
+    against: Annotated[str, typer.Option(help="The row that gains are counted from.")] = BASELINE,
     cached: Annotated[bool, typer.Option(help="Only tell what a run that was stopped has measured.")] = False,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
     table: Annotated[Path, typer.Option(help="Markdown table.")] = TABLE,
@@ -211,11 +226,11 @@ def main(
     scores: dict[tuple[str, ...], Scores] = {}
     for encoder in encoders.split(","):
         for dataset in datasets.split(",") if datasets else DATASETS:
-            named = list(dict.fromkeys([BASELINE, *methods.split(",")])) if methods else methods_of(dataset, slow=slow)
+            named = named_rows(dataset, methods, against, slow=slow)
             cases = sampled(load_cases(dataset), limit, pools)
-            for one in asyncio.run(run(dataset, encoder, cases, WORK, console, list(named), cached=cached)):
+            for one in asyncio.run(run(dataset, encoder, cases, WORK, console, named, cached=cached)):
                 scores[one.dataset, one.half, one.method, one.encoder, str(one.budget), one.metric] = one
-    found = rows([*scores.values(), *over_budgets(scores.values())])
+    found = rows([*scores.values(), *over_budgets(scores.values())], against)
     write(found, out)
     tables = (
         (f"### {metric}, {half}, mean over {BUDGETS} words", markdown(found, metric=metric, budget="all", half=half))

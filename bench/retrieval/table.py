@@ -17,7 +17,7 @@ from eval.stats import Interval, mean_interval, paired
 OUT = Path("bench/results/retrieval.json")
 BASELINE = "flat_sentence"
 GAIN = "_gain"
-"""Behind a metric's name: the difference to `BASELINE`, question by question."""
+"""Behind a metric's name: the difference to the baseline, question by question."""
 _SEED = 20261
 
 Budget: TypeAlias = int | Literal["all"]
@@ -78,19 +78,23 @@ def over_budgets(scores: Iterable[Scores]) -> list[Scores]:
     return [_mean(group) for group in groups.values()]
 
 
-def rows(scores: Sequence[Scores]) -> list[Row]:
+def rows(scores: Sequence[Scores], baseline: str = BASELINE) -> list[Row]:
     """The figures: for every entry its mean, and if it is not the baseline's its gain.
+
+    Args:
+        scores: Of every method.
+        baseline: The method that gains are counted from.
 
     Raises:
         InvariantError: The baseline is missing, or was measured on other questions.
     """
-    baselines = {_place(one): one for one in scores if one.method == BASELINE}
+    baselines = {_place(one): one for one in scores if one.method == baseline}
     found: list[Row] = []
     for one in scores:
         values = list(one.values.values())
         found.append(_row(one, one.metric, fmean(values), mean_interval(values, seed=_SEED)))
-        if one.method != BASELINE:
-            a, b = _matched(one, baselines.get(_place(one)))
+        if one.method != baseline:
+            a, b = _matched(one, baselines.get(_place(one)), baseline)
             gain = paired(a, b, seed=_SEED)
             found.append(_row(one, one.metric + GAIN, gain.difference, gain.interval))
     return found
@@ -140,15 +144,15 @@ def _mean(group: Sequence[Scores]) -> Scores:
     return first.model_copy(update={"budget": "all", "values": values})
 
 
-def _matched(one: Scores, baseline: Scores | None) -> tuple[list[float], list[float]]:
-    """The scores of both in the same order."""
-    if baseline is None or baseline.values.keys() != one.values.keys():
+def _matched(one: Scores, other: Scores | None, name: str) -> tuple[list[float], list[float]]:
+    """The scores of both in the same order; ``name`` is the other's."""
+    if other is None or other.values.keys() != one.values.keys():
         where = f"{one.dataset} ({one.encoder}, {one.budget}, {one.metric})"
         raise InvariantError(
-            f"{where}: {BASELINE} was not measured on the questions of {one.method}.",
+            f"{where}: {name} was not measured on the questions of {one.method}.",
             hint="Measure both on the same data.",
         )
-    return list(one.values.values()), [baseline.values[question] for question in one.values]
+    return list(one.values.values()), [other.values[question] for question in one.values]
 
 
 def _row(one: Scores, metric: str, value: float, interval: Interval | None) -> Row:

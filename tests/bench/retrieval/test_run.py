@@ -1,7 +1,10 @@
 """Which questions a short run of the retrieval benchmark asks."""
 
+import pytest
+
 from bench.retrieval.questions import HALVES, Case
-from bench.retrieval.run import grouped, sampled
+from bench.retrieval.run import grouped, named_rows, sampled
+from discorag.errors import ConfigError
 from tests.bench.retrieval.helpers import case, document, gold, place
 
 
@@ -37,3 +40,19 @@ def test_a_limit_of_pools_keeps_every_question_about_those_documents():
 def test_the_choice_does_not_hang_on_the_order_of_the_questions():
     cases = _cases()
     assert sampled(cases, limit=5, pools=2) == sampled(cases[::-1], limit=5, pools=2)
+
+
+def test_rows_that_are_named_come_with_what_they_are_compared_to():
+    assert named_rows("qmsum", "slide_16", "random", slow=False) == ["flat_sentence", "slide_16", "random"]
+
+
+def test_a_row_that_there_is_not_is_an_error_before_anything_is_measured():
+    with pytest.raises(ConfigError, match="slide_5"):
+        named_rows("qmsum", "slide_5", "flat_sentence", slow=False)
+
+
+def test_slow_rows_come_when_asked_for_and_summaries_only_where_documents_are_long():
+    quick, slow = (named_rows("hotpotqa", "", "flat_sentence", slow=s) for s in (False, True))
+    assert set(slow) - set(quick) >= {"discourse_concat", "discourse_accurate"}
+    assert "raptor" not in slow
+    assert "raptor" in named_rows("qmsum", "", "flat_sentence", slow=False)

@@ -35,6 +35,12 @@ def test_a_gain_is_the_mean_difference_on_the_same_questions() -> None:
     assert (gain.metric, gain.value, gain.low, gain.high, gain.n) == ("evidence_recall_gain", 10, 10, 10, 3)
 
 
+def test_gains_can_be_counted_from_another_method() -> None:
+    found = rows([FLAT, scores("tree", 50, 70, 30), scores("random", 45, 65, 25)], baseline="random")
+    gains = {row.method: row.value for row in found if row.metric == "evidence_recall_gain"}
+    assert gains == {BASELINE: -5, "tree": 5}
+
+
 def test_an_interval_holds_its_mean_and_widens_with_the_spread() -> None:
     spread = scores("tree", *(0.0 if i % 2 else 100.0 for i in range(40)))
     flat = scores(BASELINE, *(50.0 for _ in range(40)))
