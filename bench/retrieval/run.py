@@ -24,7 +24,7 @@ from bench.retrieval.forest_scores import Grown, Scored
 from bench.retrieval.measures import BUDGETS, measure
 from bench.retrieval.methods import METHODS, SLOW, SUMMARISED, builders
 from bench.retrieval.questions import HALVES, Case, as_document
-from bench.retrieval.table import BASELINE, OUT, Scores, markdown, over_budgets, rows, write
+from bench.retrieval.table import BASELINE, OUT, Row, Scores, markdown, merged, over_budgets, read, rows, write
 from discorag.errors import ConfigError
 from discorag.hierarchy.bm25 import Bm25, TermCounts
 from discorag.hierarchy.forest import Forest
@@ -208,6 +208,15 @@ def _scores(found: Found, dataset: str, encoder: str, halves: dict[str, str]) ->
                 )
 
 
+def _tables(found: Sequence[Row]) -> str:
+    tables = (
+        (f"### {metric}, {half}, mean over {BUDGETS} words", markdown(found, metric=metric, budget="all", half=half))
+        for metric in ("evidence_recall", "document_recall", "token_f1")
+        for half in HALVES
+    )
+    return "\n".join(f"{title}\n\n{text}" for title, text in tables if text)
+
+
 def main(
     datasets: Annotated[str, typer.Option(help="Comma-separated; all if empty.")] = "",
     encoders: Annotated[str, typer.Option(help="minilm, mpnet, comma-separated.")] = "minilm",
@@ -220,7 +229,9 @@ def main(
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
     table: Annotated[Path, typer.Option(help="Markdown table.")] = TABLE,
 ) -> None:
-    """Measure, show, write."""
+    """Measure, show, write; figures of the result file that are not measured again stay in it."""
+    if against != BASELINE and (out == OUT or table == TABLE):
+        raise ConfigError(f"{OUT} counts gains from {BASELINE}.", hint="Name another file with --out and --table.")
     console = Console()
     WORK.mkdir(parents=True, exist_ok=True)
     scores: dict[tuple[str, ...], Scores] = {}
@@ -230,16 +241,11 @@ def main(
             cases = sampled(load_cases(dataset), limit, pools)
             for one in asyncio.run(run(dataset, encoder, cases, WORK, console, named, cached=cached)):
                 scores[one.dataset, one.half, one.method, one.encoder, str(one.budget), one.metric] = one
-    found = rows([*scores.values(), *over_budgets(scores.values())], against)
+    new = rows([*scores.values(), *over_budgets(scores.values())], against)
+    found = merged(read(out), new) if out.exists() and against == BASELINE else new
     write(found, out)
-    tables = (
-        (f"### {metric}, {half}, mean over {BUDGETS} words", markdown(found, metric=metric, budget="all", half=half))
-        for metric in ("evidence_recall", "document_recall", "token_f1")
-        for half in HALVES
-    )
-    parts = [f"{title}\n\n{text}" for title, text in tables if text]
-    table.write_text("\n".join(parts), encoding="utf-8")
-    console.print("\n".join(parts))
+    table.write_text(_tables(found), encoding="utf-8")
+    console.print(_tables(new))
     console.print(f"Written to {out} and {table}.")
 
 

@@ -19,6 +19,7 @@ BASELINE = "flat_sentence"
 GAIN = "_gain"
 """Behind a metric's name: the difference to the baseline, question by question."""
 _SEED = 20261
+_SORTED = ("dataset", "encoder", "method")
 
 Budget: TypeAlias = int | Literal["all"]
 
@@ -107,6 +108,18 @@ def write(found: Sequence[Row], path: Path = OUT) -> None:
     path.write_text('{"rows": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
 
 
+def merged(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
+    """The new figures, and of the old ones those that were not measured again; datasets, encoders, methods together.
+
+    A figure over another number of questions is another figure.
+    """
+    found = {_key(row): row for row in [*old, *new]}
+    places = [list(dict.fromkeys(getattr(row, name) for row in found.values())) for name in _SORTED]
+    return sorted(
+        found.values(), key=lambda row: [at.index(getattr(row, n)) for n, at in zip(_SORTED, places, strict=True)]
+    )
+
+
 def read(path: Path = OUT) -> list[Row]:
     """What `write` wrote."""
     return [Row.model_validate(row) for row in json.loads(path.read_text(encoding="utf-8"))["rows"]]
@@ -119,15 +132,19 @@ def markdown(found: Sequence[Row], *, metric: str, budget: Budget, half: Half) -
     figures.
     """
     chosen = [row for row in found if row.budget == budget and row.half == half]
-    means = {(row.method, row.dataset, row.encoder): row for row in chosen if row.metric == metric}
-    gains = {(row.method, row.dataset, row.encoder): row for row in chosen if row.metric == metric + GAIN}
+    means = {(row.method, row.dataset, row.encoder, row.n): row for row in chosen if row.metric == metric}
+    gains = {(row.method, row.dataset, row.encoder, row.n): row for row in chosen if row.metric == metric + GAIN}
     columns = list(dict.fromkeys((row.dataset, row.encoder, row.n) for row in means.values()))
     heads = [f"{dataset}, {encoder} (n = {n})" for dataset, encoder, n in columns]
     lines = [["method", *heads], ["---", *("---:" for _ in columns)]] if means else []
     for method in dict.fromkeys(row.method for row in means.values()):
-        keys = [(method, dataset, encoder) for dataset, encoder, _ in columns]
+        keys = [(method, *column) for column in columns]
         lines.append([method, *(_cell(means.get(key), gains.get(key)) for key in keys)])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    return (row.dataset, row.half, row.method, row.encoder, str(row.budget), row.metric, str(row.n))
 
 
 def _place(one: Scores) -> tuple[str, ...]:

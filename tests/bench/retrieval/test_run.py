@@ -3,7 +3,7 @@
 import pytest
 
 from bench.retrieval.questions import HALVES, Case
-from bench.retrieval.run import grouped, named_rows, sampled
+from bench.retrieval.run import grouped, main, named_rows, sampled
 from discorag.errors import ConfigError
 from tests.bench.retrieval.helpers import case, document, gold, place
 
@@ -56,3 +56,8 @@ def test_slow_rows_come_when_asked_for_and_summaries_only_where_documents_are_lo
     assert set(slow) - set(quick) >= {"discourse_concat", "discourse_accurate"}
     assert "raptor" not in slow
     assert "raptor" in named_rows("qmsum", "", "flat_sentence", slow=False)
+
+
+def test_gains_from_another_row_do_not_overwrite_the_result_file():
+    with pytest.raises(ConfigError, match="flat_sentence"):
+        main(datasets="qmsum", against="slide_16")

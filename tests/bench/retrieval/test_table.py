@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.retrieval.table import BASELINE, Budget, Scores, markdown, over_budgets, read, rows, write
+from bench.retrieval.table import BASELINE, Budget, Scores, markdown, merged, over_budgets, read, rows, write
 from discorag.errors import InvariantError
 
 
@@ -67,6 +67,27 @@ def test_a_method_without_baseline_on_the_same_questions_is_refused(flat: list[S
 def test_over_all_budgets_each_question_counts_with_its_mean() -> None:
     [mean] = over_budgets([scores("tree", 10, 30), scores("tree", 20, 60, budget=300)])
     assert (mean.budget, mean.values) == ("all", {"q0": 15, "q1": 45})
+
+
+def test_what_is_measured_again_replaces_and_the_rest_stays_beside_its_dataset() -> None:
+    old = rows([FLAT, scores("tree", 50, 70, 30), scores(BASELINE, 10, dataset="nq")])
+    new = rows([FLAT, scores("tree", 60, 80, 40), scores("windows", 20, 20, 20)])
+    found = [(r.dataset, r.method, r.value) for r in merged(old, new) if r.metric == "evidence_recall"]
+    assert found == [
+        ("qmsum", BASELINE, 40),
+        ("qmsum", "tree", 60),
+        ("qmsum", "windows", 20),
+        ("nq", BASELINE, 10),
+    ]
+
+
+def test_a_figure_over_fewer_questions_stands_in_a_column_of_its_own() -> None:
+    few = rows([scores(BASELINE, 40, 60), scores("tree", 50, 70)])
+    found = merged(rows([FLAT]), few)
+    text = markdown(found, metric="evidence_recall", budget=200, half="development")
+    assert "(n = 3)" in text
+    assert "(n = 2)" in text
+    assert "| tree | - | 60.0" in text
 
 
 def test_budgets_with_different_questions_are_refused() -> None:
