@@ -224,7 +224,7 @@ def main(
     pools: Annotated[int, typer.Option(help="Sets of documents that those of a half are about, at most.")] = 1000,
     methods: Annotated[str, typer.Option(help="Rows beside flat sentences, comma-separated; all if empty.")] = "",
     slow: Annotated[bool, typer.Option(help="Also rows with every inner node's text, or the larger parser.")] = False,
-    against: Annotated[str, typer.Option(help="The row that gains are counted from.")] = BASELINE,
+    against: Annotated[str, typer.Option(help="The row that gains are counted from; of another, means only.")] = BASELINE,
     cached: Annotated[bool, typer.Option(help="Only tell what a run that was stopped has measured.")] = False,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
     table: Annotated[Path, typer.Option(help="Markdown table.")] = TABLE,
@@ -241,8 +241,9 @@ def main(
             cases = sampled(load_cases(dataset), limit, pools)
             for one in asyncio.run(run(dataset, encoder, cases, WORK, console, named, cached=cached)):
                 scores[one.dataset, one.half, one.method, one.encoder, str(one.budget), one.metric] = one
-    new = rows([*scores.values(), *over_budgets(scores.values())], against)
-    found = merged(read(out), new) if out.exists() and against == BASELINE else new
+    single = scores.values() if against == BASELINE else ()
+    new = rows([*single, *over_budgets(scores.values())], against)
+    found = merged(read(out), new) if out.exists() else new
     write(found, out)
     table.write_text(_tables(found), encoding="utf-8")
     console.print(_tables(new))
