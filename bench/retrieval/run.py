@@ -224,7 +224,7 @@ def main(
     pools: Annotated[int, typer.Option(help="Sets of documents that those of a half are about, at most.")] = 1000,
     methods: Annotated[str, typer.Option(help="Rows beside flat sentences, comma-separated; all if empty.")] = "",
     slow: Annotated[bool, typer.Option(help="Also rows with every inner node's text, or the larger parser.")] = False,
-    against: Annotated[str, typer.Option(help="The row that gains are counted from; of another, means only.")] = BASELINE,
+    against: Annotated[str, typer.Option(help="The row that gains are counted from.")] = BASELINE,
     cached: Annotated[bool, typer.Option(help="Only tell what a run that was stopped has measured.")] = False,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
     table: Annotated[Path, typer.Option(help="Markdown table.")] = TABLE,
