@@ -40,12 +40,12 @@ def test_the_best_leaf_brings_its_nearest_kin_first_though_others_score_more(lim
     assert kin(TREE, SCORES, ONES, limit, widest=3).leaves == leaves
 
 
-def test_kinship_ends_at_a_node_that_is_too_wide():
+def test_kinship_ends_at_a_node_that_is_too_wide() -> None:
     assert kin(TREE, SCORES, ONES, 3, widest=1).leaves == (0, 2, 4)
     assert kin(TREE, SCORES, ONES, 4, widest=2).leaves == (0, 1, 2, 4)
 
 
-def test_kinship_ends_where_sentences_only_stand_side_by_side():
+def test_kinship_ends_where_sentences_only_stand_side_by_side() -> None:
     scores = np.array([0.1, 0.2, 0.0, 0.0, 0.5, 0, 0, 0, 0])
     assert kin(TREE, scores, ONES, 4, widest=5, follow=related).leaves == (0, 1, 3, 4)
     assert kin(TREE, scores, ONES, 3, widest=5).leaves == (1, 3, 4)
