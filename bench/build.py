@@ -22,8 +22,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.build_process import WORDS, Timing
-from discorag.errors import ConfigError, InvariantError
-from discorag.hierarchy.retrievers import BuilderName
+from discorag.trees.retrievers import BuilderName
+from discorag.types.errors import ConfigError, InvariantError
 
 OUT = Path("bench/results/build.json")
 SIZES = (1_000, 2_500, 5_000, 10_000, 20_000, 40_000, 80_000)

@@ -1,6 +1,6 @@
 """One builder in a process of its own: what it takes, or what its prompts cost; says it on stdout, as JSON.
 
-Run by `bench.build`. A tree is made as a query makes it: by `discorag.hierarchy.search.TreeIndex`, which builds,
+Run by `bench.build`. A tree is made as a query makes it: by `discorag.trees.index.TreeIndex`, which builds,
 encodes and stores. Before the clock starts, another text goes the same way: it loads the encoder and the parser, and
 numba compiles what UMAP needs.
 """
@@ -22,18 +22,20 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from bench.process import CORES, peak_mb, settings
-from discorag.errors import InputError
-from discorag.hierarchy.headings import build_hierarchy
-from discorag.hierarchy.node import Chunk
-from discorag.hierarchy.retrieval_tree import Source
-from discorag.hierarchy.retrievers import RETRIEVERS
-from discorag.ids import fingerprint
-from discorag.models.protocol import LanguageModel, Reply, Request, TokenCounter
-from discorag.store.protocol import Manifest, Store, Vectors
+from discorag.models.protocol import LanguageModel, Reply, Request
+from discorag.store.protocol import Manifest, Store
 from discorag.text.chunks import chunk_id
-from discorag.text.document import Document, Scope
-from discorag.text.span import Span
-from discorag.usage import Usage
+from discorag.text.headings import build_hierarchy
+from discorag.text.tokens import TokenCounter
+from discorag.trees.builder import Source
+from discorag.trees.retrievers import RETRIEVERS
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from discorag.types.errors import InputError
+from discorag.types.ids import fingerprint
+from discorag.types.span import Span
+from discorag.types.usage import Usage
+from discorag.types.vectors import Vectors
 from eval.datasets.registry import load_benchmark
 from eval.options import data_folder
 from eval.sample import SourceDocument
@@ -187,8 +189,8 @@ async def structured(documents: int = _DOCUMENTS, words: int = WORDS) -> float:
 
     The warm-up is the first text, made once before.
     """
-    from discorag.hierarchy.builders.headings import HeadingBuilder
     from discorag.models.encoder import PackagedEncoder
+    from discorag.trees.builders.headings import HeadingBuilder
 
     builder, found = HeadingBuilder(PackagedEncoder().tokens), papers()
     rotated = [[*found[i:], *found[:i]] for i in range(min(documents, len(found)))]

@@ -2,7 +2,7 @@
 
 (a) Disco-RAG's table 8: prompt and output tokens, summed over all calls of a query.
 (b) Prompt tokens that a server with a prefix cache computes: of each prompt, what no earlier request of the same query
-    holds (`discorag.models.prefix`, blocks of 16). Queries share nothing here but what they share with themselves.
+    holds (`bench.prefix_cache`, blocks of 16). Queries share nothing here but what they share with themselves.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from bench.prefix_cache import PrefixCache
 from bench.questions import Library
 from bench.tokens import Tokenizer
 from bench.watch import Exchange
-from discorag.errors import InvariantError
-from discorag.hierarchy.node import Chunk
-from discorag.models.prefix import PrefixCache
 from discorag.models.protocol import Message
+from discorag.rst.as_printed import drawn
 from discorag.rst.inline import escape
-from discorag.rst.paper import drawn
-from discorag.rst.relations import PAPER_RELATIONS
+from discorag.types.chunk import Chunk
+from discorag.types.errors import InvariantError
+from discorag.types.rst_relations import PAPER_RELATIONS
 from eval.sample import Sample
 from graphs.facade import AskResult
 from prompts import load

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from discorag.hierarchy.node import Chunk
-from discorag.rst.local.markers import Marker, opening
-from discorag.rst.local.rules import rule_tree
+from discorag.rst.markers import Marker, opening
 from discorag.rst.parser import ParsedTree
-from discorag.rst.relations import Nuclearity, Relation
-from discorag.rst.tree import RstTree, Split, from_splits
-from discorag.text.span import Span
+from discorag.rst.rules import rule_tree
+from discorag.types.chunk import Chunk
+from discorag.types.rst_relations import Nuclearity, Relation
+from discorag.types.rst_tree import RstTree, Split, from_splits
+from discorag.types.span import Span
 
 SHORTEST = 4
 """Words that a cut leaves at least on either side of it: near GUM's density in Loong's papers."""

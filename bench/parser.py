@@ -19,12 +19,12 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.parser_process import CHUNK, SIZES, Timing
-from discorag.errors import InvariantError
-from discorag.rst.local.evaluate import OUT, measured, right_branching, shown
-from discorag.rst.local.gum import load_gum
-from discorag.rst.local.tiers import TIERS
-from discorag.rst.local.trained import WEIGHTS
+from discorag.rst.trained.parser import WEIGHTS
+from discorag.rst.trained.tiers import TIERS
+from discorag.types.errors import InvariantError
 from eval.options import data_folder
+from training.parser.evaluate import OUT, measured, right_branching, shown
+from training.parser.gum import load_gum
 
 THREADS = (1, 2)
 
@@ -60,10 +60,10 @@ def llm_seconds() -> float:
     import asyncio
 
     from bench.parser_process import chunk_of
-    from discorag.errors import ModelError
     from discorag.models.embedded import EmbeddedGateway
-    from discorag.rst.llm import LlmParser
+    from discorag.rst.prompted import LlmParser
     from discorag.settings import LlmSettings
+    from discorag.types.errors import ModelError
     from prompts import load
 
     model = EmbeddedGateway(LlmSettings(kind="embedded"))

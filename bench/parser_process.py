@@ -11,10 +11,10 @@ from statistics import median
 from pydantic import BaseModel, ConfigDict
 
 from bench.process import peak_mb
-from discorag.hierarchy.node import Chunk
-from discorag.rst.local.trained import TrainedParser
+from discorag.rst.trained.parser import TrainedParser
 from discorag.text.sentences import sentence_spans
-from discorag.text.span import Span
+from discorag.types.chunk import Chunk
+from discorag.types.span import Span
 
 CHUNK = 165
 """Words of a chunk of about 256 word pieces."""

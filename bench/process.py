@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.errors import InvariantError
-from discorag.ingest import Status
+from discorag.ingest.survey import Status
 from discorag.settings import LlmSettings, Settings, StoreSettings, read_settings
+from discorag.types.errors import InvariantError
 
 if TYPE_CHECKING:
     from graphs import DiscoRAG

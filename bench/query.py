@@ -30,19 +30,20 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.build_process import SCOPE, put_whole
-from discorag.hierarchy.builders.bisection import Bisection
-from discorag.hierarchy.builders.flat import FlatSentences
-from discorag.hierarchy.builders.node_text import Concat
-from discorag.hierarchy.retrieval_tree import Builder
-from discorag.hierarchy.retrievers import RETRIEVERS, Asked, TreeRetrieverName
-from discorag.hierarchy.router.local import LocalRouter
-from discorag.hierarchy.search import NodeScores, TreeIndex, evidence_of
 from discorag.models.encoder import PackagedEncoder
-from discorag.models.protocol import TokenCounter
 from discorag.models.reranker import MaxSimReranker
 from discorag.store.edge import EdgeStore
-from discorag.store.protocol import SearchQuery, Store, Vectors
-from discorag.text.document import Document
+from discorag.store.protocol import SearchQuery, Store
+from discorag.text.tokens import TokenCounter
+from discorag.trees.builder import Builder
+from discorag.trees.builders.bisection import Bisection
+from discorag.trees.builders.flat import FlatSentences
+from discorag.trees.builders.node_text import Concat
+from discorag.trees.index import NodeScores, TreeIndex, evidence_of
+from discorag.trees.retrievers import RETRIEVERS, Asked, TreeRetrieverName
+from discorag.trees.routers.local import LocalRouter
+from discorag.types.document import Document
+from discorag.types.vectors import Vectors
 
 OUT = Path("bench/results/query.json")
 SIZES = (10_000, 100_000, 500_000)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Any
 
-from discorag.rhetoric.labels import EDGE_RELATIONS
+from discorag.types.chunk_relations import EDGE_RELATIONS
 from prompts import Prompt, load
 from tests.servers.scripted import Scripted
 

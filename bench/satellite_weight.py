@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from discorag.hierarchy.node import Chunk
-from discorag.rhetoric import units
-from discorag.rhetoric.engine import Case
-from discorag.rhetoric.select import select
+from discorag.answer.selection import select
+from discorag.claims import units
 from discorag.settings import read_settings
+from discorag.types.case import Case
+from discorag.types.chunk import Chunk
 from eval.corpus import Corpus, ingest
 from eval.datasets.registry import load_benchmark
 from eval.folder import load_run

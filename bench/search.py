@@ -24,17 +24,18 @@ from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.table import Table
 
-from discorag.hierarchy.headings import build_hierarchy
-from discorag.hierarchy.node import Chunk
-from discorag.ids import digest, fingerprint
 from discorag.models.encoder import PackagedEncoder
-from discorag.rst.relations import Nuclearity, Relation
-from discorag.rst.tree import RstTree, Split
 from discorag.store.edge import EdgeStore
-from discorag.store.protocol import Manifest, SearchQuery, Vectors
+from discorag.store.protocol import Manifest, SearchQuery
 from discorag.text.chunks import chunk_id, cut_chunks
-from discorag.text.document import Document, Scope
-from discorag.text.span import Span
+from discorag.text.headings import build_hierarchy
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from discorag.types.ids import digest, fingerprint
+from discorag.types.rst_relations import Nuclearity, Relation
+from discorag.types.rst_tree import RstTree, Split
+from discorag.types.span import Span
+from discorag.types.vectors import Vectors
 from eval.datasets.registry import load_benchmark
 from eval.options import data_folder
 from eval.suite import load_suite

@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from discorag.errors import InvariantError
+from discorag.types.errors import InvariantError
 
 OUT = Path("bench/results/trees.json")
 WORK = Path(".disco-rag/bench/trees")

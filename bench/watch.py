@@ -11,8 +11,9 @@ from typing import TypeVar
 
 from langgraph.config import get_config
 
-from discorag.models.protocol import Encoder, LanguageModel, Message, Reply, Request, TokenCounter
-from discorag.store.protocol import Vectors
+from discorag.models.protocol import Encoder, LanguageModel, Message, Reply, Request
+from discorag.text.tokens import TokenCounter
+from discorag.types.vectors import Vectors
 
 T = TypeVar("T")
 

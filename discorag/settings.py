@@ -20,7 +20,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from discorag.errors import ConfigError
+from discorag.types.errors import ConfigError
 
 CONFIG_FILE_VARIABLE = "DISCO_RAG_CONFIG"
 SECRETS_VARIABLE = "DISCO_RAG_SECRETS"

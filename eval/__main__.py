@@ -12,9 +12,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from discorag.errors import ConfigError, DiscoRagError
 from discorag.rst.render import one_line
 from discorag.settings import read_settings
+from discorag.types.errors import ConfigError, DiscoRagError
 from eval import tables
 from eval.bill import write_bills
 from eval.check import check as check_run

@@ -6,10 +6,10 @@ import asyncio
 import time
 from typing import Any
 
-from discorag.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
-from discorag.hierarchy.node import Chunk
-from discorag.hierarchy.retrievers import RETRIEVERS
-from discorag.text.span import Span
+from discorag.trees.retrievers import RETRIEVERS
+from discorag.types.chunk import Chunk
+from discorag.types.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
+from discorag.types.span import Span
 from eval.corpus import Corpus
 from eval.errors import DataError
 from eval.lost import trace

@@ -11,9 +11,10 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.ledger import Ledger
-from discorag.models.protocol import LanguageModel, Message, Reply, Request, TokenCounter
-from discorag.usage import Usage
+from discorag.models.protocol import LanguageModel, Message, Reply, Request
+from discorag.text.tokens import TokenCounter
+from discorag.types.ledger import Ledger
+from discorag.types.usage import Usage
 from eval.suite import Suite
 
 T = TypeVar("T")

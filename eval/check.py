@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from discorag.errors import MissingPathError
+from discorag.types.errors import MissingPathError
 from eval.errors import DataError
 from eval.folder import load_run
 from eval.record import Run

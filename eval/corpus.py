@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from discorag.errors import DiscoRagError
-from discorag.hierarchy.node import Chunk
-from discorag.ids import digest
-from discorag.ingest import Status
+from discorag.ingest.survey import Status
 from discorag.text.loaders import Source, load
+from discorag.types.chunk import Chunk
+from discorag.types.errors import DiscoRagError
+from discorag.types.ids import digest
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, SourceDocument
 from graphs import DiscoRAG

@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from discorag.errors import MissingPathError
+from discorag.types.errors import MissingPathError
 from eval.errors import DataError, RunLockedError
 from eval.record import Lost, Record, Run, Stage
 from eval.summary import words

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discorag.hierarchy.node import Chunk
-from discorag.rhetoric.plan import Reference, references
-from discorag.text.span import Span
+from discorag.text.citations import references
+from discorag.types.chunk import Chunk
+from discorag.types.plan import Reference
+from discorag.types.span import Span
 from eval.corpus import Corpus
 from eval.metrics.grounding import reached
 from eval.record import Lost, Stage

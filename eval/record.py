@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.ledger import Ledger
+from discorag.types.ledger import Ledger
 from eval.sample import DocSpan
 
 Stage = Literal["missing", "retrieve", "plan", "generate", "verify"]

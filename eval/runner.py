@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-from discorag.errors import DiscoRagError
+from discorag.types.errors import DiscoRagError
 from eval.answerer import DEAD, Answerer
 from eval.errors import NotScorableError
 from eval.folder import RunFolder

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from discorag.errors import MissingPathError
-from discorag.ids import digest
-from discorag.ledger import Ledger
 from discorag.models.memo import MemoEncoder
 from discorag.settings import Settings, StoreSettings
+from discorag.types.errors import MissingPathError
+from discorag.types.ids import digest
+from discorag.types.ledger import Ledger
 from eval.answerer import Answerer
 from eval.bill import Bill, CountingModel
 from eval.corpus import Corpus, ingest

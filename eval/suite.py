@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from discorag.errors import ConfigError
+from discorag.types.errors import ConfigError
 from eval.sample import Benchmark, Sample
 
 FOLDER = Path(__file__).parent

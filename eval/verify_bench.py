@@ -17,15 +17,15 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from rich.console import Console
 from rich.table import Table
 
-from discorag.hierarchy.headings import build_hierarchy
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.protocol import Encoder
-from discorag.rhetoric.engine import Case
-from discorag.rhetoric.verify import Verifier
-from discorag.rst.local.rules import RuleParser
+from discorag.rst.rules import RuleParser
 from discorag.text.chunks import cut_chunks
-from discorag.text.document import Document, Scope
+from discorag.text.headings import build_hierarchy
 from discorag.text.terms import terms
+from discorag.types.case import Case
+from discorag.types.document import Document, Scope
+from discorag.verification.local import Verifier
 from eval.datasets.reading import checked, read_lines
 from eval.errors import DataError
 

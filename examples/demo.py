@@ -9,7 +9,7 @@ from rich.console import Console, Group
 from rich.rule import Rule
 from rich.text import Text
 
-from discorag.rhetoric.render import answer_text, graph_text, plan_text
+from discorag.answer.render import answer_text, graph_text, plan_text
 from discorag.rst.render import tree_text
 from discorag.settings import Settings, StoreSettings
 from graphs import DiscoRAG

@@ -9,8 +9,8 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
-from discorag.errors import ModelError
 from discorag.settings import Settings, read_settings
+from discorag.types.errors import ModelError
 from graphs.facade import DiscoRAG
 from graphs.serving import ask, chat, documents, health, ingest
 from graphs.serving.access import Access

@@ -14,12 +14,13 @@ from pydantic import BaseModel
 from rich.console import Console, Group
 from rich.text import Text
 
-from discorag.errors import ConfigError, DiscoRagError, InputError
-from discorag.ingest import Status
-from discorag.rhetoric.render import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
+from discorag.answer.render import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
+from discorag.ingest.survey import Status
 from discorag.rst.render import one_line, tree_mermaid, tree_text
 from discorag.settings import Settings, read_settings
 from discorag.store.protocol import Manifest
+from discorag.text.citations import steps
+from discorag.types.errors import ConfigError, DiscoRagError, InputError
 from graphs.facade import AskResult, DiscoRAG
 from graphs.present import IngestProgress, estimate_table, ingest_summary, ledger_table, status_table
 from graphs.serving.commands import key, serve
@@ -173,7 +174,7 @@ def show_plan(
     if plan is None:
         raise InputError("The plan is switched off.", hint="Leave out --set use_plan=false.")
     if as_json:
-        return _print_json({"paragraph": plan.paragraph, "steps": [s.model_dump() for s in plan.steps]})
+        return _print_json({"paragraph": plan.paragraph, "steps": [s.model_dump() for s in steps(plan)]})
     return typer.echo(plan_mermaid(plan)) if mermaid else out.print(plan_text(plan))
 
 

@@ -12,15 +12,15 @@ from typing import Any, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from discorag.errors import InputError, MissingPathError
-from discorag.estimate import Estimate, estimate
-from discorag.ingest import NOT_MADE, DocumentOutcome, survey
-from discorag.ledger import Ledger, StageRecord
-from discorag.rhetoric.answer import Answer
-from discorag.rhetoric.graph import RhetoricalGraph
+from discorag.ingest.estimate import Estimate, estimate
+from discorag.ingest.survey import NOT_MADE, DocumentOutcome, survey
 from discorag.settings import Settings
 from discorag.store.protocol import Hit, Manifest
-from discorag.text.document import Scope
+from discorag.types.answer import Answer
+from discorag.types.document import Scope
+from discorag.types.errors import InputError, MissingPathError
+from discorag.types.graph import RhetoricalGraph
+from discorag.types.ledger import Ledger, StageRecord
 from graphs import answer as answer_graph
 from graphs.answer import Graph
 from graphs.background import BackgroundLoop

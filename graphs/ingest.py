@@ -20,10 +20,10 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from discorag.errors import StoreError
-from discorag.ids import digest
-from discorag.ingest import content_of
+from discorag.ingest.survey import content_of
 from discorag.settings import Settings
+from discorag.types.errors import StoreError
+from discorag.types.ids import digest
 from graphs.answer import Graph
 from nodes.context import IngestContext, ingest_context
 from nodes.embed import embed

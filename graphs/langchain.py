@@ -11,9 +11,9 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import ConfigDict
 
-from discorag.hierarchy.node import Chunk
-from discorag.retrieve import check_query
 from discorag.store.protocol import Retrieval, SearchQuery
+from discorag.store.retrieval import check_query
+from discorag.types.chunk import Chunk
 from graphs.facade import AskResult, DiscoRAG
 
 

@@ -11,11 +11,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from discorag.estimate import Estimate
-from discorag.ingest import Status
-from discorag.ledger import Ledger
+from discorag.ingest.estimate import Estimate
+from discorag.ingest.survey import Status
 from discorag.rst.render import one_line
 from discorag.store.protocol import Manifest
+from discorag.types.ledger import Ledger
 from graphs.facade import IngestResult
 
 

@@ -9,13 +9,13 @@ from dataclasses import asdict, replace
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from discorag.errors import ModelError, QueryError
-from discorag.retrieve import check_query, found
-from discorag.rhetoric.baselines import Baselines, Link
-from discorag.rhetoric.engine import Case, Outcome
-from discorag.rhetoric.paper import PaperEngine
+from discorag.prompted.as_printed import PaperEngine
+from discorag.prompted.baselines import Baselines, Link
 from discorag.store.protocol import Hit
 from discorag.store.ranking import fused
+from discorag.store.retrieval import check_query, found
+from discorag.types.case import Case, Outcome
+from discorag.types.errors import ModelError, QueryError
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.generate import drafted

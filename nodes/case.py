@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
-from discorag.hierarchy.node import Chunk
-from discorag.rhetoric.compress import compressed, narrowed
-from discorag.rhetoric.engine import Case
-from discorag.rhetoric.graph import RhetoricalGraph
-from discorag.rhetoric.plan import Plan
-from discorag.rst.tree import RstTree
-from discorag.text.span import Span
+from discorag.answer.compression import compressed, narrowed
+from discorag.types.case import Case
+from discorag.types.chunk import Chunk
+from discorag.types.graph import RhetoricalGraph
+from discorag.types.plan import Plan
+from discorag.types.rst_tree import RstTree
+from discorag.types.span import Span
 from nodes.context import AnswerContext
 from nodes.resources import Resources
 from nodes.state import AnswerState

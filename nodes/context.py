@@ -11,12 +11,12 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from discorag.hierarchy.retrievers import TreeRetrieverName
-from discorag.hierarchy.search import NodeScores
-from discorag.rhetoric.llm import LlmEngine, Sampling
-from discorag.rhetoric.paper import PaperEngine
+from discorag.prompted.as_printed import PaperEngine
+from discorag.prompted.engine import LlmEngine, Sampling
 from discorag.store.protocol import Retrieval
-from discorag.text.document import Scope
+from discorag.trees.index import NodeScores
+from discorag.trees.retrievers import TreeRetrieverName
+from discorag.types.document import Scope
 from nodes.resources import Resources
 from nodes.templates import paper_templates, templates
 

@@ -6,9 +6,9 @@ from langgraph.graph import END
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.errors import ModelError
-from discorag.ingest import DocumentOutcome, Status
-from discorag.ledger import StageRecord
+from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.types.errors import ModelError
+from discorag.types.ledger import StageRecord
 from nodes.context import IngestContext, ingest_context
 from nodes.record import Clock, settled, spent
 from nodes.state import DocumentState

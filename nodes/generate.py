@@ -8,14 +8,15 @@ from functools import partial
 
 from langgraph.runtime import Runtime
 
-from discorag.errors import ConfigError, InputError, ModelError
-from discorag.hierarchy.refine import refine_answer
+from discorag.answer.compression import shown_text
+from discorag.answer.realisation import Extractor
+from discorag.answer.refinement import refine_answer
 from discorag.models.protocol import Reply
-from discorag.rhetoric.compress import shown_text
-from discorag.rhetoric.engine import Case, Outcome
-from discorag.rhetoric.llm import LlmEngine
-from discorag.rhetoric.paper import PaperEngine
-from discorag.rhetoric.realise import Extractor
+from discorag.prompted.as_printed import PaperEngine
+from discorag.prompted.engine import LlmEngine
+from discorag.text.citations import steps
+from discorag.types.case import Case, Outcome
+from discorag.types.errors import ConfigError, InputError, ModelError
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
@@ -57,7 +58,7 @@ async def drafted(
         stage.failed(error, fallback="local")
         stage.emit({"stage": "generate", "event": "restart"})
         outcome, write = await local.answer(case), None
-    if write is None and case.plan is not None and not any(s.references for s in case.plan.steps):
+    if write is None and case.plan is not None and not any(s.references for s in steps(case.plan)):
         cause = InputError("The plan cites no passage.", hint="Name the passages that a step uses, as [2] or [2.3].")
         stage.failed(cause, fallback="sentences by relevance")
     if write is None:

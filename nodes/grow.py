@@ -6,9 +6,9 @@ from typing import cast
 
 from langgraph.runtime import Runtime
 
-from discorag.errors import DiscoRagError, StoreError
-from discorag.hierarchy.retrievers import RETRIEVERS, TreeRetrieverName
-from discorag.ledger import StageRecord
+from discorag.trees.retrievers import RETRIEVERS, TreeRetrieverName
+from discorag.types.errors import DiscoRagError, StoreError
+from discorag.types.ledger import StageRecord
 from nodes.context import IngestContext, ingest_context
 from nodes.record import spent
 from nodes.stage import Stage

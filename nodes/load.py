@@ -10,10 +10,10 @@ from langgraph.graph import END
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.errors import InputError
-from discorag.ingest import NOT_MADE, DocumentOutcome, Piece, Status, manifest_of, versions
+from discorag.ingest.survey import NOT_MADE, DocumentOutcome, Piece, Status, manifest_of, versions
 from discorag.text.loaders import Source
 from discorag.text.loaders import load as read
+from discorag.types.errors import InputError
 from nodes.context import IngestContext, ingest_context
 from nodes.record import settled
 from nodes.state import DocumentState

@@ -6,13 +6,13 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.errors import ModelError
-from discorag.hierarchy.node import Chunk
-from discorag.rhetoric.engine import Case
 from discorag.rst.parser import TreeParser
-from discorag.rst.tree import RstTree
 from discorag.store.protocol import Store
-from discorag.text.document import Scope
+from discorag.types.case import Case
+from discorag.types.chunk import Chunk
+from discorag.types.document import Scope
+from discorag.types.errors import ModelError
+from discorag.types.rst_tree import RstTree
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage

@@ -6,8 +6,8 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.ingest import rekey
-from discorag.ledger import StageRecord
+from discorag.ingest.survey import rekey
+from discorag.types.ledger import StageRecord
 from nodes.context import IngestContext, ingest_context
 from nodes.parse import tree_or_fallback
 from nodes.record import spent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from discorag.errors import ModelError
-from discorag.rhetoric.engine import PlanEngine
-from discorag.rhetoric.planner import RulePlan
+from discorag.answer.engine import PlanEngine
+from discorag.answer.planning import RulePlan
+from discorag.types.errors import ModelError
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage

@@ -6,9 +6,9 @@ from time import perf_counter
 
 from langgraph.config import get_stream_writer
 
-from discorag.errors import DiscoRagError
-from discorag.ingest import DocumentOutcome
-from discorag.ledger import Failure, StageRecord
+from discorag.ingest.survey import DocumentOutcome
+from discorag.types.errors import DiscoRagError
+from discorag.types.ledger import Failure, StageRecord
 from nodes.state import Json
 
 

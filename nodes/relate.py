@@ -6,10 +6,10 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.errors import ModelError
-from discorag.rhetoric.engine import GraphEngine
-from discorag.rhetoric.learned_graph import LearnedGraph
-from discorag.rhetoric.local import RuleGraph
+from discorag.relations.engine import GraphEngine
+from discorag.relations.learned import LearnedGraph
+from discorag.relations.rules import RuleGraph
+from discorag.types.errors import ModelError
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage

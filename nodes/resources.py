@@ -8,8 +8,7 @@ from functools import cached_property
 
 from anyio.from_thread import start_blocking_portal
 
-from discorag.errors import ConfigError
-from discorag.ingest import Workbench
+from discorag.ingest.survey import Workbench
 from discorag.models.embedded import EmbeddedGateway
 from discorag.models.encoder import PackagedEncoder, encoder_from
 from discorag.models.gateway import gateway_from
@@ -17,16 +16,17 @@ from discorag.models.memo import MemoEncoder
 from discorag.models.offline import OfflineModel
 from discorag.models.protocol import Encoder, LanguageModel
 from discorag.models.reranker import MaxSimReranker, Reranker, RerankerEndpoint, ServerReranker
-from discorag.recent import Recent
-from discorag.rst.llm import LlmParser
-from discorag.rst.local.rules import RightBranchingParser, RuleParser
-from discorag.rst.local.trained import TrainedParser
-from discorag.rst.paper import PaperParser
+from discorag.rst.as_printed import PaperParser
 from discorag.rst.parser import TreeParser
-from discorag.rst.tree import RstTree
+from discorag.rst.prompted import LlmParser
+from discorag.rst.rules import RightBranchingParser, RuleParser
+from discorag.rst.trained.parser import TrainedParser
 from discorag.settings import LlmSettings, Settings, read_settings
 from discorag.store.open import open_store
 from discorag.store.protocol import Store
+from discorag.types.errors import ConfigError
+from discorag.types.recent import Recent
+from discorag.types.rst_tree import RstTree
 from prompts import load
 
 PARSES = 20_000

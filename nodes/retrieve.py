@@ -8,12 +8,12 @@ from dataclasses import asdict
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from discorag.hierarchy.retrievers import RETRIEVERS
-from discorag.retrieve import check_query, everything, found
-from discorag.rhetoric.engine import Case
-from discorag.rhetoric.follow import WIDER, Wanted, followed, wanted
-from discorag.rhetoric.learned_graph import LearnedGraph
+from discorag.relations.follow import WIDER, Wanted, followed, wanted
+from discorag.relations.learned import LearnedGraph
 from discorag.store.protocol import Hit, SearchQuery
+from discorag.store.retrieval import check_query, everything, found
+from discorag.trees.retrievers import RETRIEVERS
+from discorag.types.case import Case
 from nodes.context import AnswerContext, answer_context
 from nodes.retrieve_trees import retrieve_trees
 from nodes.stage import Stage

@@ -7,10 +7,10 @@ from typing import cast
 
 from langgraph.types import Overwrite
 
-from discorag.hierarchy.retrievers import RETRIEVERS, Asked, TreeRetrieverName
-from discorag.hierarchy.search import chunks_with, evidence_of
-from discorag.retrieve import found
 from discorag.store.protocol import SearchQuery
+from discorag.store.retrieval import found
+from discorag.trees.index import chunks_with, evidence_of
+from discorag.trees.retrievers import RETRIEVERS, Asked, TreeRetrieverName
 from nodes.context import AnswerContext
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json

@@ -8,8 +8,8 @@ from pathlib import Path
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 
-from discorag.errors import MissingPathError
-from discorag.ingest import stored_under, survey
+from discorag.ingest.survey import stored_under, survey
+from discorag.types.errors import MissingPathError
 from nodes.context import IngestContext, ingest_context
 from nodes.state import IngestState, Json
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from discorag.errors import DiscoRagError
-from discorag.ledger import Failure, StageRecord
-from discorag.rhetoric.engine import Outcome
-from discorag.usage import Usage
+from discorag.types.case import Outcome
+from discorag.types.errors import DiscoRagError
+from discorag.types.ledger import Failure, StageRecord
+from discorag.types.usage import Usage
 from nodes.state import Json
 
 PREVIEW = 200  # characters of a stage's text preview

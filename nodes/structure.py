@@ -6,8 +6,8 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.hierarchy.headings import build_hierarchy
-from discorag.ledger import StageRecord
+from discorag.text.headings import build_hierarchy
+from discorag.types.ledger import StageRecord
 from nodes.context import IngestContext, ingest_context
 from nodes.record import Clock, spent
 from nodes.state import DocumentState, Json

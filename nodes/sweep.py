@@ -11,10 +11,10 @@ from pathlib import Path
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 
-from discorag.errors import StoreError
-from discorag.ingest import DocumentOutcome, Status, vanished
-from discorag.ledger import Failure, StageRecord
+from discorag.ingest.survey import DocumentOutcome, Status, vanished
 from discorag.store.protocol import Store
+from discorag.types.errors import StoreError
+from discorag.types.ledger import Failure, StageRecord
 from nodes.context import IngestContext, ingest_context
 from nodes.record import Clock, spent
 from nodes.state import IngestState, Json

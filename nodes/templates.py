@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from discorag.rhetoric.conversation import Templates
-from discorag.rhetoric.paper import PaperTemplates
+from discorag.prompted.as_printed import PaperTemplates
+from discorag.prompted.conversation import Templates
 from prompts import load
 
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from discorag.hierarchy.builders.bisection import Bisection
-from discorag.hierarchy.builders.clusters import ClusterBuilder
-from discorag.hierarchy.builders.discourse import Discourse
-from discorag.hierarchy.builders.flat import FlatChunks, FlatSentences
-from discorag.hierarchy.builders.headings import HeadingBuilder
-from discorag.hierarchy.builders.node_text import Concat, NodeText, Tau
-from discorag.hierarchy.builders.sections import SectionBuilder
-from discorag.hierarchy.builders.slide import Slide, Snapped
-from discorag.hierarchy.builders.unified import Unified
-from discorag.hierarchy.builders.windows import Windows
-from discorag.hierarchy.retrieval_tree import Builder, Summariser
-from discorag.hierarchy.retrievers import BuilderName, TreeRetriever
-from discorag.hierarchy.router.llm import LlmRouter
-from discorag.hierarchy.router.local import LocalRouter
-from discorag.hierarchy.router.walk import Router
-from discorag.hierarchy.search import TreeIndex
-from discorag.hierarchy.summarise import ExtractiveSummariser, LlmSummariser
-from discorag.hierarchy.unit_parser import EnglishUnits
-from discorag.ledger import Failure
-from discorag.text.document import Scope
+from discorag.rst.units import EnglishUnits
+from discorag.trees.builder import Builder, Summariser
+from discorag.trees.builders.bisection import Bisection
+from discorag.trees.builders.clusters import ClusterBuilder
+from discorag.trees.builders.discourse import Discourse
+from discorag.trees.builders.flat import FlatChunks, FlatSentences
+from discorag.trees.builders.headings import HeadingBuilder
+from discorag.trees.builders.node_text import Concat, NodeText, Tau
+from discorag.trees.builders.sections import SectionBuilder
+from discorag.trees.builders.slide import Slide, Snapped
+from discorag.trees.builders.unified import Unified
+from discorag.trees.builders.windows import Windows
+from discorag.trees.index import TreeIndex
+from discorag.trees.retrievers import BuilderName, TreeRetriever
+from discorag.trees.routers.llm import LlmRouter
+from discorag.trees.routers.local import LocalRouter
+from discorag.trees.routers.walk import Router
+from discorag.trees.summarise import ExtractiveSummariser, LlmSummariser
+from discorag.types.document import Scope
+from discorag.types.ledger import Failure
 from nodes.resources import Resources
 from nodes.stage import Stage
 from prompts import load

@@ -6,8 +6,8 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.errors import StoreError
-from discorag.ingest import DocumentOutcome, Status
+from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.types.errors import StoreError
 from nodes.context import IngestContext, ingest_context
 from nodes.record import Clock, settled
 from nodes.state import DocumentState, Json

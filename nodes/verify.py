@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from discorag.errors import ModelError
-from discorag.rhetoric.verify import Verifier, unverified
+from discorag.types.errors import ModelError
+from discorag.verification.local import Verifier, unverified
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage

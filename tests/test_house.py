@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("package", ["discorag", "nodes", "graphs", "prompts", "eval"])
+@pytest.mark.parametrize("package", ["discorag", "nodes", "graphs", "prompts", "eval", "training"])
 def test_packages_come_from_this_repository_and_not_from_a_foreign_distribution(package: str) -> None:
     module = importlib.import_module(package)
     assert module.__file__ is not None

@@ -19,18 +19,18 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from discorag.hierarchy.headings import build_hierarchy
-from discorag.hierarchy.node import Chunk
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.memo import MemoEncoder
-from discorag.rhetoric.engine import Case
-from discorag.rhetoric.follow import WIDER, followed, wanted
-from discorag.rhetoric.learned_graph import LearnedGraph
-from discorag.rst.local.trained import TrainedParser
-from discorag.store.protocol import Vectors
+from discorag.relations.follow import WIDER, followed, wanted
+from discorag.relations.learned import LearnedGraph
+from discorag.rst.trained.parser import TrainedParser
 from discorag.text.chunks import cut_chunks
-from discorag.text.document import Document, Scope
-from discorag.text.span import Span
+from discorag.text.headings import build_hierarchy
+from discorag.types.case import Case
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from discorag.types.span import Span
+from discorag.types.vectors import Vectors
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.options import data_folder
 from eval.sample import Sample, SourceDocument

@@ -22,26 +22,26 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
-from discorag.hierarchy.headings import build_hierarchy
-from discorag.hierarchy.node import Chunk
+from discorag.disagreement.effects import odds
+from discorag.disagreement.statements import Statement, opposed
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
-from discorag.rhetoric.claims import odds
-from discorag.rhetoric.engine import Case
-from discorag.rhetoric.fine import INVERSE, cues_in, opening_relation
-from discorag.rhetoric.graph import Edge
-from discorag.rhetoric.gum_pairs import Group, groups_of
-from discorag.rhetoric.labels import ChunkRelation
-from discorag.rhetoric.learned import FAMILIES, FIRST, NEITHER, SECOND, load_model
-from discorag.rhetoric.learned_graph import LearnedGraph
-from discorag.rhetoric.local import RuleGraph
-from discorag.rhetoric.opposition import Statement, opposed
-from discorag.rhetoric.train_relations import Examples, auc, encoded, examples_of, macro_f1
-from discorag.rst.local.gum import GumDocument, load_gum
+from discorag.relations.learned import LearnedGraph
+from discorag.relations.model import FAMILIES, FIRST, NEITHER, SECOND, load_model
+from discorag.relations.rules import RuleGraph
+from discorag.relations.stated import INVERSE, cues_in, opening_relation
 from discorag.text.chunks import cut_chunks
-from discorag.text.document import Document, Scope
+from discorag.text.headings import build_hierarchy
+from discorag.types.case import Case
+from discorag.types.chunk import Chunk
+from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.document import Document, Scope
+from discorag.types.graph import Edge
 from eval.options import data_folder
+from training.parser.gum import GumDocument, load_gum
+from training.relations.pairs import Group, groups_of
+from training.relations.train import Examples, auc, encoded, examples_of, macro_f1
 
 PAIRS = Path(__file__).parent / "pairs.jsonl"
 OUT = Path("bench/results/relations.json")

@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias
 
 from bench.retrieval.questions import Case, Question, cases
 from bench.retrieval.summhay import load_summhay
-from discorag.errors import ConfigError, MissingPathError
-from discorag.ids import digest
 from discorag.settings import DATA_VARIABLE
+from discorag.types.errors import ConfigError, MissingPathError
+from discorag.types.ids import digest
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.datasets.hotpotqa import load_hotpotqa
 from eval.datasets.loong import load_loong

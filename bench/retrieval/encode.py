@@ -13,11 +13,12 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from discorag.errors import ConfigError
-from discorag.ids import digest
 from discorag.models.encoder import PackagedEncoder, SentenceModel, load_quietly
-from discorag.models.protocol import Encoder, TokenCounter
-from discorag.store.protocol import Vectors
+from discorag.models.protocol import Encoder
+from discorag.text.tokens import TokenCounter
+from discorag.types.errors import ConfigError
+from discorag.types.ids import digest
+from discorag.types.vectors import Vectors
 
 VECTORS = Path(".disco-rag/bench/vectors")
 BLOCK = 1024
@@ -205,7 +206,7 @@ class CachedEncoder:
 
 
 def _mpnet() -> Encoder:
-    from discorag.rst.local.tiers import mpnet_folder
+    from discorag.rst.trained.tiers import mpnet_folder
 
     return FolderEncoder("all-mpnet-base-v2", mpnet_folder(), dimension=768)
 

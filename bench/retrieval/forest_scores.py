@@ -9,12 +9,12 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from discorag.hierarchy.bm25 import Bm25, Runs
-from discorag.hierarchy.forest import Forest
-from discorag.hierarchy.retrieval_tree import RetrievalTree
-from discorag.hierarchy.search import NodeScores, fused
-from discorag.hierarchy.selectors.windows import window_scores
-from discorag.store.protocol import Vectors
+from discorag.text.bm25 import Bm25, Runs
+from discorag.trees.choose.windows import window_scores
+from discorag.trees.forest import Forest
+from discorag.trees.index import NodeScores, fused
+from discorag.types.retrieval_tree import RetrievalTree
+from discorag.types.vectors import Vectors
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from discorag.hierarchy.retrieval_tree import RetrievalTree
-from discorag.hierarchy.selectors.evidence import Evidence, Floats, Ints, check, leaf_ranking, once, positive, within
-from discorag.rst.relations import Relation
+from discorag.trees.choose.evidence import Evidence, Floats, Ints, check, leaf_ranking, once, positive, within
+from discorag.types.retrieval_tree import RetrievalTree
+from discorag.types.rst_relations import Relation
 
 
 def kin(

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Mapping, Sequence
 
 from bench.retrieval.questions import Case
-from discorag.errors import ConfigError
+from discorag.types.errors import ConfigError
 from eval.metrics.base import Given
 from eval.metrics.evidence import SpanRecall, cut, evidence_text
 from eval.metrics.normal import answer_tokens

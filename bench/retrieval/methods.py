@@ -9,28 +9,28 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from bench.retrieval.controls import RandomBranching, RandomUnits, RightBranching
 from bench.retrieval.forest_scores import Scored
 from bench.retrieval.kin import kin, related
-from discorag.hierarchy.builders.bisection import Bisection
-from discorag.hierarchy.builders.clusters import ClusterBuilder
-from discorag.hierarchy.builders.controls import RandomBranching, RandomUnits, RightBranching
-from discorag.hierarchy.builders.discourse import Discourse
-from discorag.hierarchy.builders.flat import FlatChunks, FlatSentences
-from discorag.hierarchy.builders.headings import HeadingBuilder
-from discorag.hierarchy.builders.node_text import Concat, Nuclear
-from discorag.hierarchy.builders.sections import SectionBuilder
-from discorag.hierarchy.builders.unified import Unified
-from discorag.hierarchy.builders.windows import Windows
-from discorag.hierarchy.retrieval_tree import Builder
-from discorag.hierarchy.selectors.algorithm1 import Variant, algorithm1
-from discorag.hierarchy.selectors.collapsed import collapsed_tree, traversal
-from discorag.hierarchy.selectors.evidence import Evidence
-from discorag.hierarchy.selectors.neighbours import expand, smoothed
-from discorag.hierarchy.selectors.windows import by_windows, snapped_windows
-from discorag.hierarchy.summarise import ExtractiveSummariser
-from discorag.hierarchy.unit_parser import EnglishUnits, RuleUnits
 from discorag.models.protocol import Encoder
-from discorag.rst.local.trained import TrainedParser
+from discorag.rst.trained.parser import TrainedParser
+from discorag.rst.units import EnglishUnits, RuleUnits
+from discorag.trees.builder import Builder
+from discorag.trees.builders.bisection import Bisection
+from discorag.trees.builders.clusters import ClusterBuilder
+from discorag.trees.builders.discourse import Discourse
+from discorag.trees.builders.flat import FlatChunks, FlatSentences
+from discorag.trees.builders.headings import HeadingBuilder
+from discorag.trees.builders.node_text import Concat, Nuclear
+from discorag.trees.builders.sections import SectionBuilder
+from discorag.trees.builders.unified import Unified
+from discorag.trees.builders.windows import Windows
+from discorag.trees.choose.algorithm1 import Variant, algorithm1
+from discorag.trees.choose.collapsed import collapsed_tree, traversal
+from discorag.trees.choose.evidence import Evidence
+from discorag.trees.choose.neighbours import expand, smoothed
+from discorag.trees.choose.windows import by_windows, snapped_windows
+from discorag.trees.summarise import ExtractiveSummariser
 
 Vectors: TypeAlias = Literal["mean", "text"]
 Choose: TypeAlias = Callable[[Scored, int], Evidence]

@@ -8,9 +8,9 @@ from typing import Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from discorag.errors import InvariantError
-from discorag.ids import digest
-from discorag.text.document import Document
+from discorag.types.document import Document
+from discorag.types.errors import InvariantError
+from discorag.types.ids import digest
 from eval.sample import Gold, Sample, SourceDocument
 
 Half: TypeAlias = Literal["development", "held out"]

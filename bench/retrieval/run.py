@@ -25,16 +25,17 @@ from bench.retrieval.measures import BUDGETS, measure
 from bench.retrieval.methods import METHODS, SLOW, SUMMARISED, builders
 from bench.retrieval.questions import HALVES, Case, as_document
 from bench.retrieval.table import BASELINE, OUT, Row, Scores, markdown, merged, over_budgets, read, rows, write
-from discorag.errors import ConfigError
-from discorag.hierarchy.bm25 import Bm25, TermCounts
-from discorag.hierarchy.forest import Forest
-from discorag.hierarchy.headings import build_hierarchy
-from discorag.hierarchy.retrieval_tree import Builder, RetrievalTree, Source
-from discorag.hierarchy.search import NodeScores
-from discorag.hierarchy.selectors.evidence import Evidence
-from discorag.hierarchy.vectors import node_vectors
-from discorag.ids import digest
-from discorag.store.protocol import Vectors
+from discorag.text.bm25 import Bm25, TermCounts
+from discorag.text.headings import build_hierarchy
+from discorag.trees.builder import Builder, Source
+from discorag.trees.choose.evidence import Evidence
+from discorag.trees.forest import Forest
+from discorag.trees.index import NodeScores
+from discorag.trees.vectors import node_vectors
+from discorag.types.errors import ConfigError
+from discorag.types.ids import digest
+from discorag.types.retrieval_tree import RetrievalTree
+from discorag.types.vectors import Vectors
 from eval.sample import DocSpan, SourceDocument
 
 WORK = Path(".disco-rag/bench/retrieval")

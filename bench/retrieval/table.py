@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from bench.retrieval.questions import Half
-from discorag.errors import InvariantError
+from discorag.types.errors import InvariantError
 from eval.stats import Interval, mean_interval, paired
 
 OUT = Path("bench/results/retrieval.json")

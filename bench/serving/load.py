@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bench.serving.outcomes import Sent
 from bench.serving.server import ROOT
-from discorag.errors import InvariantError
+from discorag.types.errors import InvariantError
 
 PLAN_VARIABLE = "BENCH_SERVE_PLAN"
 _STOP_S = 600

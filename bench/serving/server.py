@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import httpx
 
-from discorag.errors import InvariantError
+from discorag.types.errors import InvariantError
 from graphs.serving.access import Role, new_key
 
 ROOT = Path(__file__).parents[2]

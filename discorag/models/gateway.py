@@ -8,7 +8,13 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
-from discorag.errors import (
+from discorag.models.cache import ReplyCache, reply_key
+from discorag.models.chat import ChatClient, Draft
+from discorag.models.protocol import Message, Reply, Request
+from discorag.models.retry import Backoff
+from discorag.models.tokens import fewest_tokens
+from discorag.settings import LlmSettings, Settings
+from discorag.types.errors import (
     ConfigError,
     ContextTooLongError,
     InvalidOutputError,
@@ -16,14 +22,8 @@ from discorag.errors import (
     ModelRejectedError,
     OutputTruncatedError,
 )
-from discorag.ids import digest
-from discorag.models.cache import ReplyCache, reply_key
-from discorag.models.chat import ChatClient, Draft
-from discorag.models.protocol import Message, Reply, Request
-from discorag.models.retry import Backoff
-from discorag.models.tokens import fewest_tokens
-from discorag.settings import LlmSettings, Settings
-from discorag.usage import Usage
+from discorag.types.ids import digest
+from discorag.types.usage import Usage
 
 T = TypeVar("T")
 

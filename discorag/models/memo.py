@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from cachetools import LRUCache
 
-from discorag.models.protocol import Encoder, TokenCounter
-from discorag.store.protocol import Vectors
+from discorag.models.protocol import Encoder
+from discorag.text.tokens import TokenCounter
+from discorag.types.vectors import Vectors
 
 
 class MemoEncoder:

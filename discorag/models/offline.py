@@ -22,14 +22,20 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from discorag.errors import ConfigError, ContextTooLongError, ModelError, ModelRejectedError, ModelUnavailableError
 from discorag.models.chat import Draft
 from discorag.models.deadline import in_time
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Request
 from discorag.models.retry import says_too_long
 from discorag.settings import LlmSettings
-from discorag.usage import Usage
+from discorag.types.errors import (
+    ConfigError,
+    ContextTooLongError,
+    ModelError,
+    ModelRejectedError,
+    ModelUnavailableError,
+)
+from discorag.types.usage import Usage
 
 if TYPE_CHECKING:
     from vllm import LLM, RequestOutput, SamplingParams

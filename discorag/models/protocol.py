@@ -8,28 +8,11 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.store.protocol import Vectors
-from discorag.usage import Usage
+from discorag.text.tokens import TokenCounter
+from discorag.types.usage import Usage
+from discorag.types.vectors import Vectors
 
 T = TypeVar("T")
-
-
-class TokenCounter(Protocol):
-    """Counts and locates the tokens of the encoder's tokenizer."""
-
-    @property
-    def max_tokens(self) -> int:
-        """The encoder's window, special tokens included."""
-        ...
-
-    @property
-    def special_tokens(self) -> int:
-        """How many special tokens are added to one text."""
-        ...
-
-    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """For each text the character range of each of its tokens, special tokens left out."""
-        ...
 
 
 class Encoder(Protocol):

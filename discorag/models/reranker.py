@@ -19,10 +19,10 @@ from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from pydantic import BaseModel, FiniteFloat, SecretStr
 from tokenizers import Tokenizer
 
-from discorag.errors import ConfigError, InvalidOutputError, QueryError
 from discorag.models.loops import PerLoop
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
-from discorag.store.protocol import Vectors
+from discorag.types.errors import ConfigError, InvalidOutputError, QueryError
+from discorag.types.vectors import Vectors
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder

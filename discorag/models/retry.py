@@ -11,8 +11,14 @@ from email.utils import parsedate_to_datetime
 import openai
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
-from discorag.errors import ContextTooLongError, ModelError, ModelRejectedError, ModelUnavailableError, RateLimitedError
 from discorag.models.deadline import seconds_left
+from discorag.types.errors import (
+    ContextTooLongError,
+    ModelError,
+    ModelRejectedError,
+    ModelUnavailableError,
+    RateLimitedError,
+)
 
 # What a call of the openai client raises because of the endpoint or the way to it; the last four because the answer
 # is not what the protocol says (a page of HTML, say).

@@ -14,10 +14,10 @@ from xml.sax import saxutils
 
 from pydantic import ValidationError
 
-from discorag.errors import InvariantError
-from discorag.rst.relations import BY_CODE, Nuclearity, Relation
-from discorag.rst.tree import RstTree, Split, from_splits
-from discorag.text.span import Span
+from discorag.types.errors import InvariantError
+from discorag.types.rst_relations import BY_CODE, Nuclearity, Relation
+from discorag.types.rst_tree import RstTree, Split, from_splits
+from discorag.types.span import Span
 
 _BAR = {"|": "&#124;"}
 _UNBAR = {entity: char for char, entity in _BAR.items()}

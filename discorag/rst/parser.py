@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from discorag.hierarchy.node import Chunk
-from discorag.rst.tree import RstTree
-from discorag.usage import Usage
+from discorag.types.chunk import Chunk
+from discorag.types.rst_tree import RstTree
+from discorag.types.usage import Usage
 
 
 @dataclass(frozen=True, kw_only=True)

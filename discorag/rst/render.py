@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from rich.text import Text
 from rich.tree import Tree
 
-from discorag.errors import InvariantError
-from discorag.hierarchy.node import Chunk
-from discorag.rst.tree import RstTree
+from discorag.types.chunk import Chunk
+from discorag.types.errors import InvariantError
+from discorag.types.rst_tree import RstTree
 
 _LABEL = 60  # characters of an EDU that a label shows
 _MERMAID_SPECIAL = '"#&<>`%|[]{}()\\$*_~;'

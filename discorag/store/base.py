@@ -11,18 +11,19 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from discorag.errors import NotFoundError, StoreError
-from discorag.hierarchy.node import Chunk
-from discorag.hierarchy.retrieval_tree import RetrievalTree
-from discorag.hierarchy.shape import Outline
 from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue, OwnedCatalogue
+from discorag.store.outline import Outline
 from discorag.store.payload import Entry
-from discorag.store.protocol import Hit, Manifest, NodeHit, SearchQuery, Vectors
+from discorag.store.protocol import Hit, Manifest, NodeHit, SearchQuery
 from discorag.store.ranking import best, ranked
 from discorag.store.shard import CHUNKS, NODES, Shard, write
 from discorag.store.trees import Trees
-from discorag.text.document import Document, Scope
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from discorag.types.errors import NotFoundError, StoreError
+from discorag.types.retrieval_tree import RetrievalTree
+from discorag.types.vectors import Vectors
 
 ATTEMPTS = 10
 """How often chunks are looked for whose document is being replaced meanwhile."""

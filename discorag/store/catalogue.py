@@ -10,10 +10,11 @@ from typing import Protocol
 
 from discorag.store import payload as points
 from discorag.store.payload import Entry
-from discorag.store.protocol import Hit, Vectors
+from discorag.store.protocol import Hit
 from discorag.store.shard import CHUNKS, NODES, Point, Shard, Space, Where
-from discorag.text.document import Scope
 from discorag.text.terms import SparseVector
+from discorag.types.document import Scope
+from discorag.types.vectors import Vectors
 
 
 class Nearest(Protocol):

@@ -12,14 +12,15 @@ from uuid import UUID
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
-from discorag.errors import ConfigError
 from discorag.store.base import ShardStore
 from discorag.store.identity import Identity
-from discorag.store.protocol import Hit, Vectors
+from discorag.store.protocol import Hit
 from discorag.store.shard import CHUNKS, KEYWORDS, NODES, Payload, Point, Space, Where
 from discorag.store.shared import SharedCatalogue
 from discorag.store.wire import CONFLICT, Wire
 from discorag.text.terms import SparseVector
+from discorag.types.errors import ConfigError
+from discorag.types.vectors import Vectors
 
 _PAGE = 1000
 _IDENTITY = "identity"

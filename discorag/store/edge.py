@@ -11,14 +11,15 @@ from uuid import UUID
 
 import qdrant_edge as qe
 
-from discorag.errors import StoreError
 from discorag.store.base import ShardStore
 from discorag.store.identity import Identity
 from discorag.store.lock import owned
 from discorag.store.optimise import optimised
-from discorag.store.protocol import Hit, Vectors
+from discorag.store.protocol import Hit
 from discorag.store.shard import BUILDER, CHUNKS, KEYWORDS, NODES, Payload, Point, Space, Where
 from discorag.text.terms import SparseVector
+from discorag.types.errors import StoreError
+from discorag.types.vectors import Vectors
 
 HNSW_EF = 128
 """Candidates kept while the graph is searched: recall@10 0.98 at 100,000 nodes (``bench/search.py``)."""

@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from discorag.errors import EncoderMismatchError, StoreError
 from discorag.store.lock import LOCK_FILE, OWNER_FILE
+from discorag.types.errors import EncoderMismatchError, StoreError
 
 FILE = "store.json"
 

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from discorag.errors import StoreLockedError
+from discorag.types.errors import StoreLockedError
 
 LOCK_FILE = ".lock"
 OWNER_FILE = ".owner"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from discorag.errors import ConfigError
 from discorag.settings import StoreSettings
 from discorag.store.protocol import Store
+from discorag.types.errors import ConfigError
 
 
 def open_store(settings: StoreSettings, *, dimension: int, encoder_version: str) -> Store:

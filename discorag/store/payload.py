@@ -10,12 +10,13 @@ import numpy as np
 from pydantic import TypeAdapter
 from pydantic_core import from_json
 
-from discorag.errors import InputError, InvariantError
-from discorag.hierarchy.node import Chunk
-from discorag.store.protocol import Manifest, SearchQuery, Vectors
+from discorag.store.protocol import Manifest, SearchQuery
 from discorag.store.shard import CHUNKS, NODES, Payload, Point, Space, Where
-from discorag.text.document import Document, Scope
 from discorag.text.terms import sparse
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from discorag.types.errors import InputError, InvariantError
+from discorag.types.vectors import Vectors
 
 TREE = "flat_chunk"
 CHUNK_FIELDS = ("order", "text", "chunk")

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from discorag.hierarchy.node import Chunk
-from discorag.hierarchy.retrieval_tree import RetrievalTree
-from discorag.hierarchy.shape import Outline
-from discorag.text.document import Document, Scope
+from discorag.store.outline import Outline
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from discorag.types.retrieval_tree import RetrievalTree
+from discorag.types.vectors import Vectors
 
-Vectors = NDArray[np.float32]
 Retrieval = Literal["dense", "hybrid"]
 
 
@@ -27,7 +27,7 @@ class Manifest(BaseModel):
         uri: Where it was read.
         title: Its title.
         content_hash: `Document.content_hash`.
-        fingerprint: Content and versions together (`discorag.ids.fingerprint`); stored with every chunk too.
+        fingerprint: Content and versions together (`discorag.types.ids.fingerprint`); stored with every chunk too.
         versions: Stage name -> version that made what is stored.
         chunks: Number of chunks.
     """

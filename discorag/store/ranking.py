@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from discorag.store.catalogue import Nearest
-from discorag.store.protocol import Hit, SearchQuery, Vectors
+from discorag.store.protocol import Hit, SearchQuery
 from discorag.store.shard import Where
 from discorag.text.terms import SparseVector, sparse_query
+from discorag.types.vectors import Vectors
 
 FUSION_DEPTH = 100
 """How deep each ranking is read for fusion (deeper if more hits are wanted)."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
 
-from discorag.store.protocol import Hit, Vectors
+from discorag.store.protocol import Hit
 from discorag.text.terms import SparseVector
+from discorag.types.vectors import Vectors
 
 Payload = Mapping[str, Any]
 

@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from uuid import uuid4
 
-from discorag.errors import StoreError
 from discorag.store import payload as points
 from discorag.store.catalogue import Nearest
 from discorag.store.payload import Entry
-from discorag.store.protocol import Hit, Vectors
+from discorag.store.protocol import Hit
 from discorag.store.shard import CHUNKS, Payload, Point, Shard, Space, VersionedShard, Where
-from discorag.text.document import Scope
 from discorag.text.terms import SparseVector
+from discorag.types.document import Scope
+from discorag.types.errors import StoreError
+from discorag.types.vectors import Vectors
 
 ATTEMPTS = 50
 """How often a ranking, and a search made of rankings, is made again because what it met was replaced meanwhile."""

@@ -10,20 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import from_json
 
-from discorag.errors import InvariantError, NotFoundError, StoreError
-from discorag.hierarchy.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.hierarchy.shape import Outline
-from discorag.ids import digest, stable_id
-from discorag.recent import Recent
 from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue
+from discorag.store.outline import Outline
 from discorag.store.payload import LAYOUT, Entry, TreePart
-from discorag.store.protocol import NodeHit, SearchQuery, Vectors
+from discorag.store.protocol import NodeHit, SearchQuery
 from discorag.store.ranking import best
 from discorag.store.shard import BUILDER, LEAF, NODES, Payload, Point, Shard, write
-from discorag.text.document import Document, Scope
-from discorag.text.span import Span
 from discorag.text.terms import sparse
+from discorag.types.document import Document, Scope
+from discorag.types.errors import InvariantError, NotFoundError, StoreError
+from discorag.types.ids import digest, stable_id
+from discorag.types.recent import Recent
+from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.types.span import Span
+from discorag.types.vectors import Vectors
 
 ATTEMPTS = 10
 """How often nodes are looked for whose tree is being replaced meanwhile."""

@@ -10,7 +10,7 @@ from qdrant_client.common.client_exceptions import QdrantException, ResourceExha
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
-from discorag.errors import StoreError
+from discorag.types.errors import StoreError
 
 P = ParamSpec("P")
 T = TypeVar("T")

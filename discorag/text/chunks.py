@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import chain, groupby
 
-from discorag.errors import ConfigError
-from discorag.hierarchy.headings import is_heading
-from discorag.hierarchy.node import Chunk, Hierarchy, Kind
-from discorag.ids import stable_id
-from discorag.models.protocol import TokenCounter
-from discorag.text.document import Document, Scope
+from discorag.text.headings import is_heading
 from discorag.text.sentences import stripped
-from discorag.text.span import Span
+from discorag.text.tokens import TokenCounter
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from discorag.types.errors import ConfigError
+from discorag.types.hierarchy import Hierarchy, Kind
+from discorag.types.ids import stable_id
+from discorag.types.span import Span
 
 SPLITTER_VERSION = f"2+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
 # WordPiece makes one [UNK] token of a word of any length beyond 100 characters: token counts alone bound nothing.
@@ -59,9 +60,9 @@ def cut_chunks(
 
     Args:
         document: What to cut.
-        hierarchy: Its structure, from `discorag.hierarchy.headings.build_hierarchy`.
+        hierarchy: Its structure, from `discorag.text.headings.build_hierarchy`.
         scope: Part of the ids.
-        fingerprint: Key of content and versions (`discorag.ids.fingerprint`); part of the ids.
+        fingerprint: Key of content and versions (`discorag.types.ids.fingerprint`); part of the ids.
         counter: The encoder's tokenizer.
         chunk_tokens: Window in tokens, special tokens included.
 

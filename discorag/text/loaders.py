@@ -13,7 +13,11 @@ from typing import cast
 from frontmatter.default_handlers import YAMLHandler
 from yaml import BaseLoader, YAMLError
 
-from discorag.errors import (
+from discorag.text.convert import docx, html, pdf
+from discorag.text.convert.converted import Converted
+from discorag.text.structure import MARKDOWN, first_heading
+from discorag.types.document import Document
+from discorag.types.errors import (
     DecodingError,
     DocumentTooLargeError,
     EmptyDocumentError,
@@ -21,10 +25,6 @@ from discorag.errors import (
     MissingPathError,
     UnknownFormatError,
 )
-from discorag.text.convert import docx, html, pdf
-from discorag.text.convert.converted import Converted
-from discorag.text.document import Document
-from discorag.text.structure import MARKDOWN, first_heading
 
 CONVERTER_VERSION = "1"
 _TEXTS = {".txt": "text/plain", ".text": "text/plain", ".md": MARKDOWN, ".markdown": MARKDOWN}

@@ -11,9 +11,9 @@ from itertools import accumulate
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from discorag.text.document import Document
 from discorag.text.sentences import WRAP_WIDTH, stripped
-from discorag.text.span import Span
+from discorag.types.document import Document
+from discorag.types.span import Span
 
 MARKDOWN = "text/markdown"
 _MAX_HEADING = 200

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from discorag.errors import MissingPathError
-from discorag.text.span import Span
+from discorag.types.errors import MissingPathError
+from discorag.types.span import Span
 from eval.errors import DataError
 from eval.sample import Sample, SourceDocument
 

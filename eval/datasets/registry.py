@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from discorag.errors import ConfigError, MissingPathError
+from discorag.types.errors import ConfigError, MissingPathError
 from eval.datasets.asqa import load_asqa, load_asqa_pooled
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.datasets.hotpotqa import load_hotpotqa

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import RootModel
 
-from discorag.errors import ConfigError
+from discorag.types.errors import ConfigError
 from eval.datasets.lay_summaries import study_query
 from eval.datasets.reading import TextBuilder, checked, normal, read_json, unique
 from eval.errors import DataError

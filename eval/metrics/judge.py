@@ -10,8 +10,8 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-from discorag.errors import ContextTooLongError, InvalidOutputError, OutputTruncatedError
 from discorag.models.protocol import LanguageModel, Message, Request
+from discorag.types.errors import ContextTooLongError, InvalidOutputError, OutputTruncatedError
 from eval.errors import MetricUnavailableError, NotScorableError
 from eval.metrics.base import Given, MetricModels
 from eval.metrics.prompts import judge_prompt

@@ -22,8 +22,8 @@ from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import MovingWindowRateLimiter
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from discorag.errors import ConfigError
 from discorag.settings import Settings
+from discorag.types.errors import ConfigError
 from graphs.serving.problems import RefusedError
 
 _BEARER = HTTPBearer(auto_error=False, description="An API key; not needed where the server has none.")

@@ -18,12 +18,12 @@ from fastapi import APIRouter, Depends, Path, Request
 from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
 
-from discorag.errors import InputError, ModelError, NotFoundError
-from discorag.ledger import Failure, Ledger, StageRecord
+from discorag.answer.render import answer_markdown
 from discorag.models.deadline import each_within
 from discorag.models.protocol import Message
-from discorag.rhetoric.render import answer_markdown
-from discorag.rhetoric.standalone import standalone
+from discorag.prompted.standalone import standalone
+from discorag.types.errors import InputError, ModelError, NotFoundError
+from discorag.types.ledger import Failure, Ledger, StageRecord
 from graphs.facade import AskResult
 from graphs.serving.access import Principal, Reader, Role, allowed
 from graphs.serving.ask import STREAM, Reply, unless_gone

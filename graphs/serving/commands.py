@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from discorag.errors import ConfigError
 from discorag.settings import Settings, read_settings
+from discorag.types.errors import ConfigError
 
 err = Console(stderr=True)
 _EXTRA = "pip install 'disco-rag[api]' (make serve does)."

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Query, Response, status
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from discorag.errors import NotFoundError
-from discorag.hierarchy.node import Chunk
 from discorag.rst.render import tree_mermaid
 from discorag.store.protocol import Manifest
+from discorag.types.chunk import Chunk
+from discorag.types.errors import NotFoundError
 from graphs.serving.access import Reader, Writer
 from graphs.serving.problems import COMMON, documented
 from graphs.serving.service import Served

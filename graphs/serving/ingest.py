@@ -9,10 +9,10 @@ from fastapi import APIRouter, File, Form, Path, UploadFile, status
 from pydantic import BaseModel
 from pydantic.json_schema import SkipJsonSchema
 
-from discorag.errors import DiscoRagError, StoreError, UnknownFormatError
-from discorag.ingest import DocumentOutcome, Status
-from discorag.ledger import Failure
-from discorag.text.document import Scope
+from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.types.document import Scope
+from discorag.types.errors import DiscoRagError, StoreError, UnknownFormatError
+from discorag.types.ledger import Failure
 from graphs.facade import DiscoRAG
 from graphs.serving.access import Reader, Writer
 from graphs.serving.documents import Name

@@ -20,10 +20,10 @@ import structlog
 from diskcache import Cache, Timeout
 from pydantic import BaseModel, ConfigDict
 
-from discorag.errors import DiscoRagError, NotFoundError, StoreError
-from discorag.ingest import DocumentOutcome, Status
-from discorag.ledger import Failure
-from discorag.text.document import Scope
+from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.types.document import Scope
+from discorag.types.errors import DiscoRagError, NotFoundError, StoreError
+from discorag.types.ledger import Failure
 
 T = TypeVar("T")
 

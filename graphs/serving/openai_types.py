@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from discorag.usage import Usage
+from discorag.types.usage import Usage
 from graphs.serving.ask import Reply
 
 _EXAMPLE: JsonDict = {"model": "disco-rag", "messages": [{"role": "user", "content": "Does vitamin D prevent flu?"}]}

@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from discorag.errors import (
+from discorag.types.errors import (
     ContextTooLongError,
     DiscoRagError,
     EmptyCorpusError,

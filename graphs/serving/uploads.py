@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
-from discorag.errors import InputError, StoreError, UnknownFormatError
-from discorag.ids import digest
-from discorag.text.document import Scope
 from discorag.text.loaders import SUFFIXES
+from discorag.types.document import Scope
+from discorag.types.errors import InputError, StoreError, UnknownFormatError
+from discorag.types.ids import digest
 
 _LONGEST = 200  # bytes of a file's name
 _PART = ".part"

@@ -21,10 +21,10 @@ from bench.build_process import (
     words_in,
 )
 from bench.process import settings
-from discorag.errors import ConfigError, InputError
-from discorag.hierarchy.retrievers import RETRIEVERS
-from discorag.hierarchy.summarise import ExtractiveSummariser, LlmSummariser
 from discorag.models.encoder import PackagedEncoder
+from discorag.trees.retrievers import RETRIEVERS
+from discorag.trees.summarise import ExtractiveSummariser, LlmSummariser
+from discorag.types.errors import ConfigError, InputError
 from eval.sample import SourceDocument
 from nodes.resources import Resources
 from prompts import load

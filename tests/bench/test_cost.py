@@ -8,14 +8,14 @@ from bench.cost import cost_of
 from bench.replies import answer, graph_json, graph_lines, plan, respond, turn_of
 from bench.tokens import Tokenizer
 from bench.watch import Exchange
-from discorag.hierarchy.node import Chunk
 from discorag.models.protocol import Message
-from discorag.rhetoric.engine import Case
-from discorag.rhetoric.llm import graph_form
-from discorag.rhetoric.llm import graph_of as ours
-from discorag.rhetoric.paper import graph_of as papers
-from discorag.rhetoric.plan import references
-from discorag.text.span import Span
+from discorag.prompted.as_printed import graph_of as papers
+from discorag.prompted.engine import graph_form
+from discorag.prompted.engine import graph_of as ours
+from discorag.text.citations import references
+from discorag.types.case import Case
+from discorag.types.chunk import Chunk
+from discorag.types.span import Span
 from prompts import load
 
 

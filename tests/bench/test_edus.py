@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.edus import SHORTEST, EduParser, density, edu_tree, gum_density
-from discorag.hierarchy.node import Chunk
 from discorag.rst.inline import mark, unmark
-from discorag.rst.relations import Nuclearity, Relation
 from discorag.text.sentences import sentence_spans
-from discorag.text.span import Span
+from discorag.types.chunk import Chunk
+from discorag.types.rst_relations import Nuclearity, Relation
+from discorag.types.span import Span
 
 TEXT = (
     "Vitamin D lowers the risk of influenza in children, which the trial did not expect. "

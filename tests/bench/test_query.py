@@ -27,10 +27,10 @@ from bench.query import (
     result,
     row,
 )
-from discorag.hierarchy.retrievers import RETRIEVERS
-from discorag.hierarchy.search import NodeScores
 from discorag.store.edge import EdgeStore
 from discorag.store.protocol import SearchQuery
+from discorag.trees.index import NodeScores
+from discorag.trees.retrievers import RETRIEVERS
 
 QUIET = Console(quiet=True)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from discorag.text.span import Span
+from discorag.types.span import Span
 from eval.answerer import Answerer
 from eval.corpus import ingest
 from eval.folder import RunFolder

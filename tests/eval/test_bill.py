@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from discorag.models.protocol import Message, Request
-from discorag.usage import Usage
+from discorag.types.usage import Usage
 from eval.bill import Bill, CountingModel, write_bills
 from graphs import DiscoRAG
 from nodes.resources import Resources

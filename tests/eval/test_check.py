@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from discorag.errors import MissingPathError
+from discorag.types.errors import MissingPathError
 from eval.check import Deviation, check, write_expected
 from eval.errors import DataError
 from eval.record import Record

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from discorag.errors import MissingPathError
-from discorag.ledger import Ledger, StageRecord
+from discorag.types.errors import MissingPathError
+from discorag.types.ledger import Ledger, StageRecord
 from eval.compare import Comparison, compare, comparison_tables
 from eval.errors import DataError
 from eval.record import Lost, Record

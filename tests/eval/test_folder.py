@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from discorag.errors import DiscoRagError, MissingPathError
-from discorag.text.span import Span
+from discorag.types.errors import DiscoRagError, MissingPathError
+from discorag.types.span import Span
 from eval.errors import DataError, RunLockedError
 from eval.folder import RunFolder, load_run
 from eval.record import Lost, Record

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from discorag.hierarchy.node import Chunk
-from discorag.rst.relations import Nuclearity, Relation
-from discorag.rst.tree import RstTree, Split
-from discorag.text.span import Span
+from discorag.types.chunk import Chunk
+from discorag.types.rst_relations import Nuclearity, Relation
+from discorag.types.rst_tree import RstTree, Split
+from discorag.types.span import Span
 from eval.corpus import Corpus
 from eval.lost import cited, trace
 from eval.metrics.grounding import reached

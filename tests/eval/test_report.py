@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from discorag.ledger import Failure, Ledger, StageRecord
-from discorag.text.span import Span
-from discorag.usage import Usage
+from discorag.types.ledger import Failure, Ledger, StageRecord
+from discorag.types.span import Span
+from discorag.types.usage import Usage
 from eval.errors import DataError
 from eval.page.samples import DRILL_DOWN
 from eval.record import Lost, Record

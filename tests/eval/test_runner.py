@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from discorag.errors import ModelUnavailableError
+from discorag.types.errors import ModelUnavailableError
 from eval.answerer import Answerer
 from eval.corpus import ingest
 from eval.errors import NotScorableError

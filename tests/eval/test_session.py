@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from discorag.errors import ConfigError, MissingPathError
+from discorag.types.errors import ConfigError, MissingPathError
 from eval.errors import DataError, RunLockedError
 from eval.folder import RunFolder, load_run
 from eval.record import Run

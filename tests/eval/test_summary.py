@@ -2,8 +2,8 @@ from math import sqrt
 
 import pytest
 
-from discorag.ledger import Failure, Ledger, StageRecord
-from discorag.usage import Usage
+from discorag.types.ledger import Failure, Ledger, StageRecord
+from discorag.types.usage import Usage
 from eval.record import Lost, MetricSummary, Record
 from eval.summary import summarise
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.errors import MissingPathError
 from discorag.models.protocol import Encoder
+from discorag.types.errors import MissingPathError
 from eval.errors import DataError
 from eval.verify_bench import (
     FALSE_ALARM,

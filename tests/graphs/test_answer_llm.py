@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from discorag.rhetoric.labels import ChunkRelation
 from discorag.rst.inline import unmark
-from discorag.rst.tree import RstTree
 from discorag.settings import EncoderSettings, LlmSettings, Settings, StoreSettings
+from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.rst_tree import RstTree
 from graphs import DiscoRAG
 from graphs.answer import build
 from graphs.facade import AskResult

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from discorag.errors import EmptyCorpusError, InputError, QueryError
+from discorag.types.errors import EmptyCorpusError, InputError, QueryError
 from graphs import DiscoRAG
 from graphs.facade import AskResult
 from tests.conftest import EXAMPLES, Pipelines
@@ -108,7 +108,7 @@ def test_another_tenant_finds_nothing_of_ours(rag: DiscoRAG) -> None:
 
 
 def test_the_llm_engine_without_an_endpoint_says_which_setting_is_missing(rag: DiscoRAG) -> None:
-    from discorag.errors import ConfigError
+    from discorag.types.errors import ConfigError
 
     with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
         rag.ask(FLU, corpus="vitamin-d", planner="llm")

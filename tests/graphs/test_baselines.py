@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from discorag.errors import ConfigError, InputError
-from discorag.rhetoric.baselines import MARKERS
+from discorag.prompted.baselines import MARKERS
 from discorag.rst.inline import escape
+from discorag.types.errors import ConfigError, InputError
 from graphs import DiscoRAG
 from graphs.baselines import BASELINES
 from graphs.facade import AskResult

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from discorag.errors import ConfigError
 from discorag.settings import RerankerSettings
+from discorag.types.errors import ConfigError
 from graphs import DiscoRAG
 from graphs.facade import AskResult
 from nodes.context import AnswerContext

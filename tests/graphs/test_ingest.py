@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import pytest
 
-from discorag.errors import DecodingError, InputError, MissingPathError, StoreError, UnknownFormatError
-from discorag.ingest import survey, vanished
+from discorag.ingest.survey import survey, vanished
 from discorag.models.protocol import Encoder
 from discorag.store.protocol import Manifest, Store
+from discorag.types.errors import DecodingError, InputError, MissingPathError, StoreError, UnknownFormatError
 from graphs.facade import DiscoRAG, IngestResult
 from tests.conftest import EXAMPLES, Pipelines
 

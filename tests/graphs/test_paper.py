@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from discorag.hierarchy.node import Chunk
-from discorag.rhetoric.labels import ChunkRelation
-from discorag.rhetoric.paper import graph_lines
+from discorag.prompted.as_printed import graph_lines
+from discorag.rst.as_printed import drawn
 from discorag.rst.inline import escape
-from discorag.rst.paper import drawn
-from discorag.rst.relations import PAPER_RELATIONS
+from discorag.types.chunk import Chunk
+from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.rst_relations import PAPER_RELATIONS
 from graphs import DiscoRAG
 from graphs.facade import AskResult
 from nodes.context import AnswerContext

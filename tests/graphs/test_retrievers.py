@@ -9,10 +9,10 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
-from discorag.errors import EmptyCorpusError, StoreError
-from discorag.hierarchy.retrievers import RETRIEVERS, TreeRetrieverName
-from discorag.text.document import Scope
-from discorag.text.words import count_words
+from discorag.trees.retrievers import RETRIEVERS, TreeRetrieverName
+from discorag.types.document import Scope
+from discorag.types.errors import EmptyCorpusError, StoreError
+from discorag.types.words import count_words
 from graphs import DiscoRAG
 from graphs.answer import graph
 from graphs.present import counted

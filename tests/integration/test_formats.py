@@ -15,17 +15,18 @@ import pytest
 from fpdf import FPDF
 from rich.console import Console
 
-from discorag.hierarchy.headings import build_hierarchy
-from discorag.hierarchy.node import Chunk, Kind
+from discorag.answer.render import answer_text
 from discorag.models.protocol import Encoder
-from discorag.rhetoric.answer import Answer, AnswerSentence, EvidenceSpan
-from discorag.rhetoric.render import answer_text
-from discorag.rst.local.rules import rule_tree
+from discorag.rst.rules import rule_tree
 from discorag.text.chunks import cut_chunks
-from discorag.text.document import Document, Scope
+from discorag.text.headings import build_hierarchy
 from discorag.text.loaders import Source, load
-from discorag.text.span import Span
 from discorag.text.structure import blocks
+from discorag.types.answer import Answer, AnswerSentence, EvidenceSpan
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from discorag.types.hierarchy import Kind
+from discorag.types.span import Span
 from graphs import DiscoRAG
 from tests.conftest import EXAMPLES, Pipelines
 

@@ -20,8 +20,8 @@ import qdrant_edge as qe
 from discorag.settings import EncoderSettings, Settings, StoreSettings
 from discorag.store.edge import EdgeStore
 from discorag.store.lock import OWNER_FILE
-from discorag.text.document import Scope
 from discorag.text.loaders import find_files, load
+from discorag.types.document import Scope
 from graphs.facade import DiscoRAG
 from tests.conftest import EXAMPLES
 from tests.servers.scripted import ScriptedServer, hashed_vector

@@ -9,15 +9,15 @@ from typing import Any, cast
 
 import pytest
 
-from discorag.errors import (
+from discorag.models.protocol import Reply
+from discorag.types.errors import (
     ContextTooLongError,
     ModelError,
     ModelRejectedError,
     ModelUnavailableError,
     RateLimitedError,
 )
-from discorag.models.protocol import Reply
-from discorag.usage import Usage
+from discorag.types.usage import Usage
 from tests.models.helpers import GOOD, gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer
 

@@ -5,8 +5,8 @@ from time import perf_counter
 
 import pytest
 
-from discorag.errors import ModelUnavailableError, RateLimitedError
 from discorag.models.deadline import models_within, seconds_left
+from discorag.types.errors import ModelUnavailableError, RateLimitedError
 from tests.models.helpers import gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer
 

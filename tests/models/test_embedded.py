@@ -15,12 +15,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from discorag.errors import ConfigError, ContextTooLongError, StoreError
 from discorag.models import embedded
 from discorag.models.embedded import CONTEXT_TOKENS, MODEL, EmbeddedGateway, EmbeddedServer, model_file
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Reply
 from discorag.settings import LlmSettings, Settings, StoreSettings
+from discorag.types.errors import ConfigError, ContextTooLongError, StoreError
 from nodes.resources import Resources
 from tests.models.helpers import fruit_request, streamed, text_request
 

@@ -8,9 +8,9 @@ from typing import cast
 import numpy as np
 import pytest
 
-from discorag.errors import ConfigError, InvariantError, QueryError
 from discorag.models.encoder import PackagedEncoder, encoder_from
 from discorag.settings import EncoderSettings, Settings
+from discorag.types.errors import ConfigError, InvariantError, QueryError
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from discorag.errors import ContextTooLongError, InvalidOutputError, ModelRejectedError, ModelUnavailableError
 from discorag.models.encoder import encoder_from
 from discorag.models.encoder_server import ServerEncoder
 from discorag.settings import EncoderSettings, Settings
+from discorag.types.errors import ContextTooLongError, InvalidOutputError, ModelRejectedError, ModelUnavailableError
 from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
 
 TASK = "Find passages that answer the question"

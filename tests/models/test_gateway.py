@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from discorag.errors import (
+from discorag.models.gateway import Gateway, gateway_from
+from discorag.settings import LlmSettings, Settings
+from discorag.types.errors import (
     ConfigError,
     ContextTooLongError,
     InvalidOutputError,
@@ -16,9 +18,7 @@ from discorag.errors import (
     ModelUnavailableError,
     OutputTruncatedError,
 )
-from discorag.models.gateway import Gateway, gateway_from
-from discorag.settings import LlmSettings, Settings
-from discorag.usage import Usage
+from discorag.types.usage import Usage
 from tests.models.helpers import GOOD, Fruit, fruit_of, fruit_request, gateway, messages, streamed, text_request
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 

@@ -18,7 +18,9 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from pydantic import SecretStr
 
-from discorag.errors import (
+from discorag.models.encoder import PackagedEncoder
+from discorag.models.reranker import CrossEncoderReranker, MaxSimReranker, Reranker, RerankerEndpoint, ServerReranker
+from discorag.types.errors import (
     ConfigError,
     ContextTooLongError,
     InvalidOutputError,
@@ -27,8 +29,6 @@ from discorag.errors import (
     QueryError,
     RateLimitedError,
 )
-from discorag.models.encoder import PackagedEncoder
-from discorag.models.reranker import CrossEncoderReranker, MaxSimReranker, Reranker, RerankerEndpoint, ServerReranker
 
 Answer = Callable[[dict[str, Any]], Any]
 ENCODER = PackagedEncoder()

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from discorag.rhetoric.labels import ChunkRelation
-from discorag.rst.paper import read
-from discorag.rst.relations import PAPER_RELATIONS, Relation
+from discorag.rst.as_printed import read
+from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.rst_relations import PAPER_RELATIONS, Relation
 from nodes.templates import paper_templates
 from prompts import load, names
 

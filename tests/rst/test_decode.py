@@ -9,8 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discorag.rst.local.decode import Decoded, cuts_of, decode, level_sums
-from discorag.rst.local.network import Network, Reading, Sizes, Units
+from discorag.rst.trained.decode import Decoded, cuts_of, decode, level_sums
+from discorag.rst.trained.network import Network, Reading, Sizes, Units
 
 _SIZES = Sizes(token=8, unit=8, lstm=4, split=8)
 _LEVELS = st.lists(st.integers(0, 2), min_size=1, max_size=60)

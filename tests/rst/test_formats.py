@@ -10,16 +10,16 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 
-from discorag.errors import InvariantError
-from discorag.hierarchy.node import Chunk
 from discorag.rst.formats.dis import read_dis, write_dis
 from discorag.rst.formats.rs3 import read_rs3, read_rs4, write_rs3, write_rs4
 from discorag.rst.formats.tree_json import read_json, write_json
-from discorag.rst.local import gum
-from discorag.rst.relations import Nuclearity, Relation
-from discorag.rst.tree import RstTree, Split, from_splits
-from discorag.text.span import Span
+from discorag.types.chunk import Chunk
+from discorag.types.errors import InvariantError
+from discorag.types.rst_relations import Nuclearity, Relation
+from discorag.types.rst_tree import RstTree, Split, from_splits
+from discorag.types.span import Span
 from tests.strategies import parsed_texts
+from training.parser import gum
 
 _Write = Callable[[Chunk | str, RstTree], str]
 _Read = Callable[[str], tuple[str, RstTree]]

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from discorag.errors import InvariantError
 from discorag.rst.inline import code_table, escape, mark, unescape, unmark
-from discorag.rst.relations import Nuclearity, Relation
-from discorag.rst.tree import RstTree, Split
-from discorag.text.span import Span
+from discorag.types.errors import InvariantError
+from discorag.types.rst_relations import Nuclearity, Relation
+from discorag.types.rst_tree import RstTree, Split
+from discorag.types.span import Span
 from tests.strategies import parsed_texts, texts
 
 _TEXT = "Vitamin D helps if you are deficient."

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from discorag.rst.local.markers import MARKERS, Reach, opening
-from discorag.rst.relations import Nuclearity, Relation
+from discorag.rst.markers import MARKERS, Reach, opening
+from discorag.types.rst_relations import Nuclearity, Relation
 from tests.strategies import texts
 
 

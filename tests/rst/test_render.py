@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from rich.console import Console
 
-from discorag.errors import InvariantError
-from discorag.hierarchy.node import Chunk
-from discorag.rst.local.rules import rule_tree
 from discorag.rst.render import tree_mermaid, tree_text
+from discorag.rst.rules import rule_tree
 from discorag.text.sentences import sentence_spans
-from discorag.text.span import Span
+from discorag.types.chunk import Chunk
+from discorag.types.errors import InvariantError
+from discorag.types.span import Span
 from tests.strategies import chunks
 
 _VERTEX = re.compile(r'    (n\d+_\d+)\["([^"]*)"\]')

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from discorag.hierarchy.node import Chunk
-from discorag.rst.local.rules import VERSION, RightBranchingParser, RuleParser, rule_tree
 from discorag.rst.parser import TreeParser
+from discorag.rst.rules import VERSION, RightBranchingParser, RuleParser, rule_tree
 from discorag.text.sentences import sentence_spans
-from discorag.text.span import Span
-from discorag.usage import Usage
+from discorag.types.chunk import Chunk
+from discorag.types.span import Span
+from discorag.types.usage import Usage
 from tests.strategies import chunks, texts
 
 

@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discorag.errors import InvariantError
-from discorag.hierarchy.node import Chunk
-from discorag.rst.local.rules import rule_tree
-from discorag.rst.local.trained import Leaves, TrainedParser, Unit
-from discorag.rst.relations import Nuclearity, Relation
-from discorag.rst.tree import RstTree
+from discorag.rst.rules import rule_tree
+from discorag.rst.trained.parser import TrainedParser
+from discorag.rst.units import Leaves, Unit
 from discorag.text.sentences import language_of, sentence_spans
-from discorag.text.span import Span
+from discorag.types.chunk import Chunk
+from discorag.types.errors import InvariantError
+from discorag.types.rst_relations import Nuclearity, Relation
+from discorag.types.rst_tree import RstTree
+from discorag.types.span import Span
 
 _PARSER, _SENTENCES = TrainedParser(), TrainedParser(leaves="sentence")
 

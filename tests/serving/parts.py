@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 
 from discorag.models.gateway import gateway_from
 from discorag.settings import ApiSettings, LlmSettings
-from discorag.text.document import Scope
+from discorag.types.document import Scope
 from graphs import DiscoRAG
 from graphs.api import create_app
 from graphs.serving.access import Role, new_key

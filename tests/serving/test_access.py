@@ -11,8 +11,8 @@ import pytest
 from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
-from discorag.errors import ConfigError
 from discorag.settings import ApiSettings, Settings
+from discorag.types.errors import ConfigError
 from graphs.cli import app as cli
 from graphs.serving.access import Access, Role, new_key
 from tests.serving.conftest import Serve

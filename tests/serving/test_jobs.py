@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from discorag.errors import StoreError
-from discorag.ingest import DocumentOutcome, Status
-from discorag.ledger import Failure
-from discorag.text.document import Scope
+from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.types.document import Scope
+from discorag.types.errors import StoreError
+from discorag.types.ledger import Failure
 from graphs.serving.jobs import Ingest, Job, JobFile, Jobs, JobStatus
 from tests.serving.conftest import Serve
 from tests.serving.parts import Apps, ended, upload

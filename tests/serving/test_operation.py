@@ -20,7 +20,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 
-from discorag.errors import ConfigError, StoreError
+from discorag.types.errors import ConfigError, StoreError
 from graphs.serving.access import Role
 from graphs.serving.logs import log_as_json
 from graphs.serving.telemetry import ENDPOINT, instrument, trace

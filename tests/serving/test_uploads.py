@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.errors import InputError, StoreError
 from discorag.settings import Settings
-from discorag.text.document import Scope
+from discorag.types.document import Scope
+from discorag.types.errors import InputError, StoreError
 from graphs.serving.uploads import Uploads, checked_name
 from tests.serving.conftest import Listen, Serve
 from tests.serving.parts import Apps, ended, upload

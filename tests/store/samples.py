@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discorag.hierarchy.node import Chunk
-from discorag.hierarchy.retrieval_tree import RetrievalNode, RetrievalTree, inner
-from discorag.ids import fingerprint, stable_id
-from discorag.rst.relations import Nuclearity, Relation
-from discorag.rst.tree import RstTree, Split
 from discorag.store.base import ShardStore
-from discorag.store.protocol import Manifest, Vectors
-from discorag.text.document import Document, Scope
-from discorag.text.span import Span
+from discorag.store.protocol import Manifest
+from discorag.trees.builder import inner
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from discorag.types.ids import fingerprint, stable_id
+from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.types.rst_relations import Nuclearity, Relation
+from discorag.types.rst_tree import RstTree, Split
+from discorag.types.span import Span
+from discorag.types.vectors import Vectors
 
 DIMENSION = 8
 ENCODER = "test-encoder/1"

@@ -11,11 +11,11 @@ from time import sleep
 import numpy as np
 import pytest
 
-from discorag.errors import EncoderMismatchError, InputError, InvariantError, NotFoundError
 from discorag.store.base import ShardStore
 from discorag.store.protocol import SearchQuery, Store
 from discorag.store.shard import BATCH, Point, Shard
-from discorag.text.document import Scope
+from discorag.types.document import Scope
+from discorag.types.errors import EncoderMismatchError, InputError, InvariantError, NotFoundError
 from tests.store.conftest import Place
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, Sample, sample, unit
 

@@ -14,23 +14,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discorag.errors import StoreError, StoreLockedError
-from discorag.ids import stable_id
 from discorag.settings import StoreSettings
 from discorag.store import edge
 from discorag.store.client import QdrantStore
 from discorag.store.edge import EdgePoints, EdgeStore
 from discorag.store.lock import owned
 from discorag.store.open import open_store
-from discorag.store.protocol import Hit, Vectors
+from discorag.store.protocol import Hit
 from discorag.store.shard import Point, Where
+from discorag.types.errors import StoreError, StoreLockedError
+from discorag.types.ids import stable_id
+from discorag.types.vectors import Vectors
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, sample
 
 _ANY = Where()
 OPEN = f"""
 import sys
 from pathlib import Path
-from discorag.errors import StoreLockedError
+from discorag.types.errors import StoreLockedError
 from discorag.store import edge
 from discorag.store.edge import EdgePoints, EdgeStore
 from discorag.store.lock import owned

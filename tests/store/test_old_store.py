@@ -16,7 +16,7 @@ import pytest
 
 from discorag.store.edge import EdgeStore
 from discorag.store.protocol import SearchQuery
-from discorag.text.document import Scope
+from discorag.types.document import Scope
 
 SCOPE = Scope(tenant="default", corpus="vitamin-d")
 NAMES = ("guideline-statement.md", "harlow-winter-trial.md", "pooled-analysis.md")

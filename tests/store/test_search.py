@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from discorag.store.base import ShardStore
-from discorag.store.protocol import Hit, Retrieval, SearchQuery, Vectors
+from discorag.store.protocol import Hit, Retrieval, SearchQuery
 from discorag.store.ranking import fused, ranked
 from discorag.text.terms import sparse, sparse_query
+from discorag.types.vectors import Vectors
 from tests.store.conftest import NewPlace
 from tests.store.samples import SCOPE, Sample, sample, unit
 

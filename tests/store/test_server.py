@@ -14,12 +14,12 @@ from time import sleep
 
 import pytest
 
-from discorag.errors import ConfigError, EncoderMismatchError, NotFoundError, StoreError
 from discorag.settings import StoreSettings
 from discorag.store.client import ServerStore
 from discorag.store.open import open_store
 from discorag.store.protocol import Retrieval, SearchQuery
 from discorag.store.shard import BATCH, Where
+from discorag.types.errors import ConfigError, EncoderMismatchError, NotFoundError, StoreError
 from tests.servers.qdrant import Fault, QdrantServer
 from tests.store.conftest import Server, ServerPlace
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, sample, unit, version

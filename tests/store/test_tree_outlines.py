@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from pydantic_core import from_json, to_json
 
-from discorag.errors import NotFoundError
-from discorag.hierarchy.shape import Outline
 from discorag.store.base import ShardStore
+from discorag.store.outline import Outline
+from discorag.types.errors import NotFoundError
 from tests.store.conftest import Place
 from tests.store.samples import SCOPE, Sample, TreeSample, sample, scores_of, tree_of
 from tests.store.test_trees import BOB, PIECE, QUERY, TEXTS, assert_tree, put_all_but_one_tree, stored_nodes

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 import qdrant_edge as qe
 
-from discorag.errors import InputError, InvariantError, NotFoundError, StoreError
 from discorag.store.base import ShardStore
 from discorag.store.edge import EdgeStore
 from discorag.store.protocol import Retrieval, SearchQuery
 from discorag.store.shard import NODES, Point, Where
-from discorag.text.document import Scope
+from discorag.types.document import Scope
+from discorag.types.errors import InputError, InvariantError, NotFoundError, StoreError
 from tests.servers.qdrant import Fault, QdrantServer
 from tests.store.conftest import Place, ServerPlace
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, Sample, TreeSample, sample, scores_of, tree_of, unit

@@ -12,13 +12,13 @@ from time import sleep
 import numpy as np
 import pytest
 
-from discorag.errors import NotFoundError
-from discorag.hierarchy.builders.flat import FlatSentences
-from discorag.hierarchy.search import TreeIndex
 from discorag.store.base import ShardStore
 from discorag.store.protocol import SearchQuery
-from tests.hierarchy.hashing import HashingEncoder
+from discorag.trees.builders.flat import FlatSentences
+from discorag.trees.index import TreeIndex
+from discorag.types.errors import NotFoundError
 from tests.store.samples import SCOPE, TreeSample, sample, scores_of, tree_of, unit
+from tests.trees.hashing import HashingEncoder
 
 QUERY = unit(1, 77)[0]
 PIECES = [sample(f"{name}.md", [f"{name} part {i}" for i in range(6)]) for name in ("a", "b")]

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discorag.errors import ConfigError
-from discorag.hierarchy.headings import build_hierarchy
-from discorag.hierarchy.node import Chunk, Kind
-from discorag.models.protocol import TokenCounter
 from discorag.text.chunks import MAX_CHARS_PER_TOKEN, cut_chunks
-from discorag.text.document import Document, Scope
+from discorag.text.headings import build_hierarchy
+from discorag.text.tokens import TokenCounter
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from discorag.types.errors import ConfigError
+from discorag.types.hierarchy import Kind
 
 SCOPE = Scope(tenant="t", corpus="c")
 

@@ -6,9 +6,9 @@ import docx
 import pytest
 from docx.document import Document as DocxDocument
 
-from discorag.errors import DecodingError, DocumentTooLargeError
 from discorag.text.convert.docx import from_docx
 from discorag.text.loaders import Source, load
+from discorag.types.errors import DecodingError, DocumentTooLargeError
 
 PATH = Path("notes.docx")
 LIMIT = 10_000_000

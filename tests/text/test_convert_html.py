@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discorag.errors import DecodingError, InputError
-from discorag.hierarchy.headings import build_hierarchy
-from discorag.hierarchy.node import Kind
 from discorag.text.convert.html import from_html
-from discorag.text.document import Document
+from discorag.text.headings import build_hierarchy
 from discorag.text.structure import blocks
+from discorag.types.document import Document
+from discorag.types.errors import DecodingError, InputError
+from discorag.types.hierarchy import Kind
 
 PATH = Path("page.html")
 

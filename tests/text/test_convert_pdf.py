@@ -8,9 +8,9 @@ import pytest
 from fpdf import FPDF
 from fpdf.enums import AccessPermission
 
-from discorag.errors import DecodingError, EmptyDocumentError, InputError
 from discorag.text.convert.converted import Converted
 from discorag.text.convert.pdf import from_pdf
+from discorag.types.errors import DecodingError, EmptyDocumentError, InputError
 
 PATH = Path("paper.pdf")
 PROSE = (

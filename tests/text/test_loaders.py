@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from discorag.errors import (
+from discorag.text.loaders import SUFFIXES, Source, converter_version, find_files, load
+from discorag.types.document import Document
+from discorag.types.errors import (
     DecodingError,
     DocumentTooLargeError,
     EmptyDocumentError,
@@ -13,8 +15,6 @@ from discorag.errors import (
     MissingPathError,
     UnknownFormatError,
 )
-from discorag.text.document import Document
-from discorag.text.loaders import SUFFIXES, Source, converter_version, find_files, load
 
 LIMIT = 1_000_000
 

@@ -18,7 +18,7 @@ from typing import Self
 
 import httpx
 
-from discorag.errors import ConfigError
+from discorag.types.errors import ConfigError
 
 ROOT = Path(__file__).parent.parent.parent
 HOME = ROOT / ".venv-vllm"

@@ -15,14 +15,14 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
-from discorag.errors import ContextTooLongError, ModelError, ModelRejectedError, ModelUnavailableError
-from discorag.hierarchy.router.llm import RouteReply
+from bench.prefix_cache import PrefixCache
 from discorag.models.gateway import Gateway
-from discorag.models.prefix import PrefixCache
 from discorag.models.protocol import Message, Request
-from discorag.rhetoric.llm import graph_form
-from discorag.rst.llm import TreeReply
+from discorag.prompted.engine import graph_form
+from discorag.rst.prompted import TreeReply
 from discorag.settings import LlmSettings
+from discorag.trees.routers.llm import RouteReply
+from discorag.types.errors import ContextTooLongError, ModelError, ModelRejectedError, ModelUnavailableError
 from tests.models.helpers import Fruit, fruit_request, messages, streamed, text_request
 from tests.vllm.server import BLOCK, CHAT, CONTEXT_TOKENS, SMOLLM2, VllmServer
 

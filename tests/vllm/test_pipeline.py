@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from discorag.ingest import Status
+from discorag.ingest.survey import Status
 from graphs import DiscoRAG
 from graphs.facade import AskResult
 from tests.conftest import EXAMPLES, Pipelines

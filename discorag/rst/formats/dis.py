@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from discorag.errors import InvariantError
-from discorag.hierarchy.node import Chunk
-from discorag.rst.local.gum_labels import RELATIONS
-from discorag.rst.relations import Nuclearity, Relation
-from discorag.rst.tree import RstTree, Split, from_splits
-from discorag.text.span import Span
+from discorag.rst.gum_labels import RELATIONS
+from discorag.types.chunk import Chunk
+from discorag.types.errors import InvariantError
+from discorag.types.rst_relations import Nuclearity, Relation
+from discorag.types.rst_tree import RstTree, Split, from_splits
+from discorag.types.span import Span
 
 _NUCLEUS_OF_SATELLITES = "span"
 _ROLES = {"N": "Nucleus", "S": "Satellite"}

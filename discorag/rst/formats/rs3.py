@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from discorag.errors import InvariantError
-from discorag.hierarchy.node import Chunk
 from discorag.rst.formats.dis import Part, Splits, edu_texts, join, name_of, rebuilt
-from discorag.rst.relations import Nuclearity, Relation
-from discorag.rst.tree import RstTree, Split, from_splits
+from discorag.types.chunk import Chunk
+from discorag.types.errors import InvariantError
+from discorag.types.rst_relations import Nuclearity, Relation
+from discorag.types.rst_tree import RstTree, Split, from_splits
 
 _SEGMENT, _SPAN, _MULTINUC = "segment", "span", "multinuc"
 _ALWAYS_MULTINUCLEAR = frozenset({Relation.JOINT, Relation.CONTRAST, Relation.SEQUENCE})

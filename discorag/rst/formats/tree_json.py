@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ValidationError
 
-from discorag.errors import InvariantError
-from discorag.hierarchy.node import Chunk
-from discorag.rst.tree import RstTree, Split
-from discorag.text.span import Span
+from discorag.types.chunk import Chunk
+from discorag.types.errors import InvariantError
+from discorag.types.rst_tree import RstTree, Split
+from discorag.types.span import Span
 
 
 class _Edu(BaseModel):

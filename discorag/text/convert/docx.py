@@ -6,9 +6,9 @@ from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
 
-from discorag.errors import DecodingError, DocumentTooLargeError
 from discorag.text.convert import html
 from discorag.text.convert.converted import Converted
+from discorag.types.errors import DecodingError, DocumentTooLargeError
 
 LIBRARIES = ("mammoth", *html.LIBRARIES)
 _STYLES = """

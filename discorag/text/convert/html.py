@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discorag.errors import DecodingError
 from discorag.text.convert.converted import Converted, cell, literal
+from discorag.types.errors import DecodingError
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag

@@ -9,10 +9,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from discorag.errors import DecodingError, EmptyDocumentError
 from discorag.text.convert.converted import Converted
 from discorag.text.convert.page import Box, Glyph, Grid, page_text
 from discorag.text.convert.unwrap import joined_pages
+from discorag.types.errors import DecodingError, EmptyDocumentError
 
 if TYPE_CHECKING:
     from pdfplumber.table import Table

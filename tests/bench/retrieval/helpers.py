@@ -1,7 +1,7 @@
 """Cases as tests write them: documents of words, evidence as words of them."""
 
 from bench.retrieval.questions import Case
-from discorag.text.span import Span
+from discorag.types.span import Span
 from eval.sample import DocSpan, Gold, SourceDocument
 
 

@@ -11,7 +11,7 @@ import pytest
 from bench.retrieval.datasets import DATASETS, POOL, load_cases
 from bench.retrieval.measures import MEASURES, measure
 from bench.retrieval.questions import HALVES, Case
-from discorag.errors import ConfigError, MissingPathError
+from discorag.types.errors import ConfigError, MissingPathError
 from eval.errors import DataError
 
 FIXTURES = Path(__file__).parents[2] / "eval" / "fixtures"

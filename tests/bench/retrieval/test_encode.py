@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from bench.retrieval.encode import BLOCK, CachedEncoder, FolderEncoder, open_encoder
-from discorag.errors import ConfigError
-from discorag.models.protocol import Encoder, TokenCounter
-from discorag.rst.local.tiers import minilm_folder
-from discorag.store.protocol import Vectors
+from discorag.models.protocol import Encoder
+from discorag.rst.trained.tiers import minilm_folder
+from discorag.text.tokens import TokenCounter
+from discorag.types.errors import ConfigError
+from discorag.types.vectors import Vectors
 
 
 class Letters:

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.retrieval.kin import kin, related
-from discorag.hierarchy.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.text.span import Span
-from tests.hierarchy.strategies import ordered_trees
+from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.types.span import Span
+from tests.trees.strategies import ordered_trees
 
 ONES = np.ones(8, np.int64)
 

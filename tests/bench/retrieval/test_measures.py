@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from bench.retrieval.measures import BUDGETS, MEASURES, measure
 from bench.retrieval.questions import Case
-from discorag.errors import ConfigError
-from discorag.text.span import Span
+from discorag.types.errors import ConfigError
+from discorag.types.span import Span
 from eval.metrics.base import Given
 from eval.metrics.evidence import SpanRecall
 from eval.sample import DocSpan

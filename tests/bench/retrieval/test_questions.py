@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from bench.retrieval.questions import HALVES, Question, as_document, cases, halves
-from discorag.errors import InvariantError
-from discorag.text.span import Span
+from discorag.types.errors import InvariantError
+from discorag.types.span import Span
 from eval.sample import DocSpan
 from tests.bench.retrieval.helpers import case, document, gold, place
 

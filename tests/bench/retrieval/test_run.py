@@ -4,7 +4,7 @@ import pytest
 
 from bench.retrieval.questions import HALVES, Case
 from bench.retrieval.run import grouped, main, named_rows, sampled
-from discorag.errors import ConfigError
+from discorag.types.errors import ConfigError
 from tests.bench.retrieval.helpers import case, document, gold, place
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.retrieval.table import BASELINE, Budget, Scores, markdown, merged, over_budgets, read, rows, write
-from discorag.errors import InvariantError
+from discorag.types.errors import InvariantError
 
 
 def scores(

@@ -1,0 +1,98 @@
+"""Graph, plan and answer for people: rich renderables for the terminal, Mermaid for documents and Studio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from discorag.rst.render import mermaid_label, one_line
+from discorag.text.citations import steps
+from discorag.types.answer import Answer, Disagreement, EvidenceSpan
+from discorag.types.chunk import Chunk
+from discorag.types.graph import RhetoricalGraph
+from discorag.types.plan import Plan
+
+_LABEL = 60
+
+
+def graph_text(graph: RhetoricalGraph, chunks: tuple[Chunk, ...]) -> RenderableType:
+    """The chunks by number, then one line per edge."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for number, chunk in enumerate(chunks, start=1):
+        table.add_row(Text(f"[{number}]"), Text(one_line(chunk.title, 30)), Text(one_line(chunk.text, _LABEL)))
+    lines = [
+        Text(
+            f"[{graph.number(e.source)}] {e.relation} [{graph.number(e.target)}]",
+            style="bold red" if e.disagrees else "",
+        )
+        for e in graph.edges
+    ]
+    return Group(table, Text(""), *(lines or [Text("No relations.")]))
+
+
+def graph_mermaid(graph: RhetoricalGraph, chunks: tuple[Chunk, ...]) -> str:
+    """A Mermaid flowchart: a vertex per chunk, an edge per relation."""
+    lines = ["flowchart LR"]
+    for number, chunk in enumerate(chunks, start=1):
+        lines.append(f'    c{number}["{number}: {mermaid_label(chunk.title)}<br/>{mermaid_label(chunk.text)}"]')
+    lines += [f"    c{graph.number(e.source)} -->|{e.relation}| c{graph.number(e.target)}" for e in graph.edges]
+    return "\n".join(lines) + "\n"
+
+
+def plan_text(plan: Plan) -> RenderableType:
+    """The plan's steps, numbered."""
+    return Group(*(Text(f"{i}. {one_line(step.text, 2000)}") for i, step in enumerate(steps(plan), start=1)))
+
+
+def plan_mermaid(plan: Plan) -> str:
+    """A Mermaid flowchart of the steps in order."""
+    lines = ["flowchart TD"]
+    for i, step in enumerate(steps(plan), start=1):
+        lines.append(f'    s{i}["{i}: {mermaid_label(step.text)}"]')
+        if i > 1:
+            lines.append(f"    s{i - 1} --> s{i}")
+    return "\n".join(lines) + "\n"
+
+
+def answer_text(answer: Answer) -> RenderableType:
+    """The answer with numbered sources, the disagreements with both spans, and what is unsupported."""
+    sources = _sources(answer)
+    body = Text()
+    for sentence in answer.sentences:
+        marks = "".join(f"[{sources.index(e) + 1}]" for e in sentence.evidence)
+        body.append(one_line(sentence.text, len(sentence.text)) + " ", style="" if sentence.supported else "yellow")
+        body.append((marks or "[unsupported]") + " ", style="cyan" if marks else "bold yellow")
+    parts: list[RenderableType] = [body, Text("")]
+    parts += [Text(f"[{i}] {_where(e)}", style="dim") for i, e in enumerate(sources, start=1)]
+    if answer.disagreements:
+        parts += [Text(""), Text("The sources disagree:", style="bold red")]
+        parts += [_disagreement(d) for d in answer.disagreements]
+    return Group(*parts)
+
+
+def answer_markdown(answer: Answer) -> Iterator[str]:
+    """The same as Markdown, in pieces to be joined: each sentence as one, then sources and disagreements."""
+    sources = _sources(answer)
+    for sentence in answer.sentences:
+        marks = "".join(f"[{sources.index(e) + 1}]" for e in sentence.evidence) or "[unsupported]"
+        yield f"{one_line(sentence.text, len(sentence.text))} {marks} "
+    if sources:
+        yield "\n\nSources:\n\n" + "\n".join(f"{i}. {_where(e)}" for i, e in enumerate(sources, start=1))
+    for i, d in enumerate(answer.disagreements):
+        yield ("\n\nThe sources disagree:\n" if i == 0 else "") + f"\n- {d.relation}: {_where(d.a)} / {_where(d.b)}"
+
+
+def _sources(answer: Answer) -> list[EvidenceSpan]:
+    return list(dict.fromkeys(e for s in answer.sentences for e in s.evidence))
+
+
+def _where(e: EvidenceSpan) -> str:
+    page = f", p. {e.page}" if e.page else ""
+    return f"{one_line(e.title, 50)}{page}, characters {e.span.start}-{e.span.end}: “{one_line(e.text, 100)}”"
+
+
+def _disagreement(d: Disagreement) -> RenderableType:
+    return Group(Text(f"  {d.relation}", style="red"), Text(f"    {_where(d.a)}"), Text(f"    {_where(d.b)}"))

@@ -1,0 +1,1 @@
+"""Which statements of different sources are at odds."""

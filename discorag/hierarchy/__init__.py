@@ -1,1 +1,0 @@
-"""The ordered hierarchy of a document and its chunks."""

@@ -1,1 +1,0 @@
-"""Builders: a document to a retrieval tree."""

@@ -1,1 +1,0 @@
-"""Selectors: a query and the nodes of documents to evidence."""

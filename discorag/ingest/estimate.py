@@ -1,0 +1,114 @@
+"""What an ingest would do and cost, before it is done: counted exactly where that is cheap, else from a sample."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from discorag.ingest.survey import Survey, manifest_of, versions
+from discorag.models.protocol import Encoder
+from discorag.settings import Settings
+from discorag.store.protocol import Store
+from discorag.text.chunks import cut_chunks
+from discorag.text.headings import build_hierarchy
+from discorag.text.loaders import load
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from discorag.types.errors import InputError
+
+SAMPLE = 8  # chunks that are encoded to measure the encoder's speed
+PROMPT_OVERHEAD = 700  # tokens of the tree prompt around a chunk
+TREE_OUTPUT = 2.5  # tokens that a tree takes for each token of its chunk
+
+
+class Estimate(BaseModel):
+    """What an ingest would do. Tokens are the encoder's; the language model's may differ by a few tenths."""
+
+    model_config = ConfigDict(frozen=True)
+
+    documents: int
+    unchanged: int
+    unreadable: int
+    aside: int
+    characters: int
+    chunks: int
+    encoder_tokens: int
+    encode_seconds: float
+    llm_calls: int
+    llm_tokens_in: int
+    llm_tokens_out: int
+
+
+async def estimate(
+    survey: Survey, *, scope: Scope, settings: Settings, store: Store, encoder: Encoder, parser: str, calls: bool
+) -> Estimate:
+    """Read and cut every document that would be stored, and encode a sample of its chunks.
+
+    Args:
+        survey: What is to be ingested.
+        scope: Where it would go.
+        settings: Reading limits.
+        store: To see what is unchanged.
+        encoder: To count tokens and measure speed.
+        parser: Version of the parser that would be used.
+        calls: Whether that parser calls a language model, once per chunk.
+    """
+
+    def fingerprint(document: Document) -> str:
+        stages = versions(document.uri, settings, parser=parser, encoder=encoder.version)
+        return manifest_of(document, scope, stages).fingerprint
+
+    stored = {m.doc_id: m.fingerprint for m in await asyncio.to_thread(store.manifests, scope)}
+    documents, unreadable = await asyncio.to_thread(_readable, survey, settings)
+    fresh = [d for d in documents if stored.get(d.id_in(scope)) != fingerprint(d)]
+    chunks = [c for d in fresh for c in await asyncio.to_thread(_chunks, d, scope, settings, encoder)]
+    offsets = await asyncio.to_thread(encoder.tokens.token_offsets, [c.text for c in chunks])
+    tokens = sum(map(len, offsets))
+    return Estimate(
+        documents=len(fresh),
+        unchanged=len(documents) - len(fresh),
+        unreadable=unreadable,
+        aside=len(survey.aside),
+        characters=sum(len(d.text) for d in fresh),
+        chunks=len(chunks),
+        encoder_tokens=tokens,
+        encode_seconds=await _seconds(chunks, encoder),
+        llm_calls=len(chunks) if calls else 0,
+        llm_tokens_in=tokens + PROMPT_OVERHEAD * len(chunks) if calls else 0,
+        llm_tokens_out=round(tokens * TREE_OUTPUT) if calls else 0,
+    )
+
+
+def _readable(survey: Survey, settings: Settings) -> tuple[list[Document], int]:
+    documents: list[Document] = []
+    for source in survey.sources:
+        try:
+            documents.append(load(source, max_bytes=settings.reading.max_bytes))
+        except InputError:  # counted: the difference is `unreadable`
+            continue
+    return documents, len(survey.sources) - len(documents)
+
+
+def _chunks(document: Document, scope: Scope, settings: Settings, encoder: Encoder) -> list[Chunk]:
+    return cut_chunks(
+        document,
+        build_hierarchy(document),
+        scope=scope,
+        fingerprint="estimate",
+        counter=encoder.tokens,
+        chunk_tokens=settings.reading.chunk_tokens,
+    )
+
+
+async def _seconds(chunks: Sequence[Chunk], encoder: Encoder) -> float:
+    """Time to encode all chunks, from a sample spread over them; the model is loaded before the clock starts."""
+    sample = [c.text for c in chunks[:: max(1, len(chunks) // SAMPLE)]][:SAMPLE]
+    if not sample:
+        return 0.0
+    await encoder.encode_documents(["."])
+    start = time.perf_counter()
+    await encoder.encode_documents(sample)
+    return (time.perf_counter() - start) * len(chunks) / len(sample)

@@ -1,0 +1,197 @@
+"""Ingest without wiring: what is stored under which key, and the workbench that holds a document on its way."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from pydantic import BaseModel, ConfigDict
+
+from discorag.settings import Settings
+from discorag.store.protocol import Manifest
+from discorag.text.chunks import SPLITTER_VERSION, chunk_id
+from discorag.text.loaders import Found, Source, converter_version, find_files
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from discorag.types.errors import InputError
+from discorag.types.hierarchy import Hierarchy
+from discorag.types.ids import digest, fingerprint
+from discorag.types.vectors import Vectors
+
+NOT_MADE = "none"  # version of a stage that is switched off
+
+
+class Status(StrEnum):
+    """What became of a document in one ingest."""
+
+    ADDED = "added"
+    REPLACED = "replaced"
+    UNCHANGED = "unchanged"
+    DELETED = "deleted"
+    DUPLICATE = "duplicate"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+class DocumentOutcome(BaseModel):
+    """The fate of one document; ``note`` holds the error, or the uri of which it is a duplicate."""
+
+    model_config = ConfigDict(frozen=True)
+
+    uri: str
+    status: Status
+    chunks: int = 0
+    note: str = ""
+
+
+@dataclass
+class Piece:
+    """A document on its way through the ingest graph; every stage adds its part."""
+
+    document: Document
+    manifest: Manifest
+    replaces: bool
+    hierarchy: Hierarchy | None = None
+    chunks: list[Chunk] = field(default_factory=list[Chunk])
+    vectors: Vectors | None = None
+
+
+@dataclass
+class Workbench:
+    """Documents on their way, by a key of each run: the graph's state carries the key only."""
+
+    pieces: dict[str, Piece] = field(default_factory=dict[str, Piece])
+    _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = field(
+        default_factory=WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
+    )
+
+    def slots(self, count: int) -> asyncio.Semaphore:
+        """The running loop's semaphore: at most ``count`` documents are on their way at once."""
+        return self._slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(count))
+
+
+def versions(uri: str, settings: Settings, *, parser: str, encoder: str) -> dict[str, str]:
+    """Version of every stage that shapes what is stored of ``uri``; a change in any makes the document stale."""
+    return {
+        "converter": converter_version(Path(uri).suffix),
+        "splitter": f"{SPLITTER_VERSION}/{settings.reading.chunk_tokens}",
+        "parser": parser,
+        "summariser": NOT_MADE,
+        "encoder": encoder,
+    }
+
+
+def manifest_of(document: Document, scope: Scope, stages: dict[str, str]) -> Manifest:
+    """The manifest under which ``document`` will be stored; ``chunks`` is filled in when they are cut."""
+    return Manifest(
+        doc_id=document.id_in(scope),
+        uri=document.uri,
+        title=document.title,
+        content_hash=document.content_hash,
+        fingerprint=fingerprint(document.content_hash, stages),
+        versions=stages,
+        chunks=0,
+    )
+
+
+def rekey(piece: Piece, stages: dict[str, str]) -> None:
+    """Put the piece under other versions: a new fingerprint and, with it, new chunk ids."""
+    key = fingerprint(piece.document.content_hash, stages)
+    piece.manifest = piece.manifest.model_copy(update={"versions": stages, "fingerprint": key})
+    piece.chunks = [c.model_copy(update={"id": chunk_id(c.doc_id, key, c.order)}) for c in piece.chunks]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a path holds, before anything is read: files to ingest, and the fate of the others."""
+
+    sources: tuple[Source, ...]
+    aside: tuple[DocumentOutcome, ...]
+
+
+def survey(path: Path, *, emptied: bool = False) -> Survey:
+    """The files at ``path`` under absolute uris; files of unknown formats and repeated files are set aside.
+
+    Args:
+        path: A file or a folder.
+        emptied: Documents of this folder are stored, so that it may be empty now.
+
+    Raises:
+        InputError: See `discorag.text.loaders.find_files`.
+    """
+    try:
+        found = find_files(path)
+    except InputError:
+        if not (emptied and path.is_dir()):
+            raise
+        found = Found(())
+    root = path.resolve()
+    aside = [
+        DocumentOutcome(uri=(root / s.uri).as_posix(), status=Status.SKIPPED, note=s.reason) for s in found.skipped
+    ]
+    first: dict[str, str] = {}
+    sources: list[Source] = []
+    for source in found.sources:
+        uri = source.path.resolve().as_posix()
+        if not _utf8(uri):
+            aside.append(
+                DocumentOutcome(uri=source.uri, status=Status.FAILED, note="Its name is not UTF-8. Rename it.")
+            )
+            continue
+        earlier = first.setdefault(_digest_of(source.path) or uri, uri)
+        if earlier == uri:
+            sources.append(Source(source.path, uri))
+        else:
+            aside.append(DocumentOutcome(uri=uri, status=Status.DUPLICATE, note=f"Same content as {earlier}."))
+    return Survey(tuple(sources), tuple(aside))
+
+
+def content_of(path: Path) -> str:
+    """Digest of the names and bytes of all files at ``path``; of nothing, if there is none."""
+    try:
+        found = find_files(path)
+    except InputError:
+        return ""
+    return digest("\n".join(f"{_digest_of(s.path)} {s.uri}" for s in found.sources))
+
+
+def _utf8(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _digest_of(path: Path) -> str:
+    """Digest of a file's bytes; empty if it cannot be read or is empty, which loading will report."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() if path.stat().st_size else ""
+    except OSError:
+        return ""
+
+
+def stored_under(manifests: list[Manifest], root: Path) -> list[Manifest]:
+    """The documents that were read from somewhere below a folder."""
+    prefix = root.resolve().as_posix().rstrip("/") + "/"
+    return [m for m in manifests if m.uri.startswith(prefix)]
+
+
+def vanished(manifests: list[Manifest], root: Path, present: set[str], skipped: set[str]) -> list[Manifest]:
+    """Stored documents that were read from below ``root`` and are gone from the disk, or repeat another one now.
+
+    Args:
+        manifests: What is stored.
+        root: The folder; a single file makes nothing vanish.
+        present: Uris that this ingest reads.
+        skipped: Uris that it could not look into: nothing below them vanishes.
+    """
+    if not root.is_dir():
+        return []
+    gone = [m for m in stored_under(manifests, root) if m.uri not in present]
+    return [m for m in gone if not any(m.uri == s or m.uri.startswith(s + "/") for s in skipped)]

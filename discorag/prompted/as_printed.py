@@ -1,0 +1,196 @@
+"""Disco-RAG as printed: separate calls with the inputs and outputs of its figs. 11, 12 and 18 (14 with all off).
+
+What differs from our own conversation (`rhetoric.llm`): the graph call sees the chunks only and labels every ordered
+pair in a line of its own; plan and answer read chunks, trees and graph as three lists; nothing is cited; every call
+starts from nothing, so a server's prefix cache has little to reuse. Only the fences around quoted text are ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import TypeVar
+
+from discorag.answer.compression import shown_text
+from discorag.models.protocol import LanguageModel, Message, Reply, Request, Template
+from discorag.prompted.engine import Sampling
+from discorag.rst.as_printed import drawn
+from discorag.rst.inline import escape
+from discorag.types.case import Case, Outcome
+from discorag.types.chunk import Chunk
+from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.graph import Edge, RhetoricalGraph
+from discorag.types.plan import Plan
+
+T = TypeVar("T")
+PAIR_TOKENS = 24
+"""Output tokens allowed for one line of the graph."""
+
+_PAIR = re.compile(r"CHUNK\[(\d+)\]\s*->\s*CHUNK\[(\d+)\]:\s*\{?(.+?)\}?\s*$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperTemplates:
+    """The prompt files of the paper's pipeline and of its baselines, by figure."""
+
+    graph: Template  # 11
+    plan: Template  # 12
+    full_context: Template  # 13
+    standard: Template  # 14
+    retrieve_and_plan: Template  # 15
+    plan_and_retrieve: Template  # 16, stage 1
+    retrieved: Template  # 16, stage 2
+    markers: Template  # 17
+    answer: Template  # 18
+
+
+@dataclass(frozen=True)
+class PaperEngine:
+    """Graph, plan and answer by one language model, each call on its own.
+
+    Raises:
+        ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
+    """
+
+    model: LanguageModel
+    templates: PaperTemplates
+    sampling: Sampling
+
+    async def relate(self, case: Case) -> Outcome[RhetoricalGraph]:
+        """All ordered pairs in one call that sees the chunks alone (fig. 11). Below two chunks no call is made."""
+        pairs = len(case.chunks) * (len(case.chunks) - 1)
+        if not pairs:
+            return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in case.chunks)))
+        prompt = self.templates.graph.render(relations=", ".join(ChunkRelation), chunks=chunk_list(case))
+        limit = max(self.sampling.graph_tokens, PAIR_TOKENS * pairs)
+        return await self.ask("relate", prompt, lambda text: graph_of(case, text), limit)
+
+    async def plan(self, case: Case) -> Outcome[Plan]:
+        """One paragraph from query, chunks, trees and graph (fig. 12)."""
+        prompt = self.templates.plan.render(material=material(replace(case, plan=None)))
+        return await self.ask("plan", prompt, plan_of, self.sampling.plan_tokens)
+
+    async def answer(self, case: Case, *, structured: bool) -> AsyncIterator[str | Reply[str]]:
+        """The answer in one piece, then the reply (fig. 18; fig. 14 when not structured). Beams cannot be streamed."""
+        template = self.templates.answer if structured else self.templates.standard
+        prompt = template.render(material=material(case))
+        outcome = await self.ask("generate", prompt, answer_of, self.sampling.answer_tokens)
+        yield outcome.value
+        yield Reply(text=outcome.value, value=outcome.value, usage=outcome.usage, prompt_hash=outcome.prompt_hash)
+
+    async def ask(
+        self, stage: str, prompt: str, parse: Callable[[str], T], max_tokens: int, *, before: tuple[Message, ...] = ()
+    ) -> Outcome[T]:
+        """One call, checked by ``parse``; ``before`` are earlier turns, if it is not the first."""
+        request = Request(
+            stage=stage,
+            messages=(*before, Message(role="user", content=prompt)),
+            parse=parse,
+            max_tokens=max_tokens,
+            temperature=self.sampling.temperature,
+            beam_width=self.sampling.beam_width,
+        )
+        reply = await self.model.complete(request)
+        return Outcome(value=reply.value, text=reply.text, usage=reply.usage, prompt_hash=reply.prompt_hash)
+
+
+def chunk_list(case: Case) -> str:
+    """The chunks by number, fenced and escaped, without titles, headings or trees."""
+    texts = enumerate(map(shown_text, case.chunks), start=1)
+    return "\n\n".join(f"CHUNK[{i}]:\n{fenced('chunk', escape(text))}" for i, text in texts)
+
+
+def fenced(tag: str, text: str) -> str:
+    """Escaped text between tags of which it can hold none."""
+    return f"<{tag}>\n{text}\n</{tag}>"
+
+
+def material(case: Case) -> str:
+    """Query, chunks and what is known of trees, graph and plan, each under its name; what is absent is not named."""
+    parts = {"CHUNKS": chunk_list(case)}
+    trees = [(i, drawn(c)) for i, c in enumerate(case.chunks, start=1)]
+    if any(tree for _, tree in trees):
+        parts["RST TREES"] = "\n\n".join(f"TREE[{i}]:\n{fenced('tree', tree)}" for i, tree in trees if tree)
+    if case.graph is not None:
+        parts["RHETORICAL GRAPH"] = graph_lines(case.chunks, case.graph)
+    if case.plan is not None:
+        parts["PLAN"] = fenced("plan", escape(case.plan.paragraph))
+    return sections({**asked(case), **parts})
+
+
+def asked(case: Case) -> dict[str, str]:
+    """The query, and how the user wants it answered."""
+    how = {"HOW TO ANSWER": fenced("instruction", escape(case.instruction))} if case.instruction else {}
+    return {"QUERY": fenced("query", escape(case.query)), **how}
+
+
+def sections(parts: Mapping[str, str]) -> str:
+    """Parts under their names."""
+    return "\n\n".join(f"{name}:\n{text}" for name, text in parts.items())
+
+
+def graph_lines(chunks: tuple[Chunk, ...], graph: RhetoricalGraph) -> str:
+    """A line for every ordered pair, UNRELATED included: the graph as fig. 11 wants it written."""
+    labels = {(e.source, e.target): e.relation for e in graph.edges}
+    numbered = permutations(enumerate((c.id for c in chunks), start=1), 2)
+    return "\n".join(
+        f"CHUNK[{i}] -> CHUNK[{j}]: {labels.get((a, b), ChunkRelation.UNRELATED)}" for (i, a), (j, b) in numbered
+    )
+
+
+def graph_of(case: Case, text: str) -> RhetoricalGraph:
+    """The graph that a model wrote as lines.
+
+    Raises:
+        ValueError: A line of another form, an unknown label, a pair that is missing or comes twice.
+    """
+    ids = [c.id for c in case.chunks]
+    labels = pair_labels(text, len(ids), known=frozenset(ChunkRelation))
+    edges = [
+        Edge(source=ids[i - 1], target=ids[j - 1], relation=ChunkRelation(label))
+        for (i, j), label in labels.items()
+        if label != ChunkRelation.UNRELATED
+    ]
+    return RhetoricalGraph(chunks=tuple(ids), edges=tuple(edges))
+
+
+def pair_labels(text: str, k: int, *, known: frozenset[str]) -> dict[tuple[int, int], str]:
+    """The label of every ordered pair of ``k`` chunks, by their numbers.
+
+    Raises:
+        ValueError: See `graph_of`; the message tells the model what to change.
+    """
+    labels: dict[tuple[int, int], str] = {}
+    for line in filter(str.strip, text.split("\n")):
+        found = _PAIR.match(line.strip())
+        if found is None:
+            raise ValueError(f"{line[:60]!r} is not of the form CHUNK[i] -> CHUNK[j]: LABEL.")
+        pair = (int(found[1]), int(found[2]))
+        if found[3] not in known or pair in labels:
+            raise ValueError(f"{line[:60]!r}: the label is not in the list, or the pair has one already.")
+        labels[pair] = found[3]
+    expected = set(permutations(range(1, k + 1), 2))
+    if labels.keys() != expected:
+        wrong = sorted(labels.keys() ^ expected)[:5]
+        raise ValueError(f"Label every ordered pair of chunks 1 to {k} once; missing or unknown are {wrong}.")
+    return labels
+
+
+def plan_of(text: str) -> Plan:
+    """The paragraph behind ``PLAN:``. Raises ``ValueError`` if it says nothing."""
+    return Plan(paragraph=_behind("PLAN", text))
+
+
+def answer_of(text: str) -> str:
+    """The text behind ``ANSWER:``. Raises ``ValueError`` if it says nothing."""
+    return _behind("ANSWER", text)
+
+
+def _behind(name: str, text: str) -> str:
+    """``text`` without its name in front: models leave it out now and then, and nothing is lost with it."""
+    said = re.sub(rf"\A\s*{name}\b\s*:?\s*", "", text).strip()
+    if not any(c.isalnum() for c in said):
+        raise ValueError("The output says nothing.")
+    return said

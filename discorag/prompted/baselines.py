@@ -1,0 +1,187 @@
+"""The baselines that Disco-RAG is compared with (tables 2, 4 and 9), by the prompts of its figs. 13, 15, 16 and 17."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from pydantic import BaseModel, ConfigDict
+
+from discorag.models.protocol import Message
+from discorag.prompted.as_printed import (
+    PAIR_TOKENS,
+    PaperEngine,
+    answer_of,
+    asked,
+    chunk_list,
+    fenced,
+    material,
+    pair_labels,
+    plan_of,
+    sections,
+)
+from discorag.rst.inline import escape
+from discorag.types.case import Case, Outcome
+from discorag.types.chunk import Chunk
+from discorag.types.plan import Plan
+
+MARKERS = (
+    "however",
+    "but",
+    "although",
+    "in contrast",
+    "therefore",
+    "because",
+    "as a result",
+    "meanwhile",
+    "moreover",
+    "furthermore",
+    "for example",
+    "for instance",
+    "in addition",
+)
+"""The connectives of fig. 17, in its order."""
+NONE = "NONE"
+
+_PLAN_ANSWER = re.compile(r"\s*(PLAN\b.*?)\n\s*(ANSWER\b.*)", re.DOTALL)
+_PLAN_HINT = re.compile(r"\s*(PLAN\b.*?)\n\s*RETRIEVAL HINT\b\s*:?(.*)", re.DOTALL)
+_BULLET = re.compile(r"\s*(?:[-*•]\s*|\d{1,2}[.)]\s+)?(.*?)\s*$")
+MAX_QUERIES = 10
+
+
+class Link(BaseModel):
+    """A connective that leads from chunk ``source`` to chunk ``target`` (chunk ids)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    source: str
+    target: str
+    marker: str
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What a model plans before it has seen evidence: a plan and the queries to retrieve for it."""
+
+    plan: Plan
+    queries: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan and the answer written after it, in one call."""
+
+    plan: Plan
+    answer: str
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """The calls of the four baselines.
+
+    Raises:
+        ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
+    """
+
+    engine: PaperEngine
+
+    async def full_context(self, case: Case) -> Outcome[str]:
+        """Answer from whole documents, without retrieval (fig. 13)."""
+        prompt = self.engine.templates.full_context.render(
+            material=sections({**asked(case), "DOCUMENTS": document_list(case)})
+        )
+        return await self._answer(prompt)
+
+    async def retrieve_and_plan(self, case: Case) -> Outcome[Planned]:
+        """Plan and answer in one call over the chunks (fig. 15)."""
+        prompt = self.engine.templates.retrieve_and_plan.render(material=material(case))
+        limit = self.engine.sampling.plan_tokens + self.engine.sampling.answer_tokens
+        return await self.engine.ask("generate", prompt, planned_of, limit)
+
+    async def hint(self, query: str) -> Outcome[Hint]:
+        """A plan and queries from the user's query alone (fig. 16, stage 1)."""
+        prompt = self._hint_prompt(query)
+        return await self.engine.ask("plan", prompt, hint_of, self.engine.sampling.plan_tokens)
+
+    async def after_hint(self, case: Case) -> Outcome[str]:
+        """Answer from what the queries brought; stage 1 stands before it as a turn (fig. 16, stage 2).
+
+        Where stage 1 failed there is no plan to follow, and it is standard RAG (fig. 14).
+        """
+        said = case.turns.get("hint")
+        if not said:
+            return await self._answer(self.engine.templates.standard.render(material=material(case)))
+        first = Message(role="user", content=self._hint_prompt(case.query))
+        before = (first, Message(role="assistant", content=said))
+        return await self._answer(self.engine.templates.retrieved.render(material=material(case)), before)
+
+    async def mark(self, case: Case) -> Outcome[tuple[Link, ...]]:
+        """A connective or NONE for every ordered pair, in one call (fig. 17)."""
+        ids = [c.id for c in case.chunks]
+        pairs = len(ids) * (len(ids) - 1)
+        if not pairs:
+            return Outcome(value=())
+        prompt = self.engine.templates.markers.render(markers=", ".join(MARKERS), chunks=chunk_list(case))
+        limit = max(self.engine.sampling.graph_tokens, PAIR_TOKENS * pairs)
+        return await self.engine.ask("relate", prompt, lambda text: links_of(ids, text), limit)
+
+    async def marked(self, case: Case, links: Sequence[Link]) -> Outcome[str]:
+        """Answer as in standard RAG (fig. 14), the connectives beside the chunks (appendix F)."""
+        lines = [f"CHUNK[{case.number(li.source)}] -> CHUNK[{case.number(li.target)}]: {li.marker}" for li in links]
+        text = material(case) + "\n\n" + sections({"DISCOURSE MARKERS": "\n".join(lines) or NONE})
+        return await self._answer(self.engine.templates.standard.render(material=text))
+
+    async def _answer(self, prompt: str, before: tuple[Message, ...] = ()) -> Outcome[str]:
+        limit = self.engine.sampling.answer_tokens
+        return await self.engine.ask("generate", prompt, answer_of, limit, before=before)
+
+    def _hint_prompt(self, query: str) -> str:
+        return self.engine.templates.plan_and_retrieve.render(query=fenced("query", escape(query)))
+
+
+def document_list(case: Case) -> str:
+    """The chunks put together again, document by document, fenced and escaped."""
+    texts = [_rejoined(tuple(chunks)) for _, chunks in groupby(case.chunks, key=lambda c: c.doc_id)]
+    return "\n\n".join(f"DOCUMENT[{i}]:\n{fenced('document', escape(t))}" for i, t in enumerate(texts, start=1))
+
+
+def _rejoined(chunks: Sequence[Chunk]) -> str:
+    """A document's text from its chunks in order; the white space that stood between two becomes a line break."""
+    gaps = ("" if a.span.end == b.span.start else "\n" for a, b in pairwise(chunks))
+    return chunks[0].text + "".join(gap + c.text for gap, c in zip(gaps, chunks[1:], strict=True))
+
+
+def planned_of(text: str) -> Planned:
+    """Plan and answer from a reply. Raises ``ValueError`` if one of them is missing or says nothing."""
+    found = _PLAN_ANSWER.fullmatch(text)
+    if found is None:
+        raise ValueError("Write PLAN and a paragraph, then, on a new line, ANSWER and the answer.")
+    return Planned(plan_of(found[1]), answer_of(found[2]))
+
+
+def hint_of(text: str) -> Hint:
+    """Plan and queries from a reply, one query a line; at most `MAX_QUERIES` are kept.
+
+    Raises:
+        ValueError: One of the two is missing.
+    """
+    found = _PLAN_HINT.fullmatch(text)
+    lines = found[2].split("\n") if found else []
+    bare = (match[1].strip("\"'“”") for line in lines if (match := _BULLET.fullmatch(line)))
+    queries = tuple(dict.fromkeys(filter(None, bare)))
+    if found is None or not queries:
+        raise ValueError("Write PLAN and a paragraph, then, on a new line, RETRIEVAL HINT and one query a line.")
+    return Hint(plan_of(found[1]), queries[:MAX_QUERIES])
+
+
+def links_of(ids: Sequence[str], text: str) -> tuple[Link, ...]:
+    """The links that a model wrote as lines; NONE is no link.
+
+    Raises:
+        ValueError: See `discorag.prompted.as_printed.pair_labels`.
+    """
+    labels = pair_labels(text, len(ids), known=frozenset({*MARKERS, NONE}))
+    found = ((ids[i - 1], ids[j - 1], marker) for (i, j), marker in labels.items() if marker != NONE)
+    return tuple(Link(source=a, target=b, marker=marker) for a, b, marker in found)

@@ -1,0 +1,1 @@
+"""Which relations hold between chunks, without a language model."""

@@ -1,1 +1,0 @@
-"""Discourse between chunks: graph, plan, answer, verification."""

@@ -1,1 +1,0 @@
-"""The RST parser that needs no language model."""

@@ -1,0 +1,1 @@
+"""The trained parser: encoder, network, decoding, labels."""

@@ -1,0 +1,97 @@
+"""Segmenter and parser as one model: text in, EDUs and tree out; also what training needs of it."""
+
+# torch and tokenizers are typed in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from discorag.rst.gum_labels import LABELS, SAME_UNIT
+from discorag.rst.trained.backbone import Backbone, Shape, Transformer, tokenizer_of
+from discorag.rst.trained.network import KINDS, Network, Sizes, Units
+from discorag.rst.trained.pieces import Ints, Pieces, cut_into_pieces
+from discorag.types.rst_relations import Nuclearity
+from discorag.types.span import Span
+
+_BATCH = 8
+_MULTINUCLEAR = frozenset(
+    {"joint-list", "joint-other", "joint-sequence", "joint-disjunction", "adversative-contrast"}
+    | {"restatement-repetition", SAME_UNIT}
+)
+JOINT_LABELS = tuple(
+    (nuclearity, label)
+    for label, nuclearity in product(LABELS, Nuclearity)
+    if (label in _MULTINUCLEAR) == (nuclearity is Nuclearity.NN)
+)
+"""What the network tells apart: GUM's labels with the nuclearity that each can have."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A text and what is known of it before parsing.
+
+    Args:
+        text: Not empty.
+        sentences: Spans of its sentences.
+        paragraphs: Indices into ``sentences`` at which a paragraph starts (0 may be left out).
+    """
+
+    text: str
+    sentences: tuple[Span, ...]
+    paragraphs: tuple[int, ...]
+
+
+class Model(nn.Module):
+    """Encoder with updates, and the heads."""
+
+    def __init__(self, transformer: Transformer, shape: Shape, sizes: Sizes) -> None:
+        super().__init__()
+        self.backbone = Backbone(transformer.auto_model, shape)
+        self.network = Network(self.backbone.width, len(JOINT_LABELS), sizes)
+        self.shape = shape
+        self.tokenizer: Tokenizer = tokenizer_of(transformer)
+        special = transformer.tokenizer
+        self._first, self._last, self._pad = special.cls_token_id, special.sep_token_id, special.pad_token_id
+
+    def pieces(self, layout: Layout, *, first: int = 0) -> Pieces:
+        """The text's word pieces; ``first`` as in `cut_into_pieces`."""
+        size = self.shape.window - 2
+        return cut_into_pieces(layout.text, layout.sentences, layout.paragraphs, self.tokenizer, size=size, first=first)
+
+    def states(self, texts: Sequence[Pieces]) -> Tensor:
+        """The encoder's states of all texts' pieces, shape (pieces, width), in one pass."""
+        return self._encoded([p.ids[a:b] for p in texts for a, b in p.windows])
+
+    def tokens(self, pieces: Pieces) -> Tensor:
+        """Token vectors of a text of any length, shape (pieces, token), a few windows at a time."""
+        rows = [pieces.ids[a:b] for a, b in pieces.windows]
+        batches = (rows[i : i + _BATCH] for i in range(0, len(rows), _BATCH))
+        return torch.cat([self.network.read(self._encoded(batch)) for batch in batches])
+
+    def _encoded(self, rows: Sequence[Ints]) -> Tensor:
+        width = max(map(len, rows)) + 2
+        ids = np.full((len(rows), width), self._pad, dtype=np.int64)
+        mask = np.zeros((len(rows), width), dtype=np.int64)
+        for at, row in enumerate(rows):
+            ids[at, : len(row) + 2] = [self._first, *row, self._last]
+            mask[at, : len(row) + 2] = 1
+        states = self.backbone(torch.from_numpy(ids), torch.from_numpy(mask))
+        return torch.cat([states[at, 1 : len(row) + 1] for at, row in enumerate(rows)]).float()
+
+    def trained(self) -> dict[str, Tensor]:
+        """The weights that are not the shared encoder's."""
+        return {name: p.detach() for name, p in self.named_parameters() if p.requires_grad}
+
+
+def units_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units:
+    """Spans of a text as units of its word pieces."""
+    ranges = np.array([pieces.range_of(s) for s in spans], dtype=np.int64).reshape(-1, 2)
+    first, last = torch.from_numpy(ranges.T.copy())
+    return Units(first, last, torch.from_numpy(pieces.levels)[first], KINDS.index(kind))

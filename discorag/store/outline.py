@@ -1,0 +1,292 @@
+"""Retrieval trees as arrays, without their texts: what choosing evidence needs, quick to read, to join and to score."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import ClassVar, Self, TypeAlias, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import PrivateAttr
+
+from discorag.text.bm25 import Runs, TermCounts
+from discorag.types.errors import InvariantError
+from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.types.span import Span
+from discorag.types.vectors import Vectors
+
+Ints: TypeAlias = NDArray[np.int64]
+_BARE = RetrievalNode.model_construct()
+"""A node that knows nothing; to copy it takes less time than to make one."""
+_BLOCK = 1024
+_SAME = 1e-5
+"""Coordinates of unit vectors that differ by less are equal but for rounding."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The structure of a tree.
+
+    Args:
+        words: Words of every node's text, shape (nodes,).
+        spans: Start and end of every leaf in its document, shape (leaves, 2).
+        child_ends: Children of the inner nodes up to and with each, after a 0, shape (inner + 1,).
+        children: Of all inner nodes, one after another, shape (edges,).
+        below: The leaves below every inner node.
+    """
+
+    words: Ints
+    spans: Ints
+    child_ends: Ints
+    children: Ints
+    below: Runs
+
+    @classmethod
+    def of(cls, tree: RetrievalTree) -> Shape:
+        """The structure of any tree."""
+        if isinstance(tree, LazyTree):
+            return tree.shape
+        inner = tree.nodes[tree.leaves :]
+        spans = [(n.spans[0].start, n.spans[0].end) for n in tree.nodes[: tree.leaves]]
+        children = [c for n in inner for c in n.children]
+        ends = [0, *accumulate(len(n.children) for n in inner)]
+        return cls(tree.words, _ints(spans), _ints(ends), _ints(children), _below(tree))
+
+    @classmethod
+    def joined(cls, shapes: Sequence[Shape]) -> Shape:
+        """That of several documents: first all leaves, then each document's inner nodes."""
+        leaves = _before([s.leaves for s in shapes])
+        inner = _before([s.inner for s in shapes]) + sum(s.leaves for s in shapes)
+        edges = _before([len(s.children) for s in shapes])
+        moved: list[Ints] = [
+            np.where(s.children < s.leaves, s.children + at, s.children + up - s.leaves)
+            for s, at, up in zip(shapes, leaves, inner, strict=True)
+        ]
+        return cls(
+            np.concatenate([*(s.words[: s.leaves] for s in shapes), *(s.words[s.leaves :] for s in shapes)]),
+            np.concatenate([s.spans for s in shapes]),
+            np.concatenate([_ints([0]), *(s.child_ends[1:] + at for s, at in zip(shapes, edges, strict=True))]),
+            np.concatenate(moved),
+            Runs.joined([s.below for s in shapes], leaves),
+        )
+
+    @property
+    def leaves(self) -> int:
+        """How many of the nodes are leaves."""
+        return len(self.spans)
+
+    @property
+    def inner(self) -> int:
+        """How many are not."""
+        return len(self.child_ends) - 1
+
+    @cached_property
+    def groups(self) -> Runs:
+        """The leaves at or below every node."""
+        own = np.arange(self.leaves)
+        return Runs(
+            np.concatenate([own, self.leaves + self.below.first]),
+            np.concatenate([own, self.below.starts]),
+            np.concatenate([own + 1, self.below.stops]),
+        )
+
+    def node(self, index: int) -> RetrievalNode:
+        """A leaf with its span, or an inner node with its children. Asking it for anything else is an error."""
+        if index < self.leaves:
+            start, end = self.spans[index].tolist()
+            return _BARE.model_copy(update={"spans": (Span.model_construct(start=start, end=end),)})
+        start, end = self.child_ends[index - self.leaves : index - self.leaves + 2].tolist()
+        return _BARE.model_copy(update={"children": tuple(self.children[start:end].tolist())})
+
+    def packed(self) -> str:
+        """As text, for `unpacked`."""
+        b = self.below
+        return pack([self.words, self.spans.ravel(), self.child_ends, self.children, b.first, b.starts, b.stops])
+
+    @classmethod
+    def unpacked(cls, text: str) -> Shape:
+        """What `packed` was told."""
+        words, spans, ends, children, *runs = (part.astype(np.int64) for part in unpack(text, 7))
+        return cls(words, spans.reshape(-1, 2), ends, children, Runs(*runs))
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A stored tree without its texts.
+
+    Args:
+        builder: Who made it.
+        shape: Its structure.
+        packed_terms: The search terms of its leaves, as text: they are not needed for every question.
+        lengths: Where the vector of every inner node is the mean of the unit vectors of the leaves below it, brought
+            to length 1: the length of their sum, shape (inner,). None where it is not.
+        key: Names this state of the tree in the store; empty where it is not stored.
+    """
+
+    FIELDS: ClassVar = ("shape", "terms", "lengths")
+    """Keys of `packed`."""
+
+    builder: str
+    shape: Shape
+    packed_terms: str
+    lengths: NDArray[np.float32] | None
+    key: str = ""
+
+    @classmethod
+    def of(cls, tree: RetrievalTree, vectors: Vectors) -> Outline:
+        """That of a tree with the unit vectors of its nodes, shape (nodes, d)."""
+        shape = Shape.of(tree)
+        terms = TermCounts.of([node.text for node in tree.nodes[: tree.leaves]])
+        packed = pack([terms.ends, terms.ids, terms.counts])
+        return cls(tree.builder, shape, packed, _lengths(shape, vectors))
+
+    @cached_property
+    def tree(self) -> RetrievalTree:
+        """Its nodes know no texts, inner ones no spans: see `Shape.node`."""
+        return LazyTree.made(self.builder, self.shape, self.shape.node)
+
+    @cached_property
+    def terms(self) -> TermCounts:
+        """The search terms of its leaves."""
+        return TermCounts(*unpack(self.packed_terms, 3))
+
+    def cosines(self, leaves: Vectors) -> Vectors:
+        """Those of all nodes, shape (nodes,), from those of the leaves; of an outline with ``lengths``.
+
+        Raises:
+            InvariantError: It has none.
+        """
+        if self.lengths is None:
+            raise InvariantError(f"Nodes of a tree by {self.builder!r} are no means.", hint="Compare every node.")
+        before = np.concatenate([[0.0], np.cumsum(leaves, dtype=np.float64)])
+        return np.concatenate([leaves, (self.shape.below.sums(before) / self.lengths).astype(np.float32)])
+
+    def packed(self) -> dict[str, str | None]:
+        """As texts, for `unpacked`."""
+        lengths = None if self.lengths is None else b64encode(self.lengths.astype("<f4").tobytes()).decode()
+        return {"shape": self.shape.packed(), "terms": self.packed_terms, "lengths": lengths}
+
+    @classmethod
+    def unpacked(cls, builder: str, fields: Mapping[str, str | None], *, key: str = "") -> Outline:
+        """What `packed` gave, among other fields."""
+        shape, terms, lengths = (fields[name] for name in cls.FIELDS)
+        found = None if lengths is None else np.frombuffer(b64decode(lengths), "<f4")
+        return cls(builder, Shape.unpacked(shape or ""), terms or "", found, key)
+
+
+class LazyTree(RetrievalTree):
+    """A tree whose nodes are made when they are asked for; what is in arrays already is not made of nodes again."""
+
+    _shape: Shape = PrivateAttr()
+
+    @classmethod
+    def made(cls, builder: str, shape: Shape, node: Callable[[int], RetrievalNode]) -> Self:
+        """A tree of this shape; ``node`` gives its nodes."""
+        nodes = cast("tuple[RetrievalNode, ...]", _Nodes(len(shape.words), node))
+        tree = cls.model_construct(builder=builder, nodes=nodes)
+        tree._shape = shape
+        return tree
+
+    @property
+    def shape(self) -> Shape:
+        """Its structure."""
+        return self._shape
+
+    @cached_property
+    def leaves(self) -> int:
+        """See `RetrievalTree.leaves`."""
+        return self._shape.leaves
+
+    @cached_property
+    def first_leaf(self) -> Ints:
+        """See `RetrievalTree.first_leaf`."""
+        groups = self._shape.groups
+        return groups.starts[groups.first].astype(np.int64)
+
+    @cached_property
+    def words(self) -> Ints:
+        """See `RetrievalTree.words`."""
+        return self._shape.words
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """See `RetrievalTree.roots`."""
+        below = np.zeros(len(self.nodes), np.bool_)
+        below[self._shape.children] = True
+        return tuple(np.flatnonzero(~below).tolist())
+
+
+class _Nodes(Sequence[RetrievalNode]):
+    def __init__(self, count: int, node: Callable[[int], RetrievalNode]) -> None:
+        self._count, self._node = count, node
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, at: int) -> RetrievalNode: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[RetrievalNode, ...]: ...
+    def __getitem__(self, at: int | slice) -> RetrievalNode | tuple[RetrievalNode, ...]:
+        if isinstance(at, slice):
+            return tuple(map(self._node, range(self._count)[at]))
+        return self._node(range(self._count)[at])
+
+
+def pack(arrays: Sequence[NDArray[np.integer]]) -> str:
+    """Arrays of numbers from 0 to 2^32 - 1 as text, for `unpack`."""
+    sizes = np.array([len(a) for a in arrays])
+    return b64encode(np.concatenate([sizes, *arrays]).astype("<u4").tobytes()).decode()
+
+
+def unpack(text: str, count: int) -> Iterator[NDArray[np.uint32]]:
+    """The ``count`` arrays that `pack` was told."""
+    numbers = np.frombuffer(b64decode(text), "<u4")
+    at = count
+    for size in numbers[:count].tolist():
+        yield numbers[at : at + size]
+        at += size
+
+
+def _lengths(shape: Shape, vectors: Vectors) -> NDArray[np.float32] | None:
+    """See `Outline.lengths`; some nodes at a time, since there may be many more of them than leaves."""
+    leaves, inner = vectors[: shape.leaves], vectors[shape.leaves :]
+    before = np.concatenate([np.zeros_like(leaves[:1]), leaves]).cumsum(axis=0, dtype=np.float64)
+    found = np.empty(len(inner), np.float32)
+    for at in range(0, len(inner), _BLOCK):
+        block = slice(at, at + _BLOCK)
+        sums = shape.below.part(block).sums(before)
+        found[block] = lengths = np.linalg.norm(sums, axis=1)
+        if lengths.min() < _SAME or not np.allclose(sums / lengths[:, None], inner[block], atol=_SAME):
+            return None
+    return found
+
+
+def _below(tree: RetrievalTree) -> Runs:
+    """The leaves below every inner node as runs: those of its children, merged where they touch or overlap."""
+    of: list[list[tuple[int, int]]] = [[(i, i + 1)] for i in range(tree.leaves)]
+    for node in tree.nodes[tree.leaves :]:
+        merged: list[tuple[int, int]] = []
+        for start, stop in sorted(run for child in node.children for run in of[child]):
+            if merged and start <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+            else:
+                merged.append((start, stop))
+        of.append(merged)
+    inner = of[tree.leaves :]
+    first = [0, *accumulate(map(len, inner))][:-1]
+    runs = _ints([run for runs in inner for run in runs]).reshape(-1, 2)
+    return Runs(_ints(first), runs[:, 0], runs[:, 1])
+
+
+def _before(counts: Sequence[int]) -> Ints:
+    """How many there are before each."""
+    return np.cumsum([0, *counts])[:-1]
+
+
+def _ints(values: Sequence[int] | Sequence[tuple[int, int]]) -> Ints:
+    return np.array(values, dtype=np.int64)

@@ -1,0 +1,1 @@
+"""Retrieval trees: builders make them, choosers and routers find evidence in them."""

@@ -1,0 +1,96 @@
+"""What every builder and summariser does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from discorag.types.document import Document
+from discorag.types.hierarchy import Hierarchy
+from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.types.span import Span
+from discorag.types.usage import Usage
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document as builders see it: its canonical text, and its sections, paragraphs and sentences."""
+
+    document: Document
+    hierarchy: Hierarchy
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a builder made, and what it cost.
+
+    Args:
+        tree: The nodes.
+        usage: Tokens of the language model, if one was asked.
+        failures: What a model could not do; the node then has extractive text instead, and the build went on.
+    """
+
+    tree: RetrievalTree
+    usage: Usage = field(default_factory=Usage)
+    failures: tuple[str, ...] = ()
+
+
+class Builder(Protocol):
+    """Makes a retrieval tree of a document. Leaf ``i``'s text is exactly ``document.text[span.start:span.end]``."""
+
+    @property
+    def name(self) -> str:
+        """Stored with the nodes."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Everything that shapes its nodes; a change builds again."""
+        ...
+
+    async def build(self, source: Source) -> Built:
+        """The tree of a document with at least one sentence."""
+        ...
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A text that stands for others; ``failure`` says why a model's was replaced by an extractive one."""
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    failure: str = ""
+
+
+class Summariser(Protocol):
+    """Makes one text of several."""
+
+    @property
+    def version(self) -> str:
+        """Model and prompt."""
+        ...
+
+    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
+        """A text of at most about ``words`` words that stands for ``texts``, which are in reading order.
+
+        Never raises for what a model does: a failure is told in the result, whose text is then extractive.
+        """
+        ...
+
+
+def inner(
+    nodes: Sequence[RetrievalNode], children: Sequence[int], text: str, *, heading: str = "", relation: str = ""
+) -> RetrievalNode:
+    """A node above ``children`` (indices into ``nodes``): its spans are theirs, merged where they touch or overlap."""
+    spans: list[Span] = []
+    for span in sorted((s for c in children for s in nodes[c].spans), key=lambda s: s.start):
+        if spans and span.start <= spans[-1].end:
+            spans[-1] = Span(start=spans[-1].start, end=max(span.end, spans[-1].end))
+        else:
+            spans.append(span)
+    layer = 1 + max(nodes[c].layer for c in children)
+    ordered = tuple(sorted(children))
+    return RetrievalNode(
+        text=text, spans=tuple(spans), children=ordered, layer=layer, heading=heading, relation=relation
+    )

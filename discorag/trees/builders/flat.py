@@ -1,0 +1,36 @@
+"""No tree at all: the baselines Flatten-sentence and Flatten-chunk (DISRetrieval section 4.1)."""
+
+from __future__ import annotations
+
+from discorag.trees.builder import Built, Source
+from discorag.trees.builders.leaves import chunk_leaves, sentence_leaves
+from discorag.types.retrieval_tree import RetrievalTree
+
+
+class FlatSentences:
+    """Sentences, and nothing above them."""
+
+    name = "flat-sentences"
+    version = "flat-sentences-1"
+
+    async def build(self, source: Source) -> Built:
+        """Leaves only."""
+        return Built(RetrievalTree(builder=self.name, nodes=sentence_leaves(source)))
+
+
+class FlatChunks:
+    """Whole sentences up to ``words`` words together, and nothing above them."""
+
+    name = "flat-chunks"
+
+    def __init__(self, words: int = 100) -> None:
+        self._words = words
+
+    @property
+    def version(self) -> str:
+        """With the size."""
+        return f"flat-chunks-1/{self._words}"
+
+    async def build(self, source: Source) -> Built:
+        """Leaves only."""
+        return Built(RetrievalTree(builder=self.name, nodes=chunk_leaves(source, self._words)))

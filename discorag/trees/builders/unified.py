@@ -1,0 +1,66 @@
+"""One tree for all: the document's own headings and paragraphs, and RST inside the paragraphs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import MutableMapping, Sequence
+
+from discorag.rst.units import Parses, UnitParser
+from discorag.trees.builder import Source
+from discorag.trees.builders.discourse import DiscourseBuilt, discourse_built, graft
+from discorag.trees.builders.leaves import paragraph_leaves, sentence_leaves
+from discorag.trees.builders.node_text import Branch, Growth, NodeText
+from discorag.types.hierarchy import Hierarchy, Kind
+from discorag.types.rst_tree import RstTree
+
+
+class Unified:
+    """Document over sections over paragraphs, as many as there are; a binary RST tree over a paragraph's sentences.
+
+    A section's heading is its first child, and the node carries it. What would be the only child of a node stands in
+    the node's place.
+
+    Args:
+        parser: Joins the sentences of a paragraph. `EnglishUnits` around a parser that reads English only.
+        text: Of inner nodes.
+        cache: Trees of earlier builds (`discorag.rst.units.Parses`); remembers nothing if not given.
+
+    Source: RDR² section 3.1 (headings and passages) above DISRetrieval section 3.1, phase 1 (paragraphs).
+    """
+
+    name = "unified"
+
+    def __init__(
+        self, parser: UnitParser, text: NodeText, *, cache: MutableMapping[str, RstTree] | None = None
+    ) -> None:
+        self._parser, self._text, self._cache = parser, text, cache
+
+    @property
+    def version(self) -> str:
+        """With the parser's and the node text's."""
+        return f"unified-1/{self._parser.version}/{self._text.version}"
+
+    async def build(self, source: Source) -> DiscourseBuilt:
+        """A tree of one root over all sentences."""
+        growth = Growth.over(sentence_leaves(source), self._text)
+        parses = Parses(self._parser, {} if self._cache is None else self._cache)
+        roots = await graft(growth, parses, paragraph_leaves(source), "sentence")
+        await growth.add(_sections(source.hierarchy, roots, len(growth.nodes)))
+        return discourse_built(self.name, growth, parses)
+
+
+def _sections(hierarchy: Hierarchy, roots: Sequence[int], first: int) -> list[Branch]:
+    """The nodes above the paragraphs, whose roots are ``roots``; children before parents, the document last."""
+    branches: list[Branch] = []
+    paragraphs = iter(reversed(roots))
+    below: defaultdict[int | None, list[int]] = defaultdict(list)  # nodes below each of the hierarchy's, last first
+    for i, node in reversed(list(enumerate(hierarchy.nodes))):
+        if node.kind is Kind.SENTENCE:
+            continue
+        children = [next(paragraphs)] if node.kind is Kind.PARAGRAPH else below[i][::-1]
+        if len(children) > 1:
+            below[node.parent].append(first + len(branches))
+            branches.append(Branch(tuple(children), heading=node.heading))
+        else:
+            below[node.parent] += children
+    return branches

@@ -1,0 +1,1 @@
+"""From scored nodes to evidence within a budget, one way a module."""

@@ -1,0 +1,252 @@
+"""From a question to evidence by retrieval trees: documents first, then the nodes of those documents, exactly.
+
+A document that has no tree of the asked builder yet, or one of another version, gets it now; it is stored.
+
+Source: DISRetrieval section 3.3 for one document; documents first for a corpus.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discorag.models.protocol import Encoder
+from discorag.store.outline import Outline
+from discorag.store.protocol import Hit, SearchQuery, Store
+from discorag.store.ranking import RRF_K
+from discorag.text.bm25 import Bm25, TermCounts
+from discorag.text.headings import build_hierarchy
+from discorag.trees.builder import Builder, Source
+from discorag.trees.builders.discourse import DiscourseBuilt
+from discorag.trees.choose.algorithm1 import leaves_below
+from discorag.trees.choose.evidence import within
+from discorag.trees.forest import Forest
+from discorag.trees.vectors import node_vectors
+from discorag.types.document import Scope
+from discorag.types.errors import NotFoundError, StoreError
+from discorag.types.retrieval_tree import RetrievalTree
+from discorag.types.span import Span
+from discorag.types.usage import Usage
+from discorag.types.vectors import Vectors
+
+Evidence = Mapping[str, Sequence[Span]]
+"""Document id -> what of it is evidence."""
+Floats = NDArray[np.floating]
+NodeScores = Literal["dense", "bm25", "hybrid"]
+"""How nodes are scored: cosine of their vectors, BM25 of the leaves below, or both rankings fused."""
+ATTEMPTS = 10
+"""How often nodes are scored anew where their trees were being replaced."""
+
+
+@dataclass
+class Effort:
+    """What building trees took.
+
+    Args:
+        built: Trees that were missing.
+        parsed: Parses that this took, of paragraphs and of what lies above them.
+        reused: Parses that were known from earlier builds: of a changed document, all but the changed paragraphs'.
+        usage: Tokens of the language model.
+        failures: What a model could not do; extractive text stands there.
+    """
+
+    built: int = 0
+    parsed: int = 0
+    reused: int = 0
+    usage: Usage = field(default_factory=Usage)
+    failures: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The nodes of some documents with what they score for a question.
+
+    Args:
+        forest: The trees.
+        nodes: Of every node of ``forest.tree``, higher is better, on whatever scale; shape (nodes,).
+        words: Words of every node's text, shape (nodes,).
+    """
+
+    forest: Forest
+    nodes: Floats
+    words: NDArray[np.int64]
+
+
+class TreeIndex:
+    """The trees of one builder over the stored documents of one scope.
+
+    Args:
+        store: Holds documents and trees.
+        scope: Whose.
+        encoder: Of nodes and questions.
+        builder: Makes the trees.
+        vectors: Of inner nodes: their texts', or the mean of the leaves below.
+    """
+
+    def __init__(
+        self, store: Store, scope: Scope, encoder: Encoder, builder: Builder, vectors: Literal["mean", "text"]
+    ) -> None:
+        self._store, self._scope, self._encoder = store, scope, encoder
+        self._builder = builder
+        self._how: Literal["mean", "text"] = vectors
+        self.effort = Effort()
+
+    @property
+    def version(self) -> str:
+        """The builder's, and how nodes are encoded."""
+        return f"{self._builder.version}|{self._how}"
+
+    async def documents(self, query: SearchQuery, limit: int) -> list[str]:
+        """The documents that are most like the question, best first."""
+        found = await asyncio.to_thread(self._store.search_documents, self._scope, query, limit)
+        return [doc_id for doc_id, _ in found]
+
+    async def ensure(self, doc_ids: Sequence[str]) -> None:
+        """Build and store the trees that are missing or of another version.
+
+        Raises:
+            NotFoundError: A document is not stored.
+            ModelError: The encoder's endpoint failed.
+        """
+        known = await asyncio.to_thread(self._store.tree_versions, self._scope, self._builder.name, doc_ids)
+        for doc_id in doc_ids:
+            if known.get(doc_id) != self.version:
+                await self._build(doc_id)
+
+    async def _build(self, doc_id: str) -> None:
+        document = await asyncio.to_thread(self._store.document, self._scope, doc_id)
+        hierarchy = await asyncio.to_thread(build_hierarchy, document)
+        built = await self._builder.build(Source(document, hierarchy))
+        vectors = await node_vectors(built.tree, self._encoder, self._how)
+        await asyncio.to_thread(self._store.put_tree, self._scope, doc_id, built.tree, vectors, version=self.version)
+        self.effort.built += 1
+        if isinstance(built, DiscourseBuilt):
+            self.effort.parsed += built.parsed
+            self.effort.reused += built.reused
+        self.effort.usage += built.usage
+        self.effort.failures += built.failures
+
+    async def scores(self, asked: SearchQuery, doc_ids: Sequence[str], *, by: NodeScores, texts: bool) -> Scores:
+        """All nodes of these documents, which have their trees.
+
+        Args:
+            asked: The question: its ``vector``, and its ``text`` for BM25.
+            doc_ids: In the order in which they are read.
+            by: How nodes are scored.
+            texts: Whether nodes' texts, headings and inner nodes' spans will be asked for, which take much longer to
+                read; without them they are missing.
+
+        Raises:
+            StoreError: Trees are replaced faster than they can be read.
+        """
+        return await asyncio.to_thread(self._scores, asked, doc_ids, by, texts)
+
+    def _scores(self, asked: SearchQuery, doc_ids: Sequence[str], by: NodeScores, texts: bool) -> Scores:
+        for _ in range(ATTEMPTS):
+            if scores := self._one_state(asked, doc_ids, by, texts):
+                return scores
+        raise StoreError(
+            f"Trees of {len(doc_ids)} documents by {self._builder.name!r} are missing, or are being replaced.",
+            hint="Ask again.",
+        )
+
+    def _one_state(self, asked: SearchQuery, doc_ids: Sequence[str], by: NodeScores, texts: bool) -> Scores | None:
+        """None if a tree was replaced while it was read, or none is there."""
+        outlines = self._store.outlines(self._scope, self._builder.name, doc_ids)
+        cosines = dict[str, Vectors]()
+        if by != "bm25":
+            cosines.update(self._store.node_scores(self._scope, outlines, asked.vector))
+        if not outlines or (by != "bm25" and cosines.keys() != outlines.keys()):
+            return None
+        try:
+            trees = {d: self._tree(outlines[d], texts) for d in doc_ids if d in outlines}
+        except NotFoundError:
+            return None
+        forest = Forest(trees)
+        bm25 = partial(_bm25, asked.text, forest, [outlines[d] for d in trees])
+        nodes = fused(by, lambda: forest.together([cosines[d] for d in trees]), bm25)
+        return Scores(forest, nodes, forest.words)
+
+    def _tree(self, outline: Outline, texts: bool) -> RetrievalTree:
+        return self._store.tree_of(self._scope, outline) if texts else outline.tree
+
+    async def tree(self, doc_id: str) -> RetrievalTree:
+        """The stored tree of a document. Raises `NotFoundError`."""
+        return await asyncio.to_thread(self._store.tree, self._scope, doc_id, self._builder.name)
+
+
+def fused(by: NodeScores, dense: Callable[[], Floats], bm25: Callable[[], Floats]) -> Floats:
+    """One kind of scores, or the reciprocal ranks of both added up, k = 60, equal scores ranked in order.
+
+    Args:
+        by: Which; the other is not computed.
+        dense: Gives the cosines of n things, shape (n,).
+        bm25: Gives their BM25, in the same order.
+
+    Source: Cormack, Clarke and Büttcher, SIGIR 2009.
+    """
+    if by == "hybrid":
+        return _reciprocal(dense()) + _reciprocal(bm25())
+    return dense() if by == "dense" else bm25()
+
+
+def _reciprocal(scores: Floats) -> Floats:
+    found = np.empty(len(scores))
+    found[np.argsort(-scores, kind="stable")] = 1 / (RRF_K + 1 + np.arange(len(scores)))
+    return found
+
+
+def _bm25(question: str, forest: Forest, outlines: Sequence[Outline]) -> Floats:
+    """Of every node, from the terms of the leaves below it."""
+    terms = TermCounts.joined([outline.terms for outline in outlines])
+    return Bm25(terms).scores(question, forest.shape.groups)
+
+
+def evidence_of(scores: Scores, nodes: Sequence[int], words: int) -> Evidence:
+    """What the chosen nodes say, as characters of the documents; documents in the order of their best chosen node.
+
+    Evidence is always source text. An inner node that was chosen for its own text, such as a summary, stands for the
+    leaves below it that are most like the question, as many as are no longer than that text, one at least.
+
+    Args:
+        scores: Of all nodes.
+        nodes: The chosen ones.
+        words: Budget of all evidence; the best leaf is kept even if it is longer.
+    """
+    places: dict[str, set[Span]] = defaultdict(set)
+    below = leaves_below(scores.forest.tree)
+    ordered = sorted(nodes, key=lambda n: -scores.nodes[n])
+    leaves = (leaf for n in ordered for leaf in _leaves(scores, np.sort(below(n)), int(scores.words[n])))
+    for leaf in within(list(dict.fromkeys(leaves)), scores.words, words):
+        doc_id, spans = scores.forest.place(leaf)
+        places[doc_id].update(spans)
+    return {doc_id: sorted(spans, key=lambda s: s.start) for doc_id, spans in places.items()}
+
+
+def _leaves(scores: Scores, below: NDArray[np.integer], words: int) -> Sequence[int]:
+    best: list[int] = below[np.argsort(-scores.nodes[below], kind="stable")].tolist()
+    return within(best, scores.words, max(1, words))
+
+
+def chunks_with(store: Store, scope: Scope, evidence: Evidence) -> tuple[list[Hit], dict[str, list[Span]]]:
+    """The chunks that evidence stands in, documents in the order of ``evidence``, chunks in text order; blocks.
+
+    Returns:
+        The chunks, the earlier document's with the higher score, and the evidence of each by chunk id.
+    """
+    hits: list[Hit] = []
+    inside: dict[str, list[Span]] = {}
+    for rank, (doc_id, spans) in enumerate(evidence.items()):
+        for chunk in store.chunks_of(scope, doc_id):
+            own = [s for s in spans if s.start < chunk.span.end and chunk.span.start < s.end]
+            if own:
+                hits.append(Hit(chunk_id=chunk.id, score=1 / (1 + rank)))
+                inside[chunk.id] = own
+    return hits, inside

@@ -1,0 +1,1 @@
+"""RDR2: a router walks the headings of a document."""

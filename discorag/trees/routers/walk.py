@@ -1,0 +1,163 @@
+"""The walk through a document: unfold, select, unfold again, until the router is done.
+
+Source: RDR² section 3.1 (equations 2 to 6) and section 3.3.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import chain
+from typing import Protocol
+
+from discorag.trees.routers.subtree import RetrievalSubtree
+from discorag.types.errors import InvalidOutputError, ModelError
+from discorag.types.ledger import Failure
+from discorag.types.usage import Usage
+
+STAGE = "route"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A router's actions in one step, as nodes of the subtree's tree.
+
+    Args:
+        answer: Lit leaves that [ANSWER] selects.
+        expand: The structure node that [EXPAND] unfolds, at most one; with no ``answer`` and none, it is [REFUSE].
+        usage: Tokens of the language model, if one was asked.
+    """
+
+    answer: tuple[int, ...] = ()
+    expand: int | None = None
+    usage: Usage = field(default_factory=Usage)
+
+
+class Router(Protocol):
+    """Decides the next step in one document."""
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        """What to select and what to unfold, among visible nodes.
+
+        Raises:
+            ModelError: From routers that call a model.
+        """
+        ...
+
+
+class Ending(StrEnum):
+    """Why a walk ended.
+
+    ``ANSWERED``: the last step selected passages and unfolded nothing. ``REFUSED``: it did neither. ``LOOP``: it
+    unfolded what hides nothing. ``LIMIT``: no expansion was left. ``FAILED``: see the failures.
+    """
+
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    LOOP = "loop"
+    LIMIT = "limit"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Routed:
+    """What the walk through one document brought.
+
+    Args:
+        steps: For each step the leaves that it selected (equation 6); no leaf is in two of them.
+        subtree: What was visible at the end.
+        ending: Why it ended.
+        usage: Tokens of all steps.
+        failures: What a router could not do; what was selected before stays.
+    """
+
+    steps: tuple[tuple[int, ...], ...]
+    subtree: RetrievalSubtree
+    ending: Ending
+    usage: Usage = field(default_factory=Usage)
+    failures: tuple[Failure, ...] = ()
+
+    @property
+    def in_step_order(self) -> tuple[int, ...]:
+        """The routed leaves in the order in which they were selected (equation 5)."""
+        return tuple(chain.from_iterable(self.steps))
+
+    @property
+    def in_document_order(self) -> tuple[int, ...]:
+        """The routed leaves in text order."""
+        return tuple(sorted(self.in_step_order))
+
+
+@dataclass(frozen=True)
+class Routing:
+    """What was routed for one question; ``documents`` are in the order of the subtrees given."""
+
+    documents: tuple[Routed, ...]
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all walks."""
+        return sum((d.usage for d in self.documents), Usage())
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """Failures of all walks."""
+        return tuple(failure for d in self.documents for failure in d.failures)
+
+
+async def route(question: str, subtrees: Sequence[RetrievalSubtree], router: Router, expand_iter: int = 5) -> Routing:
+    """Walk through every document at the same time and collect the passages that the router selects.
+
+    A walk ends when the router unfolds nothing, unfolds what hides nothing, or has used up its expansions. A decision
+    that a model could not make, or that names nodes which are not visible, is dropped and counted as a failure, and
+    ends the walk of that document.
+
+    Args:
+        question: What is asked.
+        subtrees: One per document, from `discorag.trees.routers.subtree.derive`.
+        router: Who decides.
+        expand_iter: Expansions followed in a document, so at most one step more; 0 only selects (RDR² table 9).
+
+    Source: RDR² section 3.1.
+    """
+    return Routing(tuple(await asyncio.gather(*(_walk(question, s, router, expand_iter) for s in subtrees))))
+
+
+async def _walk(question: str, subtree: RetrievalSubtree, router: Router, expand_iter: int) -> Routed:
+    steps: list[tuple[int, ...]] = []
+    usage = Usage()
+    while True:
+        try:
+            decision = await _checked(question, subtree, router)
+        except ModelError as error:
+            failure = Failure.of(STAGE, error, fallback="the passages selected before")
+            return Routed(tuple(steps), subtree, Ending.FAILED, usage + (error.usage or Usage()), (failure,))
+        usage += decision.usage
+        steps.append(tuple(dict.fromkeys(decision.answer)))  # lit leaves are new ones: no step repeats another's
+        limit = len(steps) > expand_iter
+        opened = subtree if decision.expand is None or limit else subtree.expand(decision.expand)
+        if opened is subtree:
+            return Routed(tuple(steps), subtree, _ending(decision, limit=limit), usage)
+        subtree = opened
+
+
+async def _checked(question: str, subtree: RetrievalSubtree, router: Router) -> Decision:
+    decision = await router.decide(question, subtree)
+    headings = range(subtree.tree.leaves, len(subtree.tree.nodes))
+    unseen = sorted(set(decision.answer) - set(subtree.lit))
+    wrong = [*unseen, *(() if decision.expand is None or decision.expand in headings else (decision.expand,))]
+    if wrong:
+        raise InvalidOutputError(
+            f"The router selected nodes that are not there to select: {wrong}.",
+            hint="It may answer with lit leaves and expand inner nodes.",
+            usage=decision.usage,
+        )
+    return decision
+
+
+def _ending(decision: Decision, *, limit: bool) -> Ending:
+    if decision.expand is not None:
+        return Ending.LIMIT if limit else Ending.LOOP
+    return Ending.ANSWERED if decision.answer else Ending.REFUSED

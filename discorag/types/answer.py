@@ -1,0 +1,73 @@
+"""The answer: sentences that each carry their evidence, and the disagreements between sources."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.plan import Plan
+from discorag.types.span import Span
+
+
+class EvidenceSpan(BaseModel, frozen=True):
+    """A stretch of a source: ``text`` equals the document's canonical text at ``span``.
+
+    ``page`` is the one-based page on which it starts, None where the source has no pages.
+    """
+
+    chunk_id: str
+    doc_id: str
+    title: str
+    span: Span
+    text: str
+    page: int | None = None
+
+
+class AnswerSentence(BaseModel):
+    """One sentence of the answer. Without evidence it is unsupported; ``reason`` then says what is missing.
+
+    ``step`` is the index of the plan step that it carries out, None where no step matches.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    evidence: tuple[EvidenceSpan, ...] = ()
+    step: int | None = None
+    reason: str = ""
+
+    @property
+    def supported(self) -> bool:
+        """Whether at least one source span supports the sentence."""
+        return bool(self.evidence)
+
+
+class Disagreement(BaseModel):
+    """Two sources at odds, with the sentence of each that shows it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    relation: ChunkRelation
+    a: EvidenceSpan
+    b: EvidenceSpan
+
+
+class Answer(BaseModel):
+    """A verified answer."""
+
+    model_config = ConfigDict(frozen=True)
+
+    query: str
+    sentences: tuple[AnswerSentence, ...]
+    disagreements: tuple[Disagreement, ...] = ()
+    plan: Plan | None = None
+
+    @property
+    def text(self) -> str:
+        """The sentences as running text."""
+        return " ".join(s.text for s in self.sentences)
+
+    @property
+    def unsupported(self) -> tuple[AnswerSentence, ...]:
+        """The sentences for which no source span was found."""
+        return tuple(s for s in self.sentences if not s.supported)

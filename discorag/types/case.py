@@ -1,0 +1,52 @@
+"""What the engines of graph, plan and answer have in common: one case in, one outcome out.
+
+Each discourse step has two engines behind one protocol: ``local`` (rules, no language model) and ``llm``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from discorag.types.chunk import Chunk
+from discorag.types.graph import RhetoricalGraph
+from discorag.types.plan import Plan
+from discorag.types.usage import Usage
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A query and what is known so far. Structures that are switched off are absent.
+
+    Args:
+        query: The user's question.
+        instruction: How the user wants it answered (format, length, options); the local engines do not read it.
+        chunks: Retrieved chunks, best first; number i of a prompt or plan is ``chunks[i - 1]``. Without trees when
+            trees are switched off.
+        graph: The rhetorical graph; None before it is made and when it is switched off.
+        plan: The plan; likewise.
+        turns: What a language model wrote in earlier turns, verbatim, by stage (``graph``, ``plan``).
+    """
+
+    query: str
+    chunks: tuple[Chunk, ...]
+    instruction: str = ""
+    graph: RhetoricalGraph | None = None
+    plan: Plan | None = None
+    turns: dict[str, str] = field(default_factory=dict[str, str])
+
+    def number(self, chunk_id: str) -> int:
+        """One-based number of a chunk; ``ValueError`` if it is not in the case."""
+        return [c.id for c in self.chunks].index(chunk_id) + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome(Generic[T_co]):
+    """What an engine made: the value, the verbatim text of a language model's turn, and what it cost."""
+
+    value: T_co
+    text: str = ""
+    usage: Usage = field(default_factory=Usage)
+    prompt_hash: str = ""

@@ -1,0 +1,73 @@
+"""A chunk: what is embedded, found and shown, with the places of its sentences and its RST tree."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from discorag.types.errors import InvariantError
+from discorag.types.rst_tree import RstTree
+from discorag.types.span import Span
+
+
+class Chunk(BaseModel):
+    """A retrievable stretch of a document: whole sentences, at most the encoder's window.
+
+    Args:
+        id: UUIDv5 of scope, document, fingerprint and order.
+        doc_id: The document it was cut from.
+        order: Zero-based position among the document's chunks.
+        span: Characters of the document's canonical text.
+        text: ``document.text[span.start:span.end]``, stored beside the span so that an answer needs no second look-up.
+        sentences: Spans of its sentences (or, of a sentence longer than the window, its pieces), in document offsets.
+        paragraph_starts: Indices into ``sentences`` at which a new paragraph starts (0 not included).
+        title: The document's title.
+        headings: Section headings around its first sentence, outermost first.
+        page: One-based page on which it starts; None where the source has no pages.
+        page_breaks: Where later pages start inside it, in document offsets.
+        columns: Header row of the table that it begins in the middle of; empty for other chunks.
+        tree: Its RST tree in document offsets; None until parsed.
+        metadata: The document's metadata, for filters.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    doc_id: str
+    order: int
+    span: Span
+    text: str
+    sentences: tuple[Span, ...]
+    paragraph_starts: tuple[int, ...] = ()
+    title: str = ""
+    headings: tuple[str, ...] = ()
+    page: int | None = None
+    page_breaks: tuple[int, ...] = ()
+    columns: str = ""
+    tree: RstTree | None = None
+    metadata: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _check(self) -> Chunk:
+        if len(self.text) != self.span.end - self.span.start:
+            raise InvariantError(f"Chunk text has {len(self.text)} characters, its span {self.span} does not.")
+        if not self.sentences or not all(self.span.contains(s) for s in self.sentences):
+            raise InvariantError("A chunk's sentences lie inside its span.")
+        if self.tree is not None and not self.span.contains(self.tree.span):
+            raise InvariantError("A chunk's tree lies inside its span.")
+        return self
+
+    def slice(self, span: Span) -> str:
+        """The text of a span given in document offsets.
+
+        Raises:
+            InvariantError: The span is not inside this chunk.
+        """
+        if not self.span.contains(span):
+            raise InvariantError(f"{span} is not inside chunk {self.order} {self.span}.")
+        return self.text[span.start - self.span.start : span.end - self.span.start]
+
+    def page_at(self, offset: int) -> int | None:
+        """One-based page of the character at a document offset inside it; None where the source has no pages."""
+        return None if self.page is None else self.page + bisect_right(self.page_breaks, offset)

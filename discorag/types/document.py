@@ -1,0 +1,59 @@
+"""A document as read: its canonical text, to which every offset in the system refers."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from discorag.types.ids import digest, stable_id
+
+
+class Scope(BaseModel):
+    """Whose data: every call to the store carries one. Also part of every id.
+
+    Args:
+        tenant: Owner; documents of one tenant never appear to another.
+        corpus: A named set of documents of that tenant.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    tenant: str = Field(default="default", min_length=1)
+    corpus: str = Field(default="default", min_length=1)
+
+
+class Document(BaseModel):
+    """One document in canonical form: what the converter made of the source, and where it came from.
+
+    Args:
+        uri: Where it was read (ingest: the absolute path); with the scope, the document's identity.
+        title: First heading, else the file's stem.
+        text: Canonical text (line feeds only, no Unicode normalisation). Offsets count its characters.
+        media_type: ``text/plain`` or ``text/markdown``: what ``text`` is, whatever the file was.
+        metadata: What the user may filter on.
+        pages: Where each page of a paged source (PDF) starts in ``text``, ascending from 0; empty for others.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    uri: str
+    title: str
+    text: str = Field(min_length=1, repr=False)
+    media_type: str = "text/plain"
+    metadata: dict[str, str] = {}
+    pages: tuple[int, ...] = ()
+
+    def page_at(self, offset: int) -> int | None:
+        """One-based page of the character at ``offset``; None where the source has no pages."""
+        return bisect_right(self.pages, offset) or None
+
+    def id_in(self, scope: Scope) -> str:
+        """The document's id: the same for the same place in the same scope, whatever its content."""
+        return stable_id(scope.tenant, scope.corpus, self.uri)
+
+    @property
+    def content_hash(self) -> str:
+        """Digest of the canonical text, title, metadata and pages: changes when anything stored would change."""
+        parts = [self.text, self.title, *map(str, sorted(self.metadata.items()))]
+        return digest("\x00".join([*parts, str(self.pages)] if self.pages else parts))

@@ -1,0 +1,82 @@
+"""The ordered hierarchy of a document: document, section, paragraph, sentence, each with exact offsets."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from discorag.types.errors import InvariantError
+from discorag.types.span import Span
+
+
+class Kind(StrEnum):
+    """Levels of the hierarchy, outermost first."""
+
+    DOCUMENT = "document"
+    SECTION = "section"
+    PARAGRAPH = "paragraph"
+    SENTENCE = "sentence"
+
+
+class Node(BaseModel):
+    """One node of a hierarchy. ``parent`` is its index there (None for the document); the document has depth 0.
+
+    ``heading`` is the section's own heading text, empty for other kinds. ``by_line`` marks a paragraph that is a table
+    or a code block: its sentences are rows or lines.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Kind
+    span: Span
+    depth: int
+    parent: int | None
+    heading: str = ""
+    by_line: bool = False
+
+
+class Hierarchy(BaseModel):
+    """All nodes of a document in pre-order; node 0 is the document.
+
+    Raises:
+        InvariantError: A node lies outside its parent, siblings overlap or are out of order, or a depth is wrong
+            (pydantic reports it as ``ValidationError``).
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    nodes: tuple[Node, ...]
+
+    @model_validator(mode="after")
+    def _check(self) -> Hierarchy:
+        if not self.nodes or self.nodes[0].parent is not None:
+            raise InvariantError("A hierarchy starts with its document node.")
+        ends: dict[int, int] = {}  # parent index -> end of its latest child
+        for i, node in enumerate(self.nodes[1:], start=1):
+            self._check_child(i, node, ends)
+        return self
+
+    def _check_child(self, i: int, node: Node, ends: dict[int, int]) -> None:
+        if node.parent is None or not 0 <= node.parent < i:
+            raise InvariantError(f"Node {i} has no parent before it.")
+        parent = self.nodes[node.parent]
+        if not parent.span.contains(node.span) or node.depth != parent.depth + 1:
+            raise InvariantError(f"Node {i} does not lie inside its parent {node.parent}.")
+        if node.span.start < ends.get(node.parent, 0):
+            raise InvariantError(f"Node {i} overlaps its elder sibling or comes before it.")
+        ends[node.parent] = node.span.end
+
+    def of_kind(self, kind: Kind) -> tuple[tuple[int, Node], ...]:
+        """All nodes of ``kind`` with their indices, in text order."""
+        return tuple((i, n) for i, n in enumerate(self.nodes) if n.kind is kind)
+
+    def headings(self, index: int) -> tuple[str, ...]:
+        """Headings of the sections around node ``index``, outermost first (the node itself included)."""
+        path: list[str] = []
+        at: int | None = index
+        while at is not None:
+            if self.nodes[at].heading:
+                path.append(self.nodes[at].heading)
+            at = self.nodes[at].parent
+        return tuple(reversed(path))

@@ -1,0 +1,83 @@
+"""The ledger: what every stage of a run cost, and what went wrong in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from discorag.types.errors import DiscoRagError
+from discorag.types.usage import Usage
+
+
+class Failure(BaseModel):
+    """One thing that went wrong, counted and shown; never an empty success.
+
+    ``fallback`` says what was used instead; empty means that nothing was.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    stage: str
+    kind: str
+    message: str
+    fallback: str = ""
+
+    @classmethod
+    def of(cls, stage: str, error: DiscoRagError, *, fallback: str = "") -> Failure:
+        """The record of ``error`` in ``stage``."""
+        return cls(stage=stage, kind=error.kind, message=str(error), fallback=fallback)
+
+
+class StageRecord(BaseModel):
+    """One line of the ledger.
+
+    ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``; ``counts`` has what else was counted, by its
+    name: trees that were built, say.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    stage: str
+    engine: str = "local"
+    model: str = ""
+    prompt_hash: str = ""
+    seconds: float = Field(default=0.0, ge=0)
+    usage: Usage = Usage()
+    failures: tuple[Failure, ...] = ()
+    counts: dict[str, int] = {}
+
+
+class Ledger(BaseModel):
+    """What a whole run cost, stage by stage, in the order in which the stages ended."""
+
+    model_config = ConfigDict(frozen=True)
+
+    stages: tuple[StageRecord, ...] = ()
+
+    @property
+    def usage(self) -> Usage:
+        """Sum over all stages."""
+        return sum((s.usage for s in self.stages), Usage())
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """Every failure of every stage."""
+        return tuple(f for s in self.stages for f in s.failures)
+
+    @classmethod
+    def merged(cls, records: Iterable[StageRecord]) -> Ledger:
+        """Sum the records of each stage and engine into one line (an ingest has one per document)."""
+        lines: dict[tuple[str, str], StageRecord] = {}
+        for r in records:
+            old = lines.get((r.stage, r.engine))
+            lines[r.stage, r.engine] = r if old is None else _add(old, r)
+        return cls(stages=tuple(lines.values()))
+
+
+def _add(a: StageRecord, b: StageRecord) -> StageRecord:
+    update: dict[str, object] = {"seconds": a.seconds + b.seconds, "usage": a.usage + b.usage}
+    names = dict.fromkeys([*a.counts, *b.counts])
+    update["counts"] = {name: a.counts.get(name, 0) + b.counts.get(name, 0) for name in names}
+    update["failures"] = a.failures + b.failures
+    return a.model_copy(update=update)

@@ -1,0 +1,1 @@
+"""Whether the sources support each sentence of an answer."""

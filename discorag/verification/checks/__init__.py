@@ -1,0 +1,1 @@
+"""What can speak against a sentence, one check a module."""

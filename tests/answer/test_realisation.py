@@ -1,0 +1,161 @@
+from dataclasses import replace
+
+import pytest
+
+from discorag.answer.realisation import CONNECTIVES, Extractor
+from discorag.claims.units import unit_table
+from discorag.models.protocol import Encoder
+from discorag.text.citations import references, without_references
+from discorag.text.terms import terms
+from discorag.types.case import Case
+from discorag.types.plan import Plan
+from discorag.verification.local import Verifier
+from tests.cases import case_from, case_of, with_graph, with_plan
+from tests.conftest import EXAMPLES
+
+QUESTIONS = [
+    ("vitamin-d", "Does vitamin D prevent flu?"),
+    ("tides", "Why are some tides higher than others?"),
+    ("library-handbook", "When may a fine be waived?"),
+    ("zh", "喝绿茶对身体有什么好处？"),
+]
+
+
+async def draft_of(case: Case, encoder: Encoder) -> list[str]:
+    return (await Extractor(encoder).answer(case)).value.splitlines()
+
+
+@pytest.mark.parametrize(("corpus", "query"), QUESTIONS)
+async def test_no_content_word_is_invented(corpus: str, query: str, encoder: Encoder) -> None:
+    case = await with_plan(await with_graph(await case_of(corpus, query, encoder), encoder), encoder)
+    added = {w for pair in CONNECTIVES.values() for c in pair for w in terms(c)}
+    lines = await draft_of(case, encoder)
+    assert lines
+    for line in lines:
+        source = " ".join(case.chunks[r.chunk - 1].text for r in references(line))
+        assert set(terms(without_references(line, chunks=99))) - set(terms(source)) <= added
+
+
+async def test_sentences_follow_the_plan_also_when_a_person_has_edited_it(encoder: Encoder) -> None:
+    case = await case_of("vitamin-d", "Does vitamin D prevent flu?", encoder)
+    edited = replace(case, plan=Plan(paragraph="Close with [3]. But first [1.9-10], then nothing of [99] or [1.500]."))
+    cited = [references(line)[0] for line in await draft_of(edited, encoder)]
+    assert cited[0].chunk == 3
+    assert [(r.chunk, r.first) for r in cited[1:]] == [(1, 9), (1, 10)]
+
+
+async def test_without_a_plan_sentences_come_by_relevance(encoder: Encoder) -> None:
+    case = await case_of("tides", "Why are some tides higher than others?", encoder)
+    table = await unit_table(case.chunks, encoder)
+    relevance = table.relevance(await encoder.encode_query(case.query))
+    cited = [references(line)[0] for line in await draft_of(case, encoder)]
+    scores = [float(relevance[table.index(r.chunk, r.first or 0) or 0]) for r in cited]
+    assert len(scores) > 2
+    assert scores == sorted(scores, reverse=True)
+
+
+async def test_without_trees_nuclearity_plays_no_part(encoder: Encoder) -> None:
+    case = await case_of("tides", "Why are some tides higher than others?", encoder)
+    bare = replace(case, chunks=tuple(c.model_copy(update={"tree": None}) for c in case.chunks))
+    with_trees, without = await unit_table(case.chunks, encoder), await unit_table(bare.chunks, encoder)
+    assert any(u.satellite_depth for u in with_trees.units)
+    assert not any(u.satellite_depth for u in without.units)
+
+
+async def opposed(a: str, b: str, question: str, encoder: Encoder) -> Case:
+    """Two sources, related and planned."""
+    return await with_plan(await with_graph(await case_from({"a": a, "b": b}, question, encoder), encoder), encoder)
+
+
+async def test_a_claim_never_comes_without_its_counter_claim(encoder: Encoder) -> None:
+    case = await opposed(
+        "Coffee reduces the risk of heart disease.",
+        "Coffee has no effect on the risk of heart disease.",
+        "Does coffee reduce the risk of heart disease?",
+        encoder,
+    )
+    lines = await draft_of(case, encoder)
+    assert {references(line)[0].chunk for line in lines} == {1, 2}
+    assert lines[1].startswith("By contrast, ")
+
+
+async def test_names_keep_their_capital_behind_a_connective(encoder: Encoder) -> None:
+    case = await opposed(
+        "The drug lowered fever in Oslo.",
+        "Okoro found that the drug had no effect on fever in Oslo.",
+        "Does the drug lower fever?",
+        encoder,
+    )
+    assert any(line.startswith("By contrast, Okoro") for line in await draft_of(case, encoder))
+
+
+async def test_other_words_lose_it(encoder: Encoder) -> None:
+    case = await with_graph(await case_of("vitamin-d", "Does vitamin D prevent flu?", encoder), encoder)
+    lines = await draft_of(await with_plan(case, encoder), encoder)
+    assert any(line.startswith("By contrast, across all trials, vitamin D") for line in lines)
+
+
+async def test_an_item_of_a_list_loses_its_number_behind_a_connective(encoder: Encoder) -> None:
+    case = await opposed(
+        "Coffee reduces the risk of gout.",
+        "2. Coffee has no effect on the risk of gout.",
+        "Does coffee reduce the risk of gout?",
+        encoder,
+    )
+    lines = await draft_of(case, encoder)
+    assert any(line.startswith("By contrast, Coffee has no effect") for line in lines), lines
+
+
+async def test_nothing_to_extract_gives_an_empty_draft(encoder: Encoder) -> None:
+    assert await draft_of(await case_from({"a": "Who? Why?"}, "what", encoder), encoder) == []
+
+
+async def test_a_sentence_that_announces_a_list_comes_with_the_list(encoder: Encoder) -> None:
+    handbook = (EXAMPLES / "library-handbook" / "handbook.md").read_text(encoding="utf-8")
+    start = handbook.index("A fine may be waived in full")
+    section = handbook[start : handbook.index("###", start)]  # short enough for one chunk
+    case = await case_from({"waiver": section}, "When may a fine be waived?", encoder)
+    case = await with_plan(await with_graph(case, encoder), encoder)
+    text = without_references("\n".join(await draft_of(case, encoder)), chunks=99)
+    lines = text.splitlines()
+    at = lines.index("A fine may be waived in full if at least one of the following conditions is met.")
+    assert lines[at + 1] == "1. The branch that issued the item was closed without notice on the due date."
+    assert lines[at + 4] == "4. A close relative of the member died during the period of the loan."
+
+
+async def test_a_sources_own_connective_goes_when_what_it_referred_to_is_not_there(encoder: Encoder) -> None:
+    text = "The Moon pulls the sea. However, tides are highest when the Moon is near."
+    case = await case_from({"a": text}, "When are tides highest?", encoder)
+    alone = replace(case, plan=Plan(paragraph="Use [1.2]."))
+    both = replace(case, plan=Plan(paragraph="Use [1.1-2]."))
+    assert await draft_of(alone, encoder) == ["Tides are highest when the Moon is near [1.2]."]
+    assert (await draft_of(both, encoder))[1] == "However, tides are highest when the Moon is near [1.2]."
+
+
+@pytest.mark.parametrize("sentence", ["Previously, the dose was 5 mg.", "Otherwise, a fine is charged."])
+async def test_a_condition_or_a_time_is_never_dropped_with_its_comma(sentence: str, encoder: Encoder) -> None:
+    case = await case_from({"a": f"The Moon pulls the sea. {sentence}"}, "What?", encoder)
+    lines = await draft_of(replace(case, plan=Plan(paragraph="Use [1.2].")), encoder)
+    assert without_references(lines[0], chunks=1) == sentence
+
+
+async def test_brackets_of_a_source_are_its_own_and_stay(encoder: Encoder) -> None:
+    case = await case_from({"a": "Attention helps in translation [1], as others found [12]."}, "What helps?", encoder)
+    draft = (await Extractor(encoder).answer(case)).value
+    assert references(draft) == references("[1.1]")
+    answer = await Verifier(encoder).verify(case, draft)
+    assert answer.text == "Attention helps in translation [1], as others found [12]."
+    assert answer.sentences[0].supported
+
+
+async def test_a_plan_that_cites_nothing_leaves_the_order_of_relevance(encoder: Encoder) -> None:
+    case = await case_of("tides", "Why are some tides higher than others?", encoder)
+    vague = replace(case, plan=Plan(paragraph="First the definition, then the rest."))
+    assert await draft_of(vague, encoder) == await draft_of(case, encoder) != []
+
+
+async def test_stars_and_underscores_that_mean_something_stay(encoder: Encoder) -> None:
+    text = "Call __init__ before arr[1] is read, since 2**10 and 3**2 are **not** alike."
+    case = await case_from({"a": text}, "What is called before arr is read?", encoder)
+    line = (await draft_of(case, encoder))[0]
+    assert without_references(line, chunks=1) == text.replace("**not**", "not")

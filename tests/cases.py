@@ -1,0 +1,47 @@
+"""Cases over the example corpora, made without a store: read, cut, parse, rank."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from discorag.answer.planning import RulePlan
+from discorag.ingest.survey import survey
+from discorag.models.protocol import Encoder
+from discorag.relations.rules import RuleGraph
+from discorag.rst.rules import RuleParser
+from discorag.text.chunks import cut_chunks
+from discorag.text.headings import build_hierarchy
+from discorag.text.loaders import load
+from discorag.types.case import Case
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from tests.conftest import EXAMPLES
+
+
+async def chunks_of(document: Document, encoder: Encoder) -> list[Chunk]:
+    hierarchy = build_hierarchy(document)
+    chunks = cut_chunks(document, hierarchy, scope=Scope(), fingerprint="test", counter=encoder.tokens)
+    return [c.model_copy(update={"tree": (await RuleParser().parse(c)).tree}) for c in chunks]
+
+
+async def case_of(corpus: str, query: str, encoder: Encoder, *, k: int = 10) -> Case:
+    """The query with the ``k`` best chunks of an example corpus."""
+    documents = [load(s, max_bytes=10**7) for s in survey(EXAMPLES / corpus).sources]
+    chunks = [c for d in documents for c in await chunks_of(d, encoder)]
+    scores = await encoder.encode_documents([c.text for c in chunks]) @ await encoder.encode_query(query)
+    ranked = sorted(range(len(chunks)), key=lambda i: -float(scores[i]))
+    return Case(query=query, chunks=tuple(chunks[i] for i in ranked[:k]))
+
+
+async def case_from(texts: dict[str, str], query: str, encoder: Encoder) -> Case:
+    """The query with one small document for each text, in order."""
+    documents = [Document(uri=name, title=name, text=text) for name, text in texts.items()]
+    return Case(query=query, chunks=tuple([c for d in documents for c in await chunks_of(d, encoder)]))
+
+
+async def with_graph(case: Case, encoder: Encoder) -> Case:
+    return replace(case, graph=(await RuleGraph(encoder).relate(case)).value)
+
+
+async def with_plan(case: Case, encoder: Encoder) -> Case:
+    return replace(case, plan=(await RulePlan(encoder).plan(case)).value)

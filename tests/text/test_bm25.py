@@ -1,0 +1,111 @@
+"""BM25 of nodes: the formula, over the leaves below; and one implementation for queries and for the benchmark."""
+
+from collections import Counter
+from itertools import product
+from math import log1p
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.build_process import SCOPE, put_whole
+from bench.query import DIMENSION, TopicEncoder, made_document
+from bench.retrieval.forest_scores import Grown, Scored
+from discorag.store.edge import EdgeStore
+from discorag.store.outline import Shape
+from discorag.store.protocol import SearchQuery
+from discorag.text.bm25 import Bm25, Runs, TermCounts
+from discorag.text.terms import K1, B, terms
+from discorag.trees.builders.bisection import Bisection
+from discorag.trees.builders.flat import FlatSentences
+from discorag.trees.builders.node_text import Concat
+from discorag.trees.forest import Forest
+from discorag.trees.index import NodeScores, TreeIndex, fused
+from discorag.trees.vectors import node_vectors
+from discorag.types.retrieval_tree import RetrievalTree
+from tests.trees.strategies import cluster_trees
+
+WORDS = ("pump", "valve", "rain", "42", "网络", "the")
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+
+
+def defined(query: str, texts: list[str], groups: list[tuple[int, ...]]) -> list[float]:
+    """BM25 as it is written down, group by group."""
+    found = [Counter(terms(text)) for text in texts]
+    sums = [sum((found[i] for i in group), Counter[str]()) for group in groups]
+    mean = sum(counts.total() for counts in sums) / len(groups)
+    scores: list[float] = []
+    for counts in sums:
+        norm = K1 * (1 - B + B * counts.total() / max(mean, 1e-9))
+        score = 0.0
+        for term in set(terms(query)):
+            seen = sum(term in c for c in found)
+            score += log1p((len(texts) - seen + 0.5) / (seen + 0.5)) * counts[term] * (K1 + 1) / (counts[term] + norm)
+        scores.append(score)
+    return scores
+
+
+@settings(deadline=None)  # the first text loads the stop words
+@given(cluster_trees(), st.data(), TEXTS)
+def test_a_node_scores_as_the_leaves_below_it_read_together(
+    tree: RetrievalTree, data: st.DataObject, query: str
+) -> None:
+    texts = [data.draw(TEXTS) for _ in range(tree.leaves)]
+    scores = Bm25(TermCounts.of(texts)).scores(query, Shape.of(tree).groups)
+    assert scores == pytest.approx(defined(query, texts, list(tree.leaves_of)))
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(TEXTS, max_size=4), min_size=1, max_size=4))
+def test_counts_of_documents_joined_are_those_of_all_their_texts(documents: list[list[str]]) -> None:
+    joined = TermCounts.joined([TermCounts.of(texts) for texts in documents])
+    whole = TermCounts.of([text for texts in documents for text in texts])
+    assert [a.tolist() for a in vars(joined).values()] == [a.tolist() for a in vars(whole).values()]
+
+
+def test_a_question_without_a_known_term_scores_nothing() -> None:
+    bm25, groups = Bm25(TermCounts.of(["pump", "", "rain pump"])), Runs(*np.array([[0, 1], [0, 1], [2, 3]]))
+    assert bm25.scores("what is the", groups).tolist() == [0, 0]
+    assert bm25.scores("zebra", groups).tolist() == [0, 0]
+    assert bm25.scores("rain", groups)[1] > 0
+
+
+def test_an_empty_group_scores_nothing() -> None:
+    groups = Runs(*np.array([[0, 1], [0, 1], [1, 1]]))
+    assert Bm25(TermCounts.of(["pump", "rain"])).scores("pump rain", groups)[1] == 0
+
+
+def test_fused_ranks_add_up_and_equal_scores_go_in_order() -> None:
+    dense, bm25 = np.array([0.1, 0.9, 0.5]), np.array([7.0, 0.0, 0.0])
+    assert fused("dense", lambda: dense, lambda: bm25) is dense
+    assert fused("bm25", lambda: dense, lambda: bm25) is bm25
+    both = fused("hybrid", lambda: dense, lambda: bm25)
+    assert both == pytest.approx([1 / 63 + 1 / 61, 1 / 61 + 1 / 62, 1 / 62 + 1 / 63])
+
+
+@pytest.mark.parametrize("builder", [FlatSentences(), Bisection(Concat())], ids=["flat", "bisection"])
+async def test_a_query_over_the_store_ranks_nodes_as_the_benchmark_does(
+    tmp_path: Path, builder: FlatSentences | Bisection
+) -> None:
+    encoder, asked = TopicEncoder(), ["Topic0 w17 w4", "Topic1 w9 w8 w7 w6 w5"]
+    with EdgeStore(tmp_path, dimension=DIMENSION, encoder_version=encoder.version) as store:
+        documents = [made_document(i) for i in (0, 10, 11)]
+        ids = [put_whole(store, d, await encoder.encode_query(d.title)) for d in documents]
+        index = TreeIndex(store, SCOPE, encoder, builder, "mean")
+        await index.ensure(ids)
+        trees = {i: await index.tree(i) for i in ids}
+        forest = Forest(trees)
+        vectors = forest.together([await node_vectors(tree, encoder, "mean") for tree in trees.values()])
+        grown = Grown(forest, vectors, Bm25(TermCounts.of([n.text for n in forest.tree.nodes[: forest.tree.leaves]])))
+        by: NodeScores
+        for question, by, texts in product(asked, get_args(NodeScores), (False, True)):
+            vector = await encoder.encode_query(question)
+            query = SearchQuery(vector=vector, text=question)
+            found = await index.scores(query, ids, by=by, texts=texts)
+            expected = Scored(grown, question, vector, by).nodes
+            assert found.nodes == pytest.approx(expected, abs=1e-5)
+            assert np.argsort(-found.nodes, kind="stable").tolist() == np.argsort(-expected, kind="stable").tolist()
+            assert found.words.tolist() == forest.words.tolist()

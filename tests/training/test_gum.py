@@ -1,0 +1,88 @@
+"""Reading GUM: texts as people see them, trees as they are bracketed; small invented documents in its formats."""
+
+from pathlib import Path
+
+import pytest
+
+from discorag.types.errors import ConfigError, InvariantError
+from discorag.types.rst_relations import Nuclearity
+from tests.training.gum_corpus import DIS, corpus
+from training.parser.gold import heights, merged, paragraph_spans, restricted
+from training.parser.gum import GumDocument, load_gum, read_dis
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> GumDocument:
+    [found] = load_gum(corpus(tmp_path), "dev")
+    return found
+
+
+def test_text_has_spaces_contractions_and_paragraphs_as_written(document: GumDocument):
+    assert document.text == "Tea\n\nIf it's (really) hot, wait. It burns."
+    assert [document.text[e.start : e.end] for e in document.edus] == [
+        "Tea",
+        "If it's (really) hot,",
+        "wait.",
+        "It burns.",
+    ]
+    assert [document.text[s.start : s.end] for s in document.sentences][1:] == [
+        "If it's (really) hot, wait.",
+        "It burns.",
+    ]
+    assert document.paragraphs == (0, 1)
+
+
+def test_tree_takes_spans_from_leaves_and_labels_from_satellites(document: GumDocument):
+    assert [(s.start, s.mid, s.end, s.nuclearity.value, s.label) for s in document.splits] == [
+        (0, 1, 4, "SN", "organization-heading"),
+        (1, 3, 4, "NS", "causal-cause"),
+        (1, 2, 3, "SN", "contingency-condition"),
+    ]
+
+
+def test_wide_nodes_split_to_the_right():
+    leaves = "".join(f"( Nucleus (leaf {i}) (rel2par joint-list) (text _!x_!) )" for i in (1, 2, 3))
+    _, splits = read_dis(f"( Root (span 1 3) {leaves} )")
+    assert [(s.start, s.mid, s.end, s.nuclearity) for s in splits] == [
+        (0, 1, 3, Nuclearity.NN),
+        (1, 2, 3, Nuclearity.NN),
+    ]
+
+
+def test_genres_can_be_left_out(tmp_path: Path):
+    assert load_gum(corpus(tmp_path), "dev", genres=frozenset({"bio"})) == []
+
+
+def test_a_tree_that_is_not_over_the_text_is_refused(tmp_path: Path):
+    with pytest.raises(InvariantError, match="tokens in the tree"):
+        load_gum(corpus(tmp_path, DIS.replace("wait .", "wait")), "dev")
+
+
+def test_a_folder_without_the_corpus_says_what_to_do(tmp_path: Path):
+    with pytest.raises(ConfigError, match="no GUM corpus"):
+        load_gum(tmp_path, "dev")
+
+
+def test_heights_are_where_promotion_ends(document: GumDocument):
+    assert heights(document.splits, 4) == [1, 3, 0, 2]
+
+
+def test_a_window_keeps_the_nodes_of_which_both_sides_are_left(document: GumDocument):
+    assert [(s.start, s.mid, s.end, s.label) for s in restricted(document.splits, [0, 1, 3])] == [
+        (0, 1, 3, "organization-heading"),
+        (1, 2, 3, "causal-cause"),
+    ]
+
+
+def test_a_sentence_is_represented_by_its_most_nuclear_unit(document: GumDocument):
+    units, tree = merged(document, document.sentences)
+    assert units == list(document.sentences)
+    assert [(s.start, s.mid, s.end, s.label) for s in tree] == [
+        (0, 1, 3, "organization-heading"),
+        (1, 2, 3, "causal-cause"),
+    ]
+
+
+def test_paragraphs_go_from_their_first_sentence_to_their_last(document: GumDocument):
+    spans = paragraph_spans(document.sentences, document.paragraphs)
+    assert [document.text[s.start : s.end] for s in spans] == ["Tea", "If it's (really) hot, wait. It burns."]

@@ -1,0 +1,145 @@
+"""Training: it learns, it stops and goes on, and what it writes is what is read."""
+
+# torch is typed in part only.
+# pyright: reportUnknownMemberType=false
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from discorag.rst.gum_labels import CLASSES, RELATIONS, class_of_relation
+from discorag.rst.parser import ParsedTree
+from discorag.rst.trained.network import Sizes
+from discorag.rst.trained.tiers import TIERS, Tier, load, restore, save
+from discorag.types.chunk import Chunk
+from discorag.types.errors import ConfigError, InvalidOutputError
+from discorag.types.rst_relations import Relation
+from discorag.types.rst_tree import Split, from_splits
+from tests.training.gum_corpus import corpus
+from training.parser.evaluate import main as evaluate
+from training.parser.evaluate import right_branching
+from training.parser.gum import GumDocument, load_gum
+from training.parser.prompted import score_prompted, whole_documents
+from training.parser.score import CASES, score
+from training.parser.train import Rates, Run, epoch, prepared
+
+_TIER: Tier = TIERS["fast"]
+
+
+@pytest.fixture
+def run() -> Run:
+    torch.manual_seed(5)
+    return prepared(_TIER, steps=1, epochs=4)
+
+
+def test_a_few_passes_over_one_document_lower_its_loss(run: Run, tmp_path: Path):
+    documents = load_gum(corpus(tmp_path), "train")
+    losses = [epoch(run, documents, 1, tuned=range(2, 5)) for _ in range(6)]
+    assert losses[-1] < losses[0]
+    assert set(score(run.model, documents)) == set(CASES)
+
+
+def test_a_stopped_run_goes_on_where_it_was(run: Run, tmp_path: Path):
+    documents = load_gum(corpus(tmp_path), "train")
+    epoch(run, documents, 1, tuned=range(9))
+    run.save(tmp_path / "last.pt")
+    again = prepared(_TIER, steps=1, epochs=4)
+    again.load(tmp_path / "last.pt")
+    assert again.epoch == 1
+    mine, theirs = run.model.trained(), again.model.trained()
+    assert all(torch.equal(mine[name], theirs[name]) for name in mine)
+    assert epoch(again, documents, 1, tuned=range(9)) == pytest.approx(
+        epoch(run, documents, 1, tuned=range(9)), rel=1e-2
+    )
+
+
+@pytest.mark.parametrize(("bits", "steps"), [(8, 100), (6, 50)])
+def test_weights_are_read_as_they_were_written_but_for_rounding(run: Run, tmp_path: Path, bits: int, steps: int):
+    save(run.model, tmp_path / "w.safetensors", bits=bits)
+    other = prepared(_TIER, steps=1, epochs=1).model
+    restore(other, tmp_path / "w.safetensors")
+    mine, theirs = run.model.trained(), other.trained()
+    assert mine.keys() == theirs.keys()
+    for name, value in mine.items():
+        assert torch.allclose(value, theirs[name], atol=float(value.abs().max()) / steps + 1e-6), name
+
+
+def test_what_is_not_trained_is_not_written(run: Run):
+    assert not any("linear" in name or "embeddings" in name for name in run.model.trained())
+
+
+def test_missing_weights_say_what_to_do(tmp_path: Path):
+    with pytest.raises(ConfigError, match="no weights"):
+        load(_TIER, tmp_path / "none.safetensors")
+
+
+def test_weights_of_another_network_are_refused(run: Run, tmp_path: Path):
+    save(run.model, tmp_path / "w.safetensors")
+    other = replace(_TIER, sizes=Sizes(unit=64))
+    with pytest.raises(ConfigError, match="another network"):
+        restore(prepared(other, steps=1, epochs=1).model, tmp_path / "w.safetensors")
+
+
+def test_rates_warm_the_heads_first_then_tune_then_settle_and_end_at_nothing():
+    rates = Rates(warm=100, tuned=300, end=500)
+    assert rates.adapters(99) == 0 < rates.adapters(149)
+    assert rates.heads(60) > rates.heads(99) > rates.heads(200) > rates.heads(299) > 0
+    assert rates.adapters(300) == rates.adapters(400) == 0
+    assert rates.heads(299) < rates.heads(360) > rates.heads(499) > rates.heads(500) == 0
+
+
+def test_right_branching_is_measured_beside_the_tiers(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    folder = corpus(tmp_path)
+    assert right_branching(load_gum(folder, "dev")).span == 100  # three splits, and two of them right
+    evaluate(gum=folder, split="dev", weights=tmp_path, out=tmp_path / "out.json")
+    assert "right-branching" in capsys.readouterr().out
+    assert (tmp_path / "out.json").exists()
+
+
+class _Gold:
+    """A parser that knows the gold tree, and fails on texts that hold ``hard``."""
+
+    name = version = "gold"
+
+    def __init__(self, documents: Sequence[GumDocument], hard: str = "\0") -> None:
+        self._documents, self._hard = {d.text: d for d in documents}, hard
+
+    async def parse(self, chunk: Chunk) -> ParsedTree:
+        if self._hard in chunk.text:
+            raise InvalidOutputError("No tree.")
+        document = self._documents[chunk.text]
+        splits = {
+            (s.start, s.end): Split(
+                start=s.start, mid=s.mid, end=s.end, relation=RELATIONS[s.label] or _HIDDEN, nuclearity=s.nuclearity
+            )
+            for s in document.splits
+        }
+        return ParsedTree(tree=from_splits(document.edus, splits))
+
+
+_HIDDEN = Relation.ELABORATION
+
+
+async def test_a_prompted_parser_is_measured_with_its_own_units(tmp_path: Path):
+    documents = load_gum(corpus(tmp_path), "dev")
+    right = await score_prompted(_Gold(documents), whole_documents(documents))
+    assert (right.failed, right.scores.nuclearity, right.scores.seg) == (0, 100, 100)
+    assert right.scores.relation == pytest.approx(200 / 3)  # the heading's relation is in no inventory
+
+
+async def test_a_text_without_a_tree_counts_as_missed(tmp_path: Path):
+    documents = load_gum(corpus(tmp_path), "dev")
+    missed = await score_prompted(_Gold(documents, documents[0].text[:5]), whole_documents(documents))
+    assert missed.failed == missed.asked == len(documents)
+    assert (missed.scores.span, missed.scores.seg) == (0, 0)
+
+
+def test_a_prompted_parser_needs_an_endpoint(tmp_path: Path):
+    with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
+        evaluate(gum=corpus(tmp_path), split="dev", weights=tmp_path, engine="llm")
+
+
+def test_every_relation_has_a_class():
+    assert {class_of_relation(r) for r in Relation} <= set(CLASSES)

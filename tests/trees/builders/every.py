@@ -1,0 +1,54 @@
+"""Every builder by name, with parts that cost next to nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bench.retrieval.controls import RandomBranching, RightBranching
+from discorag.rst.units import RuleUnits
+from discorag.trees.builder import Builder, Summariser, Summary
+from discorag.trees.builders.bisection import Bisection
+from discorag.trees.builders.clusters import ClusterBuilder, ClusterSizes
+from discorag.trees.builders.discourse import Discourse
+from discorag.trees.builders.flat import FlatChunks, FlatSentences
+from discorag.trees.builders.headings import HeadingBuilder
+from discorag.trees.builders.node_text import Concat, NodeText, Tau
+from discorag.trees.builders.sections import SectionBuilder
+from discorag.trees.builders.slide import Slide, Snapped
+from discorag.trees.builders.unified import Unified
+from discorag.trees.builders.windows import Windows
+from discorag.types.words import first_words
+from tests.trees.hashing import HashingEncoder
+
+CONTROLS = frozenset({"random", "right-branching"})
+"""Builders that no retriever uses."""
+OVERLAPPING = frozenset({"clusters", "slide", "snapped"})
+"""Builders that put a node under several parents: soft clusters, and windows."""
+GAPPED = frozenset({"clusters"})
+"""Builders whose nodes may stand for text with gaps."""
+ONE_ROOT = frozenset({"bisection", "windows", "discourse", "unified", "headings", *CONTROLS})
+SUMMARISING = ("bisection", "windows", "discourse", "unified", "clusters", "sections")
+
+
+class Heads:
+    """A summariser whose text is the beginning of what it is given."""
+
+    version = "heads"
+
+    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
+        return Summary(first_words(texts, words))
+
+
+def every_builder(
+    summariser: Summariser | None = None, *, text: NodeText | None = None, chunk_tokens: int = 100
+) -> Mapping[str, Builder]:
+    """All of them; inner nodes hold all text below, or follow eq. 2 with ``summariser`` where one is given."""
+    encoder = HashingEncoder()
+    text = text or (Tau(summariser, tau=0, words=20) if summariser else Concat())
+    summaries = summariser or Heads()
+    discourse = Discourse(RuleUnits(), text)
+    made: list[Builder] = [FlatSentences(), FlatChunks(), Bisection(text), Windows(text), Slide(), Snapped(discourse)]
+    made += [discourse, Unified(RuleUnits(), text), SectionBuilder(encoder, summaries), HeadingBuilder(encoder.tokens)]
+    made.append(ClusterBuilder(encoder, summaries, encoder.tokens, ClusterSizes(chunk_tokens=chunk_tokens)))
+    made += [RandomBranching(text), RightBranching(text)]
+    return {builder.name: builder for builder in made}

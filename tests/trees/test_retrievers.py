@@ -1,0 +1,228 @@
+"""Every retriever from scored trees to evidence: within its budget, nothing twice, in the order of the text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discorag.trees.builder import inner
+from discorag.trees.forest import Forest
+from discorag.trees.index import Scores, evidence_of
+from discorag.trees.retrievers import RETRIEVERS, Asked, Chosen, TreeRetrieverName
+from discorag.trees.routers.local import LocalRouter
+from discorag.trees.routers.subtree import RetrievalSubtree
+from discorag.trees.routers.walk import Decision
+from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.types.span import Span
+from discorag.types.words import count_words
+from tests.trees.builders.checks import source_of
+from tests.trees.builders.every import every_builder
+from tests.trees.hashing import HashingEncoder
+
+NAMES = sorted(RETRIEVERS)
+ROUTED = "rdr2"
+QUESTION = "Why does iron rust?"
+_IRON = "# Metals\n\nIron rusts. However, gold does not. It is noble, which is why rings are made of it.\n\n"
+DOCUMENTS = (
+    _IRON + "## Rings\n\nA ring lasts. A ring of iron would rust, for example in a wet cellar by the sea. It is so.",
+    "# Rain\n\nRain is wet. Because it is wet, iron rusts outside. Paint helps.\n\nSalt does not.\n\n# End\n\nDry it.",
+    "One long line that says of iron, of gold, of rings and of rain what all others say, and says it again. Short.",
+)
+
+
+class MostWords:
+    """A reranker that prefers long texts."""
+
+    version = "most-words"
+
+    async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        return tuple(map(float, map(count_words, texts)))
+
+
+@cache
+def forest_of(builder: str, documents: int) -> Forest:
+    made = every_builder(chunk_tokens=8)[builder]
+    built = [asyncio.run(made.build(source_of(text))).tree for text in DOCUMENTS[:documents]]
+    return Forest({f"d{i}": tree for i, tree in enumerate(built)})
+
+
+@dataclass(frozen=True)
+class Case:
+    """A retriever and what it is asked."""
+
+    name: TreeRetrieverName
+    asked: Asked
+
+    def within(self, words: int) -> Chosen:
+        return asyncio.run(RETRIEVERS[self.name].choose(replace(self.asked, words=words)))  # type: ignore[arg-type]
+
+
+@st.composite
+def cases(draw: st.DrawFn, name: TreeRetrieverName) -> Case:
+    """Few different scores, so that ties are common."""
+    forest = forest_of(RETRIEVERS[name].builder, draw(st.integers(1, len(DOCUMENTS))))
+    count = len(forest.tree.nodes)
+    nodes = draw(st.lists(st.sampled_from([0, 0.25, 0.5, 1]), min_size=count, max_size=count))
+    scores = Scores(forest, np.array(nodes, np.float32), forest.words)
+    return Case(name, Asked(QUESTION, scores, 1, MostWords(), LocalRouter(HashingEncoder())))
+
+
+budgets = st.integers(1, 120)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), words=budgets)
+def test_chosen_nodes_keep_the_budget_or_are_the_best_one_alone_and_none_comes_twice(
+    name: TreeRetrieverName, data: st.DataObject, words: int
+) -> None:
+    case = data.draw(cases(name))
+    nodes = list(case.within(words).nodes)
+    assert nodes
+    assert len(set(nodes)) == len(nodes)
+    assert len(nodes) == 1 or case.asked.scores.words[nodes].sum() <= words
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), words=budgets)
+def test_evidence_keeps_the_budget_or_is_one_node_and_reads_in_the_order_of_the_text(
+    name: TreeRetrieverName, data: st.DataObject, words: int
+) -> None:
+    case = data.draw(cases(name))
+    nodes = case.within(words).nodes
+    evidence = evidence_of(case.asked.scores, nodes, words)
+    said = [DOCUMENTS[int(d[1:])][s.start : s.end] for d, spans in evidence.items() for s in spans]
+    assert len(said) == 1 or sum(map(count_words, said)) <= words
+    assert all(a.end <= b.start for spans in evidence.values() for a, b in pairwise(spans))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), words=budgets)
+def test_choosing_stops_before_the_first_node_that_would_exceed_and_at_no_other(
+    name: TreeRetrieverName, data: st.DataObject, words: int
+) -> None:
+    case = data.draw(cases(name))
+    nodes = set(case.within(words).nodes)
+    size = int(case.asked.scores.words[list(nodes)].sum())
+    assert nodes <= set(case.within(words + 15).nodes)
+    if len(nodes) > 1:
+        assert set(case.within(size).nodes) == nodes
+        assert len(case.within(size - 1).nodes) < len(nodes)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_without_a_limit_leaves_are_chosen_wherever_they_stand(name: TreeRetrieverName, data: st.DataObject) -> None:
+    case = data.draw(cases(name))
+    nodes = case.within(10_000).nodes
+    owners = {case.asked.scores.forest.place(node)[0] for node in nodes}
+    assert owners <= set(case.asked.scores.forest.documents)
+    if RETRIEVERS[name].builder not in {"clusters", "sections", "headings"}:
+        assert set(nodes) == set(range(case.asked.scores.forest.tree.leaves))
+
+
+def leaf(text: str, start: int) -> RetrievalNode:
+    return RetrievalNode(text=text, spans=(Span(start=start, end=start + len(text)),))
+
+
+def under_one_heading(*texts: str) -> Forest:
+    """Leaves one after another, under one inner node."""
+    starts = np.cumsum([0, *(len(text) + 1 for text in texts)]).tolist()
+    leaves = [leaf(text, start) for text, start in zip(texts, starts, strict=False)]
+    tree = RetrievalTree(builder="made", nodes=(*leaves, inner(leaves, range(len(leaves)), "All of it in five words")))
+    return Forest({"d": tree})
+
+
+async def chosen(
+    name: TreeRetrieverName, forest: Forest, nodes: Sequence[float], words: int, **parts: object
+) -> Chosen:
+    scores = Scores(forest, np.array(nodes, np.float32), forest.words)
+    asked = Asked(QUESTION, scores, words, MostWords(), LocalRouter(HashingEncoder()))
+    return await RETRIEVERS[name].choose(replace(asked, **parts))  # type: ignore[arg-type]
+
+
+async def test_htsir_gives_the_ten_best_nodes_in_the_order_of_the_reranker() -> None:
+    forest = under_one_heading(*("word " * (i + 1) for i in range(12)))
+    # Best by cosine: leaves 11 down to 2; the summary and the leaves of one and two words are not among the ten.
+    nodes = (await chosen("htsir", forest, [*(i / 12 for i in range(12)), 0], 10_000)).nodes
+    assert list(nodes) == [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]
+    assert list((await chosen("htsir", forest, [*(i / 12 for i in range(12)), 0], 23)).nodes) == [11, 10]
+    backwards = [*(1 - i / 12 for i in range(12)), 0]
+    assert list((await chosen("htsir", forest, backwards, 10_000)).nodes) == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+
+
+async def test_a_summary_that_was_chosen_stands_for_its_best_leaves_as_many_as_are_no_longer() -> None:
+    forest = under_one_heading("Iron rusts.", "Gold does not.", "Rings last.", "So they say of it.")
+    scores = Scores(forest, np.array([0.1, 0.2, 0.5, 0.4, 0.9], np.float32), forest.words)
+    assert count_words(forest.tree.nodes[4].text) == 6
+    # By cosine: leaf 2 (two words), then leaf 3 (five), which would make seven.
+    assert evidence_of(scores, [4], 100) == {"d": [forest.tree.nodes[2].spans[0]]}
+
+
+class Refusing:
+    """A router that selects nothing."""
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        return Decision()
+
+
+class Inventing:
+    """A router that selects what is not there."""
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        return Decision(answer=(10_000,))
+
+
+class Looping:
+    """A router that selects what it sees and unfolds the same heading for ever."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        self.asked += 1
+        return Decision(answer=subtree.lit, expand=subtree.tree.leaves)
+
+
+async def test_where_the_router_selects_nothing_the_best_passages_stand_in_and_that_is_told() -> None:
+    forest = under_one_heading("Iron rusts.", "Gold does not.", "Rings last.")
+    made = await chosen(ROUTED, forest, [0.1, 0.9, 0.5, 0], 5, router=Refusing())
+    assert list(made.nodes) == [1, 2]
+    assert [(f.stage, f.kind) for f in made.failures] == [("route", "Refused")]
+
+
+async def test_a_router_that_invents_nodes_is_told_beside_what_stands_in() -> None:
+    forest = under_one_heading("Iron rusts.", "Gold does not.", "Rings last.")
+    made = await chosen(ROUTED, forest, [0.1, 0.9, 0.5, 0], 100, router=Inventing())
+    assert list(made.nodes) == [1, 2, 0]
+    assert [f.kind for f in made.failures] == ["InvalidOutputError", "Refused"]
+
+
+async def test_a_router_that_loops_ends_with_what_it_selected() -> None:
+    forest, router = under_one_heading("Iron rusts.", "Gold does not.", "Rings last."), Looping()
+    made = await chosen(ROUTED, forest, [0.1, 0.9, 0.5, 0], 100, router=router)
+    assert (list(made.nodes), made.failures, router.asked) == ([0, 1, 2], (), 1)
+
+
+async def test_routing_starts_from_the_ten_best_passages_of_all_documents() -> None:
+    two = under_one_heading(*(f"Fact {i}." for i in range(12)))
+    tree = two.of(0)
+    forest = Forest({"a": tree, "b": tree, "c": tree})
+    scores = np.zeros(len(forest.tree.nodes))
+    scores[[3, 30]] = 1.0
+    scores[[0, 1, 2, 4, 5, 6, 7, 8]] = 0.5
+    router = Looping()
+    made = await chosen(ROUTED, forest, scores.tolist(), 10_000, router=router)
+    assert router.asked == 2  # none of the second document's passages is among the ten
+    assert {forest.place(node)[0] for node in made.nodes} == {"a", "c"}

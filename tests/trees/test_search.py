@@ -1,0 +1,75 @@
+"""What a query over trees reads: only what its scores need, in one state; and what chosen nodes say."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bench.build_process import SCOPE, put_whole
+from bench.query import DIMENSION, TopicEncoder, made_document
+from discorag.store.edge import EdgeStore
+from discorag.store.protocol import SearchQuery
+from discorag.trees.builders.bisection import Bisection
+from discorag.trees.builders.node_text import Concat
+from discorag.trees.index import TreeIndex, evidence_of
+from discorag.types.errors import StoreError
+
+ENCODER = TopicEncoder()
+WORDS = 10_000
+
+
+async def opened(store: EdgeStore, *numbers: int) -> tuple[TreeIndex, list[str]]:
+    documents = [made_document(i) for i in numbers]
+    ids = [put_whole(store, d, await ENCODER.encode_query(d.title)) for d in documents]
+    index = TreeIndex(store, SCOPE, ENCODER, Bisection(Concat()), "mean")
+    await index.ensure(ids)
+    return index, ids
+
+
+async def asked(text: str) -> SearchQuery:
+    return SearchQuery(vector=await ENCODER.encode_query(text), text=text)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> EdgeStore:
+    return EdgeStore(tmp_path, dimension=DIMENSION, encoder_version=ENCODER.version)
+
+
+async def test_texts_are_read_where_they_are_asked_for(store: EdgeStore) -> None:
+    index, ids = await opened(store, 0, 1)
+    for by in ("dense", "bm25", "hybrid"):
+        whole = await index.scores(await asked("Topic0"), ids, by=by, texts=True)
+        lean = await index.scores(await asked("Topic0"), ids, by=by, texts=False)
+        assert whole.forest.documents == lean.forest.documents == tuple(ids)
+        assert whole.nodes.tolist() == lean.nodes.tolist()
+        assert whole.forest.tree.nodes[-1].text
+        inner = range(whole.forest.tree.leaves, len(whole.nodes), 7)
+        assert evidence_of(whole, inner, WORDS) == evidence_of(lean, inner, WORDS)
+
+
+async def test_an_inner_node_says_its_best_leaves_whatever_the_scale_of_scores(store: EdgeStore) -> None:
+    index, ids = await opened(store, 0)
+    word = made_document(0).text.split()[5]
+    for by in ("bm25", "hybrid"):
+        scores = await index.scores(await asked(word), ids, by=by, texts=True)
+        tree = scores.forest.tree
+        root = len(tree.nodes) - 1
+        best = max(tree.leaves_of[root], key=lambda leaf: scores.nodes[leaf])
+        [leaf] = tree.nodes[best].spans
+        assert leaf in evidence_of(scores, [root], WORDS)[ids[0]]
+
+
+async def test_scores_without_any_tree_are_refused(store: EdgeStore) -> None:
+    index, ids = await opened(store, 0)
+    await asyncio.to_thread(store.delete_tree, SCOPE, ids[0], "bisection")
+    with pytest.raises(StoreError, match="1 documents by 'bisection'"):
+        await index.scores(await asked("Topic0"), ids, by="dense", texts=False)
+
+
+async def test_a_tree_of_an_older_layout_is_built_again(store: EdgeStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as older:
+        older.setattr("discorag.store.trees.LAYOUT", 1)
+        index, ids = await opened(store, 0)
+    await index.ensure(ids)
+    assert index.effort.built == 2
+    assert (await index.scores(await asked("Topic0"), ids, by="hybrid", texts=False)).forest.documents == tuple(ids)

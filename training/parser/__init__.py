@@ -1,0 +1,1 @@
+"""The trained RST parser on GUM."""

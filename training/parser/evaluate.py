@@ -1,0 +1,145 @@
+"""Score parsers on GUM: ``python -m training.parser.evaluate``; prints a table and writes JSON.
+
+Rows are right-branching by layout, the tiers whose weights are there and, with ``--engine llm``, a prompted parser on
+the configured endpoint (``DISCO_RAG_LLM__BASE_URL``), end to end over documents and over the fast tier's windows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from discorag.models.gateway import gateway_from
+from discorag.rst.prompted import LlmParser
+from discorag.rst.trained.model import Model
+from discorag.rst.trained.parser import WEIGHTS
+from discorag.rst.trained.tiers import TIERS, load, transformer
+from discorag.settings import read_settings
+from discorag.types.errors import ConfigError
+from discorag.types.rst_relations import Nuclearity
+from prompts import load as load_prompt
+from training.parser.gum import GumDocument, load_gum
+from training.parser.parseval import Counter, Node, Parseval
+from training.parser.prompted import Prompted, cut_into_windows, score_prompted, whole_documents
+from training.parser.score import CASES, gold_nodes, score
+
+OUT = Path("bench/results/parser.json")
+_PROMPTED_TOKENS = 16_384
+
+
+def right_branching(documents: Sequence[GumDocument]) -> Parseval:
+    """Cut at the first paragraph start, then at the first sentence start, then at the first EDU; all elaboration."""
+    counter = Counter()
+    for document in documents:
+        counter.add(_right_branching(document), gold_nodes(document.edus, document.splits))
+    return counter.result()
+
+
+def _right_branching(document: GumDocument) -> list[Node]:
+    starts = [e.start for e in document.edus]
+    sentences = {bisect_left(starts, s.start) for s in document.sentences}
+    paragraphs = {bisect_left(starts, document.sentences[i].start) for i in document.paragraphs}
+    strength = [(i in sentences) + (i in paragraphs) for i in range(len(starts))]
+    nodes: list[Node] = []
+    work = [(0, len(starts))]
+    while work:
+        i, j = work.pop()
+        if j - i > 1:
+            k = max(range(i + 1, j), key=lambda at: (strength[at], -at))
+            nodes.append(Node(starts[i], document.edus[j - 1].end, Nuclearity.NS, "elaboration"))
+            work += [(i, k), (k, j)]
+    return nodes
+
+
+def measured(name: str, documents: Sequence[GumDocument], weights: Path) -> dict[str, Any]:
+    """A tier's scores by case and by genre, with what it weighs and how fast it is."""
+    model = load(TIERS[name], weights)
+    start = time.perf_counter()
+    found: Mapping[str, Parseval] = score(model, documents)
+    seconds = time.perf_counter() - start
+    words = sum(len(d.text.split()) for d in documents)
+    genres = sorted({d.genre for d in documents})
+    by_genre = {g: score(model, [d for d in documents if d.genre == g], ("gold", "end_to_end")) for g in genres}
+    return {
+        **{case: _rounded(p) for case, p in found.items()},
+        "genres": {g: {case: _rounded(p) for case, p in each.items()} for g, each in by_genre.items()},
+        "words_per_s_all_cases": round(words / seconds),
+        "weights_mb": round(weights.stat().st_size / 1e6, 2),
+    }
+
+
+def _rounded(scores: Parseval) -> dict[str, float]:
+    return {name: round(value, 2) for name, value in scores if value is not None}
+
+
+def prompted(documents: Sequence[GumDocument]) -> dict[str, Any]:
+    """The scores of the ``llm`` engine's parser on the configured endpoint.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    gateway = gateway_from(read_settings())
+    if gateway is None:
+        raise ConfigError("No language model is configured.", hint="Set DISCO_RAG_LLM__BASE_URL.")
+    parser = LlmParser(gateway, load_prompt("tree"), max_tokens=_PROMPTED_TOKENS)
+    model = Model(transformer(TIERS["fast"]), TIERS["fast"].shape, TIERS["fast"].sizes)
+    cases = {"end_to_end": whole_documents(documents), "window_end_to_end": cut_into_windows(documents, model)}
+
+    async def ask() -> dict[str, Prompted]:
+        try:
+            return {name: await score_prompted(parser, texts) for name, texts in cases.items()}
+        finally:
+            await gateway.aclose()
+
+    found = asyncio.run(ask())
+    counts = {name: {"asked": p.asked, "failed": p.failed} for name, p in found.items()}
+    return {"model": gateway.name, "texts": counts} | {name: _rounded(p.scores) for name, p in found.items()}
+
+
+def shown(rows: Mapping[str, Mapping[str, Any]], title: str) -> Table:
+    """The table for people."""
+    table = Table("parser", "case", title=title)
+    names = tuple(Parseval.model_fields)
+    for name in names:
+        table.add_column(name, justify="right")
+    for parser, cases in rows.items():
+        for case in CASES:
+            if case in cases:
+                table.add_row(parser, case, *(f"{cases[case][n]:.1f}" if n in cases[case] else "" for n in names))
+    return table
+
+
+def main(
+    gum: Annotated[Path, typer.Option(help="The corpus.")] = Path("../shared/data/gum"),
+    split: Annotated[str, typer.Option(help="dev, or test for the final table.")] = "dev",
+    weights: Annotated[Path, typer.Option(help="Folder with fast.safetensors and accurate.safetensors.")] = WEIGHTS,
+    out: Annotated[Path | None, typer.Option(help="Result file.")] = None,
+    engine: Annotated[Literal["trained", "llm"], typer.Option(help="llm adds a prompted parser.")] = "trained",
+) -> None:
+    """Measure, show, write."""
+    console, documents = Console(), load_gum(gum, split)
+    rows: dict[str, dict[str, Any]] = {"right-branching": {"gold": _rounded(right_branching(documents))}}
+    for name in TIERS:
+        if (weights / f"{name}.safetensors").is_file():
+            console.print(f"{name} ...")
+            rows[name] = measured(name, documents, weights / f"{name}.safetensors")
+    if engine == "llm":
+        console.print("llm ...")
+        rows["llm"] = prompted(documents)
+    console.print(shown(rows, f"GUM {split}, {len(documents)} documents: original Parseval F1, 15 classes"))
+    if out:
+        out.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+        console.print(f"Written to {out}.")
+
+
+if __name__ == "__main__":
+    typer.run(main)

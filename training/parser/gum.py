@@ -1,0 +1,176 @@
+"""The GUM corpus: documents as raw text with their EDUs and gold trees.
+
+Texts are put together as a reader sees them (spaces as annotated, a blank line between paragraphs), so that the
+parser is trained on what it meets in use. Trees keep GUM's own labels (`discorag.rst.gum_labels`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from discorag.types.errors import ConfigError, InvariantError
+from discorag.types.rst_relations import Nuclearity
+from discorag.types.span import Span
+
+SHARED_GENRES = frozenset({"academic", "bio", "court", "interview", "news", "voyage"})
+"""The genres whose texts may be redistributed (BY, BY-SA)."""
+
+_TOKEN = re.compile(r"\(|\)|_!.*?_!|[^\s()]+", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class GoldSplit:
+    """An inner node of a gold tree: units ``[start, mid)`` and ``[mid, end)``, with GUM's label."""
+
+    start: int
+    mid: int
+    end: int
+    nuclearity: Nuclearity
+    label: str
+
+
+@dataclass(frozen=True)
+class GumDocument:
+    """A document.
+
+    Args:
+        id: Such as ``GUM_news_nasa``.
+        text: As a reader sees it.
+        edus: Character spans of its EDUs.
+        sentences: Character spans of its sentences; no EDU crosses their borders.
+        paragraphs: Indices into ``sentences`` at which a paragraph starts, 0 included.
+        splits: The gold tree, n - 1 splits of n EDUs in pre-order.
+    """
+
+    id: str
+    text: str
+    edus: tuple[Span, ...]
+    sentences: tuple[Span, ...]
+    paragraphs: tuple[int, ...]
+    splits: tuple[GoldSplit, ...]
+
+    @property
+    def genre(self) -> str:
+        """``news``, ``academic``, ..."""
+        return self.id.split("_")[1]
+
+
+def load_gum(folder: Path, split: str, *, genres: frozenset[str] | None = None) -> list[GumDocument]:
+    """The documents of ``train``, ``dev`` or ``test`` that are in ``folder``, those of ``genres`` only if given.
+
+    Raises:
+        ConfigError: There is no such corpus there.
+        InvariantError: A tree and its text disagree.
+    """
+    if not (folder / "splits.md").is_file():
+        raise ConfigError(f"There is no GUM corpus in {folder}.", hint="Point DISCO_RAG_DATA at the folder above gum/.")
+    section = (folder / "splits.md").read_text(encoding="utf-8").split(f"## {split}\n")[1].split("\n## ")[0]
+    names = [name for name in re.findall(r"GUM_\w+", section) if (folder / "rst" / f"{name}.dis").is_file()]
+    return [_document(folder, n) for n in names if genres is None or n.split("_")[1] in genres]
+
+
+def _document(folder: Path, name: str) -> GumDocument:
+    text, tokens, sentences, paragraphs = _text((folder / "dep" / f"{name}.conllu").read_text(encoding="utf-8"))
+    leaves, splits = read_dis((folder / "rst" / f"{name}.dis").read_text(encoding="utf-8"))
+    edus: list[Span] = []
+    at = 0
+    for leaf in leaves:
+        n = len(leaf.split())
+        edus.append(Span(start=tokens[at].start, end=tokens[at + n - 1].end))
+        at += n
+    if at != len(tokens):
+        raise InvariantError(f"{name}: {at} tokens in the tree, {len(tokens)} in the text.")
+    return GumDocument(name, text, tuple(edus), tuple(sentences), tuple(paragraphs), tuple(splits))
+
+
+def _text(conllu: str) -> tuple[str, list[Span], list[Span], list[int]]:
+    """The text, its tokens, its sentences, and the sentences that start a paragraph."""
+    text = ""
+    tokens: list[Span] = []
+    sentences: list[Span] = []
+    paragraphs: list[int] = []
+    for block in conllu.strip().split("\n\n"):
+        new = "# newpar\n" in block + "\n" or not text
+        text = (text.rstrip() + "\n\n" if new else text) if text else ""
+        if new:
+            paragraphs.append(len(sentences))
+        start = len(text)
+        for word, space in _words(block):
+            tokens.append(Span(start=len(text), end=len(text) + len(word)))
+            text += word + (" " if space else "")
+        sentences.append(Span(start=start, end=len(text.rstrip())))
+        text = text if text.endswith(" ") else text + " "
+    return text.rstrip(), tokens, sentences, paragraphs
+
+
+def _words(block: str) -> Iterator[tuple[str, bool]]:
+    """Each syntactic word of a sentence, and whether a space follows; parts of a contraction stand together."""
+    inside = 0  # the last word of the contraction that we are in
+    after = True
+    for line in block.splitlines():
+        fields = line.split("\t")
+        if line.startswith("#") or "." in fields[0]:
+            continue
+        space = "SpaceAfter=No" not in fields[9]
+        if "-" in fields[0]:
+            inside, after = int(fields[0].split("-")[1]), space
+            continue
+        at = int(fields[0])
+        yield fields[1], (after if at == inside else False) if at <= inside else space
+
+
+def read_dis(text: str) -> tuple[list[str], list[GoldSplit]]:
+    """The leaves' texts and the splits of a ``.dis`` tree; span attributes are not believed, wide nodes split right.
+
+    Raises:
+        InvariantError: It is no tree.
+    """
+    leaves: list[str] = []
+    splits: list[GoldSplit] = []
+    tokens = _TOKEN.findall(text)
+    _node(tokens, 0, leaves, splits)
+    splits.sort(key=lambda s: (s.start, -s.end))
+    if len(splits) != len(leaves) - 1:
+        raise InvariantError(f"{len(leaves)} leaves and {len(splits)} splits are no binary tree.")
+    return leaves, splits
+
+
+def _node(tokens: Sequence[str], at: int, leaves: list[str], splits: list[GoldSplit]) -> tuple[int, str, str]:
+    """Read the node that opens at ``at``; returns where it ends, its role and its label."""
+    role, label, leaf, at = tokens[at + 1], "span", None, at + 2
+    children: list[tuple[int, str, str]] = []
+    while tokens[at] != ")":
+        if tokens[at + 1] in {"Nucleus", "Satellite"}:
+            children.append((len(leaves), *_node(tokens, at, leaves, splits)[1:]))
+            at = _closing(tokens, at)
+        else:
+            label = tokens[at + 2] if tokens[at + 1] == "rel2par" else label
+            leaf = tokens[at + 2][2:-2] if tokens[at + 1] == "text" else leaf
+            at = _closing(tokens, at)
+    if leaf is not None:
+        leaves.append(leaf)
+    for (start, left, left_label), (mid, right, right_label) in pairwise(children):
+        nuclearity = _nuclearity(left, right)
+        name = left_label if nuclearity is Nuclearity.SN else right_label
+        splits.append(GoldSplit(start, mid, len(leaves), nuclearity, name))
+    return at + 1, role, label
+
+
+def _nuclearity(left: str, right: str) -> Nuclearity:
+    if left == right:
+        return Nuclearity.NN
+    return Nuclearity.NS if left == "Nucleus" else Nuclearity.SN
+
+
+def _closing(tokens: Sequence[str], at: int) -> int:
+    """Index behind the bracket that closes the one at ``at``."""
+    depth = 0
+    while True:
+        depth += {"(": 1, ")": -1}.get(tokens[at], 0)
+        at += 1
+        if depth == 0:
+            return at

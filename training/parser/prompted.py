@@ -1,0 +1,84 @@
+"""A prompted parser on GUM, in the measures of the trained one: text in, its own EDUs and tree out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from discorag.rst.gum_labels import class_of_relation
+from discorag.rst.parser import TreeParser
+from discorag.rst.trained.model import Model
+from discorag.rst.trained.run import layout_of
+from discorag.text.sentences import sentence_spans
+from discorag.types.chunk import Chunk
+from discorag.types.errors import ModelError
+from discorag.types.rst_tree import RstTree
+from discorag.types.span import Span
+from training.parser.gum import GoldSplit, GumDocument
+from training.parser.parseval import Counter, Node, Parseval
+from training.parser.score import gold_nodes, windows
+
+
+@dataclass
+class Prompted:
+    """What a prompted parser reaches: of ``asked`` texts ``failed`` gave no tree, and count as trees without nodes."""
+
+    asked: int = 0
+    failed: int = 0
+    counter: Counter = field(default_factory=Counter)
+
+    @property
+    def scores(self) -> Parseval:
+        """So far."""
+        return self.counter.result()
+
+
+Case = tuple[str, str, Sequence[Span], Sequence[GoldSplit]]
+"""Id and text; the gold EDUs in offsets of the text, and the tree over them."""
+
+
+def whole_documents(documents: Sequence[GumDocument]) -> list[Case]:
+    """Each document as one text."""
+    return [(d.id, d.text, d.edus, d.splits) for d in documents]
+
+
+def cut_into_windows(documents: Sequence[GumDocument], model: Model) -> list[Case]:
+    """The windows on which ``model`` is measured."""
+    found: list[Case] = []
+    for d in documents:
+        for edus, splits in windows(d, model.pieces(layout_of(d.text))):
+            start, end = edus[0].start, edus[-1].end
+            moved = [Span(start=e.start - start, end=e.end - start) for e in edus]
+            found.append((f"{d.id}-{start}", d.text[start:end], moved, splits))
+    return found
+
+
+async def score_prompted(parser: TreeParser, cases: Sequence[Case]) -> Prompted:
+    """Ask for every text's tree, as many at once as the model's gateway lets through."""
+    found = await asyncio.gather(*(_tree(parser, id, text) for id, text, _, _ in cases))
+    result = Prompted()
+    for tree, (_, _, edus, splits) in zip(found, cases, strict=True):
+        result.asked += 1
+        result.failed += tree is None
+        result.counter.add(_nodes(tree) if tree else [], gold_nodes(edus, splits))
+        starts = [e.start for e in tree.edus[1:]] if tree else []
+        result.counter.add_starts(starts, [e.start for e in edus[1:]])
+    return result
+
+
+async def _tree(parser: TreeParser, id: str, text: str) -> RstTree | None:
+    sentences = sentence_spans(text)
+    span = Span(start=0, end=len(text))
+    chunk = Chunk(id=id, doc_id=id, order=0, span=span, text=text, sentences=sentences)
+    try:
+        return (await parser.parse(chunk)).tree
+    except ModelError:
+        return None
+
+
+def _nodes(tree: RstTree) -> list[Node]:
+    edus = tree.edus
+    return [
+        Node(edus[s.start].start, edus[s.end - 1].end, s.nuclearity, class_of_relation(s.relation)) for s in tree.splits
+    ]

@@ -1,0 +1,90 @@
+"""A parser against GUM: gold EDUs, end to end, sentence leaves, windows."""
+
+# torch and tokenizers are typed in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import torch
+
+from discorag.rst.gum_labels import class_of
+from discorag.rst.trained.decode import EXACT, decode
+from discorag.rst.trained.model import JOINT_LABELS, Model, units_of
+from discorag.rst.trained.pieces import Pieces
+from discorag.rst.trained.run import edus, layout_of
+from discorag.types.span import Span
+from training.parser.gold import merged, restricted
+from training.parser.gum import GoldSplit, GumDocument
+from training.parser.parseval import Counter, Node, Parseval
+
+CASES = ("gold", "end_to_end", "sentence", "window", "window_end_to_end")
+"""Gold EDUs; own EDUs; gold sentences; the same two over windows of the encoder, which is what a chunk is."""
+_COARSE = sorted({(n, class_of(label)) for n, label in JOINT_LABELS})
+_MATRIX = np.array([[(n, class_of(label)) == group for group in _COARSE] for n, label in JOINT_LABELS], dtype=float)
+
+
+def score(
+    model: Model, documents: Sequence[GumDocument], cases: Sequence[str] = CASES, exact: int = EXACT
+) -> Mapping[str, Parseval]:
+    """Scores by case."""
+    counters = {case: Counter() for case in cases}
+    model.eval()
+    with torch.inference_mode():
+        for document in documents:
+            _one(model, document, counters, exact)
+    return {case: c.result() for case, c in counters.items()}
+
+
+def _one(model: Model, document: GumDocument, counters: Mapping[str, Counter], exact: int) -> None:
+    pieces = model.pieces(layout_of(document.text))
+    tokens = model.tokens(pieces)
+
+    def add(case: str, spans: Sequence[Span], kind: str, gold: list[Node]) -> None:
+        counters[case].add(nodes_of(model, pieces, tokens, spans, kind, exact), gold)
+
+    whole = gold_nodes(document.edus, document.splits)
+    found = edus(model, document.text, pieces, tokens)
+    if "end_to_end" in counters:
+        add("end_to_end", found, "edu", whole)
+        counters["end_to_end"].add_starts([e.start for e in found[1:]], [e.start for e in document.edus[1:]])
+    if "gold" in counters:
+        add("gold", document.edus, "edu", whole)
+    if "sentence" in counters:
+        units, tree = merged(document, document.sentences)
+        add("sentence", units, "sentence", gold_nodes(units, tree))
+    for inside, tree in windows(document, pieces):
+        if "window" in counters:
+            add("window", inside, "edu", gold_nodes(inside, tree))
+        if "window_end_to_end" in counters:
+            own = [e for e in found if inside[0].start <= e.start < inside[-1].end]
+            add("window_end_to_end", own, "edu", gold_nodes(inside, tree))
+            counters["window_end_to_end"].add_starts([e.start for e in own[1:]], [e.start for e in inside[1:]])
+
+
+def windows(document: GumDocument, pieces: Pieces) -> Iterator[tuple[list[Span], list[GoldSplit]]]:
+    """For each window of the encoder its EDUs and the gold tree over them."""
+    for first, last in pieces.windows:
+        start, end = pieces.starts[first], pieces.ends[last - 1]
+        inside = [i for i, e in enumerate(document.edus) if start <= e.start and e.end <= end]
+        if len(inside) > 1:
+            yield [document.edus[i] for i in inside], restricted(document.splits, inside)
+
+
+def nodes_of(
+    model: Model, pieces: Pieces, tokens: torch.Tensor, spans: Sequence[Span], kind: str, exact: int
+) -> list[Node]:
+    """The parser's nodes over these units."""
+    units = units_of(pieces, spans, kind)
+    [reading] = model.network.read_units(tokens, [units])
+    found: list[Node] = []
+    for d in decode(model.network, reading, units.levels, exact=exact):
+        nuclearity, label = _COARSE[int((d.label_ps @ _MATRIX).argmax())]
+        found.append(Node(spans[d.start].start, spans[d.end - 1].end, nuclearity, label))
+    return found
+
+
+def gold_nodes(spans: Sequence[Span], splits: Sequence[GoldSplit]) -> list[Node]:
+    """Gold nodes by their characters."""
+    return [Node(spans[s.start].start, spans[s.end - 1].end, s.nuclearity, class_of(s.label)) for s in splits]

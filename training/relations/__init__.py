@@ -1,0 +1,1 @@
+"""The relations between chunks, learned from GUM."""
