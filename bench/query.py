@@ -36,8 +36,8 @@ from discorag.store.edge import EdgeStore
 from discorag.store.protocol import SearchQuery, Store
 from discorag.text.tokens import TokenCounter
 from discorag.trees.builder import Builder
-from discorag.trees.builders.bisection import Bisection
-from discorag.trees.builders.flat import FlatSentences
+from discorag.trees.builders.bisection import BisectionBuilder
+from discorag.trees.builders.flat import FlatSentenceBuilder
 from discorag.trees.builders.node_text import Concat
 from discorag.trees.index import NodeScores, TreeIndex, evidence_of
 from discorag.trees.retrievers import RETRIEVERS, Asked, TreeRetrieverName
@@ -143,7 +143,7 @@ def questions(topics: int, count: int) -> list[str]:
 
 def indices(store: Store) -> dict[bool, TreeIndex]:
     """The trees of the store: flat (True) and by bisection (False)."""
-    builders: dict[bool, Builder] = {True: FlatSentences(), False: Bisection(Concat())}
+    builders: dict[bool, Builder] = {True: FlatSentenceBuilder(), False: BisectionBuilder(Concat())}
     return {flat: TreeIndex(store, SCOPE, TopicEncoder(), b, "mean") for flat, b in builders.items()}
 
 
@@ -207,7 +207,7 @@ def percentiles(milliseconds: Sequence[float]) -> tuple[float, float]:
 
 def _raw(store: Store, flat: bool, vectors: Mapping[str, Vectors]) -> Callable[[str], Awaitable[object]]:
     """The store's own search."""
-    builder = FlatSentences.name if flat else Bisection.name
+    builder = FlatSentenceBuilder.name if flat else BisectionBuilder.name
 
     async def ask(question: str) -> object:
         query = SearchQuery(vector=vectors[question], top_k=RAW_TOP_K)

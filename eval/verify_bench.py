@@ -25,7 +25,7 @@ from discorag.text.headings import build_hierarchy
 from discorag.text.terms import terms
 from discorag.types.case import Case
 from discorag.types.document import Document, Scope
-from discorag.verification.local import Verifier
+from discorag.verification.local import LocalVerifier
 from eval.datasets.reading import checked, read_lines
 from eval.errors import DataError
 
@@ -121,11 +121,11 @@ async def judge(pairs: Iterable[Pair], encoder: Encoder) -> list[bool]:
     Raises:
         ModelError: The encoder is an endpoint and fails.
     """
-    verifier = Verifier(encoder)
+    verifier = LocalVerifier(encoder)
     return [await _supported(pair, verifier) for pair in pairs]
 
 
-async def _supported(pair: Pair, verifier: Verifier) -> bool:
+async def _supported(pair: Pair, verifier: LocalVerifier) -> bool:
     document = Document(uri=pair.id, title=pair.id, text=pair.evidence)
     hierarchy = build_hierarchy(document)
     cut = cut_chunks(document, hierarchy, scope=Scope(), fingerprint="bench", counter=verifier.encoder.tokens)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from discorag.answer.engine import PlanEngine
-from discorag.answer.planning import RulePlan
+from discorag.answer.planning import RulePlanEngine
 from discorag.types.errors import ModelError
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
@@ -20,7 +20,7 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not context.use_plan:
         return {"plan": None, "ledger": stage.done(engine="off")}
     case, deps = await case_of(state, context), await context.deps()
-    local = RulePlan(deps.encoder)
+    local = RulePlanEngine(deps.encoder)
     llm = await context.llm(context.planner)
     engine: PlanEngine = llm or local
     try:

@@ -7,8 +7,8 @@ import asyncio
 from langgraph.runtime import Runtime
 
 from discorag.relations.engine import GraphEngine
-from discorag.relations.learned import LearnedGraph
-from discorag.relations.rules import RuleGraph
+from discorag.relations.learned import LearnedGraphEngine
+from discorag.relations.rules import RuleGraphEngine
 from discorag.types.errors import ModelError
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
@@ -23,7 +23,7 @@ async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
     case, deps = await case_of(state, context), await context.deps()
-    engines = RuleGraph if context.relater == "rules" else LearnedGraph
+    engines = RuleGraphEngine if context.relater == "rules" else LearnedGraphEngine
     local: GraphEngine = await asyncio.to_thread(engines, deps.encoder)  # reads its weights at first
     llm = await context.llm("local" if context.relater == "rules" else context.relater)
     engine: GraphEngine = llm or local

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from discorag.relations.follow import WIDER, Wanted, followed, wanted
-from discorag.relations.learned import LearnedGraph
+from discorag.relations.learned import LearnedGraphEngine
 from discorag.store.protocol import Hit, SearchQuery
 from discorag.store.retrieval import check_query, everything, found
 from discorag.trees.retrievers import RETRIEVERS
@@ -55,7 +55,7 @@ async def _following(query: str, asked: Wanted, state: AnswerState, context: Ans
     hits = await search(query, state, context, wider=WIDER)
     deps, scope = await context.deps(), await context.scope()
     chunks = await asyncio.to_thread(deps.store.chunks, scope, [h.chunk_id for h in hits])
-    engine = await asyncio.to_thread(LearnedGraph, deps.encoder)  # reads its weights at first
+    engine = await asyncio.to_thread(LearnedGraphEngine, deps.encoder)  # reads its weights at first
     graph = (await engine.relate(Case(query=query, chunks=tuple(chunks)))).value
     return [hits[i] for i in followed(chunks, graph, asked, context.top_k)]
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 
 from discorag.rst.units import EnglishUnits
 from discorag.trees.builder import Builder, Summariser
-from discorag.trees.builders.bisection import Bisection
+from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.clusters import ClusterBuilder
-from discorag.trees.builders.discourse import Discourse
-from discorag.trees.builders.flat import FlatChunks, FlatSentences
+from discorag.trees.builders.discourse import DiscourseBuilder
+from discorag.trees.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
 from discorag.trees.builders.headings import HeadingBuilder
 from discorag.trees.builders.node_text import Concat, NodeText, Tau
 from discorag.trees.builders.sections import SectionBuilder
-from discorag.trees.builders.slide import Slide, Snapped
-from discorag.trees.builders.unified import Unified
-from discorag.trees.builders.windows import Windows
+from discorag.trees.builders.slide import SlideBuilder, SnappedBuilder
+from discorag.trees.builders.unified import UnifiedBuilder
+from discorag.trees.builders.windows import WindowBuilder
 from discorag.trees.index import TreeIndex
 from discorag.trees.retrievers import BuilderName, TreeRetriever
 from discorag.trees.routers.llm import LlmRouter
@@ -66,19 +66,19 @@ def _text(deps: Resources) -> NodeText:
     return Tau(summariser_of(deps)) if deps.model else Concat()
 
 
-def _discourse(deps: Resources) -> Discourse:
-    return Discourse(_parser(deps), _text(deps), cache=deps.parses)
+def _discourse(deps: Resources) -> DiscourseBuilder:
+    return DiscourseBuilder(_parser(deps), _text(deps), cache=deps.parses)
 
 
 _BUILDERS: Mapping[BuilderName, Callable[[Resources], Builder]] = {
-    "flat-sentences": lambda _: FlatSentences(),
-    "flat-chunks": lambda _: FlatChunks(),
-    "bisection": lambda deps: Bisection(_text(deps)),
-    "windows": lambda deps: Windows(_text(deps)),
-    "slide": lambda _: Slide(),
-    "snapped": lambda deps: Snapped(Unified(_parser(deps), Concat(), cache=deps.parses)),
+    "flat-sentences": lambda _: FlatSentenceBuilder(),
+    "flat-chunks": lambda _: FlatChunkBuilder(),
+    "bisection": lambda deps: BisectionBuilder(_text(deps)),
+    "windows": lambda deps: WindowBuilder(_text(deps)),
+    "slide": lambda _: SlideBuilder(),
+    "snapped": lambda deps: SnappedBuilder(UnifiedBuilder(_parser(deps), Concat(), cache=deps.parses)),
     "discourse": _discourse,
-    "unified": lambda deps: Unified(_parser(deps), _text(deps), cache=deps.parses),
+    "unified": lambda deps: UnifiedBuilder(_parser(deps), _text(deps), cache=deps.parses),
     "clusters": lambda deps: ClusterBuilder(deps.encoder, summariser_of(deps), deps.encoder.tokens),
     "sections": lambda deps: SectionBuilder(deps.encoder, summariser_of(deps)),
     "headings": lambda deps: HeadingBuilder(deps.encoder.tokens),

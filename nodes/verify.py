@@ -5,7 +5,7 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from discorag.types.errors import ModelError
-from discorag.verification.local import Verifier, unverified
+from discorag.verification.local import LocalVerifier, unverified
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
@@ -19,7 +19,7 @@ async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     case, deps = await case_of(state, context), await context.deps()
     draft = state.get("draft", "")
     try:
-        answer = await Verifier(deps.encoder).verify(case, draft)
+        answer = await LocalVerifier(deps.encoder).verify(case, draft)
     except ModelError as error:
         stage.failed(error, fallback="none: every sentence is marked unsupported")
         answer = unverified(case, draft, "Verification failed; see the ledger.")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from discorag.answer.planning import RulePlan
+from discorag.answer.planning import RulePlanEngine
 from discorag.ingest.survey import survey
 from discorag.models.protocol import Encoder
-from discorag.relations.rules import RuleGraph
+from discorag.relations.rules import RuleGraphEngine
 from discorag.rst.rules import RuleParser
 from discorag.text.chunks import cut_chunks
 from discorag.text.headings import build_hierarchy
@@ -40,8 +40,8 @@ async def case_from(texts: dict[str, str], query: str, encoder: Encoder) -> Case
 
 
 async def with_graph(case: Case, encoder: Encoder) -> Case:
-    return replace(case, graph=(await RuleGraph(encoder).relate(case)).value)
+    return replace(case, graph=(await RuleGraphEngine(encoder).relate(case)).value)
 
 
 async def with_plan(case: Case, encoder: Encoder) -> Case:
-    return replace(case, plan=(await RulePlan(encoder).plan(case)).value)
+    return replace(case, plan=(await RulePlanEngine(encoder).plan(case)).value)

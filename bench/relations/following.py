@@ -22,7 +22,7 @@ from rich.progress import track
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.memo import MemoEncoder
 from discorag.relations.follow import WIDER, followed, wanted
-from discorag.relations.learned import LearnedGraph
+from discorag.relations.learned import LearnedGraphEngine
 from discorag.rst.trained.parser import TrainedParser
 from discorag.text.chunks import cut_chunks
 from discorag.text.headings import build_hierarchy
@@ -81,7 +81,7 @@ async def _ask(found: Recall, sample: Sample, chunks: Sequence[Chunk], vectors: 
     scores = vectors @ await encoder.encode_query(sample.query)
     order: list[int] = np.argsort(-scores, kind="stable").tolist()
     best = [chunks[i] for i in order[: WIDER * _TOP_K]]
-    graph = (await LearnedGraph(encoder).relate(Case(query=sample.query, chunks=tuple(best)))).value
+    graph = (await LearnedGraphEngine(encoder).relate(Case(query=sample.query, chunks=tuple(best)))).value
     chosen = followed(best, graph, asked, _TOP_K)
     given = sum(i >= _TOP_K for i in chosen)
     orders = {c.order for c in best[:_TOP_K]}

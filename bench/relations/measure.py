@@ -27,9 +27,9 @@ from discorag.disagreement.statements import Statement, opposed
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
-from discorag.relations.learned import LearnedGraph
+from discorag.relations.learned import LearnedGraphEngine
 from discorag.relations.model import FAMILIES, FIRST, NEITHER, SECOND, load_model
-from discorag.relations.rules import RuleGraph
+from discorag.relations.rules import RuleGraphEngine
 from discorag.relations.stated import INVERSE, cues_in, opening_relation
 from discorag.text.chunks import cut_chunks
 from discorag.text.headings import build_hierarchy
@@ -164,7 +164,7 @@ async def sick(folder: Path, encoder: Encoder, seed: int) -> dict[str, Any]:
     gold = np.array([int(r["entailment_judgment"] == "CONTRADICTION") for r in rows])
     baselines = {
         "majority": np.zeros_like(gold),
-        "effect claims only (RuleGraph)": np.array(claims, dtype=np.int64),
+        "effect claims only (RuleGraphEngine)": np.array(claims, dtype=np.int64),
         "one of the two is negated": np.array([int(x.denied != y.denied) for x, y, _ in pairs]),
     }
     found = Compared(binary_f1, gold, np.arange(len(gold)), ours, baselines).report(seed)
@@ -189,7 +189,7 @@ async def speed(documents: Sequence[GumDocument], encoder: Encoder, repeats: int
     for _ in range(repeats):
         cues_in.cache_clear()
         start = time.perf_counter()
-        judged = await LearnedGraph(memo).judge(case)
+        judged = await LearnedGraphEngine(memo).judge(case)
         taken.append(time.perf_counter() - start)
     return {
         "seconds_50_chunks": _short(float(np.median(taken))),
@@ -207,14 +207,14 @@ async def labels(encoder: Encoder, seed: int) -> dict[str, Any]:
     for row in track(rows, description="pairs"):
         target, source = (chunks_of(Document(uri=k, title=k, text=row[k]), encoder)[0] for k in ("target", "source"))
         case = Case(query="bench", chunks=(target, source))
-        for name, engine in (("learned", LearnedGraph(encoder)), ("rules", RuleGraph(encoder))):
+        for name, engine in (("learned", LearnedGraphEngine(encoder)), ("rules", RuleGraphEngine(encoder))):
             graph = (await engine.relate(case)).value
             said[name].append(names.index(_label(graph.edges, source.id)))
     gold = np.array([names.index(ChunkRelation(r["label"])) for r in rows])
     arrays = {name: np.array(s) for name, s in said.items()}
     clusters = np.arange(len(gold))
     found: dict[str, Any] = {
-        name: Compared(metric, gold, clusters, arrays["learned"], {"RuleGraph": arrays["rules"]}).report(seed)
+        name: Compared(metric, gold, clusters, arrays["learned"], {"RuleGraphEngine": arrays["rules"]}).report(seed)
         for name, metric in (("accuracy", accuracy), ("macro_f1", macro_f1))
     }
     related = names.index(ChunkRelation.UNRELATED)

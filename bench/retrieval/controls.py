@@ -13,7 +13,7 @@ from discorag.types.ids import digest
 from discorag.types.rst_tree import RstTree
 
 
-class RandomBranching:
+class RandomBranchingBuilder:
     """A binary tree over all sentences, every span cut anywhere with the same probability.
 
     The same document content always gets the same tree.
@@ -38,7 +38,7 @@ class RandomBranching:
         return await built_by(self.name, source, self._text, lambda start, end: chance.randrange(start + 1, end))
 
 
-class RightBranching:
+class RightBranchingBuilder:
     """Every sentence joined to all that follows.
 
     Args:

@@ -9,22 +9,22 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from bench.retrieval.controls import RandomBranching, RandomUnits, RightBranching
+from bench.retrieval.controls import RandomBranchingBuilder, RandomUnits, RightBranchingBuilder
 from bench.retrieval.forest_scores import Scored
 from bench.retrieval.kin import kin, related
 from discorag.models.protocol import Encoder
 from discorag.rst.trained.parser import TrainedParser
 from discorag.rst.units import EnglishUnits, RuleUnits
 from discorag.trees.builder import Builder
-from discorag.trees.builders.bisection import Bisection
+from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.clusters import ClusterBuilder
-from discorag.trees.builders.discourse import Discourse
-from discorag.trees.builders.flat import FlatChunks, FlatSentences
+from discorag.trees.builders.discourse import DiscourseBuilder
+from discorag.trees.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
 from discorag.trees.builders.headings import HeadingBuilder
 from discorag.trees.builders.node_text import Concat, Nuclear
 from discorag.trees.builders.sections import SectionBuilder
-from discorag.trees.builders.unified import Unified
-from discorag.trees.builders.windows import Windows
+from discorag.trees.builders.unified import UnifiedBuilder
+from discorag.trees.builders.windows import WindowBuilder
 from discorag.trees.choose.algorithm1 import Variant, algorithm1
 from discorag.trees.choose.collapsed import collapsed_tree, traversal
 from discorag.trees.choose.evidence import Evidence
@@ -57,19 +57,19 @@ def builders(encoder: Encoder) -> dict[str, Builder]:
     accurate, better = EnglishUnits(TrainedParser("accurate")), dict[str, Any]()
     extract = ExtractiveSummariser(rules)
     return {
-        "flat_sentence": FlatSentences(),
-        "flat_chunk": FlatChunks(100),
-        "bisection": Bisection(Concat()),
-        "random": RandomBranching(Concat()),
-        "right_branching": RightBranching(Concat()),
-        "windows7": Windows(Concat(), size=7, chunk_words=1),
-        "discourse": Discourse(parser, Concat(), cache=parses),
-        "discourse_nuclear": Discourse(parser, Nuclear(100), cache=parses),
-        "discourse_rules": Discourse(rules, Concat()),
-        "discourse_accurate": Discourse(accurate, Concat(), cache=better),
-        "unified": Unified(parser, Concat(), cache=parses),
-        "unified_accurate": Unified(accurate, Concat(), cache=better),
-        "unified_random": Unified(RandomUnits(), Concat()),
+        "flat_sentence": FlatSentenceBuilder(),
+        "flat_chunk": FlatChunkBuilder(100),
+        "bisection": BisectionBuilder(Concat()),
+        "random": RandomBranchingBuilder(Concat()),
+        "right_branching": RightBranchingBuilder(Concat()),
+        "windows7": WindowBuilder(Concat(), size=7, chunk_words=1),
+        "discourse": DiscourseBuilder(parser, Concat(), cache=parses),
+        "discourse_nuclear": DiscourseBuilder(parser, Nuclear(100), cache=parses),
+        "discourse_rules": DiscourseBuilder(rules, Concat()),
+        "discourse_accurate": DiscourseBuilder(accurate, Concat(), cache=better),
+        "unified": UnifiedBuilder(parser, Concat(), cache=parses),
+        "unified_accurate": UnifiedBuilder(accurate, Concat(), cache=better),
+        "unified_random": UnifiedBuilder(RandomUnits(), Concat()),
         "raptor": ClusterBuilder(encoder, extract, encoder.tokens),
         "htsir": SectionBuilder(encoder, extract),
         "headings": HeadingBuilder(encoder.tokens),

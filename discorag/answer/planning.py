@@ -26,7 +26,7 @@ LEADING_SOURCE = frozenset(
 
 
 @dataclass(frozen=True)
-class RulePlan:
+class RulePlanEngine:
     """Background first; nuclei before satellites; each point with its counter-claim beside it.
 
     Without a graph the order is that of retrieval.

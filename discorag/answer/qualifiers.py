@@ -12,7 +12,7 @@ from discorag.types.rst_relations import Nuclearity
 from discorag.types.rst_tree import Split
 
 
-def companions(chunks: tuple[Chunk, ...], table: UnitTable) -> dict[int, tuple[int, ...]]:
+def qualifiers(chunks: tuple[Chunk, ...], table: UnitTable) -> dict[int, tuple[int, ...]]:
     """For each unit of the table the units that qualify it: satellites of a relation that changes its meaning.
 
     Inside a sentence there is nothing to do, since sentences are told whole.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discorag.answer.qualifiers import companions
+from discorag.answer.qualifiers import qualifiers
 from discorag.claims.units import UnitTable
 from discorag.disagreement.pairs import at_odds
 from discorag.types.case import Case
@@ -49,7 +49,7 @@ def select(case: Case, table: UnitTable, query: Vectors) -> Selection:
 
 def _qualifiers(case: Case, table: UnitTable, chosen: list[int]) -> list[int]:
     """What the chosen units must not be told without: their source, their condition; no new statement of its own."""
-    needed = companions(case.chunks, table)
+    needed = qualifiers(case.chunks, table)
     missing = (j for i in chosen for j in needed.get(i, ()))
     return [j for j in dict.fromkeys(missing) if j not in chosen and table.units[j].statement]
 

@@ -133,7 +133,7 @@ class Odds:
     similarity: float
 
 
-def all_odds(table: UnitTable, documents: Sequence[str]) -> dict[tuple[int, int], Odds]:
+def disagreements(table: UnitTable, documents: Sequence[str]) -> dict[tuple[int, int], Odds]:
     """For each pair of chunks of different documents that are at odds, the most similar statements that are.
 
     Args:

@@ -14,7 +14,7 @@ import numpy as np
 from discorag.claims import cues
 from discorag.claims.effects import stems
 from discorag.claims.units import UnitTable, unit_table
-from discorag.disagreement.statements import all_odds
+from discorag.disagreement.statements import disagreements
 from discorag.models.protocol import Encoder
 from discorag.relations.model import (
     ACROSS,
@@ -66,7 +66,7 @@ class Judgement:
         return Judgement(self.target, self.source, relation, self.confidence, spans)
 
 
-class LearnedGraph:
+class LearnedGraphEngine:
     """Infers the graph from the chunks' sentences. Implements `discorag.relations.engine.GraphEngine`.
 
     Args:
@@ -116,7 +116,7 @@ def _judged(
     same = np.array([chunks[i].doc_id == chunks[j].doc_id for i, j in pairs])
     said = model.predict(passages, (first, second), same)
     enough = model.thresholds[np.where(same, WITHIN, ACROSS)]
-    at_odds, closest = all_odds(table, [c.doc_id for c in chunks]), similarities(passages)[0]
+    at_odds, closest = disagreements(table, [c.doc_id for c in chunks]), similarities(passages)[0]
     for row, (i, j) in enumerate(pairs):
         if found := at_odds.get((i, j)):
             spans = (table.units[found.right].span, table.units[found.left].span)

@@ -25,7 +25,7 @@ NEAR = 0.62  # ... from which they speak of the same thing
 
 
 @dataclass(frozen=True)
-class RuleGraph:
+class RuleGraphEngine:
     """Infers the graph from the chunks' sentences. ``encoder`` gives their similarity."""
 
     encoder: Encoder

@@ -35,7 +35,7 @@ class _Judgement:
 
 
 @dataclass(frozen=True)
-class Verifier:
+class LocalVerifier:
     """Traces a draft to its sources."""
 
     encoder: Encoder

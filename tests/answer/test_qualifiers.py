@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discorag.answer.qualifiers import companions
+from discorag.answer.qualifiers import qualifiers
 from discorag.answer.selection import select
 from discorag.claims.units import Unit, UnitTable
 from discorag.text.sentences import sentence_spans
@@ -36,17 +36,17 @@ def _table(chunk: Chunk) -> UnitTable:
 @pytest.mark.parametrize("relation", [Relation.CONDITION, Relation.ATTRIBUTION, Relation.CONCESSION])
 def test_what_changes_the_meaning_of_a_sentence_goes_with_it(relation: Relation):
     chunk = _chunk(relation)
-    assert companions((chunk,), _table(chunk)) == {0: (1,)}
+    assert qualifiers((chunk,), _table(chunk)) == {0: (1,)}
 
 
 def test_the_nucleus_does_not_pull_in_what_only_adds():
     chunk = _chunk(Relation.ELABORATION)
-    assert companions((chunk,), _table(chunk)) == {}
+    assert qualifiers((chunk,), _table(chunk)) == {}
 
 
 def test_the_satellite_may_stand_before_its_nucleus():
     chunk = _chunk(Relation.CONDITION, Nuclearity.SN)
-    assert companions((chunk,), _table(chunk)) == {1: (0,)}
+    assert qualifiers((chunk,), _table(chunk)) == {1: (0,)}
 
 
 def test_a_selected_claim_brings_its_condition():

@@ -9,7 +9,7 @@ from discorag.text.citations import references, without_references
 from discorag.text.terms import terms
 from discorag.types.case import Case
 from discorag.types.plan import Plan
-from discorag.verification.local import Verifier
+from discorag.verification.local import LocalVerifier
 from tests.cases import case_from, case_of, with_graph, with_plan
 from tests.conftest import EXAMPLES
 
@@ -143,7 +143,7 @@ async def test_brackets_of_a_source_are_its_own_and_stay(encoder: Encoder) -> No
     case = await case_from({"a": "Attention helps in translation [1], as others found [12]."}, "What helps?", encoder)
     draft = (await Extractor(encoder).answer(case)).value
     assert references(draft) == references("[1.1]")
-    answer = await Verifier(encoder).verify(case, draft)
+    answer = await LocalVerifier(encoder).verify(case, draft)
     assert answer.text == "Attention helps in translation [1], as others found [12]."
     assert answer.sentences[0].supported
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from discorag.claims.effects import stems
 from discorag.disagreement.statements import Statement, opposed
 from discorag.models.protocol import Encoder
-from discorag.relations.learned import Judgement, LearnedGraph
+from discorag.relations.learned import Judgement, LearnedGraphEngine
 from discorag.relations.model import NEITHER, SECOND, Inputs, RelationModel, load_model
 from discorag.relations.passages import Floats
 from discorag.relations.stated import by_date, opening_relation, stated
@@ -33,7 +33,7 @@ DAM = "The dam held back the river for a century, and the valley below it was fa
 
 
 async def related(case: Case, encoder: Encoder) -> Case:
-    return replace(case, graph=(await LearnedGraph(encoder).relate(case)).value)
+    return replace(case, graph=(await LearnedGraphEngine(encoder).relate(case)).value)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ async def test_neighbours_in_a_document_take_the_relation_that_the_later_one_sta
     ):
         other = _with_text(then, opening)
         for chunks in ((first, other), (other, first)):
-            graph = (await LearnedGraph(encoder).relate(Case(query="coffee", chunks=chunks))).value
+            graph = (await LearnedGraphEngine(encoder).relate(Case(query="coffee", chunks=chunks))).value
             assert [(e.source, e.relation) for e in graph.edges] == [(other.id, relation)]
 
 
@@ -153,7 +153,7 @@ async def test_what_one_document_states_of_another_points_from_the_one_that_stat
     }
     for order in (("a", "b"), ("b", "a")):
         case = await case_from({k: texts[k] for k in order}, "dam", encoder)
-        graph = (await LearnedGraph(encoder).relate(case)).value
+        graph = (await LearnedGraphEngine(encoder).relate(case)).value
         [edge] = graph.edges
         assert edge.relation is R.RESULTS_FROM
         assert case.number(edge.source) == order.index("b") + 1
@@ -161,10 +161,10 @@ async def test_what_one_document_states_of_another_points_from_the_one_that_stat
 
 async def test_every_ordered_pair_gets_a_label_and_the_graph_is_one_edge_at_most_of_two(encoder: Encoder) -> None:
     case = await case_of("vitamin-d", FLU, encoder, k=10)
-    judged = await LearnedGraph(encoder).judge(case)
+    judged = await LearnedGraphEngine(encoder).judge(case)
     assert sorted((j.source, j.target) for j in judged) == [(i, j) for i in range(10) for j in range(10) if i != j]
     assert all(0 <= j.confidence <= 1 for j in judged)
-    graph = (await LearnedGraph(encoder).relate(case)).value
+    graph = (await LearnedGraphEngine(encoder).relate(case)).value
     assert len({frozenset({e.source, e.target}) for e in graph.edges}) == len(graph.edges)
 
 
@@ -178,15 +178,15 @@ async def test_texts_without_anything_in_common_are_unrelated(encoder: Encoder) 
 @pytest.mark.parametrize("n", [0, 1])
 async def test_fewer_than_two_chunks_have_no_edges(n: int, encoder: Encoder) -> None:
     case = await case_from({"a": "Beans are roasted."} if n else {}, "coffee", encoder)
-    outcome = await LearnedGraph(encoder).relate(case)
+    outcome = await LearnedGraphEngine(encoder).relate(case)
     assert len(outcome.value.chunks) == n
     assert outcome.value.edges == ()
-    assert await LearnedGraph(encoder).judge(case) == ()
+    assert await LearnedGraphEngine(encoder).judge(case) == ()
 
 
 async def test_the_same_chunks_give_the_same_labels(encoder: Encoder) -> None:
     case = await case_of("tides", "Why are some tides higher than others?", encoder, k=10)
-    assert await LearnedGraph(encoder).judge(case) == await LearnedGraph(encoder).judge(case)
+    assert await LearnedGraphEngine(encoder).judge(case) == await LearnedGraphEngine(encoder).judge(case)
 
 
 async def test_fifty_encoded_chunks_are_related_in_well_under_the_time_of_a_query(encoder: Encoder) -> None:
@@ -194,7 +194,7 @@ async def test_fifty_encoded_chunks_are_related_in_well_under_the_time_of_a_quer
     case = await case_from(texts, "tides", encoder)
     case = replace(case, chunks=case.chunks[:50])
     assert len(case.chunks) == 50
-    engine = LearnedGraph(encoder)
+    engine = LearnedGraphEngine(encoder)
     await engine.relate(case)
     start = time.perf_counter()
     assert len(await engine.judge(case)) == 2450
@@ -249,7 +249,7 @@ def test_scores_of_training_are_the_textbook_ones() -> None:
 
 
 def test_missing_weights_are_an_error_that_says_how_to_make_them(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with pytest.raises(ConfigError, match="training.relations.train"):
+    with pytest.raises(ConfigError, match=r"training\.relations\.train"):
         load_model(tmp_path_factory.mktemp("none") / "none.safetensors")
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from discorag.store.base import ShardStore
 from discorag.store.protocol import SearchQuery
-from discorag.trees.builders.flat import FlatSentences
+from discorag.trees.builders.flat import FlatSentenceBuilder
 from discorag.trees.index import TreeIndex
 from discorag.types.errors import NotFoundError
 from tests.store.samples import SCOPE, TreeSample, sample, scores_of, tree_of, unit
@@ -115,7 +115,7 @@ def test_a_replaced_document_takes_its_tree_along_and_leaves_its_neighbours(stor
 
 @pytest.fixture
 def index(store: ShardStore) -> TreeIndex:
-    builder = FlatSentences()
+    builder = FlatSentenceBuilder()
     return TreeIndex(store, SCOPE, HashingEncoder(), builder, "mean")
 
 

@@ -19,8 +19,8 @@ from discorag.store.outline import Shape
 from discorag.store.protocol import SearchQuery
 from discorag.text.bm25 import Bm25, Runs, TermCounts
 from discorag.text.terms import K1, B, terms
-from discorag.trees.builders.bisection import Bisection
-from discorag.trees.builders.flat import FlatSentences
+from discorag.trees.builders.bisection import BisectionBuilder
+from discorag.trees.builders.flat import FlatSentenceBuilder
 from discorag.trees.builders.node_text import Concat
 from discorag.trees.forest import Forest
 from discorag.trees.index import NodeScores, TreeIndex, fused
@@ -86,9 +86,9 @@ def test_fused_ranks_add_up_and_equal_scores_go_in_order() -> None:
     assert both == pytest.approx([1 / 63 + 1 / 61, 1 / 61 + 1 / 62, 1 / 62 + 1 / 63])
 
 
-@pytest.mark.parametrize("builder", [FlatSentences(), Bisection(Concat())], ids=["flat", "bisection"])
+@pytest.mark.parametrize("builder", [FlatSentenceBuilder(), BisectionBuilder(Concat())], ids=["flat", "bisection"])
 async def test_a_query_over_the_store_ranks_nodes_as_the_benchmark_does(
-    tmp_path: Path, builder: FlatSentences | Bisection
+    tmp_path: Path, builder: FlatSentenceBuilder | BisectionBuilder
 ) -> None:
     encoder, asked = TopicEncoder(), ["Topic0 w17 w4", "Topic1 w9 w8 w7 w6 w5"]
     with EdgeStore(tmp_path, dimension=DIMENSION, encoder_version=encoder.version) as store:

@@ -9,7 +9,7 @@ from bench.build_process import SCOPE, put_whole
 from bench.query import DIMENSION, TopicEncoder, made_document
 from discorag.store.edge import EdgeStore
 from discorag.store.protocol import SearchQuery
-from discorag.trees.builders.bisection import Bisection
+from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.node_text import Concat
 from discorag.trees.index import TreeIndex, evidence_of
 from discorag.types.errors import StoreError
@@ -21,7 +21,7 @@ WORDS = 10_000
 async def opened(store: EdgeStore, *numbers: int) -> tuple[TreeIndex, list[str]]:
     documents = [made_document(i) for i in numbers]
     ids = [put_whole(store, d, await ENCODER.encode_query(d.title)) for d in documents]
-    index = TreeIndex(store, SCOPE, ENCODER, Bisection(Concat()), "mean")
+    index = TreeIndex(store, SCOPE, ENCODER, BisectionBuilder(Concat()), "mean")
     await index.ensure(ids)
     return index, ids
 

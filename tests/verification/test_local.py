@@ -8,7 +8,7 @@ from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge, RhetoricalGraph
 from discorag.types.plan import Plan
 from discorag.types.span import Span
-from discorag.verification.local import Verifier
+from discorag.verification.local import LocalVerifier
 from tests.cases import case_from
 
 SOURCES = {
@@ -26,7 +26,7 @@ async def verified(draft: str, encoder: Encoder, *, plan: str | None = None, gra
         plan=Plan(paragraph=plan) if plan else None,
         graph=RhetoricalGraph(chunks=ids, edges=(edge,)) if graph else None,
     )
-    return await Verifier(encoder).verify(case, draft)
+    return await LocalVerifier(encoder).verify(case, draft)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ async def test_a_disagreement_stated_in_both_directions_is_reported_once(encoder
     )
     case = replace(case, graph=RhetoricalGraph(chunks=(a, b), edges=edges))
     draft = "Daily vitamin D lowered the incidence of influenza by 12 % [1]. Supplements had no significant effect [2]."
-    assert len((await Verifier(encoder).verify(case, draft)).disagreements) == 1
+    assert len((await LocalVerifier(encoder).verify(case, draft)).disagreements) == 1
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ async def test_a_disagreement_stated_in_both_directions_is_reported_once(encoder
 )
 async def test_a_lost_speaker_or_negation_is_never_supported(source: str, draft: str, encoder: Encoder) -> None:
     case = await case_from({"a": source}, "Does zinc help?", encoder)
-    assert not (await Verifier(encoder).verify(case, draft)).sentences[0].supported
+    assert not (await LocalVerifier(encoder).verify(case, draft)).sentences[0].supported
 
 
 async def test_a_unit_is_read_with_the_sentence_that_it_is_a_part_of(encoder: Encoder) -> None:
@@ -144,7 +144,7 @@ async def test_a_unit_is_read_with_the_sentence_that_it_is_a_part_of(encoder: En
         )
         for _ in "a"
     )
-    answer = await Verifier(encoder).verify(replace(case, chunks=parts), "Zinc harms children in winter [1].")
+    answer = await LocalVerifier(encoder).verify(replace(case, chunks=parts), "Zinc harms children in winter [1].")
     assert "only said" in answer.sentences[0].reason
 
 
@@ -153,5 +153,5 @@ async def test_a_number_is_looked_for_among_the_evidence_even_if_its_words_are_f
 ) -> None:
     text = "A fire took the booking site down on Thursday. About 200 bookings could not be recovered."
     case = await case_from({"a": text}, "What was lost?", encoder)
-    answer = await Verifier(encoder).verify(case, "After the fire, 200 bookings were lost [1].")
+    answer = await LocalVerifier(encoder).verify(case, "After the fire, 200 bookings were lost [1].")
     assert "200" in "".join(e.text for e in answer.sentences[0].evidence)

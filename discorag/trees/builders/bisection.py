@@ -15,7 +15,7 @@ Cut = Callable[[int, int], int]
 """Where to cut units ``[start, end)``: the first unit of the right side."""
 
 
-class Bisection:
+class BisectionBuilder:
     """Halves of halves of the document's sentences; the left one is the larger if one must be.
 
     Args:

@@ -26,7 +26,7 @@ class DiscourseBuilt(Built):
     reused: int = 0
 
 
-class Discourse:
+class DiscourseBuilder:
     """Parses every paragraph, then the texts of the paragraphs' roots, and puts the trees into one.
 
     A paragraph of one sentence is a leaf of the document's tree. With a cache, a document in which one paragraph

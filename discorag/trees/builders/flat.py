@@ -7,7 +7,7 @@ from discorag.trees.builders.leaves import chunk_leaves, sentence_leaves
 from discorag.types.retrieval_tree import RetrievalTree
 
 
-class FlatSentences:
+class FlatSentenceBuilder:
     """Sentences, and nothing above them."""
 
     name = "flat-sentences"
@@ -18,7 +18,7 @@ class FlatSentences:
         return Built(RetrievalTree(builder=self.name, nodes=sentence_leaves(source)))
 
 
-class FlatChunks:
+class FlatChunkBuilder:
     """Whole sentences up to ``words`` words together, and nothing above them."""
 
     name = "flat-chunks"

@@ -17,7 +17,7 @@ WIDTHS = (2, 4, 8, 16)
 _WORDS = 256  # of a node's text: what an encoder reads of it
 
 
-class Slide:
+class SlideBuilder:
     """Every run of 2, 4, 8 or 16 neighbouring sentences is a node above them.
 
     Args:
@@ -41,7 +41,7 @@ class Slide:
         return Built(_over(leaves, runs, self.name))
 
 
-class Snapped:
+class SnappedBuilder:
     """Runs of up to ``widest`` sentences that are subtrees of a tree, or neighbouring subtrees (`snapped_windows`).
 
     Args:

@@ -14,7 +14,7 @@ from discorag.types.hierarchy import Hierarchy, Kind
 from discorag.types.rst_tree import RstTree
 
 
-class Unified:
+class UnifiedBuilder:
     """Document over sections over paragraphs, as many as there are; a binary RST tree over a paragraph's sentences.
 
     A section's heading is its first child, and the node carries it. What would be the only child of a node stands in

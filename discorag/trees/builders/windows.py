@@ -10,7 +10,7 @@ from discorag.trees.builders.node_text import Branch, Growth, NodeText
 from discorag.types.errors import ConfigError
 
 
-class Windows:
+class WindowBuilder:
     """Neighbouring nodes joined ``size`` at a time until there is one.
 
     A window that holds one node only leaves it to the next layer.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bench.retrieval.controls import RandomBranching, RightBranching
+from bench.retrieval.controls import RandomBranchingBuilder, RightBranchingBuilder
 from discorag.rst.units import RuleUnits
 from discorag.trees.builder import Builder, Summariser, Summary
-from discorag.trees.builders.bisection import Bisection
+from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.clusters import ClusterBuilder, ClusterSizes
-from discorag.trees.builders.discourse import Discourse
-from discorag.trees.builders.flat import FlatChunks, FlatSentences
+from discorag.trees.builders.discourse import DiscourseBuilder
+from discorag.trees.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
 from discorag.trees.builders.headings import HeadingBuilder
 from discorag.trees.builders.node_text import Concat, NodeText, Tau
 from discorag.trees.builders.sections import SectionBuilder
-from discorag.trees.builders.slide import Slide, Snapped
-from discorag.trees.builders.unified import Unified
-from discorag.trees.builders.windows import Windows
+from discorag.trees.builders.slide import SlideBuilder, SnappedBuilder
+from discorag.trees.builders.unified import UnifiedBuilder
+from discorag.trees.builders.windows import WindowBuilder
 from discorag.types.words import first_words
 from tests.trees.hashing import HashingEncoder
 
@@ -46,9 +46,21 @@ def every_builder(
     encoder = HashingEncoder()
     text = text or (Tau(summariser, tau=0, words=20) if summariser else Concat())
     summaries = summariser or Heads()
-    discourse = Discourse(RuleUnits(), text)
-    made: list[Builder] = [FlatSentences(), FlatChunks(), Bisection(text), Windows(text), Slide(), Snapped(discourse)]
-    made += [discourse, Unified(RuleUnits(), text), SectionBuilder(encoder, summaries), HeadingBuilder(encoder.tokens)]
+    discourse = DiscourseBuilder(RuleUnits(), text)
+    made: list[Builder] = [
+        FlatSentenceBuilder(),
+        FlatChunkBuilder(),
+        BisectionBuilder(text),
+        WindowBuilder(text),
+        SlideBuilder(),
+        SnappedBuilder(discourse),
+    ]
+    made += [
+        discourse,
+        UnifiedBuilder(RuleUnits(), text),
+        SectionBuilder(encoder, summaries),
+        HeadingBuilder(encoder.tokens),
+    ]
     made.append(ClusterBuilder(encoder, summaries, encoder.tokens, ClusterSizes(chunk_tokens=chunk_tokens)))
-    made += [RandomBranching(text), RightBranching(text)]
+    made += [RandomBranchingBuilder(text), RightBranchingBuilder(text)]
     return {builder.name: builder for builder in made}

@@ -12,7 +12,7 @@ from bench.retrieval.controls import RightBranchingUnits
 from discorag.rst.trained.parser import TrainedParser
 from discorag.rst.units import EnglishUnits, RuleUnits, Unit
 from discorag.trees.builder import Source, Summary
-from discorag.trees.builders.discourse import Discourse
+from discorag.trees.builders.discourse import DiscourseBuilder
 from discorag.trees.builders.node_text import Concat, Nuclear, Tau
 from discorag.trees.summarise import ExtractiveSummariser, LlmSummariser
 from discorag.types.rst_relations import Relation
@@ -49,18 +49,18 @@ class _Noted:
 @given(sources)
 async def test_it_is_one_binary_tree_over_all_sentences(source: Source):
     for text in (Concat(), Nuclear(), Tau(ExtractiveSummariser(), tau=4, words=4)):
-        tree = checked(source, (await Discourse(RuleUnits(), text).build(source)).tree)
+        tree = checked(source, (await DiscourseBuilder(RuleUnits(), text).build(source)).tree)
         assert len(tree.nodes) == 2 * tree.leaves - 1
 
 
 async def test_each_paragraphs_tree_stands_where_the_documents_tree_had_a_leaf():
-    tree = checked(_THREE, (await Discourse(RightBranchingUnits(), Concat()).build(_THREE)).tree)
+    tree = checked(_THREE, (await DiscourseBuilder(RightBranchingUnits(), Concat()).build(_THREE)).tree)
     assert below(tree) == {(1, 2), (0, 1, 2), (4, 5), (3, 4, 5), (0, 1, 2, 3, 4, 5)}
 
 
 async def test_the_second_parse_is_over_the_texts_of_the_paragraphs_roots():
     parser = _Noted()
-    await Discourse(parser, Tau(_Initials(), tau=5)).build(_THREE)
+    await DiscourseBuilder(parser, Tau(_Initials(), tau=5)).build(_THREE)
     assert parser.asked == [
         (("Ann ate.", "Bob bit.", "Cid cut."), "sentence"),
         (("Eva ebbed.", "Flo fed."), "sentence"),
@@ -71,19 +71,21 @@ async def test_the_second_parse_is_over_the_texts_of_the_paragraphs_roots():
 @pytest.mark.parametrize(("tau", "text"), [(4, "A+B"), (5, "Ann ate. Bob bit.")])
 async def test_texts_of_exactly_tau_words_are_summarised_and_of_one_less_put_together(tau: int, text: str):
     source = source_of("Ann ate. Bob bit.")
-    tree = (await Discourse(RuleUnits(), Tau(_Initials(), tau=tau)).build(source)).tree
+    tree = (await DiscourseBuilder(RuleUnits(), Tau(_Initials(), tau=tau)).build(source)).tree
     assert tree.nodes[-1].text == text
 
 
 async def test_tau_zero_summarises_every_inner_node_bottom_up():
     tree = (
-        await Discourse(RightBranchingUnits(), Tau(_Initials(), tau=0)).build(source_of("Ann ate. Bob bit. Cid cut."))
+        await DiscourseBuilder(RightBranchingUnits(), Tau(_Initials(), tau=0)).build(
+            source_of("Ann ate. Bob bit. Cid cut.")
+        )
     ).tree
     assert [node.text for node in tree.nodes[3:]] == ["B+C", "A+B"]
 
 
 async def test_nodes_carry_the_parsers_relation():
-    tree = (await Discourse(RuleUnits(), Concat()).build(source_of("Iron rusts. For example, nails do."))).tree
+    tree = (await DiscourseBuilder(RuleUnits(), Concat()).build(source_of("Iron rusts. For example, nails do."))).tree
     assert tree.nodes[-1].relation == Relation.EXAMPLE
 
 
@@ -96,13 +98,13 @@ async def test_nuclear_text_takes_the_nucleus_first_and_keeps_text_order():
         (4, "Ann ate. Dan dug."),
         (8, "Ann ate. Bob bit. Cid cut. Dan dug."),
     ]:
-        tree = (await Discourse(LastNuclear(), Nuclear(words)).build(source)).tree
+        tree = (await DiscourseBuilder(LastNuclear(), Nuclear(words)).build(source)).tree
         assert tree.nodes[-1].text == text
 
 
 async def test_with_a_cache_only_a_changed_paragraph_and_what_is_above_are_parsed():
     cache: dict[str, RstTree] = {}
-    builder = Discourse(RuleUnits(), Concat(), cache=cache)
+    builder = DiscourseBuilder(RuleUnits(), Concat(), cache=cache)
     first = await builder.build(_THREE)
     assert (first.parsed, first.reused) == (3, 0)
     again = await builder.build(_THREE)
@@ -111,39 +113,39 @@ async def test_with_a_cache_only_a_changed_paragraph_and_what_is_above_are_parse
     changed = source_of(_THREE.document.text.replace("Flo fed.", "Gus got."))
     built = await builder.build(changed)
     assert (built.parsed, built.reused) == (2, 1)
-    assert built.tree == (await Discourse(RuleUnits(), Concat()).build(changed)).tree
+    assert built.tree == (await DiscourseBuilder(RuleUnits(), Concat()).build(changed)).tree
 
 
 async def test_another_parser_does_not_get_the_cached_trees():
     cache: dict[str, RstTree] = {}
-    await Discourse(RuleUnits(), Concat(), cache=cache).build(_THREE)
-    assert (await Discourse(RightBranchingUnits(), Concat(), cache=cache).build(_THREE)).reused == 0
+    await DiscourseBuilder(RuleUnits(), Concat(), cache=cache).build(_THREE)
+    assert (await DiscourseBuilder(RightBranchingUnits(), Concat(), cache=cache).build(_THREE)).reused == 0
 
 
 async def test_the_trained_parser_reads_english_and_the_rules_the_rest():
     parser = EnglishUnits(TrainedParser("fast"))
     english = source_of("Iron rusts because it is wet. However, gold does not. It is noble.\n\nRings are of gold.")
-    tree = checked(english, (await Discourse(parser, Concat()).build(english)).tree)
+    tree = checked(english, (await DiscourseBuilder(parser, Concat()).build(english)).tree)
     assert tree.nodes[-1].relation
     for text in ("铁会生锈。金不会。因此戒指是金的。\n\n戒指是金的。", "Iron rusts. 铁会生锈。\n\n\u200b\n\n\u200b"):
         source = source_of(text)
-        checked(source, (await Discourse(parser, Concat()).build(source)).tree)
+        checked(source, (await DiscourseBuilder(parser, Concat()).build(source)).tree)
 
 
 async def test_one_sentence_is_one_leaf_and_takes_no_parse():
-    built = await Discourse(RuleUnits(), Concat()).build(source_of("Alone."))
+    built = await DiscourseBuilder(RuleUnits(), Concat()).build(source_of("Alone."))
     assert (len(built.tree.nodes), built.parsed) == (1, 0)
 
 
 async def test_a_paragraph_of_five_thousand_sentences_is_built():
     source = source_of(" ".join(f"Sentence {i} is here." for i in range(5000)))
-    tree = (await Discourse(RuleUnits(), Nuclear()).build(source)).tree
+    tree = (await DiscourseBuilder(RuleUnits(), Nuclear()).build(source)).tree
     assert (tree.leaves, len(tree.nodes), tree.nodes[-1].layer) == (5000, 9999, 4999)
 
 
 async def test_ten_thousand_paragraphs_of_one_line_are_built():
     source = source_of("\n\n".join(f"Line {i} is here." for i in range(10_000)))
-    built = await Discourse(RuleUnits(), Concat()).build(source)
+    built = await DiscourseBuilder(RuleUnits(), Concat()).build(source)
     assert (built.tree.leaves, len(built.tree.nodes), built.parsed) == (10_000, 19_999, 1)
 
 
@@ -153,7 +155,7 @@ async def test_where_the_model_fails_on_a_node_its_text_is_extractive_and_the_fa
 
     with ScriptedServer(model) as server:
         summariser = LlmSummariser(gateway(server), prompts.load("summary"), ExtractiveSummariser())
-        built = await Discourse(RightBranchingUnits(), Tau(summariser, tau=0, words=2)).build(_THREE)
+        built = await DiscourseBuilder(RightBranchingUnits(), Tau(summariser, tau=0, words=2)).build(_THREE)
     texts = {built.tree.leaves_of[i]: n.text for i, n in enumerate(built.tree.nodes)}
     assert (texts[0, 1, 2], texts[4, 5]) == ("Summed up.", "Eva ebbed.")
     assert texts[0, 1, 2, 3, 4, 5] == "Summed up."

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from discorag.trees.builder import Source
-from discorag.trees.builders.flat import FlatChunks, FlatSentences
+from discorag.trees.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
 from discorag.trees.builders.leaves import chunk_leaves, paragraph_leaves
 from discorag.types.errors import EmptyDocumentError
 from discorag.types.hierarchy import Kind
@@ -19,7 +19,7 @@ def _chunks(text: str, words: int) -> list[str]:
 
 @given(sources)
 async def test_flat_sentences_are_the_sentences_and_nothing_else(source: Source):
-    tree = (await FlatSentences().build(source)).tree
+    tree = (await FlatSentenceBuilder().build(source)).tree
     assert tree.leaves == len(tree.nodes)
     assert [n.spans[0] for n in tree.nodes] == [n.span for _, n in source.hierarchy.of_kind(Kind.SENTENCE)]
     assert all(n.text == n.spans[0].of(source.document.text) for n in tree.nodes)
@@ -27,7 +27,7 @@ async def test_flat_sentences_are_the_sentences_and_nothing_else(source: Source)
 
 @given(sources)
 async def test_chunks_hold_every_sentence_once_and_are_slices(source: Source):
-    tree = (await FlatChunks(words=5).build(source)).tree
+    tree = (await FlatChunkBuilder(words=5).build(source)).tree
     sentences = [n.span for _, n in source.hierarchy.of_kind(Kind.SENTENCE)]
     held = [s for n in tree.nodes for s in sentences if n.spans[0].contains(s)]
     assert held == sentences
@@ -54,4 +54,4 @@ def test_paragraphs_are_ranges_of_sentence_leaves():
 
 async def test_a_blank_document_is_refused():
     with pytest.raises(EmptyDocumentError, match=r"d\.md holds no sentence"):
-        await FlatSentences().build(source_of(" \n"))
+        await FlatSentenceBuilder().build(source_of(" \n"))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from discorag.rst.units import RuleUnits
-from discorag.trees.builders.bisection import Bisection
-from discorag.trees.builders.discourse import Discourse, DiscourseBuilt
+from discorag.trees.builders.bisection import BisectionBuilder
+from discorag.trees.builders.discourse import DiscourseBuilder, DiscourseBuilt
 from discorag.trees.builders.node_text import Concat
-from discorag.trees.builders.slide import Slide, Snapped
+from discorag.trees.builders.slide import SlideBuilder, SnappedBuilder
 from discorag.types.retrieval_tree import RetrievalTree
 from tests.trees.builders.checks import source_of
 
@@ -19,21 +19,21 @@ def runs(tree: RetrievalTree) -> list[tuple[int, int]]:
 
 
 async def test_every_run_of_each_width_is_a_node_also_those_at_the_ends() -> None:
-    tree = (await Slide((2, 5)).build(_SIX)).tree
+    tree = (await SlideBuilder((2, 5)).build(_SIX)).tree
     assert runs(tree) == [(0, 2), (1, 3), (2, 4), (3, 5), (4, 6), (0, 5), (1, 6)]
     assert tree.nodes[6].text == "Ann ate. Bob bit."
 
 
 async def test_widths_are_two_to_sixteen_and_wider_ones_than_the_document_are_left_out() -> None:
-    tree = (await Slide().build(_SIX)).tree
+    tree = (await SlideBuilder().build(_SIX)).tree
     assert {end - start for start, end in runs(tree)} == {2, 4}
-    sixteen = (await Slide().build(source_of(" ".join(f"Sam{i} ate." for i in range(16))))).tree
+    sixteen = (await SlideBuilder().build(source_of(" ".join(f"Sam{i} ate." for i in range(16))))).tree
     assert runs(sixteen)[-1] == (0, 16)
 
 
 async def test_snapped_windows_are_subtrees_and_pairs_of_subtrees_that_touch() -> None:
     # By hand: bisection of six joins ((0 1) 2) and ((3 4) 5). Leaves 1 to 3 are no two subtrees: 1-2 cuts 0-1.
-    tree = (await Snapped(Bisection(Concat())).build(_SIX)).tree
+    tree = (await SnappedBuilder(BisectionBuilder(Concat())).build(_SIX)).tree
     subtrees = {(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (0, 2), (0, 3), (3, 5), (3, 6), (0, 6)}
     pairs = {(a, d) for a, b in subtrees for c, d in subtrees if b == c}
     assert set(runs(tree)) == {run for run in subtrees | pairs if run[1] - run[0] > 1}
@@ -41,11 +41,13 @@ async def test_snapped_windows_are_subtrees_and_pairs_of_subtrees_that_touch() -
 
 
 async def test_snapped_windows_are_no_wider_than_allowed() -> None:
-    tree = (await Snapped(Bisection(Concat()), widest=3).build(_SIX)).tree
+    tree = (await SnappedBuilder(BisectionBuilder(Concat()), widest=3).build(_SIX)).tree
     assert max(end - start for start, end in runs(tree)) == 3
 
 
 async def test_snapped_tells_what_the_tree_below_it_took() -> None:
-    built = await Snapped(Discourse(RuleUnits(), Concat())).build(source_of("Ann ate. Bob bit.\n\nCid cut."))
+    built = await SnappedBuilder(DiscourseBuilder(RuleUnits(), Concat())).build(
+        source_of("Ann ate. Bob bit.\n\nCid cut.")
+    )
     assert isinstance(built, DiscourseBuilt)
     assert (built.parsed, built.tree.builder) == (2, "snapped")

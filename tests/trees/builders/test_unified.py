@@ -9,10 +9,10 @@ from bench.retrieval.controls import RightBranchingUnits
 from discorag.models.protocol import Encoder
 from discorag.rst.units import RuleUnits
 from discorag.trees.builder import Source, inner
-from discorag.trees.builders.bisection import Bisection
-from discorag.trees.builders.flat import FlatSentences
+from discorag.trees.builders.bisection import BisectionBuilder
+from discorag.trees.builders.flat import FlatSentenceBuilder
 from discorag.trees.builders.node_text import Concat, Nuclear, Tau
-from discorag.trees.builders.unified import Unified
+from discorag.trees.builders.unified import UnifiedBuilder
 from discorag.trees.summarise import ExtractiveSummariser
 from discorag.trees.vectors import node_vectors
 from discorag.types.retrieval_tree import RetrievalTree
@@ -25,57 +25,61 @@ _TEXT = "Opening line.\n\n# Metals\n\nIron rusts. It is wet.\n\nGold shines.\n\n
 @given(sources)
 async def test_it_is_one_tree_over_all_sentences(source: Source):
     for text in (Concat(), Nuclear(5), Tau(ExtractiveSummariser(), tau=4, words=4)):
-        checked(source, (await Unified(RuleUnits(), text).build(source)).tree)
+        checked(source, (await UnifiedBuilder(RuleUnits(), text).build(source)).tree)
 
 
 async def test_sections_stand_over_their_heading_paragraphs_and_subsections():
     source = source_of(_TEXT)
-    tree = checked(source, (await Unified(RightBranchingUnits(), Concat()).build(source)).tree)
+    tree = checked(source, (await UnifiedBuilder(RightBranchingUnits(), Concat()).build(source)).tree)
     assert below(tree) == {(2, 3), (5, 6), (1, 2, 3, 4, 5, 6), (0, 1, 2, 3, 4, 5, 6, 7)}
     headings = {tree.leaves_of[i]: n.heading for i, n in enumerate(tree.nodes) if n.heading}
     assert headings == {(1, 2, 3, 4, 5, 6): "Metals", (5, 6): "Rings"}
 
 
 async def test_paragraphs_have_relations_and_sections_none():
-    tree = (await Unified(RuleUnits(), Concat()).build(source_of(_TEXT))).tree
+    tree = (await UnifiedBuilder(RuleUnits(), Concat()).build(source_of(_TEXT))).tree
     assert {tree.leaves_of[i] for i, n in enumerate(tree.nodes) if n.relation} == {(2, 3)}
 
 
 async def test_a_summary_of_a_section_stands_under_its_heading():
     source = source_of("# Metals\n\nIron rusts. It is wet.\n\nGold shines.")
-    tree = (await Unified(RuleUnits(), Tau(ExtractiveSummariser(), tau=0, words=4)).build(source)).tree
+    tree = (await UnifiedBuilder(RuleUnits(), Tau(ExtractiveSummariser(), tau=0, words=4)).build(source)).tree
     assert tree.nodes[-1].text.startswith("Metals\n")
 
 
 async def test_nuclear_text_of_a_section_opens_with_its_heading():
-    tree = (await Unified(RuleUnits(), Nuclear(4)).build(source_of("# Metals\n\nIron rusts.\n\nGold shines."))).tree
+    tree = (
+        await UnifiedBuilder(RuleUnits(), Nuclear(4)).build(source_of("# Metals\n\nIron rusts.\n\nGold shines."))
+    ).tree
     assert tree.nodes[-1].text == "# Metals Iron rusts."
 
 
 async def test_with_a_cache_only_a_changed_paragraph_is_parsed():
     cache: dict[str, RstTree] = {}
     text = "# A\n\nBob bit. Cid cut.\n\nDan dug. Eva ebbed."
-    await Unified(RuleUnits(), Concat(), cache=cache).build(source_of(text))
-    built = await Unified(RuleUnits(), Concat(), cache=cache).build(source_of(text.replace("Eva ebbed.", "Flo fed.")))
+    await UnifiedBuilder(RuleUnits(), Concat(), cache=cache).build(source_of(text))
+    built = await UnifiedBuilder(RuleUnits(), Concat(), cache=cache).build(
+        source_of(text.replace("Eva ebbed.", "Flo fed."))
+    )
     assert (built.parsed, built.reused) == (1, 1)
 
 
 async def test_ten_thousand_paragraphs_of_one_line_hang_on_the_document():
     source = source_of("\n\n".join(f"Line {i} is here." for i in range(10_000)))
     for text in (Concat(), Nuclear()):
-        tree = (await Unified(RuleUnits(), text).build(source)).tree
+        tree = (await UnifiedBuilder(RuleUnits(), text).build(source)).tree
         assert (len(tree.nodes), len(tree.nodes[-1].children)) == (10_001, 10_000)
 
 
 async def test_vectors_of_texts_are_the_encoders(encoder: Encoder):
-    tree = (await Bisection(Concat()).build(source_of("Iron rusts. Gold shines. Rings last."))).tree
+    tree = (await BisectionBuilder(Concat()).build(source_of("Iron rusts. Gold shines. Rings last."))).tree
     vectors = await node_vectors(tree, encoder, "text")
     assert vectors.shape == (5, encoder.dimension)
     np.testing.assert_allclose(vectors, await encoder.encode_documents([n.text for n in tree.nodes]), atol=1e-5)
 
 
 async def test_a_mean_vector_points_where_its_leaves_do_and_has_length_one(encoder: Encoder):
-    tree = (await Bisection(Concat()).build(source_of("Iron rusts. Gold shines. Rings last."))).tree
+    tree = (await BisectionBuilder(Concat()).build(source_of("Iron rusts. Gold shines. Rings last."))).tree
     vectors = await node_vectors(tree, encoder, "mean")
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     for i, leaves in enumerate(tree.leaves_of):
@@ -84,7 +88,7 @@ async def test_a_mean_vector_points_where_its_leaves_do_and_has_length_one(encod
 
 
 async def test_a_leaf_under_two_parents_counts_once_in_their_common_mean(encoder: Encoder):
-    nodes = list((await FlatSentences().build(source_of("Iron rusts. Gold shines. Rings last."))).tree.nodes)
+    nodes = list((await FlatSentenceBuilder().build(source_of("Iron rusts. Gold shines. Rings last."))).tree.nodes)
     nodes.append(inner(nodes, [0, 1], "a"))
     nodes.append(inner(nodes, [1, 2], "b"))
     nodes.append(inner(nodes, [3, 4], "c"))
