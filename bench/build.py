@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.build_process import WORDS, Timing
-from discorag.trees.retrievers import BuilderName
+from discorag.trees.registry import RETRIEVERS
 from discorag.types.errors import ConfigError, InvariantError
 
 OUT = Path("bench/results/build.json")
@@ -31,7 +31,7 @@ FITTED = 10_000
 """Sizes from here on count for the exponent: below, what every tree costs whatever its length weighs too much."""
 RDR2_DOCUMENTS_PER_S = 600
 """Document structure trees a second on one core (RDR²)."""
-BUILDERS: tuple[BuilderName, ...] = get_args(BuilderName)
+BUILDERS: tuple[str, ...] = tuple(dict.fromkeys(r.builder for r in RETRIEVERS.values()))
 
 
 def process(job: str, *arguments: object) -> Any:
@@ -52,7 +52,7 @@ def exponent(seconds: Mapping[int, float]) -> float | None:
     return round(float(slope), 3)
 
 
-def row(builder: BuilderName, sizes: Sequence[int], console: Console) -> dict[str, Any]:
+def row(builder: str, sizes: Sequence[int], console: Console) -> dict[str, Any]:
     """All figures of one builder; the peak of memory is the largest size's."""
     found: dict[int, Timing] = {}
     for n in sizes:
@@ -70,7 +70,7 @@ def row(builder: BuilderName, sizes: Sequence[int], console: Console) -> dict[st
     }
 
 
-def measured(builders: Sequence[BuilderName], sizes: Sequence[int], console: Console) -> dict[str, dict[str, Any]]:
+def measured(builders: Sequence[str], sizes: Sequence[int], console: Console) -> dict[str, dict[str, Any]]:
     """The result file: figures by builder; `headings` also says how many documents a second it structures."""
     rows = {builder: row(builder, sizes, console) for builder in builders}
     if "headings" in rows:
@@ -109,7 +109,7 @@ def plot(rows: Mapping[str, Mapping[str, Any]], path: Path) -> None:
     figure.savefig(path)
 
 
-def chosen(names: Sequence[str]) -> list[BuilderName]:
+def chosen(names: Sequence[str]) -> list[str]:
     """The builders of these names, all if there are none. Raises `ConfigError` for a name that none has."""
     if unknown := [n for n in names if n not in BUILDERS]:
         raise ConfigError(f"There is no builder {unknown[0]!r}.", hint=f"There are {', '.join(BUILDERS)}.")

@@ -28,7 +28,7 @@ from discorag.text.chunks import chunk_id
 from discorag.text.headings import build_hierarchy
 from discorag.text.tokens import TokenCounter
 from discorag.trees.builder import Source
-from discorag.trees.retrievers import RETRIEVERS
+from discorag.trees.registry import RETRIEVERS
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
 from discorag.types.errors import InputError
@@ -158,7 +158,7 @@ def put_whole(store: Store, document: Document, vector: Vectors) -> str:
 async def made(deps: Resources, builder: str, document: Document) -> Made:
     """Put the document into the store, then make its tree; only the tree is timed."""
     doc_id = put_whole(deps.store, document, await deps.encoder.encode_query(document.title))
-    index = tree_index(next(r for r in RETRIEVERS.values() if r.builder == builder), deps, SCOPE)
+    index = tree_index(next(r for r in RETRIEVERS.values() if r.builder == builder), deps, SCOPE, "local")
     start = time.perf_counter()
     await index.ensure([doc_id])
     seconds = time.perf_counter() - start

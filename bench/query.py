@@ -39,9 +39,10 @@ from discorag.trees.builder import Builder
 from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.flat import FlatSentenceBuilder
 from discorag.trees.builders.node_text import Concat
-from discorag.trees.index import NodeScores, TreeIndex, evidence_of
-from discorag.trees.retrievers import RETRIEVERS, Asked, TreeRetrieverName
+from discorag.trees.index import TreeIndex, evidence_of
+from discorag.trees.registry import RETRIEVERS, Asked
 from discorag.trees.routers.local import LocalRouter
+from discorag.trees.scores import NodeScores
 from discorag.types.document import Document
 from discorag.types.vectors import Vectors
 
@@ -82,7 +83,7 @@ class Row(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     nodes: int
-    retriever: TreeRetrieverName
+    retriever: str
     node_scores: NodeScores
     p50_ms: float
     p95_ms: float
@@ -192,7 +193,7 @@ async def _rows(store: Store, nodes: int, topics: int) -> list[Row]:
     return rows
 
 
-def row(nodes: int, name: TreeRetrieverName, by: NodeScores, p50: float, p95: float, raw: float) -> Row:
+def row(nodes: int, name: str, by: NodeScores, p50: float, p95: float, raw: float) -> Row:
     """With what p50 is above the target."""
     excess = p50 - (FACTOR * raw + SPARE_MS)
     figures = {"p50_ms": p50, "p95_ms": p95, "raw_p50_ms": raw, "excess_ms": excess}
@@ -217,7 +218,7 @@ def _raw(store: Store, flat: bool, vectors: Mapping[str, Vectors]) -> Callable[[
 
 
 def _evidence(
-    name: TreeRetrieverName, index: TreeIndex, vectors: Mapping[str, Vectors], by: NodeScores
+    name: str, index: TreeIndex, vectors: Mapping[str, Vectors], by: NodeScores
 ) -> Callable[[str], Awaitable[object]]:
     """The whole way of a retriever that asks neither reranker nor router."""
     encoder = PackagedEncoder()

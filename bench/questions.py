@@ -6,7 +6,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bench.edus import EduParser
 from bench.process import settings
@@ -14,7 +13,7 @@ from bench.replies import respond
 from bench.watch import WatchedEncoder, WatchedModel
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
-from discorag.rst.parser import TreeParser
+from discorag.rst.parser import Limits, TreeParser
 from eval.corpus import ingest
 from eval.datasets.registry import load_benchmark
 from eval.options import data_folder
@@ -50,7 +49,7 @@ class Library:
 class EduResources(Resources):
     """Resources whose trees are over clause-like units, whatever engine is asked for."""
 
-    def parser(self, engine: str, **limits: Any) -> TreeParser:
+    def parser(self, name: str, limits: Limits | None = None) -> TreeParser:
         """See `bench.edus`."""
         return EduParser()
 

@@ -36,8 +36,8 @@ class _Section(BaseModel):
 class StoreSettings(_Section):
     """Where documents are kept."""
 
-    kind: Literal["edge", "memory"] = Field(
-        default="edge", description="Qdrant Edge on disk, or in-memory (lost at exit)."
+    kind: str = Field(
+        default="edge", description="edge: Qdrant Edge on disk; memory: lost at exit; or one that a package adds."
     )
     path: Path = Field(default=Path(".disco-rag/store"), description="Folder of the Edge store, and of checkpoints.")
     url: str | None = Field(
@@ -51,6 +51,9 @@ class StoreSettings(_Section):
 class EncoderSettings(_Section):
     """The embedding model: the packaged MiniLM, or any OpenAI-compatible ``/v1/embeddings``."""
 
+    kind: str = Field(
+        default="auto", description="auto: endpoint where base_url is set, else packaged; or one that a package adds."
+    )
     base_url: str | None = Field(
         default=None, description="Endpoint, e.g. http://localhost:8001/v1. None: packaged MiniLM."
     )
@@ -90,6 +93,9 @@ class LlmSettings(_Section):
 class RerankerSettings(_Section):
     """A reranker's endpoint, for HTSIR; without one the packaged encoder's token vectors rerank."""
 
+    kind: str = Field(
+        default="auto", description="auto: endpoint where base_url is set, else maxsim; or one that a package adds."
+    )
     base_url: str | None = Field(default=None, description="E.g. http://localhost:8002/v1.")
     model: str = Field(default="default", description="Model name, as the endpoint knows it.")
     api_key: SecretStr | None = None
@@ -143,6 +149,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="DISCO_RAG_", env_nested_delimiter="__", extra="forbid", frozen=True)
 
     tenant: str = Field(default="default", min_length=1)
+    parser: str = Field(default="local", description="Who parses where nothing else is asked for, e.g. local or rules.")
     corpus: str = Field(default="default", min_length=1)
     store: StoreSettings = StoreSettings()
     encoder: EncoderSettings = EncoderSettings()

@@ -6,7 +6,7 @@ import asyncio
 import time
 from typing import Any
 
-from discorag.trees.retrievers import RETRIEVERS
+from discorag.trees.registry import RETRIEVERS
 from discorag.types.chunk import Chunk
 from discorag.types.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
 from discorag.types.span import Span

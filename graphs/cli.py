@@ -16,6 +16,7 @@ from rich.text import Text
 
 from discorag.answer.render import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from discorag.ingest.survey import Status
+from discorag.rst.parser import PARSERS
 from discorag.rst.render import one_line, tree_mermaid, tree_text
 from discorag.settings import Settings, read_settings
 from discorag.store.protocol import Manifest
@@ -24,7 +25,8 @@ from discorag.types.errors import ConfigError, DiscoRagError, InputError
 from graphs.facade import AskResult, DiscoRAG
 from graphs.present import IngestProgress, estimate_table, ingest_summary, ledger_table, status_table
 from graphs.serving.commands import key, serve
-from nodes.context import DEFAULT_RETRIEVER, RETRIEVER_NAMES, AnswerContext
+from nodes.context import AnswerContext
+from nodes.switches import DEFAULT_RETRIEVER, retriever_names
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
@@ -39,6 +41,7 @@ Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Llm = Annotated[str | None, typer.Option(help="Language model: embedded or endpoint (default: as configured).")]
 Mermaid = Annotated[bool, typer.Option("--mermaid", help="Print Mermaid.")]
+Parser = Annotated[str, typer.Option(help=f"Who makes the trees. auto: as configured; none; {PARSERS.described()}.")]
 Switch = Annotated[list[str] | None, typer.Option("--set", help="A switch, e.g. --set use_graph=false; repeatable.")]
 
 
@@ -47,7 +50,7 @@ def ingest(
     path: Annotated[str, typer.Argument(help="A file or a folder.")],
     corpus: Corpus = None,
     tenant: Tenant = None,
-    parser: Annotated[str, typer.Option(help="Engine of the trees: local, llm or none.")] = "local",
+    parser: Parser = "auto",
     retriever: Annotated[str, typer.Option(help="Whose trees are built now; dense: none.")] = DEFAULT_RETRIEVER,
     refresh: Annotated[bool, typer.Option(help="Store unchanged documents again.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate.")] = False,
@@ -74,7 +77,7 @@ def estimate(
     path: Annotated[str, typer.Argument(help="A file or a folder.")],
     corpus: Corpus = None,
     tenant: Tenant = None,
-    parser: Annotated[str, typer.Option(help="Engine of the trees: local, llm or none.")] = "local",
+    parser: Parser = "auto",
     llm: Llm = None,
     as_json: AsJson = False,
 ) -> None:
@@ -90,7 +93,7 @@ def ask(
     corpus: Corpus = None,
     tenant: Tenant = None,
     retriever: Annotated[
-        str | None, typer.Option(help=f"One of {', '.join(RETRIEVER_NAMES)}; default: {DEFAULT_RETRIEVER}.")
+        str | None, typer.Option(help=f"One of {', '.join(retriever_names())}; default: {DEFAULT_RETRIEVER}.")
     ] = None,
     top_k: Annotated[int | None, typer.Option(help="Chunks to retrieve, by dense or hybrid.")] = None,
     switch: Switch = None,

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from discorag.ingest.estimate import Estimate, estimate
 from discorag.ingest.survey import NOT_MADE, DocumentOutcome, survey
+from discorag.rst.parser import PROMPTED
 from discorag.settings import Settings
 from discorag.store.protocol import Hit, Manifest
 from discorag.types.answer import Answer
@@ -161,10 +162,11 @@ class DiscoRAG:
         return IngestResult(outcomes=outcomes, ledger=ledger, seconds=perf_counter() - start)
 
     async def aestimate(
-        self, path: str | Path, *, parser: str = "local", tenant: str | None = None, corpus: str | None = None
+        self, path: str | Path, *, parser: str = "auto", tenant: str | None = None, corpus: str | None = None
     ) -> Estimate:
         """What `aingest` would do and cost, without storing anything. Raises as `aingest`."""
-        deps, _ = self.resources, self._context(IngestContext, {"parser": parser})
+        deps, context = self.resources, self._context(IngestContext, {"parser": parser})
+        parser = context.tree_engine(deps)
         found = await asyncio.to_thread(survey, _given(path))
         return await estimate(
             found,
@@ -173,11 +175,11 @@ class DiscoRAG:
             store=deps.store,
             encoder=deps.bare_encoder,
             parser=deps.parser(parser).version if parser != NOT_MADE else NOT_MADE,
-            calls=parser in ("llm", "paper"),
+            calls=parser in PROMPTED,
         )
 
     def estimate(
-        self, path: str | Path, *, parser: str = "local", tenant: str | None = None, corpus: str | None = None
+        self, path: str | Path, *, parser: str = "auto", tenant: str | None = None, corpus: str | None = None
     ) -> Estimate:
         """Sync twin of `aestimate`."""
         return self.run(lambda: self.aestimate(path, parser=parser, tenant=tenant, corpus=corpus))

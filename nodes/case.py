@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 from discorag.answer.compression import compressed, narrowed
 from discorag.types.case import Case
@@ -11,28 +12,39 @@ from discorag.types.graph import RhetoricalGraph
 from discorag.types.plan import Plan
 from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
-from nodes.context import AnswerContext
+from nodes.context import AnswerContext, Reading
 from nodes.resources import Resources
 from nodes.state import AnswerState
 
 
 async def case_of(state: AnswerState, context: AnswerContext) -> Case:
-    """The query with its chunks from the store, their trees where trees are on, and the graph and plan made so far."""
-    deps, scope = await context.deps(), await context.scope()
-    ids = [h["chunk_id"] for h in state.get("hits", [])]
-    chunks = await asyncio.to_thread(deps.store.chunks, scope, ids)
-    made, evidence = state.get("trees", {}), state.get("evidence", {})
+    """The query with its chunks, their trees where trees are on, and the graph and plan made so far.
+
+    The chunks are read once a run: again only when hits, evidence or trees are others.
+    """
+    told = json.dumps([state.get("hits", []), state.get("evidence", {}), state.get("trees", {})])
+    if context.reading.told != told:
+        context.read(Reading(told, await _chunks(state, context)))
     graph, plan = state.get("graph"), state.get("plan")
     return Case(
         query=state["query"],
         instruction=state.get("instruction", ""),
-        chunks=tuple(
-            _shortened(_narrowed(_with_tree(c, made, keep=context.use_tree), evidence), context, deps) for c in chunks
-        ),
+        chunks=context.reading.chunks,
+        known=context.reading.known,
         graph=RhetoricalGraph.model_validate(graph) if graph else None,
         plan=Plan(paragraph=plan) if plan else None,
         turns=state.get("turns", {}),
     )
+
+
+async def _chunks(state: AnswerState, context: AnswerContext) -> tuple[Chunk, ...]:
+    """The chunks from the store as later stages see them: with this question's trees, narrowed, shortened."""
+    deps, scope = await context.deps(), await context.scope()
+    ids = [h["chunk_id"] for h in state.get("hits", [])]
+    chunks = await asyncio.to_thread(deps.store.chunks, scope, ids)
+    made, evidence = state.get("trees", {}), state.get("evidence", {})
+    whole = (_with_tree(c, made, keep=context.use_tree) for c in chunks)
+    return tuple(_shortened(_narrowed(c, evidence), context, deps) for c in whole)
 
 
 def _shortened(chunk: Chunk, context: AnswerContext, deps: Resources) -> Chunk:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from langgraph.runtime import Runtime
 
-from discorag.trees.retrievers import RETRIEVERS, TreeRetrieverName
+from discorag.ingest.survey import NOT_MADE
+from discorag.trees.registry import RETRIEVERS
 from discorag.types.errors import DiscoRagError, StoreError
 from discorag.types.ledger import StageRecord
 from nodes.context import IngestContext, ingest_context
 from nodes.record import spent
+from nodes.resources import Resources
 from nodes.stage import Stage
 from nodes.state import DocumentState, Json
 from nodes.trees import noted, tree_index
@@ -25,7 +25,7 @@ async def grow(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
     if context.retriever not in RETRIEVERS or doc_id is None:
         return spent(StageRecord(stage="grow", engine="off"))
     stage, deps, scope = Stage("grow"), await context.deps(), await context.scope()
-    index = tree_index(RETRIEVERS[cast(TreeRetrieverName, context.retriever)], deps, scope)
+    index = tree_index(RETRIEVERS[context.retriever], deps, scope, _parser(context, deps))
     try:
         await index.ensure([doc_id])
     except DiscoRagError as error:
@@ -35,3 +35,9 @@ async def grow(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
         stage.failed(full, fallback=LATER)
     noted(stage, index)
     return {"ledger": stage.done(engine="local", model=deps.encoder.version)}
+
+
+def _parser(context: IngestContext, deps: Resources) -> str:
+    """Whoever makes the chunks' trees; if nobody does, whoever is configured."""
+    engine = context.tree_engine(deps)
+    return deps.settings.parser if engine == NOT_MADE else engine

@@ -43,7 +43,8 @@ async def piece_of(uri: str, context: IngestContext) -> Piece | str:
     """
     deps, scope = await context.deps(), await context.scope()
     document = await asyncio.to_thread(read, Source(Path(uri), uri), max_bytes=deps.settings.reading.max_bytes)
-    parser = NOT_MADE if context.parser == "none" else deps.parser(context.parser).version
+    engine = context.tree_engine(deps)
+    parser = NOT_MADE if engine == NOT_MADE else deps.parser(engine).version
     stages = versions(uri, deps.settings, parser=parser, encoder=deps.encoder.version)
     manifest = manifest_of(document, scope, stages)
     stored = await asyncio.to_thread(deps.store.manifest, scope, manifest.doc_id)

@@ -6,7 +6,7 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.rst.parser import TreeParser
+from discorag.rst.parser import PROMPTED, TreeParser
 from discorag.store.protocol import Store
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
@@ -26,15 +26,14 @@ async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not context.use_tree:
         return {"trees": {}, "ledger": stage.done(engine="off")}
     deps, case = await context.deps(), await case_of(state, context)
-    engine = context.tree_engine()
-    limits = {"max_tokens": context.tree_tokens, "beam_width": context.beam_width}
-    parser = deps.parser(engine, temperature=context.temperature, **limits)
+    engine = context.tree_engine(deps)
+    parser = deps.parser(engine, context.limits)
     scope = await context.scope()
     others = await asyncio.to_thread(_parsed_by_others, case, parser, deps.store, scope) if engine == "paper" else ()
     missing = [c for c in case.chunks if c.tree is None or c.doc_id in others]
     trees = await asyncio.gather(*(tree_or_fallback(c, parser, deps.parser("local"), stage) for c in missing))
     preview = f"{len(missing)} of {len(case.chunks)} chunks parsed now"
-    maker = ("llm" if context.parser == "llm" else "local") if missing else "stored"
+    maker = ("llm" if engine in PROMPTED else "local") if missing else "stored"
     ledger = stage.done(engine=maker, model=parser.version, preview=preview)
     return {"trees": {c.id: t.model_dump(mode="json") for c, t in zip(missing, trees, strict=True)}, "ledger": ledger}
 

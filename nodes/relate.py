@@ -6,9 +6,7 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.relations.engine import GraphEngine
-from discorag.relations.learned import LearnedGraphEngine
-from discorag.relations.rules import RuleGraphEngine
+from discorag.relations.engine import RELATION_ENGINES, GraphEngine
 from discorag.types.errors import ModelError
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
@@ -23,17 +21,17 @@ async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
     case, deps = await case_of(state, context), await context.deps()
-    engines = RuleGraphEngine if context.relater == "rules" else LearnedGraphEngine
-    local: GraphEngine = await asyncio.to_thread(engines, deps.encoder)  # reads its weights at first
-    llm = await context.llm("local" if context.relater == "rules" else context.relater)
+    name = "local" if context.relater in ("auto", "llm") else context.relater
+    local = await asyncio.to_thread(RELATION_ENGINES[name], deps)  # reads its weights at first
+    llm = await context.llm(context.relater)
     engine: GraphEngine = llm or local
     try:
         outcome = await engine.relate(case)
     except ModelError as error:
         stage.failed(error, fallback="local")
         outcome, llm = await local.relate(case), None
-    name = llm.model.name if llm else ""
+    model = llm.model.name if llm else ""
     preview = ", ".join(f"{case.number(e.source)} {e.relation} {case.number(e.target)}" for e in outcome.value.edges)
-    ledger = stage.done(engine="llm" if llm else "local", model=name, outcome=outcome, preview=preview)
+    ledger = stage.done(engine="llm" if llm else name, model=model, outcome=outcome, preview=preview)
     turns = {"graph": outcome.text} if outcome.text else {}
     return {"graph": outcome.value.model_dump(mode="json"), "turns": turns, "ledger": ledger}

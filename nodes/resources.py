@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property
 
@@ -10,20 +9,18 @@ from anyio.from_thread import start_blocking_portal
 
 from discorag.ingest.survey import Workbench
 from discorag.models.embedded import EmbeddedGateway
-from discorag.models.encoder import PackagedEncoder, encoder_from
+from discorag.models.encoder import encoder_from
 from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
 from discorag.models.offline import OfflineModel
-from discorag.models.protocol import Encoder, LanguageModel
-from discorag.models.reranker import MaxSimReranker, Reranker, RerankerEndpoint, ServerReranker
-from discorag.rst.as_printed import PaperParser
-from discorag.rst.parser import TreeParser
-from discorag.rst.prompted import LlmParser
-from discorag.rst.rules import RightBranchingParser, RuleParser
-from discorag.rst.trained.parser import TrainedParser
+from discorag.models.protocol import Encoder, LanguageModel, Template
+from discorag.models.reranker import Reranker, reranker_from
+from discorag.rst.parser import PARSERS, Limits, TreeParser
+from discorag.rst.units import UnitParser
 from discorag.settings import LlmSettings, Settings, read_settings
 from discorag.store.open import open_store
 from discorag.store.protocol import Store
+from discorag.trees.registry import TreeTools
 from discorag.types.errors import ConfigError
 from discorag.types.recent import Recent
 from discorag.types.rst_tree import RstTree
@@ -31,7 +28,6 @@ from prompts import load
 
 PARSES = 20_000
 """Parses that are remembered: some kilobytes each."""
-_PLAIN: dict[str, Callable[[], TreeParser]] = {"rules": RuleParser, "right-branching": RightBranchingParser}
 
 
 class Resources:
@@ -49,7 +45,7 @@ class Resources:
         self.model = model
         self.workbench = Workbench()
         self.parses = Recent[RstTree](PARSES)
-        self._parsers: dict[str, TrainedParser] = {}
+        self._parsers: dict[tuple[str, Limits], TreeParser] = {}
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Resources:
@@ -84,35 +80,33 @@ class Resources:
             )
         return self.model
 
-    def parser(
-        self, engine: str, *, temperature: float = 0.0, max_tokens: int = 2048, beam_width: int = 3
-    ) -> TreeParser:
-        """The tree parser of an engine as `nodes.context.IngestContext` names them; of other names the fast one."""
-        if engine == "llm":
-            return LlmParser(self.require_model(), load("tree"), max_tokens=max_tokens, temperature=temperature)
-        if engine == "paper":
-            limits = {"max_tokens": max_tokens, "beam_width": beam_width}
-            return PaperParser(self.require_model(), load("paper-tree"), temperature=temperature, **limits)
-        if engine in _PLAIN:
-            return _PLAIN[engine]()
-        return self.trained("accurate" if engine == "accurate" else "fast")
+    def template(self, name: str) -> Template:
+        """The prompt file of this name."""
+        return load(name)
 
-    def trained(self, tier: str) -> TrainedParser:
-        """A tier of the trained parser; the fast one adds to the encoder that is loaded already."""
-        if tier not in self._parsers:
-            encoder = self.bare_encoder if tier == "fast" else None
-            shared = encoder.transformer if isinstance(encoder, PackagedEncoder) else None
-            self._parsers[tier] = TrainedParser(tier, transformer=shared)
-        return self._parsers[tier]
+    def parser(self, name: str, limits: Limits | None = None) -> TreeParser:
+        """The parser of this name; the same one again while it is asked in the same way, since it may hold a model.
+
+        Raises:
+            UnknownNameError: There is none; the error lists those that there are.
+            ConfigError: It asks a language model, and none is configured.
+        """
+        key = (name, limits or Limits())
+        if key not in self._parsers:
+            self._parsers[key] = PARSERS[name](self, key[1])
+        return self._parsers[key]
+
+    def tree_tools(self, parser: str) -> TreeTools:
+        """What builders are made of; a parser that only reads chunks leaves sentences and paragraphs to ``local``."""
+        chosen = self.parser(parser)
+        units = chosen if isinstance(chosen, UnitParser) else self.parser("local")
+        assert isinstance(units, UnitParser)
+        return TreeTools(self, units, self.parses)
 
     @cached_property
     def reranker(self) -> Reranker:
-        """The configured endpoint, else late interaction over the packaged encoder; one for all questions."""
-        s = self.settings.reranker
-        if s.base_url:
-            return ServerReranker(RerankerEndpoint(s.base_url, s.model, s.api_key, s.path, timeout_s=s.timeout_s))
-        bare = self.bare_encoder
-        return MaxSimReranker(bare if isinstance(bare, PackagedEncoder) else PackagedEncoder())
+        """The configured one, for all questions."""
+        return reranker_from(self.settings.reranker, self.bare_encoder)
 
     def close(self) -> None:
         """Stop the language model if it is in this process, and release the store."""

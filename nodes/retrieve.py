@@ -12,7 +12,7 @@ from discorag.relations.follow import WIDER, Wanted, followed, wanted
 from discorag.relations.learned import LearnedGraphEngine
 from discorag.store.protocol import Hit, SearchQuery
 from discorag.store.retrieval import check_query, everything, found
-from discorag.trees.retrievers import RETRIEVERS
+from discorag.trees.registry import RETRIEVERS
 from discorag.types.case import Case
 from nodes.context import AnswerContext, answer_context
 from nodes.retrieve_trees import retrieve_trees

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import cast
 
 from langgraph.types import Overwrite
 
 from discorag.store.protocol import SearchQuery
 from discorag.store.retrieval import found
 from discorag.trees.index import chunks_with, evidence_of
-from discorag.trees.retrievers import RETRIEVERS, Asked, TreeRetrieverName
+from discorag.trees.registry import RETRIEVERS, Asked
+from discorag.trees.retrievers import router_of
 from nodes.context import AnswerContext
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
-from nodes.trees import noted, router_of, tree_index
+from nodes.trees import noted, tree_index
 
 
 async def retrieve_trees(query: str, state: AnswerState, context: AnswerContext) -> Json:
@@ -25,14 +25,14 @@ async def retrieve_trees(query: str, state: AnswerState, context: AnswerContext)
         EmptyCorpusError: The scope holds nothing that could be searched.
     """
     stage, deps, scope = Stage("retrieve"), await context.deps(), await context.scope()
-    retriever = RETRIEVERS[cast(TreeRetrieverName, context.retriever)]
-    index = tree_index(retriever, deps, scope)
+    retriever = RETRIEVERS[context.retriever]
+    index = tree_index(retriever, deps, scope, context.tree_engine(deps))
     vector = await deps.encoder.encode_query(query)
     wanted = SearchQuery(vector=vector, text=query, filters=state.get("filters") or {})
     doc_ids = await index.documents(wanted, context.search_documents)
     if not doc_ids:
         found([], scope)
-    await index.ensure(doc_ids)
+    await index.ensure(doc_ids, by_any_parser=True)
     scores = await index.scores(wanted, doc_ids, by=context.node_scores, texts=retriever.reads)
     chosen = await retriever.choose(Asked(query, scores, context.evidence_words, deps.reranker, router_of(deps)))
     evidence = evidence_of(scores, chosen.nodes, context.evidence_words)

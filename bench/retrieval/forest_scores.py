@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from discorag.text.bm25 import Bm25, Runs
 from discorag.trees.choose.windows import window_scores
 from discorag.trees.forest import Forest
-from discorag.trees.index import NodeScores, fused
+from discorag.trees.index import fused
+from discorag.trees.scores import NodeScores
 from discorag.types.retrieval_tree import RetrievalTree
 from discorag.types.vectors import Vectors
 

@@ -13,8 +13,8 @@ from bench.retrieval.controls import RandomBranchingBuilder, RandomUnits, RightB
 from bench.retrieval.forest_scores import Scored
 from bench.retrieval.kin import kin, related
 from discorag.models.protocol import Encoder
+from discorag.rst.rules import RuleParser
 from discorag.rst.trained.parser import TrainedParser
-from discorag.rst.units import EnglishUnits, RuleUnits
 from discorag.trees.builder import Builder
 from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.clusters import ClusterBuilder
@@ -53,8 +53,8 @@ class Method:
 
 def builders(encoder: Encoder) -> dict[str, Builder]:
     """Every builder that a row needs; parses are shared between the discourse builders."""
-    parser, rules, parses = EnglishUnits(TrainedParser("fast")), RuleUnits(), dict[str, Any]()
-    accurate, better = EnglishUnits(TrainedParser("accurate")), dict[str, Any]()
+    parser, rules, parses = TrainedParser("fast"), RuleParser(), dict[str, Any]()
+    accurate, better = TrainedParser("accurate"), dict[str, Any]()
     extract = ExtractiveSummariser(rules)
     return {
         "flat_sentence": FlatSentenceBuilder(),

@@ -30,7 +30,7 @@ from discorag.text.headings import build_hierarchy
 from discorag.trees.builder import Builder, Source
 from discorag.trees.choose.evidence import Evidence
 from discorag.trees.forest import Forest
-from discorag.trees.index import NodeScores
+from discorag.trees.scores import NodeScores
 from discorag.trees.vectors import node_vectors
 from discorag.types.errors import ConfigError
 from discorag.types.ids import digest

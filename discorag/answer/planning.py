@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from discorag.answer.selection import Selection, select
 from discorag.claims import cues
-from discorag.claims.units import UnitTable, unit_table
+from discorag.claims.units import UnitTable, units_of
 from discorag.models.protocol import Encoder
 from discorag.types.case import Case, Outcome
 from discorag.types.chunk_relations import ChunkRelation
@@ -36,7 +36,7 @@ class RulePlanEngine:
 
     async def plan(self, case: Case) -> Outcome[Plan]:
         """A paragraph with one sentence for each selected unit; it cites units as ``[chunk.unit]``."""
-        table = await unit_table(case.chunks, self.encoder)
+        table = await units_of(case, self.encoder)
         selection = select(case, table, await self.encoder.encode_query(case.query))
         if not selection.chosen:
             return Outcome(value=Plan(paragraph="None of the passages holds a statement that answers the question."))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from discorag.answer.selection import select
 from discorag.claims import cues
-from discorag.claims.units import Unit, UnitTable, unit_table
+from discorag.claims.units import Unit, UnitTable, units_of
 from discorag.models.protocol import Encoder
 from discorag.relations.rules import SAME
 from discorag.rst.markers import without_connective
@@ -47,7 +47,7 @@ class Extractor:
 
         Empty if no unit is a statement.
         """
-        table = await unit_table(case.chunks, self.encoder)
+        table = await units_of(case, self.encoder)
         query = await self.encoder.encode_query(case.query)
         order = resolve(case.plan, table, table.relevance(query)) if case.plan else []
         if not order:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from discorag.models.protocol import Encoder
+from discorag.types.case import Case
 from discorag.types.chunk import Chunk
 from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
@@ -97,6 +98,15 @@ def within_window(texts: list[str], encoder: Encoder) -> list[str]:
     room = encoder.tokens.max_tokens - encoder.tokens.special_tokens
     offsets = encoder.tokens.token_offsets(texts)
     return [t if len(o) <= room else t[: o[room - 1][1]] for t, o in zip(texts, offsets, strict=True)]
+
+
+async def units_of(case: Case, encoder: Encoder) -> UnitTable:
+    """The units of the case's chunks; made by the first stage that asks, for all of them."""
+    of, table = case.known.get(encoder.version, (None, None))
+    if table is None or of is not case.chunks:
+        table = await unit_table(case.chunks, encoder)
+        case.known[encoder.version] = (case.chunks, table)
+    return table
 
 
 async def unit_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> UnitTable:

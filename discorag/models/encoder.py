@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
+from discorag.registry import Registry
 from discorag.settings import EncoderSettings, Settings
 from discorag.types.errors import ConfigError, InvariantError, QueryError
 from discorag.types.vectors import Vectors
@@ -133,20 +134,35 @@ def load_quietly(folder: Path) -> SentenceModel:
             logging.enable_progress_bar()
 
 
+async def packaged_encoder(settings: EncoderSettings) -> Encoder:
+    """For the registry. Raises `ConfigError` if another model is named."""
+    if settings.model != EncoderSettings().model:
+        raise ConfigError(
+            f"The encoder '{settings.model}' is not packaged.",
+            hint="Set DISCO_RAG_ENCODER__BASE_URL to an endpoint that serves it.",
+        )
+    return await asyncio.to_thread(PackagedEncoder, settings.batch_size)
+
+
+MakeEncoder = Callable[[EncoderSettings], Awaitable[Encoder]]
+
+ENCODERS = Registry[MakeEncoder]("encoder", "disco_rag.encoders")
+"""Encoders by name, as ``DISCO_RAG_ENCODER__KIND`` knows them."""
+
+register_encoder = ENCODERS.register
+
+ENCODERS.offer("packaged", "discorag.models.encoder:packaged_encoder", "all-MiniLM-L6-v2, in this process")
+ENCODERS.offer("endpoint", "discorag.models.encoder_server:connected", "an OpenAI-compatible /v1/embeddings")
+
+
 async def encoder_from(settings: Settings) -> Encoder:
     """The configured encoder; asks an endpoint once for its dimension.
 
     Raises:
+        UnknownNameError: There is no encoder of this kind.
         ConfigError: A model other than the packaged one is named, but no endpoint.
         ModelError: The endpoint does not answer.
     """
-    if settings.encoder.base_url is None:
-        if settings.encoder.model != EncoderSettings().model:
-            raise ConfigError(
-                f"The encoder '{settings.encoder.model}' is not packaged.",
-                hint="Set DISCO_RAG_ENCODER__BASE_URL to an endpoint that serves it.",
-            )
-        return await asyncio.to_thread(PackagedEncoder, settings.encoder.batch_size)
-    from discorag.models.encoder_server import ServerEncoder
-
-    return await ServerEncoder.connect(settings.encoder)
+    chosen = settings.encoder
+    auto = "packaged" if chosen.base_url is None else "endpoint"
+    return await ENCODERS[auto if chosen.kind == "auto" else chosen.kind](chosen)

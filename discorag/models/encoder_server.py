@@ -14,7 +14,7 @@ from discorag.models.loops import PerLoop
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
 from discorag.models.tokens import PackagedTokens
 from discorag.settings import EncoderSettings
-from discorag.types.errors import InvalidOutputError
+from discorag.types.errors import ConfigError, InvalidOutputError
 from discorag.types.ids import digest
 from discorag.types.vectors import Vectors
 
@@ -42,6 +42,13 @@ class _Endpoint:
         async with asyncio.timeout(self.settings.timeout_s):
             # Not every server knows the client's default, base64.
             return await client.embeddings.create(model=self.settings.model, input=list(texts), encoding_format="float")
+
+
+async def connected(settings: EncoderSettings) -> ServerEncoder:
+    """For the registry. Raises `ConfigError` without a ``base_url``, `ModelError` if the endpoint does not answer."""
+    if settings.base_url is None:
+        raise ConfigError("An endpoint is to encode, but none is named.", hint="Set DISCO_RAG_ENCODER__BASE_URL.")
+    return await ServerEncoder.connect(settings)
 
 
 class ServerEncoder:

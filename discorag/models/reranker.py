@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -20,7 +20,10 @@ from pydantic import BaseModel, FiniteFloat, SecretStr
 from tokenizers import Tokenizer
 
 from discorag.models.loops import PerLoop
+from discorag.models.protocol import Encoder
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
+from discorag.registry import Registry
+from discorag.settings import RerankerSettings
 from discorag.types.errors import ConfigError, InvalidOutputError, QueryError
 from discorag.types.vectors import Vectors
 
@@ -47,6 +50,47 @@ class Reranker(Protocol):
             ModelError: An endpoint failed, or gave scores that cannot be used.
         """
         ...
+
+
+MakeReranker = Callable[[RerankerSettings, Encoder], "Reranker"]
+"""From the settings and the encoder that retrieval has loaded."""
+
+RERANKERS = Registry[MakeReranker]("reranker", "disco_rag.rerankers")
+"""Rerankers by name, as ``DISCO_RAG_RERANKER__KIND`` knows them."""
+
+register_reranker = RERANKERS.register
+
+RERANKERS.offer("maxsim", "discorag.models.reranker:maxsim_reranker", "token vectors of the packaged encoder")
+RERANKERS.offer("endpoint", "discorag.models.reranker:served_reranker", "a server's /rerank or /score")
+RERANKERS.offer("cross-encoder", "discorag.models.reranker:cross_encoder", "a cross-encoder by name or folder")
+
+
+def reranker_from(settings: RerankerSettings, encoder: Encoder) -> Reranker:
+    """The configured reranker. Raises `UnknownNameError` if there is none of this kind, `ConfigError` as its own."""
+    auto = "endpoint" if settings.base_url else "maxsim"
+    return RERANKERS[auto if settings.kind == "auto" else settings.kind](settings, encoder)
+
+
+def served_reranker(settings: RerankerSettings, _encoder: Encoder) -> ServerReranker:
+    """For the registry. Raises `ConfigError` without a ``base_url``."""
+    if settings.base_url is None:
+        raise ConfigError("An endpoint is to rerank, but none is named.", hint=f"Set {VARIABLES}__BASE_URL.")
+    where = RerankerEndpoint(settings.base_url, settings.model, settings.api_key, settings.path)
+    return ServerReranker(replace(where, timeout_s=settings.timeout_s))
+
+
+def maxsim_reranker(_settings: RerankerSettings, encoder: Encoder) -> MaxSimReranker:
+    """For the registry: over the packaged encoder, the loaded one if it is that."""
+    from discorag.models.encoder import PackagedEncoder
+
+    return MaxSimReranker(encoder if isinstance(encoder, PackagedEncoder) else PackagedEncoder())
+
+
+def cross_encoder(settings: RerankerSettings, _encoder: Encoder) -> CrossEncoderReranker:
+    """For the registry. Raises `ConfigError` if no model is named."""
+    if settings.model == RerankerSettings().model:
+        raise ConfigError("A cross-encoder is to rerank, but none is named.", hint=f"Set {VARIABLES}__MODEL.")
+    return CrossEncoderReranker(settings.model)
 
 
 @dataclass(frozen=True)

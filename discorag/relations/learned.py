@@ -13,9 +13,10 @@ import numpy as np
 
 from discorag.claims import cues
 from discorag.claims.effects import stems
-from discorag.claims.units import UnitTable, unit_table
+from discorag.claims.units import UnitTable, units_of
 from discorag.disagreement.statements import disagreements
 from discorag.models.protocol import Encoder
+from discorag.models.toolbox import Toolbox
 from discorag.relations.model import (
     ACROSS,
     FAMILIES,
@@ -66,6 +67,11 @@ class Judgement:
         return Judgement(self.target, self.source, relation, self.confidence, spans)
 
 
+def learned_engine(tools: Toolbox) -> LearnedGraphEngine:
+    """For the registry."""
+    return LearnedGraphEngine(tools.encoder)
+
+
 class LearnedGraphEngine:
     """Infers the graph from the chunks' sentences. Implements `discorag.relations.engine.GraphEngine`.
 
@@ -95,7 +101,7 @@ class LearnedGraphEngine:
         """For every unordered pair its label in the direction in which it holds."""
         if len(case.chunks) < 2:
             return []
-        table = await unit_table(case.chunks, self._encoder)
+        table = await units_of(case, self._encoder)
         return list(_judged(case.chunks, table, _passages(case.chunks, table), self._model))
 
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from discorag.claims import cues
 from discorag.claims.effects import Claim, claim_of, stems
-from discorag.claims.units import UnitTable, unit_table
+from discorag.claims.units import UnitTable, units_of
 from discorag.disagreement.effects import odds
 from discorag.models.protocol import Encoder
+from discorag.models.toolbox import Toolbox
 from discorag.types.case import Case, Outcome
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
@@ -22,6 +23,11 @@ from discorag.types.graph import Edge, RhetoricalGraph
 
 SAME = 0.75  # cosine of two chunks' closest sentences from which they say the same
 NEAR = 0.62  # ... from which they speak of the same thing
+
+
+def rule_engine(tools: Toolbox) -> RuleGraphEngine:
+    """For the registry."""
+    return RuleGraphEngine(tools.encoder)
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class RuleGraphEngine:
 
     async def relate(self, case: Case) -> Outcome[RhetoricalGraph]:
         """One edge at most for every unordered pair, directed by its relation; disagreements come first."""
-        table = await unit_table(case.chunks, self.encoder)
+        table = await units_of(case, self.encoder)
         claims = [claim_of(u.text) if u.statement else None for u in table.units]
         numbers = range(1, len(case.chunks) + 1)
         found = (_edge(case, table, claims, i, j) for i, j in combinations(numbers, 2))

@@ -20,8 +20,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.models.toolbox import Toolbox
 from discorag.rst.inline import escape
-from discorag.rst.parser import ParsedTree
+from discorag.rst.parser import Limits, ParsedTree
 from discorag.rst.prompted import aligned
 from discorag.types.chunk import Chunk
 from discorag.types.rst_relations import PAPER_RELATIONS, Nuclearity, Relation
@@ -177,6 +178,17 @@ def _relation(left: _Side, right: _Side, named: Mapping[_Range, str], cut: tuple
     if name not in _NAMES:
         raise ValueError(f"EDUs {_name(start, end)}: {name!r} is none of the allowed relations.")
     return Relation(name)
+
+
+def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
+    """For the registry. Raises `ConfigError` if no language model is configured."""
+    return PaperParser(
+        tools.require_model(),
+        tools.template("paper-tree"),
+        max_tokens=limits.max_tokens,
+        temperature=limits.temperature,
+        beam_width=limits.beam_width,
+    )
 
 
 class PaperParser:

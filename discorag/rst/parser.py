@@ -1,10 +1,13 @@
-"""What every RST parser does: one chunk in, one tree out, with what that cost."""
+"""What every RST parser does: one chunk in, one tree out, with what that cost; and which parsers there are."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from discorag.models.toolbox import Toolbox
+from discorag.registry import Registry
 from discorag.types.chunk import Chunk
 from discorag.types.rst_tree import RstTree
 from discorag.types.usage import Usage
@@ -20,7 +23,7 @@ class ParsedTree:
 
 
 class TreeParser(Protocol):
-    """A parser of chunks."""
+    """A parser of chunks. One that is a `discorag.rst.units.UnitParser` too also makes the retrievers' trees."""
 
     @property
     def name(self) -> str:
@@ -39,3 +42,36 @@ class TreeParser(Protocol):
             ModelError: From parsers that call a model.
         """
         ...
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How a language model that parses is asked; other parsers need none of it.
+
+    Args:
+        temperature: Of sampling.
+        max_tokens: Of its reply.
+        beam_width: Of beam search; 3 in Disco-RAG section 4.
+    """
+
+    temperature: float = 0.0
+    max_tokens: int = 2048
+    beam_width: int = 3
+
+
+MakeParser = Callable[[Toolbox, Limits], TreeParser]
+
+PARSERS = Registry[MakeParser]("parser", "disco_rag.parsers")
+"""Parsers by name, as ``parser=`` knows them."""
+
+register_parser = PARSERS.register
+
+PARSERS.offer("local", "discorag.rst.trained.parser:fast_parser", "the trained parser over MiniLM")
+PARSERS.offer("accurate", "discorag.rst.trained.parser:accurate_parser", "the trained parser over mpnet")
+PARSERS.offer("rules", "discorag.rst.rules:rule_parser", "sentences joined by layout and connectives")
+PARSERS.offer("right-branching", "discorag.rst.rules:right_branching_parser", "a control")
+PARSERS.offer("llm", "discorag.rst.prompted:llm_parser", "the configured language model, one call a chunk")
+PARSERS.offer("paper", "discorag.rst.as_printed:paper_parser", "llm with the prompt of Disco-RAG fig. 10, beam 3")
+
+PROMPTED = frozenset({"llm", "paper"})
+"""Those of ours that ask a language model for every chunk."""

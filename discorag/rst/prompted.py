@@ -12,8 +12,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.models.toolbox import Toolbox
 from discorag.rst.inline import escape, unescape
-from discorag.rst.parser import ParsedTree
+from discorag.rst.parser import Limits, ParsedTree
 from discorag.types.chunk import Chunk
 from discorag.types.rst_relations import Nuclearity, Relation
 from discorag.types.rst_tree import RstTree, Split, from_splits
@@ -43,6 +44,12 @@ class TreeReply(BaseModel):
 
     edus: list[str]
     nodes: list[TreeNode]
+
+
+def llm_parser(tools: Toolbox, limits: Limits) -> LlmParser:
+    """For the registry. Raises `ConfigError` if no language model is configured."""
+    template = tools.template("tree")
+    return LlmParser(tools.require_model(), template, max_tokens=limits.max_tokens, temperature=limits.temperature)
 
 
 class LlmParser:

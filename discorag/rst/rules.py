@@ -13,11 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from discorag.models.toolbox import Toolbox
 from discorag.rst.markers import Marker, Reach, opening
-from discorag.rst.parser import ParsedTree
+from discorag.rst.parser import Limits, ParsedTree
+from discorag.rst.units import Unit, joined
 from discorag.types.chunk import Chunk
 from discorag.types.rst_relations import Nuclearity, Relation
 from discorag.types.rst_tree import RstTree, Split, from_splits
+from discorag.types.span import Span
 
 VERSION = "rules-1"
 
@@ -60,6 +63,15 @@ class RuleParser:
         """The tree whose EDUs are the chunk's sentences."""
         return ParsedTree(tree=rule_tree(chunk))
 
+    def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
+        """The tree that headings and discourse markers suggest; every unit starts a paragraph if that is its kind."""
+        return rule_tree(_chunk_of(texts, kind))
+
+
+def rule_parser(_tools: Toolbox, _limits: Limits) -> RuleParser:
+    """For the registry."""
+    return RuleParser()
+
 
 class RightBranchingParser:
     """A control: every sentence elaborated by all that follows, so that the first ones are the most nuclear."""
@@ -69,10 +81,30 @@ class RightBranchingParser:
 
     async def parse(self, chunk: Chunk) -> ParsedTree:
         """The tree whose EDUs are the chunk's sentences."""
-        n = len(chunk.sentences)
-        relation, nuclearity = _BETWEEN_SENTENCES.relation, _BETWEEN_SENTENCES.nuclearity
-        splits = tuple(Split(start=i, mid=i + 1, end=n, relation=relation, nuclearity=nuclearity) for i in range(n - 1))
-        return ParsedTree(tree=RstTree(edus=chunk.sentences, splits=splits))
+        return ParsedTree(tree=_right_branching(chunk.sentences))
+
+    def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
+        """The same over given units."""
+        return _right_branching(joined(texts, kind)[1])
+
+
+def right_branching_parser(_tools: Toolbox, _limits: Limits) -> RightBranchingParser:
+    """For the registry."""
+    return RightBranchingParser()
+
+
+def _right_branching(edus: tuple[Span, ...]) -> RstTree:
+    n = len(edus)
+    relation, nuclearity = _BETWEEN_SENTENCES.relation, _BETWEEN_SENTENCES.nuclearity
+    splits = tuple(Split(start=i, mid=i + 1, end=n, relation=relation, nuclearity=nuclearity) for i in range(n - 1))
+    return RstTree(edus=edus, splits=splits)
+
+
+def _chunk_of(texts: Sequence[str], kind: Unit) -> Chunk:
+    whole, units = joined(texts, kind)
+    starts = tuple(range(1, len(units))) if kind == "paragraph" else ()
+    span = Span(start=0, end=len(whole))
+    return Chunk(id="", doc_id="", order=0, span=span, text=whole, sentences=units, paragraph_starts=starts)
 
 
 def rule_tree(chunk: Chunk) -> RstTree:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
-from discorag.rst.rules import VERSION as RULES
-from discorag.rst.rules import rule_tree
-from discorag.text.sentences import language_of
-from discorag.types.chunk import Chunk
 from discorag.types.ids import digest
 from discorag.types.rst_tree import RstTree, Split
 from discorag.types.span import Span
@@ -19,6 +16,7 @@ Leaves = Literal["edu", "sentence"]
 Unit = Literal["edu", "sentence", "paragraph"]
 
 
+@runtime_checkable
 class UnitParser(Protocol):
     """Joins units, which it takes as they are, to a tree; `discorag.rst.trained.parser.TrainedParser` is one."""
 
@@ -32,45 +30,14 @@ class UnitParser(Protocol):
         ...
 
 
-class RuleUnits:
-    """The rule parser (`discorag.rst.rules`) over given units, in English and Chinese."""
-
-    version = RULES
-
-    def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
-        """The tree that headings and discourse markers suggest; every unit starts a paragraph if that is its kind."""
-        whole, units = joined(texts, kind)
-        chunk = Chunk(
-            id="",
-            doc_id="",
-            order=0,
-            span=Span(start=0, end=len(whole)),
-            text=whole,
-            sentences=units,
-            paragraph_starts=tuple(range(1, len(units))) if kind == "paragraph" else (),
-        )
-        return rule_tree(chunk)
+def marked(parser: UnitParser) -> str:
+    """The parser's version as it stands in the version of what was made with it: what made it can be told apart."""
+    return f"{{{parser.version}}}"
 
 
-class EnglishUnits:
-    """A parser of English that leaves to the rules what it cannot read.
-
-    Args:
-        parser: Is asked where every text is English and at least one holds a letter or digit.
-    """
-
-    def __init__(self, parser: UnitParser) -> None:
-        self._parser, self._rules = parser, RuleUnits()
-
-    @property
-    def version(self) -> str:
-        """Both parsers'."""
-        return f"{self._parser.version}|{self._rules.version}"
-
-    def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
-        """The parser's tree, or the rules'."""
-        readable = all(language_of(text) == "en" for text in texts) and any(map(str.isalnum, "".join(texts)))
-        return (self._parser if readable else self._rules).parse_units(texts, kind)
+def but_parsers(version: str) -> str:
+    """A version without the parsers' in it."""
+    return re.sub(r"\{[^{}]*\}", "{}", version)
 
 
 def joined(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]:

@@ -12,6 +12,7 @@ from uuid import UUID
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
+from discorag.settings import StoreSettings
 from discorag.store.base import ShardStore
 from discorag.store.identity import Identity
 from discorag.store.protocol import Hit
@@ -24,6 +25,25 @@ from discorag.types.vectors import Vectors
 
 _PAGE = 1000
 _IDENTITY = "identity"
+
+
+def open_memory(_settings: StoreSettings, dimension: int, encoder_version: str) -> QdrantStore:
+    """For the registry."""
+    return QdrantStore(QdrantClient(":memory:"), dimension=dimension, encoder_version=encoder_version)
+
+
+def open_server(settings: StoreSettings, dimension: int, encoder_version: str) -> ServerStore:
+    """For the registry. Raises `ConfigError` without a url."""
+    if settings.url is None:
+        raise ConfigError("A server is asked for, but not where.", hint="Set DISCO_RAG_STORE__URL.")
+    return ServerStore(
+        settings.url,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        prefix=settings.prefix,
+        timeout_s=settings.timeout_s,
+        dimension=dimension,
+        encoder_version=encoder_version,
+    )
 
 
 class QdrantStore(ShardStore):

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import qdrant_edge as qe
 
+from discorag.settings import StoreSettings
 from discorag.store.base import ShardStore
 from discorag.store.identity import Identity
 from discorag.store.lock import owned
@@ -27,6 +28,11 @@ UNINDEXED = 20_000
 """Points that are searched exactly before it is worth while to index them."""
 _COMMON = ("tenant", "corpus", BUILDER)
 _PAGE = 1000
+
+
+def open_edge(settings: StoreSettings, dimension: int, encoder_version: str) -> EdgeStore:
+    """For the registry."""
+    return EdgeStore(settings.path, dimension=dimension, encoder_version=encoder_version)
 
 
 class EdgeStore(ShardStore):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discorag.models.protocol import Encoder
+from discorag.rst.units import but_parsers
 from discorag.store.outline import Outline
 from discorag.store.protocol import Hit, SearchQuery, Store
 from discorag.store.ranking import RRF_K
@@ -28,6 +29,7 @@ from discorag.trees.builders.discourse import DiscourseBuilt
 from discorag.trees.choose.algorithm1 import leaves_below
 from discorag.trees.choose.evidence import within
 from discorag.trees.forest import Forest
+from discorag.trees.scores import Floats, NodeScores, Scores
 from discorag.trees.vectors import node_vectors
 from discorag.types.document import Scope
 from discorag.types.errors import NotFoundError, StoreError
@@ -38,9 +40,6 @@ from discorag.types.vectors import Vectors
 
 Evidence = Mapping[str, Sequence[Span]]
 """Document id -> what of it is evidence."""
-Floats = NDArray[np.floating]
-NodeScores = Literal["dense", "bm25", "hybrid"]
-"""How nodes are scored: cosine of their vectors, BM25 of the leaves below, or both rankings fused."""
 ATTEMPTS = 10
 """How often nodes are scored anew where their trees were being replaced."""
 
@@ -62,21 +61,6 @@ class Effort:
     reused: int = 0
     usage: Usage = field(default_factory=Usage)
     failures: list[str] = field(default_factory=list[str])
-
-
-@dataclass(frozen=True)
-class Scores:
-    """The nodes of some documents with what they score for a question.
-
-    Args:
-        forest: The trees.
-        nodes: Of every node of ``forest.tree``, higher is better, on whatever scale; shape (nodes,).
-        words: Words of every node's text, shape (nodes,).
-    """
-
-    forest: Forest
-    nodes: Floats
-    words: NDArray[np.int64]
 
 
 class TreeIndex:
@@ -108,16 +92,22 @@ class TreeIndex:
         found = await asyncio.to_thread(self._store.search_documents, self._scope, query, limit)
         return [doc_id for doc_id, _ in found]
 
-    async def ensure(self, doc_ids: Sequence[str]) -> None:
+    async def ensure(self, doc_ids: Sequence[str], *, by_any_parser: bool = False) -> None:
         """Build and store the trees that are missing or of another version.
+
+        Args:
+            doc_ids: Whose.
+            by_any_parser: Whether trees that another parser's parses went into will do, so that a question takes what
+                an ingest made.
 
         Raises:
             NotFoundError: A document is not stored.
             ModelError: The encoder's endpoint failed.
         """
         known = await asyncio.to_thread(self._store.tree_versions, self._scope, self._builder.name, doc_ids)
+        told = but_parsers if by_any_parser else str
         for doc_id in doc_ids:
-            if known.get(doc_id) != self.version:
+            if doc_id not in known or told(known[doc_id]) != told(self.version):
                 await self._build(doc_id)
 
     async def _build(self, doc_id: str) -> None:

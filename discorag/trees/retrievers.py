@@ -1,90 +1,41 @@
-"""The retrievers over trees by name: which builder's tree, and how evidence is chosen from it."""
+"""The retrievers over trees: which builder's tree, and how evidence is chosen from it. Their names: `registry`."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import partial
-from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 
-from discorag.models.reranker import Reranker
+from discorag.models.toolbox import Toolbox
+from discorag.trees.builder import Summariser
+from discorag.trees.builders.bisection import BisectionBuilder
+from discorag.trees.builders.clusters import ClusterBuilder
+from discorag.trees.builders.discourse import DiscourseBuilder
+from discorag.trees.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
+from discorag.trees.builders.headings import HeadingBuilder
+from discorag.trees.builders.node_text import Concat, NodeText, Tau
+from discorag.trees.builders.sections import SectionBuilder
+from discorag.trees.builders.slide import SlideBuilder, SnappedBuilder
+from discorag.trees.builders.unified import UnifiedBuilder
+from discorag.trees.builders.windows import WindowBuilder
 from discorag.trees.choose.algorithm1 import Variant, algorithm1
 from discorag.trees.choose.collapsed import collapsed_set, collapsed_tree, traversal
 from discorag.trees.choose.evidence import Evidence, within
 from discorag.trees.choose.neighbours import expand, smoothed
 from discorag.trees.choose.registry import Selector
-from discorag.trees.index import Scores
+from discorag.trees.registry import Asked, Choose, Chosen, TreeRetriever, TreeTools
+from discorag.trees.routers.llm import LlmRouter
+from discorag.trees.routers.local import LocalRouter
 from discorag.trees.routers.subtree import derive
 from discorag.trees.routers.walk import Router, route
+from discorag.trees.summarise import ExtractiveSummariser, LlmSummariser
 from discorag.types.errors import ModelError
 from discorag.types.ledger import Failure
-from discorag.types.usage import Usage
 
 _REFUSED = "The router selected no passage in any document."
 RETRIEVED = 10
 """Nodes that a reranker orders (HTSIR section 4), or from which routers start."""
-
-BuilderName = Literal[
-    "flat-sentences", "flat-chunks", "bisection", "windows", "slide", "snapped", "discourse", "unified", "clusters",
-    "sections", "headings",
-]  # fmt: skip
-TreeRetrieverName = Literal[
-    "sentences", "chunks", "smoothed", "expand", "slide", "snapped", "bisection", "windows", "discourse", "unified",
-    "raptor", "raptor-traversal", "htsir", "rdr2",
-]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question over scored nodes.
-
-    Args:
-        question: Its text.
-        scores: The nodes of the documents that are searched.
-        words: Budget of evidence.
-        reranker: For HTSIR.
-        router: For RDR².
-    """
-
-    question: str
-    scores: Scores
-    words: int
-    reranker: Reranker
-    router: Router
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Nodes whose text is evidence, best first where their order says so; and what choosing took."""
-
-    nodes: Sequence[int]
-    usage: Usage = field(default_factory=Usage)
-    failures: tuple[Failure, ...] = ()
-
-
-Choose = Callable[[Asked], Awaitable[Chosen]]
-
-
-@dataclass(frozen=True)
-class TreeRetriever:
-    """A retriever.
-
-    Args:
-        builder: Whose tree.
-        choose: Evidence among scored nodes.
-        vectors: How inner nodes are encoded.
-        summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
-        reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
-    """
-
-    builder: BuilderName
-    choose: Choose
-    vectors: Literal["mean", "text"] = "mean"
-    summaries: bool = False
-    reads: bool = False
 
 
 async def _selected(asked: Asked, selector: Selector) -> Chosen:
@@ -139,25 +90,57 @@ async def _routed(asked: Asked) -> Chosen:
     return Chosen(within(routed, asked.scores.words, asked.words), routing.usage, failures)
 
 
+def _unified(tools: TreeTools, text: NodeText) -> UnifiedBuilder:
+    return UnifiedBuilder(tools.parser, text, cache=tools.parses)
+
+
+def _clusters(tools: TreeTools) -> ClusterBuilder:
+    return ClusterBuilder(tools.box.encoder, summariser_of(tools), tools.box.encoder.tokens)
+
+
 _ALGORITHM_1: Choose = partial(_selected, selector=algorithm1)
 _LEAVES: Choose = partial(_selected, selector=partial(algorithm1, variant=Variant.LEAVES))
 
-RETRIEVERS: Mapping[TreeRetrieverName, TreeRetriever] = MappingProxyType(
-    {
-        "sentences": TreeRetriever("flat-sentences", _LEAVES),
-        "chunks": TreeRetriever("flat-chunks", _LEAVES),
-        "smoothed": TreeRetriever("flat-sentences", partial(_beside, selector=smoothed)),
-        "expand": TreeRetriever("flat-sentences", partial(_beside, selector=expand)),
-        "slide": TreeRetriever("slide", _ALGORITHM_1),
-        "snapped": TreeRetriever("snapped", _ALGORITHM_1),
-        "bisection": TreeRetriever("bisection", _ALGORITHM_1, summaries=True),
-        "windows": TreeRetriever("windows", _ALGORITHM_1, summaries=True),
-        "discourse": TreeRetriever("discourse", _ALGORITHM_1, summaries=True),
-        "unified": TreeRetriever("unified", _ALGORITHM_1, summaries=True),
-        "raptor": TreeRetriever("clusters", partial(_selected, selector=collapsed_tree), "text", summaries=True),
-        "raptor-traversal": TreeRetriever("clusters", partial(_selected, selector=traversal), "text", summaries=True),
-        "htsir": TreeRetriever("sections", _reranked, "text", summaries=True, reads=True),
-        "rdr2": TreeRetriever("headings", _routed, "text", reads=True),
-    }
+SENTENCES = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), _LEAVES)
+CHUNKS = TreeRetriever("flat-chunks", lambda _: FlatChunkBuilder(), _LEAVES)
+SMOOTHED = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), partial(_beside, selector=smoothed))
+EXPAND = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), partial(_beside, selector=expand))
+SLIDE = TreeRetriever("slide", lambda _: SlideBuilder(), _ALGORITHM_1)
+SNAPPED = TreeRetriever("snapped", lambda tools: SnappedBuilder(_unified(tools, Concat())), _ALGORITHM_1)
+BISECTION = TreeRetriever("bisection", lambda tools: BisectionBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
+WINDOWS = TreeRetriever("windows", lambda tools: WindowBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
+DISCOURSE = TreeRetriever(
+    "discourse",
+    lambda tools: DiscourseBuilder(tools.parser, text_of(tools), cache=tools.parses),
+    _ALGORITHM_1,
+    summaries=True,
 )
+UNIFIED = TreeRetriever("unified", lambda tools: _unified(tools, text_of(tools)), _ALGORITHM_1, summaries=True)
+RAPTOR = TreeRetriever("clusters", _clusters, partial(_selected, selector=collapsed_tree), "text", True)
+RAPTOR_TRAVERSAL = TreeRetriever("clusters", _clusters, partial(_selected, selector=traversal), "text", True)
+HTSIR = TreeRetriever(
+    "sections",
+    lambda tools: SectionBuilder(tools.box.encoder, summariser_of(tools)),
+    _reranked,
+    "text",
+    summaries=True,
+    reads=True,
+)
+RDR2 = TreeRetriever("headings", lambda tools: HeadingBuilder(tools.box.encoder.tokens), _routed, "text", reads=True)
 """Controls: sentences, chunks, smoothed, expand, slide, bisection, windows. Ours: snapped, unified."""
+
+
+def text_of(tools: TreeTools) -> NodeText:
+    """The rule of DISRetrieval's eq. 2 where a model summarises, else all that lies below."""
+    return Tau(summariser_of(tools)) if tools.box.model else Concat()
+
+
+def summariser_of(tools: TreeTools) -> Summariser:
+    """The language model if there is one, else the most nuclear sentences."""
+    box, extractive = tools.box, ExtractiveSummariser(tools.parser)
+    return LlmSummariser(box.model, box.template("summary"), extractive) if box.model else extractive
+
+
+def router_of(box: Toolbox) -> Router:
+    """The language model if there is one, else similarity."""
+    return LlmRouter(box.model, box.template("route")) if box.model else LocalRouter(box.encoder)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.rst.inline import escape, unescape
-from discorag.rst.units import RuleUnits, UnitParser
+from discorag.rst.rules import RuleParser
+from discorag.rst.units import UnitParser, marked
 from discorag.text.sentences import sentence_spans
 from discorag.trees.builder import Summary
 from discorag.types.errors import InvariantError, ModelError
@@ -28,12 +29,12 @@ class ExtractiveSummariser:
     """
 
     def __init__(self, parser: UnitParser | None = None) -> None:
-        self._parser = parser or RuleUnits()
+        self._parser = parser or RuleParser()
 
     @property
     def version(self) -> str:
         """The parser's."""
-        return f"nuclear:{self._parser.version}"
+        return f"nuclear:{marked(self._parser)}"
 
     async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
         """Sentences under fewest satellite links, earlier ones first, up to ``words``; all of them if they fit.

@@ -6,7 +6,7 @@ Each discourse step has two engines behind one protocol: ``local`` (rules, no la
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from discorag.types.chunk import Chunk
 from discorag.types.graph import RhetoricalGraph
@@ -14,6 +14,8 @@ from discorag.types.plan import Plan
 from discorag.types.usage import Usage
 
 T_co = TypeVar("T_co", covariant=True)
+Known = dict[str, tuple[tuple[Chunk, ...], Any]]
+"""What was computed, and of which chunks, by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,7 @@ class Case:
         graph: The rhetorical graph; None before it is made and when it is switched off.
         plan: The plan; likewise.
         turns: What a language model wrote in earlier turns, verbatim, by stage (``graph``, ``plan``).
+        known: What stages computed of which chunks, by name, so that the next one need not.
     """
 
     query: str
@@ -36,6 +39,7 @@ class Case:
     graph: RhetoricalGraph | None = None
     plan: Plan | None = None
     turns: dict[str, str] = field(default_factory=dict[str, str])
+    known: Known = field(default_factory=Known, compare=False, repr=False)
 
     def number(self, chunk_id: str) -> int:
         """One-based number of a chunk; ``ValueError`` if it is not in the case."""

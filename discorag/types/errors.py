@@ -36,6 +36,12 @@ class ConfigError(DiscoRagError):
     """Settings contradict each other or name something that does not exist."""
 
 
+class UnknownNameError(ConfigError, KeyError):
+    """No part of this name is registered; the hint lists those that are."""
+
+    __str__ = DiscoRagError.__str__
+
+
 class InvariantError(DiscoRagError, ValueError):
     """A value would break an invariant of its type (tree, graph, hierarchy, span).
 

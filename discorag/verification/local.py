@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from discorag.answer.realisation import CONNECTIVES
-from discorag.claims.units import Unit, UnitTable, folded, plain, unit_table, within_window
+from discorag.claims.units import Unit, UnitTable, folded, plain, units_of, within_window
 from discorag.disagreement.pairs import at_odds
 from discorag.models.protocol import Encoder
+from discorag.models.toolbox import Toolbox
 from discorag.text.citations import references, steps, without_references
 from discorag.text.sentences import sentence_spans
 from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
@@ -34,6 +35,11 @@ class _Judgement:
     reason: str = ""
 
 
+def local_verifier(tools: Toolbox) -> LocalVerifier:
+    """For the registry."""
+    return LocalVerifier(tools.encoder)
+
+
 @dataclass(frozen=True)
 class LocalVerifier:
     """Traces a draft to its sources."""
@@ -50,7 +56,7 @@ class LocalVerifier:
         Raises:
             ModelError: The encoder is an endpoint and fails.
         """
-        table = await unit_table(case.chunks, self.encoder)
+        table = await units_of(case, self.encoder)
         drafts, k = _split(draft, len(case.chunks)), len(case.chunks)
         bare = [_stripped(s, k) for s in drafts]
         vectors = await self.encoder.encode_documents(within_window(bare, self.encoder))

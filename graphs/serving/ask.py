@@ -20,7 +20,7 @@ from graphs.facade import AskResult
 from graphs.serving.access import Principal, Reader
 from graphs.serving.problems import COMMON, RefusedError, documented, problem_of
 from graphs.serving.service import Served, Service
-from nodes.context import AnswerSwitches
+from nodes.switches import AnswerSwitches
 
 router = APIRouter(tags=["questions"], responses=COMMON)
 T = TypeVar("T")

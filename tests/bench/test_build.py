@@ -22,7 +22,7 @@ from bench.build_process import (
 )
 from bench.process import settings
 from discorag.models.encoder import PackagedEncoder
-from discorag.trees.retrievers import RETRIEVERS
+from discorag.trees.registry import RETRIEVERS
 from discorag.trees.summarise import ExtractiveSummariser, LlmSummariser
 from discorag.types.errors import ConfigError, InputError
 from eval.sample import SourceDocument

@@ -29,8 +29,8 @@ from bench.query import (
 )
 from discorag.store.edge import EdgeStore
 from discorag.store.protocol import SearchQuery
-from discorag.trees.index import NodeScores
-from discorag.trees.retrievers import RETRIEVERS
+from discorag.trees.registry import RETRIEVERS
+from discorag.trees.scores import NodeScores
 
 QUIET = Console(quiet=True)
 

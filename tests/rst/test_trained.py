@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discorag.rst.rules import rule_tree
+from discorag.rst.rules import RuleParser, rule_tree
 from discorag.rst.trained.parser import TrainedParser
 from discorag.rst.units import Leaves, Unit
 from discorag.text.sentences import language_of, sentence_spans
@@ -78,10 +78,15 @@ def test_given_units_are_the_leaves_as_they_are(kind: Unit):
     assert [whole[e.start : e.end] for e in tree.edus] == [u.strip() for u in units]
 
 
-@pytest.mark.parametrize("units", [[], ["Pumps failed.", " "], ["\u200b", "\u200b"], ["水泵坏了。"]])
-def test_units_without_words_are_refused(units: list[str]):
+@pytest.mark.parametrize("units", [[], ["Pumps failed.", " "]])
+def test_blank_units_are_refused(units: list[str]):
     with pytest.raises(InvariantError):
         _PARSER.parse_units(units)
+
+
+@pytest.mark.parametrize("units", [["\u200b", "\u200b"], ["水泵坏了。", "因此停水。"]])
+def test_units_that_it_cannot_read_get_the_rules_tree(units: list[str]):
+    assert _PARSER.parse_units(units) == RuleParser().parse_units(units, "paragraph")
 
 
 def test_the_same_text_gives_the_same_tree():

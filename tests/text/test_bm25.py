@@ -23,7 +23,8 @@ from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.flat import FlatSentenceBuilder
 from discorag.trees.builders.node_text import Concat
 from discorag.trees.forest import Forest
-from discorag.trees.index import NodeScores, TreeIndex, fused
+from discorag.trees.index import TreeIndex, fused
+from discorag.trees.scores import NodeScores
 from discorag.trees.vectors import node_vectors
 from discorag.types.retrieval_tree import RetrievalTree
 from tests.trees.strategies import cluster_trees

@@ -8,9 +8,9 @@ from fastapi import Response
 
 from discorag.models.encoder import PackagedEncoder
 from discorag.trees.forest import Forest
-from discorag.trees.index import Scores
-from discorag.trees.retrievers import RETRIEVERS, Asked, Chosen
+from discorag.trees.registry import RETRIEVERS, Asked, Chosen
 from discorag.trees.routers.local import LocalRouter
+from discorag.trees.scores import Scores
 from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.types.span import Span
 from tests.models.test_reranker import Answer, by_length, failing, reranker, saying, served

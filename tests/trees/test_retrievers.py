@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from discorag.trees.builder import inner
 from discorag.trees.forest import Forest
-from discorag.trees.index import Scores, evidence_of
-from discorag.trees.retrievers import RETRIEVERS, Asked, Chosen, TreeRetrieverName
+from discorag.trees.index import evidence_of
+from discorag.trees.registry import RETRIEVERS, Asked, Chosen
 from discorag.trees.routers.local import LocalRouter
 from discorag.trees.routers.subtree import RetrievalSubtree
 from discorag.trees.routers.walk import Decision
+from discorag.trees.scores import Scores
 from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.types.span import Span
 from discorag.types.words import count_words
@@ -58,7 +59,7 @@ def forest_of(builder: str, documents: int) -> Forest:
 class Case:
     """A retriever and what it is asked."""
 
-    name: TreeRetrieverName
+    name: str
     asked: Asked
 
     def within(self, words: int) -> Chosen:
@@ -66,7 +67,7 @@ class Case:
 
 
 @st.composite
-def cases(draw: st.DrawFn, name: TreeRetrieverName) -> Case:
+def cases(draw: st.DrawFn, name: str) -> Case:
     """Few different scores, so that ties are common."""
     forest = forest_of(RETRIEVERS[name].builder, draw(st.integers(1, len(DOCUMENTS))))
     count = len(forest.tree.nodes)
@@ -82,7 +83,7 @@ budgets = st.integers(1, 120)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data(), words=budgets)
 def test_chosen_nodes_keep_the_budget_or_are_the_best_one_alone_and_none_comes_twice(
-    name: TreeRetrieverName, data: st.DataObject, words: int
+    name: str, data: st.DataObject, words: int
 ) -> None:
     case = data.draw(cases(name))
     nodes = list(case.within(words).nodes)
@@ -95,7 +96,7 @@ def test_chosen_nodes_keep_the_budget_or_are_the_best_one_alone_and_none_comes_t
 @settings(max_examples=40, deadline=None)
 @given(data=st.data(), words=budgets)
 def test_evidence_keeps_the_budget_or_is_one_node_and_reads_in_the_order_of_the_text(
-    name: TreeRetrieverName, data: st.DataObject, words: int
+    name: str, data: st.DataObject, words: int
 ) -> None:
     case = data.draw(cases(name))
     nodes = case.within(words).nodes
@@ -109,7 +110,7 @@ def test_evidence_keeps_the_budget_or_is_one_node_and_reads_in_the_order_of_the_
 @settings(max_examples=40, deadline=None)
 @given(data=st.data(), words=budgets)
 def test_choosing_stops_before_the_first_node_that_would_exceed_and_at_no_other(
-    name: TreeRetrieverName, data: st.DataObject, words: int
+    name: str, data: st.DataObject, words: int
 ) -> None:
     case = data.draw(cases(name))
     nodes = set(case.within(words).nodes)
@@ -123,7 +124,7 @@ def test_choosing_stops_before_the_first_node_that_would_exceed_and_at_no_other(
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
-def test_without_a_limit_leaves_are_chosen_wherever_they_stand(name: TreeRetrieverName, data: st.DataObject) -> None:
+def test_without_a_limit_leaves_are_chosen_wherever_they_stand(name: str, data: st.DataObject) -> None:
     case = data.draw(cases(name))
     nodes = case.within(10_000).nodes
     owners = {case.asked.scores.forest.place(node)[0] for node in nodes}
@@ -144,9 +145,7 @@ def under_one_heading(*texts: str) -> Forest:
     return Forest({"d": tree})
 
 
-async def chosen(
-    name: TreeRetrieverName, forest: Forest, nodes: Sequence[float], words: int, **parts: object
-) -> Chosen:
+async def chosen(name: str, forest: Forest, nodes: Sequence[float], words: int, **parts: object) -> Chosen:
     scores = Scores(forest, np.array(nodes, np.float32), forest.words)
     asked = Asked(QUESTION, scores, words, MostWords(), LocalRouter(HashingEncoder()))
     return await RETRIEVERS[name].choose(replace(asked, **parts))  # type: ignore[arg-type]

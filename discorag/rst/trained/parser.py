@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discorag.rst.parser import ParsedTree
-from discorag.rst.rules import rule_tree
+from discorag.models.encoder import PackagedEncoder
+from discorag.models.toolbox import Toolbox
+from discorag.rst.parser import Limits, ParsedTree
+from discorag.rst.rules import RuleParser, rule_tree
 from discorag.rst.units import Leaves, Unit, units_in
 from discorag.text.sentences import language_of
 from discorag.types.chunk import Chunk
@@ -25,6 +27,17 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 WEIGHTS = Path(__file__).parent / "weights"
 VERSION = "gum-2"
+
+
+def fast_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
+    """For the registry: over the encoder that retrieval has loaded, if that is the packaged one."""
+    encoder = tools.bare_encoder
+    return TrainedParser("fast", transformer=encoder.transformer if isinstance(encoder, PackagedEncoder) else None)
+
+
+def accurate_parser(_tools: Toolbox, _limits: Limits) -> TrainedParser:
+    """For the registry."""
+    return TrainedParser("accurate")
 
 
 class TrainedParser:
@@ -91,6 +104,8 @@ class TrainedParser:
     def parse_units(self, texts: Sequence[str], kind: Unit = "paragraph") -> RstTree:
         """The tree over texts that are its leaves as they are: paragraphs, or summaries that stand for them.
 
+        What is not English, or holds no word, gets the rules' tree.
+
         Args:
             texts: In order; each starts a paragraph, unless they are EDUs or sentences of one.
             kind: What they are.
@@ -100,13 +115,15 @@ class TrainedParser:
             and sentences), without white space around it.
 
         Raises:
-            InvariantError: There are none, one is blank, they hold no word, or they are Chinese.
+            InvariantError: There are none, or one is blank.
 
         Source: DISRetrieval section 3.1, the trees between the paragraphs' trees.
         """
         whole = ("\n\n" if kind == "paragraph" else " ").join(texts)
-        for text in texts or [""]:
-            _check(text)
+        if not texts or not all(map(str.strip, texts)):
+            raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
+        if any(language_of(t) != "en" for t in texts) or not any(map(str.isalnum, whole)):
+            return RuleParser().parse_units(texts, kind)
         from discorag.rst.trained.run import parse_units
 
         with self._lock:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 
-from discorag.rst.units import Parses, Unit, UnitParser
+from discorag.rst.units import Parses, Unit, UnitParser, marked
 from discorag.trees.builder import Built, Source
 from discorag.trees.builders.leaves import paragraph_leaves, sentence_leaves
 from discorag.trees.builders.node_text import Branch, Growth, NodeText, binary
@@ -33,7 +33,7 @@ class DiscourseBuilder:
     changed takes two parses: of this paragraph and of what lies above the paragraphs.
 
     Args:
-        parser: Joins sentences, then root texts. `EnglishUnits` around a parser that reads English only.
+        parser: Joins sentences, then root texts.
         text: Of inner nodes; `Tau` is the paper's.
         cache: Trees of earlier builds (`discorag.rst.units.Parses`); remembers nothing if not given.
 
@@ -50,7 +50,7 @@ class DiscourseBuilder:
     @property
     def version(self) -> str:
         """With the parser's and the node text's."""
-        return f"discourse-1/{self._parser.version}/{self._text.version}"
+        return f"discourse-1/{marked(self._parser)}/{self._text.version}"
 
     async def build(self, source: Source) -> DiscourseBuilt:
         """A binary tree of one root over all sentences."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import MutableMapping, Sequence
 
-from discorag.rst.units import Parses, UnitParser
+from discorag.rst.units import Parses, UnitParser, marked
 from discorag.trees.builder import Source
 from discorag.trees.builders.discourse import DiscourseBuilt, discourse_built, graft
 from discorag.trees.builders.leaves import paragraph_leaves, sentence_leaves
@@ -21,7 +21,7 @@ class UnifiedBuilder:
     the node's place.
 
     Args:
-        parser: Joins the sentences of a paragraph. `EnglishUnits` around a parser that reads English only.
+        parser: Joins the sentences of a paragraph.
         text: Of inner nodes.
         cache: Trees of earlier builds (`discorag.rst.units.Parses`); remembers nothing if not given.
 
@@ -38,7 +38,7 @@ class UnifiedBuilder:
     @property
     def version(self) -> str:
         """With the parser's and the node text's."""
-        return f"unified-1/{self._parser.version}/{self._text.version}"
+        return f"unified-1/{marked(self._parser)}/{self._text.version}"
 
     async def build(self, source: Source) -> DiscourseBuilt:
         """A tree of one root over all sentences."""

@@ -3,7 +3,7 @@
 from hypothesis import given
 
 from bench.retrieval.controls import RandomBranchingBuilder, RandomUnits, RightBranchingBuilder, RightBranchingUnits
-from discorag.rst.units import EnglishUnits, RuleUnits
+from discorag.rst.rules import RuleParser
 from discorag.trees.builder import Builder, Source
 from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.discourse import DiscourseBuilder
@@ -63,11 +63,10 @@ def test_whatever_shapes_nodes_changes_the_version():
         RightBranchingBuilder(Tau(ExtractiveSummariser(LastNuclear()))),
     ]
     for parser in (
-        RuleUnits(),
+        RuleParser(),
         RandomUnits(),
         RightBranchingUnits(),
-        EnglishUnits(LastNuclear()),
-        EnglishUnits(RuleUnits()),
+        LastNuclear(),
     ):
         builders += [DiscourseBuilder(parser, Concat()), UnifiedBuilder(parser, Concat())]
     assert len({builder.version for builder in builders}) == len(builders)

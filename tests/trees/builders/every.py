@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bench.retrieval.controls import RandomBranchingBuilder, RightBranchingBuilder
-from discorag.rst.units import RuleUnits
+from discorag.rst.rules import RuleParser
 from discorag.trees.builder import Builder, Summariser, Summary
 from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.clusters import ClusterBuilder, ClusterSizes
@@ -46,7 +46,7 @@ def every_builder(
     encoder = HashingEncoder()
     text = text or (Tau(summariser, tau=0, words=20) if summariser else Concat())
     summaries = summariser or Heads()
-    discourse = DiscourseBuilder(RuleUnits(), text)
+    discourse = DiscourseBuilder(RuleParser(), text)
     made: list[Builder] = [
         FlatSentenceBuilder(),
         FlatChunkBuilder(),
@@ -57,7 +57,7 @@ def every_builder(
     ]
     made += [
         discourse,
-        UnifiedBuilder(RuleUnits(), text),
+        UnifiedBuilder(RuleParser(), text),
         SectionBuilder(encoder, summaries),
         HeadingBuilder(encoder.tokens),
     ]

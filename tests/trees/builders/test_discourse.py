@@ -9,8 +9,9 @@ from hypothesis import given
 
 import prompts
 from bench.retrieval.controls import RightBranchingUnits
+from discorag.rst.rules import RuleParser
 from discorag.rst.trained.parser import TrainedParser
-from discorag.rst.units import EnglishUnits, RuleUnits, Unit
+from discorag.rst.units import Unit
 from discorag.trees.builder import Source, Summary
 from discorag.trees.builders.discourse import DiscourseBuilder
 from discorag.trees.builders.node_text import Concat, Nuclear, Tau
@@ -43,13 +44,13 @@ class _Noted:
 
     def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
         self.asked.append((tuple(texts), kind))
-        return RuleUnits().parse_units(texts, kind)
+        return RuleParser().parse_units(texts, kind)
 
 
 @given(sources)
 async def test_it_is_one_binary_tree_over_all_sentences(source: Source):
     for text in (Concat(), Nuclear(), Tau(ExtractiveSummariser(), tau=4, words=4)):
-        tree = checked(source, (await DiscourseBuilder(RuleUnits(), text).build(source)).tree)
+        tree = checked(source, (await DiscourseBuilder(RuleParser(), text).build(source)).tree)
         assert len(tree.nodes) == 2 * tree.leaves - 1
 
 
@@ -71,7 +72,7 @@ async def test_the_second_parse_is_over_the_texts_of_the_paragraphs_roots():
 @pytest.mark.parametrize(("tau", "text"), [(4, "A+B"), (5, "Ann ate. Bob bit.")])
 async def test_texts_of_exactly_tau_words_are_summarised_and_of_one_less_put_together(tau: int, text: str):
     source = source_of("Ann ate. Bob bit.")
-    tree = (await DiscourseBuilder(RuleUnits(), Tau(_Initials(), tau=tau)).build(source)).tree
+    tree = (await DiscourseBuilder(RuleParser(), Tau(_Initials(), tau=tau)).build(source)).tree
     assert tree.nodes[-1].text == text
 
 
@@ -85,7 +86,7 @@ async def test_tau_zero_summarises_every_inner_node_bottom_up():
 
 
 async def test_nodes_carry_the_parsers_relation():
-    tree = (await DiscourseBuilder(RuleUnits(), Concat()).build(source_of("Iron rusts. For example, nails do."))).tree
+    tree = (await DiscourseBuilder(RuleParser(), Concat()).build(source_of("Iron rusts. For example, nails do."))).tree
     assert tree.nodes[-1].relation == Relation.EXAMPLE
 
 
@@ -104,7 +105,7 @@ async def test_nuclear_text_takes_the_nucleus_first_and_keeps_text_order():
 
 async def test_with_a_cache_only_a_changed_paragraph_and_what_is_above_are_parsed():
     cache: dict[str, RstTree] = {}
-    builder = DiscourseBuilder(RuleUnits(), Concat(), cache=cache)
+    builder = DiscourseBuilder(RuleParser(), Concat(), cache=cache)
     first = await builder.build(_THREE)
     assert (first.parsed, first.reused) == (3, 0)
     again = await builder.build(_THREE)
@@ -113,17 +114,17 @@ async def test_with_a_cache_only_a_changed_paragraph_and_what_is_above_are_parse
     changed = source_of(_THREE.document.text.replace("Flo fed.", "Gus got."))
     built = await builder.build(changed)
     assert (built.parsed, built.reused) == (2, 1)
-    assert built.tree == (await DiscourseBuilder(RuleUnits(), Concat()).build(changed)).tree
+    assert built.tree == (await DiscourseBuilder(RuleParser(), Concat()).build(changed)).tree
 
 
 async def test_another_parser_does_not_get_the_cached_trees():
     cache: dict[str, RstTree] = {}
-    await DiscourseBuilder(RuleUnits(), Concat(), cache=cache).build(_THREE)
+    await DiscourseBuilder(RuleParser(), Concat(), cache=cache).build(_THREE)
     assert (await DiscourseBuilder(RightBranchingUnits(), Concat(), cache=cache).build(_THREE)).reused == 0
 
 
 async def test_the_trained_parser_reads_english_and_the_rules_the_rest():
-    parser = EnglishUnits(TrainedParser("fast"))
+    parser = TrainedParser("fast")
     english = source_of("Iron rusts because it is wet. However, gold does not. It is noble.\n\nRings are of gold.")
     tree = checked(english, (await DiscourseBuilder(parser, Concat()).build(english)).tree)
     assert tree.nodes[-1].relation
@@ -133,19 +134,19 @@ async def test_the_trained_parser_reads_english_and_the_rules_the_rest():
 
 
 async def test_one_sentence_is_one_leaf_and_takes_no_parse():
-    built = await DiscourseBuilder(RuleUnits(), Concat()).build(source_of("Alone."))
+    built = await DiscourseBuilder(RuleParser(), Concat()).build(source_of("Alone."))
     assert (len(built.tree.nodes), built.parsed) == (1, 0)
 
 
 async def test_a_paragraph_of_five_thousand_sentences_is_built():
     source = source_of(" ".join(f"Sentence {i} is here." for i in range(5000)))
-    tree = (await DiscourseBuilder(RuleUnits(), Nuclear()).build(source)).tree
+    tree = (await DiscourseBuilder(RuleParser(), Nuclear()).build(source)).tree
     assert (tree.leaves, len(tree.nodes), tree.nodes[-1].layer) == (5000, 9999, 4999)
 
 
 async def test_ten_thousand_paragraphs_of_one_line_are_built():
     source = source_of("\n\n".join(f"Line {i} is here." for i in range(10_000)))
-    built = await DiscourseBuilder(RuleUnits(), Concat()).build(source)
+    built = await DiscourseBuilder(RuleParser(), Concat()).build(source)
     assert (built.tree.leaves, len(built.tree.nodes), built.parsed) == (10_000, 19_999, 1)
 
 
@@ -169,6 +170,6 @@ async def test_where_the_model_fails_on_a_node_its_text_is_extractive_and_the_fa
 )
 def test_the_rules_know_paragraphs_from_sentences(kind: Unit, between: str, relation: Relation):
     texts = ["Iron rusts.", "Gold shines."]
-    tree = RuleUnits().parse_units(texts, kind)
+    tree = RuleParser().parse_units(texts, kind)
     assert [edu.of(between.join(texts)) for edu in tree.edus] == texts
     assert tree.splits[0].relation is relation

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 
 from discorag.text.headings import is_heading
 from discorag.trees.builder import Source
-from discorag.trees.retrievers import BuilderName
+from discorag.trees.registry import RETRIEVERS
 from discorag.types.hierarchy import Kind
 from discorag.types.retrieval_tree import RetrievalTree
 from discorag.types.span import Span
@@ -34,7 +33,7 @@ def inside(span: Span, spans: tuple[Span, ...]) -> bool:
 
 
 def test_these_are_the_builders_of_all_retrievers_and_the_controls() -> None:
-    assert set(NAMES) == set(get_args(BuilderName)) | CONTROLS
+    assert set(NAMES) == set(tuple(dict.fromkeys(r.builder for r in RETRIEVERS.values()))) | CONTROLS
 
 
 @pytest.mark.parametrize("name", NAMES)

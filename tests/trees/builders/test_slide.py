@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discorag.rst.units import RuleUnits
+from discorag.rst.rules import RuleParser
 from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.discourse import DiscourseBuilder, DiscourseBuilt
 from discorag.trees.builders.node_text import Concat
@@ -46,7 +46,7 @@ async def test_snapped_windows_are_no_wider_than_allowed() -> None:
 
 
 async def test_snapped_tells_what_the_tree_below_it_took() -> None:
-    built = await SnappedBuilder(DiscourseBuilder(RuleUnits(), Concat())).build(
+    built = await SnappedBuilder(DiscourseBuilder(RuleParser(), Concat())).build(
         source_of("Ann ate. Bob bit.\n\nCid cut.")
     )
     assert isinstance(built, DiscourseBuilt)

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from bench.retrieval.controls import RightBranchingUnits
 from discorag.models.protocol import Encoder
-from discorag.rst.units import RuleUnits
+from discorag.rst.rules import RuleParser
 from discorag.trees.builder import Source, inner
 from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.flat import FlatSentenceBuilder
@@ -25,7 +25,7 @@ _TEXT = "Opening line.\n\n# Metals\n\nIron rusts. It is wet.\n\nGold shines.\n\n
 @given(sources)
 async def test_it_is_one_tree_over_all_sentences(source: Source):
     for text in (Concat(), Nuclear(5), Tau(ExtractiveSummariser(), tau=4, words=4)):
-        checked(source, (await UnifiedBuilder(RuleUnits(), text).build(source)).tree)
+        checked(source, (await UnifiedBuilder(RuleParser(), text).build(source)).tree)
 
 
 async def test_sections_stand_over_their_heading_paragraphs_and_subsections():
@@ -37,19 +37,19 @@ async def test_sections_stand_over_their_heading_paragraphs_and_subsections():
 
 
 async def test_paragraphs_have_relations_and_sections_none():
-    tree = (await UnifiedBuilder(RuleUnits(), Concat()).build(source_of(_TEXT))).tree
+    tree = (await UnifiedBuilder(RuleParser(), Concat()).build(source_of(_TEXT))).tree
     assert {tree.leaves_of[i] for i, n in enumerate(tree.nodes) if n.relation} == {(2, 3)}
 
 
 async def test_a_summary_of_a_section_stands_under_its_heading():
     source = source_of("# Metals\n\nIron rusts. It is wet.\n\nGold shines.")
-    tree = (await UnifiedBuilder(RuleUnits(), Tau(ExtractiveSummariser(), tau=0, words=4)).build(source)).tree
+    tree = (await UnifiedBuilder(RuleParser(), Tau(ExtractiveSummariser(), tau=0, words=4)).build(source)).tree
     assert tree.nodes[-1].text.startswith("Metals\n")
 
 
 async def test_nuclear_text_of_a_section_opens_with_its_heading():
     tree = (
-        await UnifiedBuilder(RuleUnits(), Nuclear(4)).build(source_of("# Metals\n\nIron rusts.\n\nGold shines."))
+        await UnifiedBuilder(RuleParser(), Nuclear(4)).build(source_of("# Metals\n\nIron rusts.\n\nGold shines."))
     ).tree
     assert tree.nodes[-1].text == "# Metals Iron rusts."
 
@@ -57,8 +57,8 @@ async def test_nuclear_text_of_a_section_opens_with_its_heading():
 async def test_with_a_cache_only_a_changed_paragraph_is_parsed():
     cache: dict[str, RstTree] = {}
     text = "# A\n\nBob bit. Cid cut.\n\nDan dug. Eva ebbed."
-    await UnifiedBuilder(RuleUnits(), Concat(), cache=cache).build(source_of(text))
-    built = await UnifiedBuilder(RuleUnits(), Concat(), cache=cache).build(
+    await UnifiedBuilder(RuleParser(), Concat(), cache=cache).build(source_of(text))
+    built = await UnifiedBuilder(RuleParser(), Concat(), cache=cache).build(
         source_of(text.replace("Eva ebbed.", "Flo fed."))
     )
     assert (built.parsed, built.reused) == (1, 1)
@@ -67,7 +67,7 @@ async def test_with_a_cache_only_a_changed_paragraph_is_parsed():
 async def test_ten_thousand_paragraphs_of_one_line_hang_on_the_document():
     source = source_of("\n\n".join(f"Line {i} is here." for i in range(10_000)))
     for text in (Concat(), Nuclear()):
-        tree = (await UnifiedBuilder(RuleUnits(), text).build(source)).tree
+        tree = (await UnifiedBuilder(RuleParser(), text).build(source)).tree
         assert (len(tree.nodes), len(tree.nodes[-1].children)) == (10_001, 10_000)
 
 

@@ -1,0 +1,40 @@
+"""What a part may use when it is made: the settings, the models and the prompts of the running pipeline."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from discorag.models.protocol import Encoder, LanguageModel, Template
+from discorag.settings import Settings
+
+
+class Toolbox(Protocol):
+    """Handed to every factory of a registry; `nodes.resources.Resources` is one."""
+
+    @property
+    def settings(self) -> Settings:
+        """What is configured."""
+        ...
+
+    @property
+    def encoder(self) -> Encoder:
+        """The configured encoder, with a memory of what it has encoded."""
+        ...
+
+    @property
+    def bare_encoder(self) -> Encoder:
+        """The same without the memory: what it is made of can be shared."""
+        ...
+
+    @property
+    def model(self) -> LanguageModel | None:
+        """The language model, None if none is configured."""
+        ...
+
+    def require_model(self) -> LanguageModel:
+        """The language model. Raises `ConfigError` if none is configured."""
+        ...
+
+    def template(self, name: str) -> Template:
+        """The prompt file of this name."""
+        ...

@@ -1,0 +1,101 @@
+"""Parts by name: parsers, retrievers, stores, encoders, rerankers, relation engines, verifiers.
+
+What users may choose is looked up here, ours and other packages' alike. Ours are references that are imported when they
+are asked for, so that knowing the names costs nothing. Another package adds a part without touching ours: by an entry
+point of the registry's group, or by calling the kind's ``register_*`` function before the part is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from pkgutil import resolve_name
+from typing import Generic, TypeVar, cast
+
+from discorag.types.errors import ConfigError, UnknownNameError
+
+P = TypeVar("P")
+
+
+@dataclass(frozen=True)
+class _Offer(Generic[P]):
+    """A part that was registered, or where it is found."""
+
+    part: P | str
+    help: str
+
+
+class Registry(Mapping[str, P]):
+    """The parts of one kind by name.
+
+    Args:
+        kind: What they are, for messages: "parser".
+        group: Entry points of this group are parts of other packages.
+
+    Example:
+        >>> greetings = Registry[str]("greeting", "example.greetings")
+        >>> greetings.register("short", "Hi", help="for friends")
+        >>> greetings["short"], list(greetings)
+        ('Hi', ['short'])
+        >>> greetings["long"]
+        Traceback (most recent call last):
+        discorag.types.errors.UnknownNameError: There is no greeting 'long'. Known are short.
+    """
+
+    def __init__(self, kind: str, group: str) -> None:
+        self.kind, self.group = kind, group
+        self._offers: dict[str, _Offer[P]] = {}
+
+    def offer(self, name: str, where: str, help: str) -> None:
+        """A part of ours that is imported when it is asked for: ``where`` is ``module:attribute``."""
+        self._offers[name] = _Offer(where, help)
+
+    def register(self, name: str, part: P, *, help: str = "") -> None:
+        """Add a part.
+
+        Raises:
+            ConfigError: The name is taken.
+        """
+        if name in self:
+            raise ConfigError(f"There is a {self.kind} {name!r} already.", hint="Choose another name.")
+        self._offers[name] = _Offer(part, help)
+
+    def __getitem__(self, name: str) -> P:
+        """The part. Raises `UnknownNameError`, or whatever importing another package's part raises."""
+        self.check(name)
+        if name not in self._offers:
+            return cast(P, self._foreign[name].load())
+        part = self._offers[name].part
+        return cast(P, resolve_name(part)) if isinstance(part, str) else part
+
+    def check(self, name: str) -> str:
+        """The name again. Raises `UnknownNameError` with the known ones if it is none."""
+        if name not in self:
+            raise UnknownNameError(f"There is no {self.kind} {name!r}.", hint=f"Known are {', '.join(self) or 'none'}.")
+        return name
+
+    def help(self, name: str) -> str:
+        """A line on the part; of another package's, which package it is of."""
+        if name in self._offers:
+            return self._offers[name].help
+        dist = self._foreign[name].dist
+        return f"of {dist.name}" if dist else "of another package"
+
+    def described(self) -> str:
+        """All names with their lines, for help and schemas."""
+        return "; ".join(f"{name}: {text}" if (text := self.help(name)) else name for name in self)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._offers or name in self._foreign
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self._offers, *(n for n in self._foreign if n not in self._offers)])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    @cached_property
+    def _foreign(self) -> dict[str, EntryPoint]:
+        return {point.name: point for point in entry_points(group=self.group)}

@@ -1,0 +1,113 @@
+"""Which retrievers over trees there are, and what each is: a builder, and a way to choose among the nodes.
+
+To add one: a `TreeRetriever`, in `discorag.trees.retrievers` or in another package, and its name, here, by
+`register_retriever`, or by an entry point of the group ``disco_rag.retrievers``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from discorag.models.reranker import Reranker
+from discorag.models.toolbox import Toolbox
+from discorag.registry import Registry
+from discorag.rst.units import UnitParser
+from discorag.trees.builder import Builder
+from discorag.trees.routers.walk import Router
+from discorag.trees.scores import Scores
+from discorag.types.ledger import Failure
+from discorag.types.rst_tree import RstTree
+from discorag.types.usage import Usage
+
+
+@dataclass(frozen=True)
+class TreeTools:
+    """What builders are made of.
+
+    Args:
+        box: The running pipeline's parts.
+        parser: Joins sentences and paragraphs to trees.
+        parses: The last parses, by a digest of their texts.
+    """
+
+    box: Toolbox
+    parser: UnitParser
+    parses: MutableMapping[str, RstTree]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question over scored nodes.
+
+    Args:
+        question: Its text.
+        scores: The nodes of the documents that are searched.
+        words: Budget of evidence.
+        reranker: For HTSIR.
+        router: For RDR².
+    """
+
+    question: str
+    scores: Scores
+    words: int
+    reranker: Reranker
+    router: Router
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Nodes whose text is evidence, best first where their order says so; and what choosing took."""
+
+    nodes: Sequence[int]
+    usage: Usage = field(default_factory=Usage)
+    failures: tuple[Failure, ...] = ()
+
+
+Choose = Callable[[Asked], Awaitable[Chosen]]
+
+
+@dataclass(frozen=True)
+class TreeRetriever:
+    """A retriever over trees.
+
+    Args:
+        builder: Whose trees: `Builder.name`, under which they are stored. Retrievers may share them.
+        build: Makes that builder.
+        choose: Evidence among scored nodes.
+        vectors: How inner nodes are encoded.
+        summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
+        reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
+    """
+
+    builder: str
+    build: Callable[[TreeTools], Builder]
+    choose: Choose
+    vectors: Literal["mean", "text"] = "mean"
+    summaries: bool = False
+    reads: bool = False
+
+
+RETRIEVERS = Registry[TreeRetriever]("retriever over trees", "disco_rag.retrievers")
+"""Retrievers over trees by name, as ``retriever=`` knows them beside ``dense``, ``hybrid`` and ``all``."""
+
+register_retriever = RETRIEVERS.register
+
+for _name, _help in {
+    "sentences": "single sentences (a baseline of DISRetrieval)",
+    "chunks": "chunks of 100 words (a baseline of DISRetrieval)",
+    "smoothed": "a control: sentences scored with their neighbours",
+    "expand": "a control: the best sentences with their neighbours",
+    "slide": "a control: all runs of 2, 4, 8 and 16 sentences",
+    "snapped": "ours: runs of sentences whose borders follow the tree of unified",
+    "bisection": "halves of halves of the sentences (a baseline of DISRetrieval)",
+    "windows": "seven neighbours at a time (a baseline of RAPTOR)",
+    "discourse": "DISRetrieval: RST over the sentences of each paragraph, then over the paragraphs",
+    "unified": "ours: headings and paragraphs, RST inside paragraphs",
+    "raptor": "RAPTOR: clusters and their summaries, the best nodes of all layers",
+    "raptor-traversal": "RAPTOR: the same from the roots down, layer by layer",
+    "htsir": "HTSIR: the author's sections and their summaries, reranked",
+    "rdr2": "RDR2: a router walks the headings",
+}.items():
+    RETRIEVERS.offer(_name, f"discorag.trees.retrievers:{_name.upper().replace('-', '_')}", _help)

@@ -1,0 +1,30 @@
+"""What the nodes of some documents score for a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discorag.trees.forest import Forest
+
+Floats = NDArray[np.floating]
+NodeScores = Literal["dense", "bm25", "hybrid"]
+"""How nodes are scored: cosine of their vectors, BM25 of the leaves below, or both rankings fused."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The nodes of some documents with what they score for a question.
+
+    Args:
+        forest: The trees.
+        nodes: Of every node of ``forest.tree``, higher is better, on whatever scale; shape (nodes,).
+        words: Words of every node's text, shape (nodes,).
+    """
+
+    forest: Forest
+    nodes: Floats
+    words: NDArray[np.int64]
