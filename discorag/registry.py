@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import resolve_name
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_after_validator_function
 
 from discorag.types.errors import ConfigError, UnknownNameError
 
@@ -99,3 +104,36 @@ class Registry(Mapping[str, P]):
     @cached_property
     def _foreign(self) -> dict[str, EntryPoint]:
         return {point.name: point for point in entry_points(group=self.group)}
+
+
+@dataclass(frozen=True)
+class Named:
+    """Makes a string a name of a registry, or one of those that are known ``also``; its schema lists them all.
+
+    Example:
+        >>> from typing import Annotated
+        >>> from pydantic import TypeAdapter
+        >>> from discorag.verification.verifier import VERIFIERS
+        >>> TypeAdapter(Annotated[str, Named(VERIFIERS, ("auto",))]).json_schema()["enum"]
+        ['auto', 'local']
+    """
+
+    registry: Registry[Any]
+    also: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.also, *self.registry)
+
+    def check(self, name: str) -> str:
+        """The name again. Raises ``ValueError`` with the known ones."""
+        if name not in self.names:
+            raise ValueError(f"There is no {self.registry.kind} {name!r}. Known are {', '.join(self.names)}")
+        return name
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(schema), "enum": list(self.names)}

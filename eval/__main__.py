@@ -12,6 +12,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from discorag.relations.engine import RELATION_ENGINES
+from discorag.rst.parser import PARSERS
 from discorag.rst.render import one_line
 from discorag.settings import read_settings
 from discorag.types.errors import ConfigError, DiscoRagError
@@ -55,11 +57,10 @@ def run(
     ] = None,
     system: Annotated[list[str] | None, typer.Option(help="Only these systems; repeatable.")] = None,
     parser: Annotated[
-        Literal["right-branching", "rules", "local", "accurate"] | None,
-        typer.Option(help="Whose trees; default: as the suite says."),
+        str | None, typer.Option(help=f"Whose trees, of {', '.join(PARSERS)}; default: as the suite says.")
     ] = None,
     relater: Annotated[
-        Literal["rules", "local"] | None, typer.Option(help="Who relates chunks without a language model.")
+        str | None, typer.Option(help=f"Who relates chunks without a language model: {', '.join(RELATION_ENGINES)}.")
     ] = None,
     to: Annotated[Path | None, typer.Option("--out", help="Folder of the runs (default: HOME/runs).")] = None,
     data: Data = None,

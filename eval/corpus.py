@@ -40,7 +40,7 @@ class Corpus:
 
 
 async def ingest(
-    rag: DiscoRAG, benchmark: Benchmark, home: Path, progress: Progress | None = None, *, parser: str = "rules"
+    rag: DiscoRAG, benchmark: Benchmark, home: Path, progress: Progress | None = None, *, parser: str = "local"
 ) -> Corpus:
     """Write the documents below ``home`` and ingest them; unchanged ones are neither written nor ingested again.
 
@@ -49,7 +49,7 @@ async def ingest(
     Raises:
         DataError: A document could not be ingested, or its canonical text would differ from the benchmark's.
     """
-    name = f"{benchmark.name}-{_digest(benchmark)[:8]}" + (f"-{parser}" if parser != "rules" else "")
+    name = f"{benchmark.name}-{_digest(benchmark)[:8]}" + (f"-{parser}" if parser != "local" else "")
     folder = home / "documents" / name
     files = await asyncio.to_thread(_write, benchmark.documents, folder)
     result = await rag.aingest(folder, corpus=name, parser=parser, retriever="dense", progress=progress)

@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from discorag.registry import Named
+from discorag.relations.engine import RELATION_ENGINES
+from discorag.rst.parser import PARSERS
 from discorag.types.errors import ConfigError
 from eval.sample import Benchmark, Sample
 
@@ -64,8 +67,8 @@ class Suite(BaseModel):
         limit: Questions; None: all.
         spread: Strata over which a limited choice is spread evenly.
         seed: Of that choice, and of the bootstrap.
-        parser: Whose trees the chunks get at ingest: ``right-branching``, ``rules``, ``local``, ``accurate``.
-        relater: Who relates chunks where no language model does: ``rules`` or ``local``.
+        parser: Whose trees the chunks get at ingest: as the product names parsers.
+        relater: Who relates chunks where no language model does, as the product names relation engines.
         top_k: Chunks to retrieve.
         answer_tokens: Output limit of the generator, in tokens.
         systems: Names of `systems`.
@@ -89,8 +92,8 @@ class Suite(BaseModel):
     limit: int | None = Field(default=None, ge=1)
     spread: tuple[str, ...] = ()
     seed: int = 13
-    parser: Literal["right-branching", "rules", "local", "accurate"] = "rules"
-    relater: Literal["rules", "local"] = "rules"
+    parser: Annotated[str, Named(PARSERS)] = "local"
+    relater: Annotated[str, Named(RELATION_ENGINES)] = "local"
     top_k: int = Field(default=10, ge=1)
     answer_tokens: int = Field(default=1024, ge=16)
     systems: tuple[str, ...] = Field(min_length=1)

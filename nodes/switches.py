@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
-from pydantic_core.core_schema import no_info_after_validator_function
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from discorag.registry import Registry
+from discorag.registry import Named
 from discorag.relations.engine import RELATION_ENGINES
 from discorag.rst.parser import PARSERS
 from discorag.store.protocol import Retrieval
@@ -36,38 +32,6 @@ PAPER: dict[str, Any] = {
     "beam_width": 3,
 }
 """Switches of ``preset=paper``, unless given otherwise (Disco-RAG section 4)."""
-
-
-@dataclass(frozen=True)
-class Named:
-    """Makes a string a name of a registry, or one of those that are known ``also``; its schema lists them all.
-
-    Example:
-        >>> from typing import Annotated
-        >>> from pydantic import TypeAdapter
-        >>> TypeAdapter(Annotated[str, Named(VERIFIERS, ("auto",))]).json_schema()["enum"]
-        ['auto', 'local']
-    """
-
-    registry: Registry[Any]
-    also: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All of them."""
-        return (*self.also, *self.registry)
-
-    def check(self, name: str) -> str:
-        """The name again. Raises ``ValueError`` with the known ones."""
-        if name not in self.names:
-            raise ValueError(f"There is no {self.registry.kind} {name!r}. Known are {', '.join(self.names)}")
-        return name
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_after_validator_function(self.check, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {**handler(schema), "enum": list(self.names)}
 
 
 def retriever_names() -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from discorag.rst.rules import RuleParser, rule_tree
 from discorag.rst.units import Leaves, Unit, units_in
 from discorag.text.sentences import language_of
 from discorag.types.chunk import Chunk
-from discorag.types.errors import InvariantError
+from discorag.types.errors import ConfigError, InvariantError
 from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 WEIGHTS = Path(__file__).parent / "weights"
-VERSION = "gum-2"
+VERSION = "gum-3"
 
 
 def fast_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
@@ -36,7 +36,12 @@ def fast_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
 
 
 def accurate_parser(_tools: Toolbox, _limits: Limits) -> TrainedParser:
-    """For the registry."""
+    """For the registry. Raises `ConfigError` while there are no weights: the package has none that are free."""
+    if not (WEIGHTS / "accurate.safetensors").is_file():
+        raise ConfigError(
+            "The accurate parser has no weights: those over free texts are not trained yet.",
+            hint="Choose parser=local, or train it: python -m training.parser.train --tier accurate (docs/parser.md).",
+        )
     return TrainedParser("accurate")
 
 
