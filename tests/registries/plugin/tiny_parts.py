@@ -1,0 +1,134 @@
+"""One part of every kind, as another package would bring them; each tells that it was asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from discorag.models.toolbox import Toolbox
+from discorag.rst.parser import Limits, ParsedTree
+from discorag.rst.rules import RuleParser
+from discorag.rst.units import Unit
+from discorag.settings import EncoderSettings, RerankerSettings, StoreSettings
+from discorag.store.open import STORES
+from discorag.store.protocol import Store
+from discorag.trees.builders.bisection import BisectionBuilder
+from discorag.trees.builders.node_text import Concat
+from discorag.trees.registry import RETRIEVERS, Asked, Chosen, TreeRetriever
+from discorag.types.answer import Answer, AnswerSentence
+from discorag.types.case import Case, Outcome
+from discorag.types.chunk import Chunk
+from discorag.types.graph import RhetoricalGraph
+from discorag.types.rst_tree import RstTree
+from discorag.types.vectors import Vectors
+
+ASKED: set[str] = set()
+
+
+class TinyParser(RuleParser):
+    """The rules under another name."""
+
+    name = version = "tiny-parser"
+
+    async def parse(self, chunk: Chunk) -> ParsedTree:
+        ASKED.add("parser")
+        return await super().parse(chunk)
+
+    def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
+        ASKED.add("units")
+        return super().parse_units(texts, kind)
+
+
+class TinyBuilder(BisectionBuilder):
+    """Halves under another name."""
+
+    name = "tiny"
+
+
+class TinyEncoder:
+    """Counts of letters."""
+
+    version, dimension = "tiny-encoder", 26
+
+    def __init__(self) -> None:
+        self.tokens = self
+        self.max_tokens, self.special_tokens = 256, 0
+
+    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        return [[m.span() for m in re.finditer(r"\S+", text)] for text in texts]
+
+    async def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self._of(text) for text in texts]) if texts else np.zeros((0, 26), np.float32)
+
+    async def encode_query(self, text: str) -> Vectors:
+        ASKED.add("encoder")
+        return self._of(text)
+
+    def _of(self, text: str) -> Vectors:
+        counts = np.array([1 + text.lower().count(chr(97 + i)) for i in range(26)], np.float32)
+        return (counts / np.linalg.norm(counts)).astype(np.float32)
+
+
+class TinyReranker:
+    """Longer is better."""
+
+    version = "tiny-reranker"
+
+    async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        ASKED.add("reranker")
+        return tuple(float(len(text)) for text in texts)
+
+
+class TinyEngine:
+    """Nothing is related."""
+
+    async def relate(self, case: Case) -> Outcome[RhetoricalGraph]:
+        ASKED.add("relation engine")
+        return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in case.chunks)))
+
+
+class TinyVerifier:
+    """Believes nothing."""
+
+    async def verify(self, case: Case, draft: str) -> Answer:
+        ASKED.add("verifier")
+        return Answer(query=case.query, sentences=(AnswerSentence(text=draft, reason="tiny"),), plan=case.plan)
+
+
+async def chosen(asked: Asked) -> Chosen:
+    """The first node, after the reranker was asked."""
+    ASKED.add("retriever")
+    await asked.reranker.scores(asked.question, ["a", "bb"])
+    return await RETRIEVERS["sentences"].choose(replace(asked, words=20))
+
+
+RETRIEVER = TreeRetriever("tiny", lambda _: TinyBuilder(Concat()), chosen)
+
+
+def parser(_tools: Toolbox, _limits: Limits) -> TinyParser:
+    return TinyParser()
+
+
+def store(settings: StoreSettings, dimension: int, encoder_version: str) -> Store:
+    ASKED.add("store")
+    return STORES["memory"](settings, dimension, encoder_version)
+
+
+async def encoder(_settings: EncoderSettings) -> Any:
+    return TinyEncoder()
+
+
+def reranker(_settings: RerankerSettings, _encoder: Any) -> TinyReranker:
+    return TinyReranker()
+
+
+def relation_engine(_tools: Toolbox) -> TinyEngine:
+    return TinyEngine()
+
+
+def verifier(_tools: Toolbox) -> TinyVerifier:
+    return TinyVerifier()

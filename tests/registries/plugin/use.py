@@ -1,0 +1,18 @@
+"""Ingests and asks with nothing but the tiny parts; tells what was asked of them."""
+
+import json
+import sys
+
+import tiny_parts
+
+from discorag.settings import Settings
+from graphs.facade import DiscoRAG
+
+parts = {"store": {"kind": "tiny"}, "encoder": {"kind": "tiny"}, "reranker": {"kind": "tiny"}}
+with DiscoRAG(Settings.model_validate(parts)) as rag:
+    rag.ingest(sys.argv[1], parser="tiny", retriever="discourse")
+    result = rag.ask("What limits the effect?", parser="tiny", retriever="tiny", relater="tiny", verifier="tiny")
+    versions = rag.documents()[0].versions
+sys.stdout.write(
+    json.dumps({"asked": sorted(tiny_parts.ASKED), "reason": result.answer.sentences[0].reason, **versions})
+)

@@ -1,0 +1,133 @@
+"""Parts by name: ours can all be made, unknown names say which there are, another package's need no change of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from discorag.models.encoder import ENCODERS, register_encoder
+from discorag.models.reranker import RERANKERS, reranker_from
+from discorag.registry import Registry
+from discorag.relations.engine import RELATION_ENGINES
+from discorag.rst.parser import PARSERS, Limits
+from discorag.rst.units import UnitParser
+from discorag.settings import RerankerSettings, Settings, StoreSettings
+from discorag.store.open import STORES
+from discorag.trees.registry import RETRIEVERS
+from discorag.types.errors import ConfigError, InputError, UnknownNameError
+from discorag.verification.verifier import VERIFIERS
+from graphs.cli import app
+from nodes.context import AnswerContext, IngestContext
+from nodes.resources import Resources
+from tests.conftest import Pipelines
+
+ROOT, PLUGIN = Path(__file__).parents[2], Path(__file__).parent / "plugin"
+ALL: tuple[Registry[Any], ...] = (PARSERS, RETRIEVERS, STORES, ENCODERS, RERANKERS, RELATION_ENGINES, VERIFIERS)
+
+
+@pytest.mark.parametrize("registry", ALL, ids=lambda r: r.kind)
+def test_every_name_of_ours_has_its_part_and_a_line_of_help(registry: Registry[Any]) -> None:
+    assert registry
+    for name in registry:
+        assert registry[name] is not None
+        assert registry.help(name)
+        assert f"{name}: " in registry.described()
+
+
+def test_every_retriever_asks_trees_that_its_own_builder_makes(pipeline: Pipelines) -> None:
+    tools = pipeline().resources.tree_tools("rules")
+    for name, retriever in RETRIEVERS.items():
+        assert retriever.build(tools).name == retriever.builder, name
+
+
+def test_a_name_is_registered_once() -> None:
+    with pytest.raises(ConfigError, match="packaged"):
+        register_encoder("packaged", ENCODERS["packaged"])
+
+
+def test_unknown_names_fail_with_the_known_ones_wherever_they_are_given(pipeline: Pipelines, tmp_path: Path) -> None:
+    rag = pipeline()
+    (tmp_path / "a.txt").write_text("Iron rusts.")
+    for switch, name in (("parser", "fastt"), ("retriever", "rapter"), ("relater", "rule"), ("verifier", "none")):
+        with pytest.raises(InputError, match=r"There is no .* Known are .*"):
+            rag.ask("Why?", **{switch: name})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="right-branching"):
+        rag.ingest(tmp_path / "a.txt", parser="fastt")
+    with pytest.raises(UnknownNameError, match="edge, memory, server"):
+        Resources.open(Settings(store=StoreSettings(kind="egde")))
+    with pytest.raises(UnknownNameError, match="packaged, endpoint"):
+        Resources.open(Settings.model_validate({"store": {"kind": "memory"}, "encoder": {"kind": "packed"}}))
+    with pytest.raises(UnknownNameError, match="maxsim"):
+        reranker_from(RerankerSettings(kind="max"), rag.resources.encoder)
+
+
+def test_help_and_schema_list_the_names_of_the_registries() -> None:
+    shown = " ".join(CliRunner().invoke(app, ["ingest", "--help"], env={"COLUMNS": "200"}).output.split())
+    assert all(name in shown for name in PARSERS)
+    answer, ingest = AnswerContext.model_json_schema()["properties"], IngestContext.model_json_schema()["properties"]
+    assert answer["parser"]["enum"] == ["auto", *PARSERS]
+    assert set(answer["retriever"]["enum"]) == {"dense", "hybrid", "all", *RETRIEVERS}
+    assert answer["relater"]["enum"] == ["auto", "llm", *RELATION_ENGINES]
+    assert answer["verifier"]["enum"] == list(VERIFIERS)
+    assert ingest["parser"]["enum"] == ["auto", "none", *PARSERS]
+
+
+def test_trees_of_retrievers_are_made_by_the_parser_that_was_asked_for(pipeline: Pipelines) -> None:
+    resources = pipeline().resources
+    for name in ("rules", "right-branching"):
+        assert resources.tree_tools(name).parser is resources.parser(name)
+        assert resources.parser(name).version in RETRIEVERS["snapped"].build(resources.tree_tools(name)).version
+
+
+def test_a_parser_of_chunks_only_leaves_the_trees_of_retrievers_to_the_local_one(pipeline: Pipelines) -> None:
+    resources = pipeline(llm="http://127.0.0.1:9/v1").resources
+    assert not isinstance(resources.parser("llm", Limits()), UnitParser)
+    assert resources.tree_tools("llm").parser is resources.parser("local")
+
+
+async def test_a_question_takes_the_trees_that_an_ingest_made_with_another_parser(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    rag = pipeline()
+    (tmp_path / "a.txt").write_text("Iron rusts. It is wet. Gold does not rust.\n\nRings are of gold. They shine.")
+    await rag.aingest(tmp_path / "a.txt", parser="rules")
+    asked = await rag.aask("What rusts?")
+    built = {stage.stage: stage.counts.get("trees built", 0) for stage in asked.ledger.stages}
+    assert built["retrieve"] == 0
+    again = await rag.aingest(tmp_path / "a.txt", parser="right-branching", refresh=True)
+    assert next(s for s in again.ledger.stages if s.stage == "grow").counts["trees built"] == 1
+
+
+def test_another_package_brings_parts_of_every_kind_without_a_change_of_ours(tmp_path: Path) -> None:
+    site, note = tmp_path / "site", tmp_path / "note.txt"
+    note.write_text(
+        "A pump failed because it was cheap. The effect is small. Only rain limits the effect.\n\nIt was late."
+    )
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--target",
+        str(site),
+    ]
+    subprocess.run([*pip, "--no-index", str(PLUGIN)], check=True, cwd=tmp_path)
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{site}"}
+    run = [sys.executable, str(PLUGIN / "use.py"), str(note)]
+    done = subprocess.run(run, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["asked"] == [
+        "encoder", "parser", "relation engine", "reranker", "retriever", "store", "units", "verifier",
+    ]  # fmt: skip
+    assert (told["reason"], told["parser"], told["encoder"]) == ("tiny", "tiny-parser", "tiny-encoder")
