@@ -7,7 +7,7 @@ of the same things, one of them denied, with an antonym in it, or with another f
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -92,7 +92,7 @@ def opposed(a: Statement, b: Statement, *, similarity: float) -> ChunkRelation |
         b: A statement of another source.
         similarity: Cosine of the two.
     """
-    if a.claim and b.claim and (found := odds(a.claim, b.claim, similarity=similarity)):
+    if found := effects_opposed(a, b, similarity=similarity):
         return found
     if similarity < CLOSE or not (a.asserted and b.asserted):
         return None
@@ -133,12 +133,20 @@ class Odds:
     similarity: float
 
 
-def disagreements(table: UnitTable, documents: Sequence[str]) -> dict[tuple[int, int], Odds]:
+def effects_opposed(a: Statement, b: Statement, *, similarity: float) -> ChunkRelation | None:
+    """The same by their claims about effects alone."""
+    return odds(a.claim, b.claim, similarity=similarity) if a.claim and b.claim else None
+
+
+def disagreements(
+    table: UnitTable, documents: Sequence[str], by: Callable[..., ChunkRelation | None] = opposed
+) -> dict[tuple[int, int], Odds]:
     """For each pair of chunks of different documents that are at odds, the most similar statements that are.
 
     Args:
         table: Units of the chunks.
         documents: The document of each chunk, in order.
+        by: When two statements are at odds: `opposed`, or `effects_opposed`.
 
     Returns:
         By zero-based numbers of the chunks, the lower first.
@@ -149,7 +157,7 @@ def disagreements(table: UnitTable, documents: Sequence[str]) -> dict[tuple[int,
     for left, right, similarity in _candidates(table, statements, chunk, documents):
         pair = (int(chunk[left]), int(chunk[right]))
         a, b = statements[left], statements[right]
-        if pair not in found and a and b and (relation := opposed(a, b, similarity=similarity)):
+        if pair not in found and a and b and (relation := by(a, b, similarity=similarity)):
             found[pair] = Odds(relation, left, right, similarity)
     return found
 

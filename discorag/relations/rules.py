@@ -8,12 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-
 from discorag.claims import cues
-from discorag.claims.effects import Claim, claim_of, stems
+from discorag.claims.effects import stems
 from discorag.claims.units import UnitTable, units_of
-from discorag.disagreement.effects import odds
+from discorag.disagreement.statements import Odds, disagreements, effects_opposed
 from discorag.models.protocol import Encoder
 from discorag.models.toolbox import Toolbox
 from discorag.types.case import Case, Outcome
@@ -39,39 +37,31 @@ class RuleGraphEngine:
     async def relate(self, case: Case) -> Outcome[RhetoricalGraph]:
         """One edge at most for every unordered pair, directed by its relation; disagreements come first."""
         table = await units_of(case, self.encoder)
-        claims = [claim_of(u.text) if u.statement else None for u in table.units]
-        numbers = range(1, len(case.chunks) + 1)
-        found = (_edge(case, table, claims, i, j) for i, j in combinations(numbers, 2))
-        edges = tuple(e for e in found if e is not None)
-        return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in case.chunks), edges=edges))
+        found = disagreements(table, [c.doc_id for c in case.chunks], by=effects_opposed)
+        pairs = combinations(range(len(case.chunks)), 2)
+        edges = (_at_odds(case, table, found[i, j]) if (i, j) in found else _edge(case, table, i, j) for i, j in pairs)
+        chunks = tuple(c.id for c in case.chunks)
+        return Outcome(value=RhetoricalGraph(chunks=chunks, edges=tuple(e for e in edges if e is not None)))
 
 
-def _edge(case: Case, table: UnitTable, claims: list[Claim | None], i: int, j: int) -> Edge | None:
-    a, b = case.chunks[i - 1], case.chunks[j - 1]
+def _edge(case: Case, table: UnitTable, i: int, j: int) -> Edge | None:
+    a, b = case.chunks[i], case.chunks[j]
     if a.doc_id == b.doc_id:
         return _within(a, b)
-    rows, columns = table.of_chunk(i), table.of_chunk(j)
-    similarity = table.vectors[rows] @ table.vectors[columns].T
-    return _at_odds(table, claims, rows, columns, similarity, (a, b)) or _across(a, b, float(similarity.max()))
+    rows, columns = table.of_chunk(i + 1), table.of_chunk(j + 1)
+    return _across(a, b, float((table.vectors[rows] @ table.vectors[columns].T).max()))
 
 
-def _at_odds(
-    table: UnitTable,
-    claims: list[Claim | None],
-    rows: list[int],
-    columns: list[int],
-    similarity: np.ndarray,
-    chunks: tuple[Chunk, Chunk],
-) -> Edge | None:
-    """The most similar pair of sentences whose claims are at odds, as an edge from the lower to the higher ranked."""
-    for flat in np.argsort(-similarity, axis=None, kind="stable"):
-        r, c = divmod(int(flat), len(columns))
-        left, right = claims[rows[r]], claims[columns[c]]
-        relation = odds(left, right, similarity=float(similarity[r, c])) if left and right else None
-        if relation:
-            a, b = table.units[rows[r]].span, table.units[columns[c]].span
-            return Edge(source=chunks[1].id, target=chunks[0].id, relation=relation, source_span=b, target_span=a)
-    return None
+def _at_odds(case: Case, table: UnitTable, found: Odds) -> Edge:
+    """From the lower to the higher ranked chunk."""
+    left, right = table.units[found.left], table.units[found.right]
+    return Edge(
+        source=case.chunks[right.chunk - 1].id,
+        target=case.chunks[left.chunk - 1].id,
+        relation=found.relation,
+        source_span=right.span,
+        target_span=left.span,
+    )
 
 
 def _across(a: Chunk, b: Chunk, similarity: float) -> Edge | None:
