@@ -13,9 +13,8 @@ import numpy as np
 from discorag.models.reranker import Reranker
 from discorag.trees.choose.algorithm1 import Variant, algorithm1
 from discorag.trees.choose.collapsed import collapsed_set, collapsed_tree, traversal
-from discorag.trees.choose.evidence import Evidence, within
+from discorag.trees.choose.evidence import Evidence, Selector, within
 from discorag.trees.choose.neighbours import expand, smoothed
-from discorag.trees.choose.registry import Selector
 from discorag.trees.index import Scores
 from discorag.trees.routers.subtree import derive
 from discorag.trees.routers.walk import Router, route

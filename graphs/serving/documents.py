@@ -24,7 +24,7 @@ Order = Annotated[int, Field(ge=0, le=10**9)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 _FORMAT = Query(
     alias="format",
-    description="Answer with a file of this format, all but text for one chunk.",
+    description="Answer in this format instead; files that other tools read hold the tree of one chunk.",
     json_schema_extra={"enum": [*FORMATS]},
 )
 Corpus = Annotated[Name | SkipJsonSchema[None], Query(description="Named set of documents.")]
@@ -96,7 +96,7 @@ async def trees(
     chunk: Annotated[Order | SkipJsonSchema[None], Query(description="Only this chunk, from 0.")] = None,
     format_: Annotated[str | SkipJsonSchema[None], _FORMAT] = None,
 ) -> list[ChunkTree] | Response:
-    """The RST tree of each chunk of a document; spans are characters of its canonical text. Or a file of them."""
+    """The RST tree of each chunk of a document; spans are characters of its canonical text."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     stored = await asyncio.to_thread(served.rag.resources.store.chunks_of, scope, str(doc_id))
     found = [c for c in stored if chunk in (None, c.order)]

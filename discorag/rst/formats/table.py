@@ -25,7 +25,7 @@ class Format:
         write: The tree of a chunk in it; raises `InvariantError` if there is none.
         media_type: Its media type.
         read: The text and the tree of a file in it; raises `InvariantError`. None: it is not read.
-        several: Whether several trees, one after the other, are still of this format.
+        several: Whether trees may follow each other: a format for people, not a file of one tree.
     """
 
     write: Callable[[Chunk], str]
@@ -37,7 +37,7 @@ class Format:
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "text": Format(tree_text, "text/plain", several=True),
-        "mermaid": Format(tree_mermaid, "text/vnd.mermaid"),
+        "mermaid": Format(tree_mermaid, "text/vnd.mermaid", several=True),
         "rs3": Format(write_rs3, "application/xml", read_rs3),
         "rs4": Format(write_rs4, "application/xml", read_rs3),
         "dis": Format(write_dis, "text/plain", read_dis),
