@@ -15,7 +15,7 @@ from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
 from discorag.models.offline import OfflineModel
 from discorag.models.protocol import Encoder, LanguageModel
-from discorag.models.reranker import MaxSimReranker, Reranker, RerankerEndpoint, ServerReranker
+from discorag.models.reranker import Reranker, reranker_from
 from discorag.rst.as_printed import PaperParser
 from discorag.rst.parser import TreeParser
 from discorag.rst.prompted import LlmParser
@@ -107,12 +107,8 @@ class Resources:
 
     @cached_property
     def reranker(self) -> Reranker:
-        """The configured endpoint, else late interaction over the packaged encoder; one for all questions."""
-        s = self.settings.reranker
-        if s.base_url:
-            return ServerReranker(RerankerEndpoint(s.base_url, s.model, s.api_key, s.path, timeout_s=s.timeout_s))
-        bare = self.bare_encoder
-        return MaxSimReranker(bare if isinstance(bare, PackagedEncoder) else PackagedEncoder())
+        """What the settings name; one for all questions."""
+        return reranker_from(self.settings, self.bare_encoder)
 
     def close(self) -> None:
         """Stop the language model if it is in this process, and release the store."""

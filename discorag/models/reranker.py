@@ -19,15 +19,16 @@ from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from pydantic import BaseModel, FiniteFloat, SecretStr
 from tokenizers import Tokenizer
 
+from discorag.models.encoder import PackagedEncoder
 from discorag.models.loops import PerLoop
+from discorag.models.protocol import Encoder
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
+from discorag.settings import Settings
 from discorag.types.errors import ConfigError, InvalidOutputError, QueryError
 from discorag.types.vectors import Vectors
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
-
-    from discorag.models.encoder import PackagedEncoder
 
 VARIABLES = "DISCO_RAG_RERANKER"
 
@@ -68,6 +69,22 @@ class RerankerEndpoint:
     path: Literal["/rerank", "/score"] = "/rerank"
     batch_size: int = 64
     timeout_s: float = 60.0
+
+
+def reranker_from(settings: Settings, encoder: Encoder) -> Reranker:
+    """The configured endpoint; else the cross-encoder that is named; else late interaction over the packaged encoder.
+
+    Args:
+        settings: Of this process.
+        encoder: Retrieval's, which late interaction shares if it is the packaged one.
+    """
+    s = settings.reranker
+    if s.base_url:
+        endpoint = RerankerEndpoint(s.base_url, s.model or "default", s.api_key, s.path, timeout_s=s.timeout_s)
+        return ServerReranker(endpoint)
+    if s.model:
+        return CrossEncoderReranker(s.model)
+    return MaxSimReranker(encoder if isinstance(encoder, PackagedEncoder) else PackagedEncoder())
 
 
 class _Ranked(BaseModel):
