@@ -12,6 +12,7 @@ import numpy as np
 from bench.retrieval.controls import RandomBranchingBuilder, RandomUnits, RightBranchingBuilder
 from bench.retrieval.forest_scores import Scored
 from bench.retrieval.kin import kin, related
+from bench.retrieval.nuclear import Nuclear
 from bench.retrieval.windows import by_windows
 from discorag.models.protocol import Encoder
 from discorag.rst.trained.parser import TrainedParser
@@ -23,7 +24,7 @@ from discorag.trees.builders.clusters import ClusterBuilder
 from discorag.trees.builders.discourse import DiscourseBuilder
 from discorag.trees.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
 from discorag.trees.builders.headings import HeadingBuilder
-from discorag.trees.builders.node_text import Concat, Nuclear
+from discorag.trees.builders.node_text import Concat
 from discorag.trees.builders.sections import SectionBuilder
 from discorag.trees.builders.unified import UnifiedBuilder
 from discorag.trees.builders.windows import WindowBuilder
