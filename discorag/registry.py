@@ -25,10 +25,17 @@ P = TypeVar("P")
 
 
 @dataclass(frozen=True)
+class _Where:
+    """A part that is not imported yet, as ``module:attribute``."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class _Offer(Generic[P]):
     """A part that was registered, or where it is found."""
 
-    part: P | str
+    part: P | _Where
     help: str
 
 
@@ -55,7 +62,7 @@ class Registry(Mapping[str, P]):
 
     def offer(self, name: str, where: str, help: str) -> None:
         """A part of ours that is imported when it is asked for: ``where`` is ``module:attribute``."""
-        self._offers[name] = _Offer(where, help)
+        self._offers[name] = _Offer(_Where(where), help)
 
     def register(self, name: str, part: P, *, help: str = "") -> None:
         """Add a part.
@@ -73,7 +80,7 @@ class Registry(Mapping[str, P]):
         if name not in self._offers:
             return cast(P, self._foreign[name].load())
         part = self._offers[name].part
-        return cast(P, resolve_name(part)) if isinstance(part, str) else part
+        return cast(P, resolve_name(part.name)) if isinstance(part, _Where) else part
 
     def check(self, name: str) -> str:
         """The name again. Raises `UnknownNameError` with the known ones if it is none."""

@@ -91,13 +91,19 @@ class LlmSettings(_Section):
 
 
 class RerankerSettings(_Section):
-    """A reranker's endpoint, for HTSIR; without one the packaged encoder's token vectors rerank."""
+    """What reranks for HTSIR: an endpoint, a cross-encoder in this process, or the packaged encoder's token vectors."""
 
     kind: str = Field(
-        default="auto", description="auto: endpoint where base_url is set, else maxsim; or one that a package adds."
+        default="auto",
+        description="auto: endpoint where base_url is set, cross-encoder where only a model is, else "
+        "maxsim; or one that a package adds.",
     )
-    base_url: str | None = Field(default=None, description="E.g. http://localhost:8002/v1.")
-    model: str = Field(default="default", description="Model name, as the endpoint knows it.")
+    base_url: str | None = Field(default=None, description="Endpoint, e.g. http://localhost:8002/v1.")
+    model: str | None = Field(
+        default=None,
+        description="Model name, as the endpoint knows it; without an endpoint a folder or hub name of a cross-encoder "
+        "that is loaded here, e.g. BAAI/bge-reranker-v2-m3. None without an endpoint: the packaged encoder.",
+    )
     api_key: SecretStr | None = None
     path: Literal["/rerank", "/score"] = Field(default="/rerank", description="Form of the endpoint; vLLM has both.")
     timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")

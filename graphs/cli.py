@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -16,11 +17,13 @@ from rich.text import Text
 
 from discorag.answer.render import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from discorag.ingest.survey import Status
+from discorag.rst.formats.table import FORMATS, READERS, read_tree, written
 from discorag.rst.parser import PARSERS
-from discorag.rst.render import one_line, tree_mermaid, tree_text
+from discorag.rst.render import one_line
 from discorag.settings import Settings, read_settings
 from discorag.store.protocol import Manifest
 from discorag.text.citations import steps
+from discorag.types.chunk import Chunk
 from discorag.types.errors import ConfigError, DiscoRagError, InputError
 from graphs.facade import AskResult, DiscoRAG
 from graphs.present import IngestProgress, estimate_table, ingest_summary, ledger_table, status_table
@@ -118,25 +121,23 @@ def ask(
 
 @show.command("tree")
 def show_tree(
-    document: Annotated[str, typer.Argument(help="Start of a document's id, or end of its path.")],
+    document: Annotated[
+        str,
+        typer.Argument(help=f"Start of a document's id, or end of its path; or a tree's file ({', '.join(READERS)})."),
+    ],
     chunk: Annotated[int | None, typer.Option(help="Only this chunk (from 0).")] = None,
     corpus: Corpus = None,
     tenant: Tenant = None,
-    mermaid: Mermaid = False,
-    as_json: AsJson = False,
+    format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
+    mermaid: Annotated[bool, typer.Option("--mermaid", help="As --format mermaid.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the chunks as they are stored.")] = False,
 ) -> None:
-    """The RST tree of each chunk of a document."""
-    with _pipeline() as rag:
-        scope = rag.scope(tenant=tenant, corpus=corpus)
-        manifest = _one(rag.documents(tenant=tenant, corpus=corpus), document)
-        chunks = [c for c in rag.resources.store.chunks_of(scope, manifest.doc_id) if chunk in (None, c.order)]
-    if not chunks:
-        raise InputError(f"{manifest.title} has no chunk {chunk}.", hint=f"It has {manifest.chunks}, from 0.")
+    """The RST tree of each chunk of a document, or of one chunk in a format that other tools read."""
+    path = Path(document)
+    chunks = [read_tree(path)] if path.suffix in READERS else _stored(document, chunk, corpus, tenant)
     if as_json:
         return _print_json([c.model_dump(mode="json") for c in chunks])
-    for c in chunks:
-        typer.echo(tree_mermaid(c)) if mermaid else out.print(tree_text(c))
-    return None
+    return typer.echo(written(chunks, "mermaid" if mermaid else format_), nl=False)
 
 
 @show.command("graph")
@@ -267,6 +268,17 @@ def _switches(given: list[str] | None) -> dict[str, Any]:
             found[name] = json.loads(value)
         except json.JSONDecodeError:
             found[name] = value
+    return found
+
+
+def _stored(document: str, chunk: int | None, corpus: str | None, tenant: str | None) -> list[Chunk]:
+    """The chunks of a stored document, or one of them."""
+    with _pipeline() as rag:
+        scope = rag.scope(tenant=tenant, corpus=corpus)
+        manifest = _one(rag.documents(tenant=tenant, corpus=corpus), document)
+        found = [c for c in rag.resources.store.chunks_of(scope, manifest.doc_id) if chunk in (None, c.order)]
+    if not found:
+        raise InputError(f"{manifest.title} has no chunk {chunk}.", hint=f"It has {manifest.chunks}, from 0.")
     return found
 
 

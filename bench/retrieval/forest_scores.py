@@ -9,8 +9,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.retrieval.windows import window_scores
 from discorag.text.bm25 import Bm25, Runs
-from discorag.trees.choose.windows import window_scores
 from discorag.trees.forest import Forest
 from discorag.trees.index import fused
 from discorag.trees.scores import NodeScores

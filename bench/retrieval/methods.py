@@ -12,16 +12,19 @@ import numpy as np
 from bench.retrieval.controls import RandomBranchingBuilder, RandomUnits, RightBranchingBuilder
 from bench.retrieval.forest_scores import Scored
 from bench.retrieval.kin import kin, related
+from bench.retrieval.nuclear import Nuclear
+from bench.retrieval.windows import by_windows
 from discorag.models.protocol import Encoder
 from discorag.rst.rules import RuleParser
 from discorag.rst.trained.parser import TrainedParser
 from discorag.trees.builder import Builder
 from discorag.trees.builders.bisection import BisectionBuilder
+from discorag.trees.builders.borders import snapped_windows
 from discorag.trees.builders.clusters import ClusterBuilder
 from discorag.trees.builders.discourse import DiscourseBuilder
 from discorag.trees.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
 from discorag.trees.builders.headings import HeadingBuilder
-from discorag.trees.builders.node_text import Concat, Nuclear
+from discorag.trees.builders.node_text import Concat
 from discorag.trees.builders.sections import SectionBuilder
 from discorag.trees.builders.unified import UnifiedBuilder
 from discorag.trees.builders.windows import WindowBuilder
@@ -29,7 +32,6 @@ from discorag.trees.choose.algorithm1 import Variant, algorithm1
 from discorag.trees.choose.collapsed import collapsed_tree, traversal
 from discorag.trees.choose.evidence import Evidence
 from discorag.trees.choose.neighbours import expand, smoothed
-from discorag.trees.choose.windows import by_windows, snapped_windows
 from discorag.trees.summarise import ExtractiveSummariser
 
 Vectors: TypeAlias = Literal["mean", "text"]
@@ -80,8 +82,11 @@ def _alg1(scored: Scored, words: int) -> Evidence:
     return algorithm1(scored.tree, scored.nodes, scored.words, words)
 
 
-def _flat(scored: Scored, words: int) -> Evidence:
-    return algorithm1(scored.tree, scored.nodes, scored.words, words, variant=Variant.LEAVES)
+def _variant(scored: Scored, words: int, variant: Variant) -> Evidence:
+    return algorithm1(scored.tree, scored.nodes, scored.words, words, variant=variant)
+
+
+_flat = partial(_variant, variant=Variant.LEAVES)
 
 
 def _smoothed(scored: Scored, words: int, radius: int) -> Evidence:
@@ -135,6 +140,8 @@ METHODS: Mapping[str, Method] = {
     "discourse_concat": Method("discourse", _alg1, "text"),
     "discourse_nuclear": Method("discourse_nuclear", _alg1, "text"),
     "bisection_concat": Method("bisection", _alg1, "text"),
+    "discourse_all_leaves": Method("discourse", partial(_variant, variant=Variant.ALL_LEAVES)),
+    "discourse_summaries": Method("discourse", partial(_variant, variant=Variant.SUMMARIES), "text"),
     "unified": Method("unified", _alg1),
     **{f"snapped_{w}": Method("discourse", partial(_snapped, widest=w)) for w in (4, 16, 64)},
     "snapped_unified_16": Method("unified", partial(_snapped, widest=16)),
@@ -151,7 +158,8 @@ METHODS: Mapping[str, Method] = {
 }
 """``_1``, ``_4`` ... are radius or width in sentences; ``_concat`` and ``_nuclear`` are the texts of inner nodes.
 
-``_random_16`` has the author's headings and paragraphs, as ``_unified_16`` and ``kin``, and random trees inside.
+``_all_leaves`` and ``_summaries`` are rows of DISRetrieval's figure 4; its ranking order finds what the original order
+does. ``_random_16`` has the author's headings and paragraphs, as ``_unified_16`` and ``kin``, and random trees inside.
 """
 
 SUMMARISED = frozenset({"raptor", "raptor_traversal", "htsir"})
@@ -159,5 +167,6 @@ SUMMARISED = frozenset({"raptor", "raptor_traversal", "htsir"})
 
 SLOW = frozenset(
     {"discourse_concat", "discourse_nuclear", "bisection_concat", "discourse_accurate", "snapped_accurate_16"}
+    | {"discourse_all_leaves", "discourse_summaries"}
 )
-"""Rows that encode the text of every inner node, or have the larger parser: measured when asked for."""
+"""Rows that encode the text of every inner node, have the larger parser, or are ablations: measured when asked for."""

@@ -1,4 +1,4 @@
-"""Refinement: a language model reads a text beside what it was made of, and returns a better one or the same.
+"""Refinement: a language model reads its answer beside the passages, and returns a better one or the same.
 
 Source: HTSIR section "Feedback-Driven Refinement", after Self-Refine (Madaan et al. 2024). There feedback and revision
 are calls of their own, and alternate until the text will do; here one call does both.
@@ -7,52 +7,12 @@ are calls of their own, and alternate until the text will do; here one call does
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from discorag.models.protocol import LanguageModel, Message, Reply, Request, Template
 from discorag.rst.inline import escape, unescape
-from discorag.trees.builder import Summariser, Summary
-from discorag.types.errors import ModelError
-from discorag.types.usage import Usage
-from discorag.types.words import count_words
 
-# How many times the words asked for a refined summary may have.
-_TOLERANCE = 1.5
 _CITATION = re.compile(r"\[([\d,\s]+)\]")
-
-
-class RefiningSummariser:
-    """A `Summariser` whose summaries are refined by one more call each.
-
-    Args:
-        summariser: Writes them.
-        model: Refines them.
-        template: Prompt with the variables ``texts``, ``summary`` and ``words``.
-        max_tokens: Limit of a refined summary.
-    """
-
-    def __init__(
-        self, summariser: Summariser, model: LanguageModel, template: Template, *, max_tokens: int = 1024
-    ) -> None:
-        self._summariser = summariser
-        self._model = model
-        self._template = template
-        self._max_tokens = max_tokens
-
-    @property
-    def version(self) -> str:
-        """The inner summariser's, with model and prompt of the refinement."""
-        return f"{self._summariser.version}+refined:{self._model.name}:{self._template.hash[:8]}"
-
-    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
-        """The refined summary, or the inner one where that or its refinement failed; ``failure`` tells which."""
-        made = await self._summariser.summarise(texts, words=words)
-        if made.failure:
-            return made
-        prompt = self._template.render(texts=escape("\n\n".join(texts)), summary=escape(made.text), words=str(words))
-        limit = max(int(_TOLERANCE * words), count_words(made.text))
-        request = _request(prompt, lambda reply: _summary(reply, limit), self._max_tokens)
-        return await _refined(self._model, request, made)
 
 
 async def refine_answer(
@@ -82,40 +42,20 @@ async def refine_answer(
     numbered = "\n\n".join(f"[{i}] {escape(passage)}" for i, passage in enumerate(passages, start=1))
     prompt = template.render(question=escape(question), passages=numbered, answer=escape(answer))
     return await model.complete(
-        _request(prompt, lambda reply: _answer(reply, answer, passages), max_tokens, temperature)
+        Request(
+            stage="refine",
+            messages=(Message(role="user", content=prompt),),
+            parse=lambda reply: _answer(reply, answer, passages),
+            max_tokens=max_tokens,
+            temperature=temperature,
+        )
     )
 
 
-def _request(prompt: str, parse: Callable[[str], str], max_tokens: int, temperature: float = 0.0) -> Request[str]:
-    messages = (Message(role="user", content=prompt),)
-    return Request(stage="refine", messages=messages, parse=parse, max_tokens=max_tokens, temperature=temperature)
-
-
-async def _refined(model: LanguageModel, request: Request[str], old: Summary) -> Summary:
-    try:
-        reply = await model.complete(request)
-    except ModelError as error:
-        spent = old.usage + (error.usage or Usage())
-        return Summary(old.text, spent, f"refine: {error.kind}: {error.message}")
-    return Summary(reply.value, old.usage + reply.usage)
-
-
-def _text(reply: str) -> str:
+def _answer(reply: str, old: str, passages: Sequence[str]) -> str:
     text = unescape(reply).strip()
     if not text:
-        raise ValueError("The reply is empty. Repeat the text if there is nothing to improve.")
-    return text
-
-
-def _summary(reply: str, limit: int) -> str:
-    text = _text(reply)
-    if (words := count_words(text)) > limit:
-        raise ValueError(f"The summary has {words} words. Write at most {limit}.")
-    return text
-
-
-def _answer(reply: str, old: str, passages: Sequence[str]) -> str:
-    text = _text(reply)
+        raise ValueError("The reply is empty. Repeat the answer if there is nothing to improve.")
     cited = _cited(text)
     beyond = sorted(cited - set(range(1, len(passages) + 1)))
     if unknown := [n for n in beyond if not any(f"[{n}]" in passage for passage in passages)]:

@@ -19,6 +19,7 @@ from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from pydantic import BaseModel, FiniteFloat, SecretStr
 from tokenizers import Tokenizer
 
+from discorag.models.encoder import PackagedEncoder
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import Encoder
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
@@ -29,8 +30,6 @@ from discorag.types.vectors import Vectors
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
-
-    from discorag.models.encoder import PackagedEncoder
 
 VARIABLES = "DISCO_RAG_RERANKER"
 
@@ -67,7 +66,7 @@ RERANKERS.offer("cross-encoder", "discorag.models.reranker:cross_encoder", "a cr
 
 def reranker_from(settings: RerankerSettings, encoder: Encoder) -> Reranker:
     """The configured reranker. Raises `UnknownNameError` if there is none of this kind, `ConfigError` as its own."""
-    auto = "endpoint" if settings.base_url else "maxsim"
+    auto = "endpoint" if settings.base_url else "cross-encoder" if settings.model else "maxsim"
     return RERANKERS[auto if settings.kind == "auto" else settings.kind](settings, encoder)
 
 
@@ -75,7 +74,7 @@ def served_reranker(settings: RerankerSettings, _encoder: Encoder) -> ServerRera
     """For the registry. Raises `ConfigError` without a ``base_url``."""
     if settings.base_url is None:
         raise ConfigError("An endpoint is to rerank, but none is named.", hint=f"Set {VARIABLES}__BASE_URL.")
-    where = RerankerEndpoint(settings.base_url, settings.model, settings.api_key, settings.path)
+    where = RerankerEndpoint(settings.base_url, settings.model or "default", settings.api_key, settings.path)
     return ServerReranker(replace(where, timeout_s=settings.timeout_s))
 
 
@@ -88,7 +87,7 @@ def maxsim_reranker(_settings: RerankerSettings, encoder: Encoder) -> MaxSimRera
 
 def cross_encoder(settings: RerankerSettings, _encoder: Encoder) -> CrossEncoderReranker:
     """For the registry. Raises `ConfigError` if no model is named."""
-    if settings.model == RerankerSettings().model:
+    if settings.model is None:
         raise ConfigError("A cross-encoder is to rerank, but none is named.", hint=f"Set {VARIABLES}__MODEL.")
     return CrossEncoderReranker(settings.model)
 

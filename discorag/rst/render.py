@@ -1,9 +1,11 @@
-"""A chunk's RST tree for people: in the terminal, and as a Mermaid flowchart."""
+"""A chunk's RST tree for people: drawn in text, and as a Mermaid flowchart."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import StringIO
 
+from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
@@ -17,18 +19,20 @@ _MERMAID_SPECIAL = '"#&<>`%|[]{}()\\$*_~;'
 _Constituent = tuple[int, int]
 
 
-def tree_text(chunk: Chunk) -> Tree:
-    """The tree for `rich`: one line per constituent, with its role (N nucleus, S satellite) in its parent.
+def tree_text(chunk: Chunk) -> str:
+    """The tree drawn in text: one line per constituent, with its role (N nucleus, S satellite) in its parent.
 
     Raises:
         InvariantError: The chunk has no tree.
     """
-    tree = _tree_of(chunk)
+    tree = tree_of(chunk)
     everything = (0, len(tree.edus))
     branches: dict[_Constituent, Tree] = {everything: Tree(Text(_label(chunk, tree, everything)))}
     for parent, child, role in _links(tree):
         branches[child] = branches[parent].add(Text(f"{role}  {_label(chunk, tree, child)}"))
-    return branches[everything]
+    drawn = StringIO()
+    Console(file=drawn, width=4 * len(tree.edus) + 3 * _LABEL, color_system=None).print(branches[everything])
+    return drawn.getvalue()
 
 
 def tree_mermaid(chunk: Chunk) -> str:
@@ -37,7 +41,7 @@ def tree_mermaid(chunk: Chunk) -> str:
     Raises:
         InvariantError: The chunk has no tree.
     """
-    tree = _tree_of(chunk)
+    tree = tree_of(chunk)
     everything = (0, len(tree.edus))
     lines = ["flowchart TD", _vertex(chunk, tree, everything)]
     for parent, child, role in _links(tree):
@@ -45,7 +49,12 @@ def tree_mermaid(chunk: Chunk) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _tree_of(chunk: Chunk) -> RstTree:
+def tree_of(chunk: Chunk) -> RstTree:
+    """The chunk's tree.
+
+    Raises:
+        InvariantError: It has none.
+    """
     if chunk.tree is None:
         raise InvariantError(f"Chunk {chunk.order} of {chunk.doc_id} has no RST tree.", hint="Parse it first.")
     return chunk.tree

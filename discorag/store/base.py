@@ -15,9 +15,9 @@ from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue, OwnedCatalogue
 from discorag.store.outline import Outline
 from discorag.store.payload import Entry
-from discorag.store.protocol import Hit, Manifest, NodeHit, SearchQuery
+from discorag.store.protocol import Hit, Manifest, SearchQuery
 from discorag.store.ranking import best, ranked
-from discorag.store.shard import CHUNKS, NODES, Shard, write
+from discorag.store.shard import Shard, write
 from discorag.store.trees import Trees
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
@@ -67,7 +67,7 @@ class ShardStore:
         """
         points.check(scope, document, manifest, chunks, vectors, self._dimension)
         with self._writing:
-            self._catalogue.announce(scope, manifest.doc_id, points.version_of(manifest), CHUNKS)
+            self._catalogue.announce(scope, manifest.doc_id, points.version_of(manifest))
             pairs = zip(chunks, vectors, strict=True)
             write(self._nodes, (points.chunk_point(scope, manifest, c, v) for c, v in pairs), self._lock)
             old = self._catalogue.entry(scope, manifest.doc_id)
@@ -81,8 +81,7 @@ class ShardStore:
         keep = tuple(v for versions in live.versions.values() for v in versions) if live else ()
         with self._lock:
             self._nodes.delete(points.of_document(scope, doc_id).without(keep))
-            for space in (CHUNKS, NODES):
-                self._catalogue.swept(scope, doc_id, space)
+            self._catalogue.swept(scope, doc_id)
 
     def delete(self, scope: Scope, doc_id: str) -> bool:
         """See `Store.delete`."""
@@ -202,15 +201,6 @@ class ShardStore:
         with self._lock:
             hits = ranked(lambda n: self._docs.nearest(query.vector, where, corpus=where, limit=n), limit)
         return [(hit.chunk_id, hit.score) for hit in hits]
-
-    def search_nodes(self, scope: Scope, builder: str, query: SearchQuery) -> list[NodeHit]:
-        """See `Store.search_nodes`. Document frequencies of BM25 are those of the builder's nodes in the scope.
-
-        Raises:
-            InputError: ``top_k`` is below 1.
-            InvariantError: The query vector has not shape (d,).
-        """
-        return self._trees.search(scope, builder, query)
 
     def node_scores(
         self, scope: Scope, outlines: Mapping[str, Outline], vector: Vectors

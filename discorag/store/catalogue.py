@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from functools import partial
 from threading import RLock
 from typing import Protocol
 
 from discorag.store import payload as points
 from discorag.store.payload import Entry
 from discorag.store.protocol import Hit
-from discorag.store.shard import CHUNKS, NODES, Point, Shard, Space, Where
+from discorag.store.shard import Point, Shard, Where
 from discorag.text.terms import SparseVector
 from discorag.types.document import Scope
 from discorag.types.vectors import Vectors
 
 
 class Nearest(Protocol):
-    """`Shard.nearest` over what is live in one space."""
+    """`Shard.nearest` over what is live."""
 
     def __call__(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
         """As there."""
@@ -45,8 +44,8 @@ class Catalogue(Protocol):
         """The live versions of those of these documents that are in the scope."""
         ...
 
-    def announce(self, scope: Scope, doc_id: str, version: str, space: Space) -> None:
-        """Points of this version will be written; they are hidden until it is published."""
+    def announce(self, scope: Scope, doc_id: str, version: str) -> None:
+        """Chunks of this version will be written; they are hidden until it is published."""
         ...
 
     def publish(self, scope: Scope, entry: Entry, point: Point | None = None) -> None:
@@ -57,11 +56,11 @@ class Catalogue(Protocol):
         """Make no version live; whether one was."""
         ...
 
-    def swept(self, scope: Scope, doc_id: str, space: Space) -> None:
+    def swept(self, scope: Scope, doc_id: str) -> None:
         """What was hidden of this document is gone."""
         ...
 
-    def search(self, find: Callable[[Nearest], list[Hit]], space: Space = CHUNKS) -> list[Hit]:
+    def search(self, find: Callable[[Nearest], list[Hit]]) -> list[Hit]:
         """What ``find`` finds, all of it in one state of every document that it meets."""
         ...
 
@@ -76,8 +75,7 @@ class OwnedCatalogue:
     def __init__(self, docs: Shard, nodes: Shard) -> None:
         self._docs = docs
         self._nodes = nodes
-        # document -> versions written, but not live
-        self._hidden: dict[Space, dict[tuple[Scope, str], set[str]]] = {CHUNKS: {}, NODES: {}}
+        self._hidden: dict[tuple[Scope, str], set[str]] = {}  # document -> versions written, but not live
         self._live = _load(docs)
         self.lock = RLock()
         entries = (entry for scope in self._live.values() for entry in scope.values())
@@ -98,12 +96,11 @@ class OwnedCatalogue:
         """See `Catalogue.live`."""
         return {points.version_of(entry.manifest) for entry in self.entries(scope, doc_ids)}
 
-    def announce(self, scope: Scope, doc_id: str, version: str, space: Space) -> None:
+    def announce(self, scope: Scope, doc_id: str, version: str) -> None:
         """See `Catalogue.announce`."""
         with self.lock:
-            entry = self.entry(scope, doc_id)
-            if entry is None or version not in entry.versions[space]:
-                self._hidden[space].setdefault((scope, doc_id), set()).add(version)
+            if version not in self.live(scope, [doc_id]):
+                self._hidden.setdefault((scope, doc_id), set()).add(version)
 
     def publish(self, scope: Scope, entry: Entry, point: Point | None = None) -> None:
         """See `Catalogue.publish`."""
@@ -113,7 +110,7 @@ class OwnedCatalogue:
                 self._docs.upsert([point])
             else:
                 self._docs.set_payload(doc_id, {"trees": entry.trees_json})
-            self._hide(scope, doc_id, entry)
+            self._hide(scope, doc_id, {points.version_of(entry.manifest)})
             self._live.setdefault(scope, {})[doc_id] = entry
 
     def withdraw(self, scope: Scope, doc_id: str) -> bool:
@@ -122,33 +119,31 @@ class OwnedCatalogue:
             if self.entry(scope, doc_id) is None:
                 return False
             self._docs.delete(points.of_document(scope, doc_id))
-            self._hide(scope, doc_id, None)
+            self._hide(scope, doc_id, set())
             del self._live[scope][doc_id]
             return True
 
-    def _hide(self, scope: Scope, doc_id: str, following: Entry | None) -> None:
-        """Hide what is live of a document, but for what the next entry shows."""
-        old = self.entry(scope, doc_id)
-        for space, hidden in self._hidden.items():
-            versions = hidden.pop((scope, doc_id), set[str]()) | (old.versions[space] if old else set[str]())
-            if versions := versions - (following.versions[space] if following else set[str]()):
-                hidden[scope, doc_id] = versions
+    def _hide(self, scope: Scope, doc_id: str, following: set[str]) -> None:
+        """Hide what is live of a document, but for the versions that follow."""
+        versions = self._hidden.pop((scope, doc_id), set[str]()) | self.live(scope, [doc_id])
+        if versions := versions - following:
+            self._hidden[scope, doc_id] = versions
 
-    def swept(self, scope: Scope, doc_id: str, space: Space) -> None:
+    def swept(self, scope: Scope, doc_id: str) -> None:
         """See `Catalogue.swept`."""
         with self.lock:
-            self._hidden[space].pop((scope, doc_id), None)
+            self._hidden.pop((scope, doc_id), None)
 
-    def search(self, find: Callable[[Nearest], list[Hit]], space: Space = CHUNKS) -> list[Hit]:
+    def search(self, find: Callable[[Nearest], list[Hit]]) -> list[Hit]:
         """See `Catalogue.search`."""
         with self.lock:
-            hidden = tuple(version for versions in self._hidden[space].values() for version in versions)
+            hidden = tuple(version for versions in self._hidden.values() for version in versions)
             if not hidden:
-                return find(partial(self._nodes.nearest, space=space))
+                return find(self._nodes.nearest)
 
             def nearest(vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
                 where, corpus = where.without(hidden), corpus.without(hidden)
-                return self._nodes.nearest(vector, where, corpus=corpus, limit=limit, space=space)
+                return self._nodes.nearest(vector, where, corpus=corpus, limit=limit)
 
             return find(nearest)
 

@@ -192,27 +192,12 @@ class ClientPoints:
         selector = models.FilterSelector(filter=_filter(where, space))
         self._wire(lambda: _completed(self._client.delete(self._name, selector, wait=True)))
 
-    def nearest(
-        self,
-        vector: Vectors | SparseVector,
-        where: Where,
-        *,
-        corpus: Where,
-        limit: int,
-        space: Space = CHUNKS,
-    ) -> list[Hit]:
+    def nearest(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
         """See `Shard.nearest`."""
-        found = self.nearest_versions(vector, where, corpus=corpus, limit=limit, space=space)
-        return [hit for _, hit in found]
+        return [hit for _, hit in self.nearest_versions(vector, where, corpus=corpus, limit=limit)]
 
     def nearest_versions(
-        self,
-        vector: Vectors | SparseVector,
-        where: Where,
-        *,
-        corpus: Where,
-        limit: int,
-        space: Space = CHUNKS,
+        self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int
     ) -> list[tuple[str, Hit]]:
         """See `VersionedShard.nearest_versions`."""
         sparse = isinstance(vector, tuple)
@@ -221,7 +206,7 @@ class ClientPoints:
             self._client.query_points,
             self._name,
             models.SparseVector(indices=vector[0], values=vector[1]) if isinstance(vector, tuple) else vector.tolist(),
-            using=space.bm25 if sparse else space.dense,
+            using=CHUNKS.bm25 if sparse else CHUNKS.dense,
             query_filter=_filter(where),
             search_params=models.SearchParams(idf=idf) if sparse else None,
             limit=limit,

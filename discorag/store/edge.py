@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import cast
 from uuid import UUID
@@ -95,7 +95,7 @@ class EdgePoints:
             self._make_room_for_nodes()
         for field, values in self._common.items():
             values.update(str(point.payload[field]) for point in points if field in point.payload)
-        with self._counted(spaces, len(points)):
+        with self._counted(len(points)) if CHUNKS in spaces else nullcontext():
             self._update(qe.UpdateOperation.upsert_points([_point(p) for p in points]))
 
     def _make_room_for_nodes(self) -> None:
@@ -119,35 +119,25 @@ class EdgePoints:
         """See `Shard.delete`."""
         if space == NODES and not self._common[BUILDER]:
             return
-        with self._counted({space} if space else {CHUNKS, NODES}, 0):
+        with nullcontext() if space == NODES else self._counted(0):
             self._shard.update(qe.UpdateOperation.delete_points_by_filter(_filter(where, space)))
 
     @contextmanager
-    def _counted(self, spaces: set[Space], added: int) -> Generator[None]:
-        """Around a change in these spaces: unless it adds exactly so many points, it removed some."""
+    def _counted(self, added: int) -> Generator[None]:
+        """Around a change that nodes are not alone in: unless it adds exactly so many points, it removed some."""
         before, intact = self._shard.info().points_count, self._intact
-        self._intact = intact - spaces
+        self._intact = False
         yield
         if self._shard.info().points_count == before + added:
             self._intact = intact
 
-    def nearest(
-        self,
-        vector: Vectors | SparseVector,
-        where: Where,
-        *,
-        corpus: Where,
-        limit: int,
-        space: Space = CHUNKS,
-    ) -> list[Hit]:
+    def nearest(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
         """See `Shard.nearest`."""
-        if space == NODES and not self._common[BUILDER]:
-            return []
         if isinstance(vector, tuple):
-            query = qe.Query.Nearest(qe.SparseVector(*vector), using=space.bm25)
-            params = self._frequencies(self._needed(corpus), space)
+            query = qe.Query.Nearest(qe.SparseVector(*vector), using=CHUNKS.bm25)
+            params = self._frequencies(self._needed(corpus))
         else:
-            query = qe.Query.Nearest(vector.tolist(), using=space.dense)
+            query = qe.Query.Nearest(vector.tolist(), using=CHUNKS.dense)
             params = qe.SearchParams(hnsw_ef=max(HNSW_EF, limit))
         needed = self._needed(where)
         request = qe.QueryRequest(
@@ -166,9 +156,9 @@ class EdgePoints:
         found = self._shard.query(request)
         return b"".join([cast(UUID, point.id).bytes for point in found]), [point.score for point in found]
 
-    def _frequencies(self, corpus: Where, space: Space) -> qe.SearchParams | None:
+    def _frequencies(self, corpus: Where) -> qe.SearchParams | None:
         """Whose document frequencies BM25 takes. The library's own are fastest, but count what was deleted."""
-        if corpus == Where() and space in self._intact:
+        if corpus == Where() and self._intact:
             return None
         return qe.SearchParams(idf=qe.IdfParams(corpus=_filter(corpus)))
 
@@ -216,11 +206,10 @@ class EdgePoints:
         """How many points were written to the segment that is not indexed, as flushed: 8 bytes each in this file."""
         return sum(f.stat().st_size // 8 for f in self._folder.glob("segments/*/mutable_id_tracker.versions"))
 
-    def _found_intact(self) -> set[Space]:
-        """The spaces of which no indexed segment holds deleted points, as far as that can be told."""
+    def _found_intact(self) -> bool:
+        """Whether no indexed segment holds deleted points, as far as that can be told."""
         info = self._shard.info()
-        whole = not self._unindexed() and info.indexed_vectors_count == 2 * info.points_count
-        return {CHUNKS, NODES} if whole else set()
+        return not self._unindexed() and info.indexed_vectors_count == 2 * info.points_count
 
     def close(self) -> None:
         """Flush and release."""

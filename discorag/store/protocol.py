@@ -54,23 +54,8 @@ class Hit:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class NodeHit:
-    """A retrieved node of a retrieval tree with its score, as in `Hit`.
-
-    Args:
-        doc_id: Its document.
-        node: Its index in the tree.
-        score: Higher is better.
-    """
-
-    doc_id: str
-    node: int
-    score: float
-
-
 class SearchQuery(BaseModel):
-    """A search for chunks, nodes or documents.
+    """A search for chunks or documents.
 
     Args:
         vector: Query embedding, unit length, shape (d,).
@@ -171,10 +156,6 @@ class Store(Protocol):
 
     def tree_versions(self, scope: Scope, builder: str, doc_ids: Sequence[str] | None = None) -> Mapping[str, str]:
         """The version of this builder's tree by document, for those of the documents (None: all) that have one."""
-        ...
-
-    def search_nodes(self, scope: Scope, builder: str, query: SearchQuery) -> list[NodeHit]:
-        """The best nodes of this builder's trees in the scope, best first; filters are on the documents' metadata."""
         ...
 
     def node_scores(

@@ -25,7 +25,7 @@ BATCH = 256
 
 @dataclass(frozen=True)
 class Space:
-    """Names of the vectors of one kind of points: a search in one space meets, ranks and counts no others."""
+    """Names of the vectors of one kind of points: a search for chunks meets, ranks and counts no nodes."""
 
     dense: str
     bm25: str
@@ -79,16 +79,8 @@ class Shard(Protocol):
         """Remove every point that matches, or every one of this space."""
         ...
 
-    def nearest(
-        self,
-        vector: Vectors | SparseVector,
-        where: Where,
-        *,
-        corpus: Where,
-        limit: int,
-        space: Space = CHUNKS,
-    ) -> list[Hit]:
-        """The best points of a space, best first: by cosine to a dense vector, or by BM25 with a sparse one.
+    def nearest(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
+        """The best points but nodes, best first: by cosine to a dense vector, or by BM25 with a sparse one.
 
         BM25 takes the inverse document frequencies from the points of ``corpus``.
         """
@@ -119,13 +111,7 @@ class VersionedShard(Shard, Protocol):
     """A shard that others write to as well."""
 
     def nearest_versions(
-        self,
-        vector: Vectors | SparseVector,
-        where: Where,
-        *,
-        corpus: Where,
-        limit: int,
-        space: Space = CHUNKS,
+        self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int
     ) -> list[tuple[str, Hit]]:
         """`nearest`, each hit with the ``version`` in its payload."""
         ...

@@ -12,7 +12,7 @@ from discorag.store import payload as points
 from discorag.store.catalogue import Nearest
 from discorag.store.payload import Entry
 from discorag.store.protocol import Hit
-from discorag.store.shard import CHUNKS, Payload, Point, Shard, Space, VersionedShard, Where
+from discorag.store.shard import Point, Shard, VersionedShard, Where
 from discorag.text.terms import SparseVector
 from discorag.types.document import Scope
 from discorag.types.errors import StoreError
@@ -27,12 +27,12 @@ class State:
     """A document between two publications.
 
     Args:
-        versions: The live versions of its chunks and of its trees.
+        version: The live version of its chunks.
         revision: Name of the publication: the same versions published again are another state.
         since: When this process had first seen it, in seconds of the monotonic clock.
     """
 
-    versions: frozenset[str]
+    version: str
     revision: str
     since: float
 
@@ -40,7 +40,7 @@ class State:
 class SharedCatalogue:
     """Entries are read when they are asked for; opening changes nothing.
 
-    Chunks or nodes of a version are all there from before it is published until after another one is. So a ranking is
+    Chunks of a version are all there from before it is published until after another one is. So a ranking is
     right if every document that it met was in one state from before it was asked for until after. A state carries a
     name that never comes back: it is enough that it was seen before and is seen again after. Otherwise the ranking is
     asked for once more; the first that meets a document always is.
@@ -71,7 +71,7 @@ class SharedCatalogue:
         where = points.of_scope(scope).also(("doc_id", tuple(doc_ids)))
         return {p["version"] for p in self._docs.scroll(where, ("version",))}
 
-    def announce(self, scope: Scope, doc_id: str, version: str, space: Space) -> None:
+    def announce(self, scope: Scope, doc_id: str, version: str) -> None:
         """Nothing to do: what is not live is hidden."""
 
     def publish(self, scope: Scope, entry: Entry, point: Point | None = None) -> None:
@@ -88,17 +88,17 @@ class SharedCatalogue:
         self._docs.delete(points.of_document(scope, doc_id))
         return found
 
-    def swept(self, scope: Scope, doc_id: str, space: Space) -> None:
+    def swept(self, scope: Scope, doc_id: str) -> None:
         """Nothing to do: what is not live is hidden."""
 
-    def search(self, find: Callable[[Nearest], list[Hit]], space: Space = CHUNKS) -> list[Hit]:
+    def search(self, find: Callable[[Nearest], list[Hit]]) -> list[Hit]:
         """See `Catalogue.search`.
 
         Raises:
             StoreError: Documents that were met were replaced during each of `ATTEMPTS` attempts.
         """
         for _ in range(ATTEMPTS):
-            view = _View(self._nodes, self.states, space)
+            view = _View(self._nodes, self.states)
             hits = find(view.nearest)
             if view.is_steady():
                 return hits
@@ -108,29 +108,22 @@ class SharedCatalogue:
         """The present states of those of these documents that exist."""
         if not doc_ids:
             return {}
-        found = self._docs.scroll(Where((("doc_id", tuple(doc_ids)),)), ("doc_id", "version", "revision", "trees"))
+        found = self._docs.scroll(Where((("doc_id", tuple(doc_ids)),)), ("doc_id", "version", "revision"))
         now = monotonic()
         states: dict[str, State] = {}
         for p in found:
             old = self._seen.get(p["doc_id"])
             same = old is not None and old.revision == p["revision"]
-            states[p["doc_id"]] = old if old and same else State(_versions(p), p["revision"], now)
+            states[p["doc_id"]] = old if old and same else State(p["version"], p["revision"], now)
         self._seen |= states
         return states
-
-
-def _versions(payload: Payload) -> frozenset[str]:
-    return frozenset((payload["version"], *(part.key for part in points.trees_from(payload).values())))
 
 
 class _View:
     """One attempt of a search: the documents that its rankings met, and in which state; None: in none."""
 
-    def __init__(
-        self, nodes: VersionedShard, states: Callable[[Collection[str]], Mapping[str, State]], space: Space
-    ) -> None:
+    def __init__(self, nodes: VersionedShard, states: Callable[[Collection[str]], Mapping[str, State]]) -> None:
         self._nodes = nodes
-        self._space = space
         self._states = states
         self._met: dict[str, State | None] = {}
         self._met_last: set[str] = set()
@@ -142,11 +135,11 @@ class _View:
         for _ in range(ATTEMPTS):
             hidden, asked = tuple(sorted(self._hidden)), monotonic()
             shown, counted = where.without(hidden), corpus.without(hidden)
-            found = self._nodes.nearest_versions(vector, shown, corpus=counted, limit=limit, space=self._space)
+            found = self._nodes.nearest_versions(vector, shown, corpus=counted, limit=limit)
             versions = self._hidden | {version for version, _ in found}
             docs = {points.document_of(version) for version in versions}
             states = self._states(docs)
-            self._hidden = versions.difference(*(state.versions for state in states.values()))
+            self._hidden = versions.difference(state.version for state in states.values())
             if self._hidden == set(hidden) and all(state.since <= asked for state in states.values()):
                 self._meet(docs, states)
                 return [hit for _, hit in found]

@@ -14,8 +14,6 @@ from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue
 from discorag.store.outline import Outline
 from discorag.store.payload import LAYOUT, Entry, TreePart
-from discorag.store.protocol import NodeHit, SearchQuery
-from discorag.store.ranking import best
 from discorag.store.shard import BUILDER, LEAF, NODES, Payload, Point, Shard, write
 from discorag.text.terms import sparse
 from discorag.types.document import Document, Scope
@@ -63,7 +61,6 @@ class Trees:
         """
         _check(document, tree, vectors, self._dimension)
         part = TreePart(_key(entry, tree, vectors, version), version, len(tree.nodes), LAYOUT)
-        self._catalogue.announce(scope, entry.manifest.doc_id, part.key, NODES)
         write(self._nodes, _points(scope, entry, document, tree, vectors, part), self._lock)
         self._publish(scope, Entry(entry.manifest, {**entry.trees, tree.builder: part}))
 
@@ -80,7 +77,6 @@ class Trees:
         self._catalogue.publish(scope, entry)
         with self._lock:
             self._nodes.delete(points.of_document(scope, doc_id).without(live), NODES)
-            self._catalogue.swept(scope, doc_id, NODES)
 
     def tree(self, scope: Scope, doc_id: str, builder: str) -> RetrievalTree:
         """See `Store.tree`."""
@@ -143,19 +139,6 @@ class Trees:
         """See `Store.tree_versions`."""
         return {doc_id: part.version for doc_id, part in self._parts(scope, builder, doc_ids).items()}
 
-    def search(self, scope: Scope, builder: str, query: SearchQuery) -> list[NodeHit]:
-        """See `Store.search_nodes`."""
-        points.check_query(query, query.top_k, self._dimension)
-        corpus = points.of_scope(scope).also((BUILDER, (builder,)))
-        where = corpus.also(*points.metadata_filters(query.filters))
-        for _ in range(ATTEMPTS):
-            with self._lock:
-                hits = self._catalogue.search(lambda nearest: best(query, nearest, where, corpus=corpus), NODES)
-                found = self._nodes.retrieve([hit.chunk_id for hit in hits], ("doc_id",))
-            if len(found) == len(hits):
-                return [NodeHit(found[h.chunk_id]["doc_id"], _index(h.chunk_id), h.score) for h in hits]
-        raise _missing(builder)
-
     def scores(self, scope: Scope, outlines: Mapping[str, Outline], vector: Vectors) -> dict[str, NDArray[np.float32]]:
         """See `Store.node_scores`."""
         points.check_vector(vector, self._dimension)
@@ -208,10 +191,6 @@ def _key(entry: Entry, tree: RetrievalTree, vectors: Vectors, version: str) -> s
 def _stem(key: str) -> str:
     """What the ids of a tree's nodes begin with. Their last 8 digits are the index: a score needs no payload."""
     return stable_id("node", key)[:-8]
-
-
-def _index(node_id: str) -> int:
-    return int(node_id[-8:], 16)
 
 
 _FIRST = f"{0:08x}"

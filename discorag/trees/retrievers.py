@@ -21,9 +21,8 @@ from discorag.trees.builders.unified import UnifiedBuilder
 from discorag.trees.builders.windows import WindowBuilder
 from discorag.trees.choose.algorithm1 import Variant, algorithm1
 from discorag.trees.choose.collapsed import collapsed_set, collapsed_tree, traversal
-from discorag.trees.choose.evidence import Evidence, within
+from discorag.trees.choose.evidence import Evidence, Selector, within
 from discorag.trees.choose.neighbours import expand, smoothed
-from discorag.trees.choose.registry import Selector
 from discorag.trees.registry import Asked, Choose, Chosen, TreeRetriever, TreeTools
 from discorag.trees.routers.llm import LlmRouter
 from discorag.trees.routers.local import LocalRouter

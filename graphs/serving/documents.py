@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Response, status
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
+from discorag.rst.formats.table import FORMATS, written
 from discorag.rst.render import tree_mermaid
 from discorag.store.protocol import Manifest
 from discorag.types.chunk import Chunk
@@ -21,6 +22,11 @@ from graphs.serving.service import Served
 router = APIRouter(tags=["documents"], responses=COMMON)
 Order = Annotated[int, Field(ge=0, le=10**9)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+_FORMAT = Query(
+    alias="format",
+    description="Answer in this format instead; files that other tools read hold the tree of one chunk.",
+    json_schema_extra={"enum": [*FORMATS]},
+)
 Corpus = Annotated[Name | SkipJsonSchema[None], Query(description="Named set of documents.")]
 
 
@@ -77,18 +83,28 @@ async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = Non
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 
-@router.get("/trees/{doc_id}", responses=documented(404))
+@router.get(
+    "/trees/{doc_id}",
+    response_model=list[ChunkTree],
+    responses=documented(404) | {200: {"content": {f.media_type: {} for f in FORMATS.values()}}},
+)
 async def trees(
     who: Reader,
     served: Served,
     doc_id: UUID,
     corpus: Corpus = None,
     chunk: Annotated[Order | SkipJsonSchema[None], Query(description="Only this chunk, from 0.")] = None,
-) -> list[ChunkTree]:
+    format_: Annotated[str | SkipJsonSchema[None], _FORMAT] = None,
+) -> list[ChunkTree] | Response:
     """The RST tree of each chunk of a document; spans are characters of its canonical text."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
-    found = await asyncio.to_thread(served.rag.resources.store.chunks_of, scope, str(doc_id))
-    return [ChunkTree(chunk=c, mermaid=tree_mermaid(c)) for c in found if chunk in (None, c.order)]
+    stored = await asyncio.to_thread(served.rag.resources.store.chunks_of, scope, str(doc_id))
+    found = [c for c in stored if chunk in (None, c.order)]
+    if format_ is None:
+        return [ChunkTree(chunk=c, mermaid=tree_mermaid(c)) for c in found]
+    if not found:
+        raise NotFoundError(f"Document {doc_id} has no chunk {chunk}.", hint=f"It has {len(stored)}, from 0.")
+    return Response(written(found, format_), media_type=FORMATS[format_].media_type)
 
 
 def _shown(name: str, m: Manifest) -> StoredDocument:

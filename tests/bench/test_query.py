@@ -15,6 +15,7 @@ from bench.query import (
     DIMENSION,
     MODELS,
     PER_TOPIC,
+    RAW_TOP_K,
     SENTENCES,
     TARGET_NODES,
     TopicEncoder,
@@ -24,6 +25,7 @@ from bench.query import (
     measured,
     percentiles,
     questions,
+    raw,
     result,
     row,
 )
@@ -83,6 +85,18 @@ async def test_a_question_finds_the_documents_of_its_topic_first(tmp_path: Path)
         vector = await TopicEncoder().encode_query("Topic1 question")
         found = await indices(store)[True].documents(SearchQuery(vector=vector), 2)
         assert {store.document(bench.query.SCOPE, i).title for i in found} == {"Topic1"}
+
+
+async def test_the_floor_finds_the_best_nodes_of_the_trees_that_are_compared_with_it(tmp_path: Path) -> None:
+    with EdgeStore(tmp_path, dimension=DIMENSION, encoder_version="topics") as store:
+        await fill(store, 500, QUIET)
+        vector = await TopicEncoder().encode_query("Topic0 x")
+        for flat, index in indices(store).items():
+            ids = await index.documents(SearchQuery(vector=vector), 9)
+            scores = await index.scores(SearchQuery(vector=vector), ids, by="dense", texts=False)
+            found = await raw(store, flat, {"Topic0 x": vector})("Topic0 x")
+            best = np.sort(scores.nodes)[::-1][:RAW_TOP_K]
+            assert [score for _, score in found] == pytest.approx(best, abs=1e-5)
 
 
 async def test_every_retriever_that_needs_no_model_is_measured_with_all_scores(monkeypatch: pytest.MonkeyPatch) -> None:

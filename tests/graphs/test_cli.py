@@ -72,6 +72,14 @@ def test_show_draws_for_the_terminal_as_mermaid_and_as_json(home: Path, kind: st
     assert run_json(home, "show", kind, what)
 
 
+def test_a_tree_written_to_a_file_can_be_shown_from_it(home: Path) -> None:
+    shown = run(home, "show", "tree", "pooled-analysis.md", "--chunk", "0", "--format", "text")
+    for name in ("rs3", "rs4", "dis", "json"):
+        text = run(home, "show", "tree", "pooled-analysis.md", "--chunk", "0", "--format", name)
+        (home / f"tree.{name}").write_text(text, encoding="utf-8")
+        assert run(home, "show", "tree", f"tree.{name}") == shown
+
+
 def test_status_and_estimate_tell_what_is_stored_and_what_would_be(home: Path) -> None:
     assert len(run_json(home, "status")) == 6
     assert "6 documents" in run(home, "status")
@@ -107,6 +115,8 @@ def test_delete_removes_one_document(tmp_path: Path) -> None:
         (["show", "plan", "x", "--llm", "endpoint"], "DISCO_RAG_LLM__BASE_URL"),
         (["delete", "nothing.md"], "0 documents match"),
         (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
+        (["show", "tree", "pooled-analysis.md", "--chunk", "0", "--format", "pdf"], "text, mermaid, rs3, rs4, dis"),
+        (["show", "tree", "gone.rs3"], "cannot be read"),
     ],
 )
 def test_an_error_is_one_line_that_says_what_to_do_and_exit_code_2(home: Path, arguments: list[str], said: str) -> None:

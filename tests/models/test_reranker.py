@@ -19,7 +19,15 @@ from fastapi.responses import JSONResponse
 from pydantic import SecretStr
 
 from discorag.models.encoder import PackagedEncoder
-from discorag.models.reranker import CrossEncoderReranker, MaxSimReranker, Reranker, RerankerEndpoint, ServerReranker
+from discorag.models.reranker import (
+    CrossEncoderReranker,
+    MaxSimReranker,
+    Reranker,
+    RerankerEndpoint,
+    ServerReranker,
+    reranker_from,
+)
+from discorag.settings import RerankerSettings
 from discorag.types.errors import (
     ConfigError,
     ContextTooLongError,
@@ -29,6 +37,7 @@ from discorag.types.errors import (
     QueryError,
     RateLimitedError,
 )
+from tests.trees.hashing import HashingEncoder
 
 Answer = Callable[[dict[str, Any]], Any]
 ENCODER = PackagedEncoder()
@@ -250,6 +259,31 @@ async def test_a_classifier_is_not_taken_for_a_reranker(tmp_path: Path) -> None:
 async def test_a_cross_encoder_that_is_not_there_is_a_configuration_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be loaded"):
         await CrossEncoderReranker(os.fspath(tmp_path / "none")).scores("query", TEXTS)
+
+
+async def test_a_model_without_an_endpoint_is_a_cross_encoder_in_this_process(folder: Path) -> None:
+    made = reranker_from(_settings(model=os.fspath(folder)), ENCODER)
+    assert isinstance(made, CrossEncoderReranker)
+    assert await made.scores("query", TEXTS) == await CrossEncoderReranker(os.fspath(folder)).scores("query", TEXTS)
+
+
+async def test_an_endpoint_is_asked_for_the_model_that_is_named() -> None:
+    with served() as seen:
+        made = reranker_from(_settings(base_url=seen.url, model="bge", path="/score", api_key="k1"), ENCODER)
+        assert isinstance(made, ServerReranker)
+        await scores(made)
+    assert (seen.paths, seen.bodies[0]["model"], seen.keys) == (["score"], "bge", ["Bearer k1"])
+
+
+def test_by_default_the_encoder_reranks_or_the_packaged_one_where_it_is_another() -> None:
+    for encoder in (ENCODER, HashingEncoder()):
+        made = reranker_from(_settings(), encoder)
+        assert isinstance(made, MaxSimReranker)
+        assert made.version == f"maxsim:{ENCODER.version}"
+
+
+def _settings(**reranker: Any) -> RerankerSettings:
+    return RerankerSettings.model_validate(reranker)
 
 
 def test_versions_tell_rerankers_apart() -> None:

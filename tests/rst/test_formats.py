@@ -11,23 +11,24 @@ import pytest
 from hypothesis import given
 
 from discorag.rst.formats.dis import read_dis, write_dis
-from discorag.rst.formats.rs3 import read_rs3, read_rs4, write_rs3, write_rs4
+from discorag.rst.formats.rs3 import read_rs3, write_rs3, write_rs4
+from discorag.rst.formats.table import FORMATS, READERS, read_tree, written
 from discorag.rst.formats.tree_json import read_json, write_json
 from discorag.types.chunk import Chunk
-from discorag.types.errors import InvariantError
+from discorag.types.errors import InputError, InvariantError
 from discorag.types.rst_relations import Nuclearity, Relation
 from discorag.types.rst_tree import RstTree, Split, from_splits
 from discorag.types.span import Span
 from tests.strategies import parsed_texts
 from training.parser import gum
 
-_Write = Callable[[Chunk | str, RstTree], str]
+_Write = Callable[[Chunk], str]
 _Read = Callable[[str], tuple[str, RstTree]]
 _Parsed = tuple[str, RstTree, int]
 _Shape = tuple[int, int, int, Relation, Nuclearity]
 
 _FORMATS = pytest.mark.parametrize(
-    ("write", "read"), [(write_rs3, read_rs3), (write_rs4, read_rs4), (write_dis, read_dis)], ids=["rs3", "rs4", "dis"]
+    ("write", "read"), [(write_rs3, read_rs3), (write_rs4, read_rs3), (write_dis, read_dis)], ids=["rs3", "rs4", "dis"]
 )
 _GROUP, _ELAB = '<group id="9" type="{}"/>', "elaboration"
 _NS, _SN, _NN = Nuclearity.NS, Nuclearity.SN, Nuclearity.NN
@@ -64,7 +65,7 @@ def _tree(text: str, *shapes: _Shape) -> RstTree:
     return from_splits(tuple(edus), splits)
 
 
-def _chunk(text: str, tree: RstTree, offset: int) -> Chunk:
+def _chunk(text: str, tree: RstTree, offset: int = 0) -> Chunk:
     span = Span(start=offset, end=offset + len(text))
     return Chunk(id="c", doc_id="d", order=0, span=span, text=text, sentences=(span,), tree=tree)
 
@@ -82,7 +83,7 @@ def _comparable(texts: Iterable[str]) -> list[str]:
 @given(parsed=parsed_texts())
 def test_a_tree_written_and_read_keeps_structure_and_edus(write: _Write, read: _Read, parsed: _Parsed) -> None:
     chunk = _chunk(*parsed)
-    text, found = read(write(chunk, parsed[1]))
+    text, found = read(write(chunk))
     assert found.splits == parsed[1].splits
     assert _comparable(s.of(text) for s in found.edus) == _comparable(chunk.slice(s) for s in parsed[1].edus)
 
@@ -90,8 +91,8 @@ def test_a_tree_written_and_read_keeps_structure_and_edus(write: _Write, read: _
 @_FORMATS
 @given(parsed=parsed_texts())
 def test_what_was_read_is_written_and_read_the_same(write: _Write, read: _Read, parsed: _Parsed) -> None:
-    first = read(write(_chunk(*parsed), parsed[1]))
-    assert read(write(*first)) == first
+    first = read(write(_chunk(*parsed)))
+    assert read(write(_chunk(*first))) == first
 
 
 @_FORMATS
@@ -99,36 +100,36 @@ def test_edus_are_joined_by_single_spaces(write: _Write, read: _Read) -> None:
     text = "Rain\n\nfell.  Then \tsun."
     split = Split(start=0, mid=1, end=2, relation=Relation.SEQUENCE, nuclearity=_NN)
     tree = RstTree(edus=(Span(start=0, end=11), Span(start=13, end=len(text))), splits=(split,))
-    found, read_tree = read(write(text, tree))
+    found, read_tree = read(write(_chunk(text, tree)))
     assert found == "Rain fell. Then sun."
     assert [s.of(found) for s in read_tree.edus] == ["Rain fell.", "Then sun."]
 
 
 @_FORMATS
 def test_a_single_edu_is_a_tree(write: _Write, read: _Read) -> None:
-    assert read(write("alone", _tree("alone"))) == ("alone", _tree("alone"))
+    assert read(write(_chunk("alone", _tree("alone")))) == ("alone", _tree("alone"))
 
 
 @_FORMATS
 def test_deep_trees_meet_no_recursion_limit(write: _Write, read: _Read) -> None:
     text, n = "w " * 1500, 1500
     tree = _tree(text, *((i, i + 1, n, Relation.ELABORATION, _NS) for i in range(n - 1)))
-    assert read(write(text, tree))[1].splits == tree.splits
+    assert read(write(_chunk(text, tree)))[1].splits == tree.splits
 
 
 @given(parsed=parsed_texts())
 def test_json_keeps_text_and_offsets_exactly(parsed: _Parsed) -> None:
     text, tree, offset = parsed
-    found_text, found = read_json(write_json(_chunk(text, tree, offset), tree))
+    found_text, found = read_json(write_json(_chunk(text, tree, offset)))
     assert found_text == text
     assert found.splits == tree.splits
     assert [(s.start + offset, s.end + offset) for s in found.edus] == [(s.start, s.end) for s in tree.edus]
-    assert read_json(write_json(found_text, found)) == (found_text, found)
+    assert read_json(write_json(_chunk(found_text, found))) == (found_text, found)
 
 
 def test_json_names_what_it_holds() -> None:
     tree = _tree("a b", (0, 1, 2, Relation.CAUSE, _SN))
-    assert json.loads(write_json("a b", tree)) == {
+    assert json.loads(write_json(_chunk("a b", tree))) == {
         "text": "a b",
         "edus": [{"start": 0, "end": 1, "text": "a"}, {"start": 2, "end": 3, "text": "b"}],
         "splits": [{"start": 0, "mid": 1, "end": 2, "relation": "CAUSE", "nuclearity": "SN"}],
@@ -147,7 +148,7 @@ def _nodes(xml: str) -> dict[str, tuple[str, str | None, str | None]]:
 
 def test_rs3_hangs_satellites_on_their_nucleus_and_nuclei_under_groups() -> None:
     tree = _tree("a b c", (0, 1, 3, Relation.ELABORATION, _SN), (1, 2, 3, Relation.JOINT, _NN))
-    assert _nodes(write_rs3("a b c", tree)) == {
+    assert _nodes(write_rs3(_chunk("a b c", tree))) == {
         "1": ("segment", "5", "elaboration"),
         "2": ("segment", "5", "joint"),
         "3": ("segment", "5", "joint"),
@@ -158,14 +159,14 @@ def test_rs3_hangs_satellites_on_their_nucleus_and_nuclei_under_groups() -> None
 
 def test_rs3_declares_every_relation_and_the_multinuclear_ones_that_it_uses() -> None:
     tree = _tree("a b", (0, 1, 2, Relation.CAUSE, _NN))
-    rels = {(r.get("name"), r.get("type")) for r in ElementTree.fromstring(write_rs3("a b", tree)).iter("rel")}
+    rels = {(r.get("name"), r.get("type")) for r in ElementTree.fromstring(write_rs3(_chunk("a b", tree))).iter("rel")}
     assert {name for name, kind in rels if kind == "rst"} == {r.lower() for r in Relation} - {"joint"}
     assert {name for name, kind in rels if kind == "multinuc"} == {"joint", "contrast", "sequence", "cause"}
 
 
 def test_a_satellite_that_could_pass_for_one_more_nucleus_hangs_on_a_group_around_the_nuclei() -> None:
     tree = _tree("a b c", (0, 2, 3, Relation.CONTRAST, _NS), (0, 1, 2, Relation.CONTRAST, _NN))
-    xml = write_rs3("a b c", tree)
+    xml = write_rs3(_chunk("a b c", tree))
     nodes = _nodes(xml)
     satellite_parent = nodes["3"][1]
     assert satellite_parent is not None
@@ -175,19 +176,19 @@ def test_a_satellite_that_could_pass_for_one_more_nucleus_hangs_on_a_group_aroun
 
 def test_rs4_adds_empty_secondary_edges_and_signals() -> None:
     tree = _tree("a b", (0, 1, 2, Relation.CAUSE, _NS))
-    body = ElementTree.fromstring(write_rs4("a b", tree)).find("body")
+    body = ElementTree.fromstring(write_rs4(_chunk("a b", tree))).find("body")
     assert body is not None
     assert [(e.tag, len(e)) for e in body][-2:] == [("secedges", 0), ("signals", 0)]
-    assert "secedges" not in write_rs3("a b", tree)
+    assert "secedges" not in write_rs3(_chunk("a b", tree))
 
 
 def test_characters_that_xml_does_not_have_are_replaced() -> None:
-    assert read_rs3(write_rs3("a\x00b\ufffe", _tree("a\x00b\ufffe")))[0] == "a\ufffdb\ufffd"
+    assert read_rs3(write_rs3(_chunk("a\x00b\ufffe", _tree("a\x00b\ufffe"))))[0] == "a\ufffdb\ufffd"
 
 
 def test_dis_nests_roles_and_relations() -> None:
     tree = _tree("a b c", (0, 1, 3, Relation.CAUSE, _SN), (1, 2, 3, Relation.JOINT, _NN))
-    assert write_dis("a b c", tree).splitlines() == [
+    assert write_dis(_chunk("a b c", tree)).splitlines() == [
         "( Root (span 1 3)",
         "  ( Satellite (leaf 1) (rel2par cause) (text _!a_!) )",
         "  ( Nucleus (span 2 3) (rel2par span)",
@@ -200,30 +201,23 @@ def test_dis_nests_roles_and_relations() -> None:
 
 def test_what_delimits_texts_in_dis_cannot_end_one() -> None:
     text = "a_!)b"
-    assert read_dis(write_dis(text, _tree(text)))[0] == "a_ !)b"
+    assert read_dis(write_dis(_chunk(text, _tree(text))))[0] == "a_ !)b"
 
 
 @given(parsed=parsed_texts())
 def test_the_reader_of_gum_reads_our_dis(parsed: _Parsed) -> None:
     tree = parsed[1]
-    leaves, splits = gum.read_dis(write_dis(_chunk(*parsed), tree))
+    leaves, splits = gum.read_dis(write_dis(_chunk(*parsed)))
     assert len(leaves) == len(tree.edus)
     assert [(s.start, s.mid, s.end, s.nuclearity, s.label) for s in splits] == [
         (s.start, s.mid, s.end, s.nuclearity, s.relation.lower()) for s in tree.splits
     ]
 
 
-@pytest.mark.parametrize("write", [write_rs3, write_rs4, write_dis, write_json])
-def test_a_tree_that_lies_outside_the_text_is_refused(write: _Write) -> None:
-    with pytest.raises(InvariantError) as caught:
-        write("ab", _tree("abc"))
-    assert caught.value.hint
-
-
 @pytest.mark.parametrize("write", [write_rs3, write_rs4, write_dis])
 def test_a_blank_edu_is_not_written(write: _Write) -> None:
     with pytest.raises(InvariantError, match="no text"):
-        write(" \n ", RstTree(edus=(Span(start=0, end=2),)))
+        write(_chunk(" \n ", RstTree(edus=(Span(start=0, end=2),))))
 
 
 # --- what is read ---------------------------------------------------------------------------------
@@ -279,7 +273,7 @@ def test_labels_of_nuclei_are_mapped(label: str, relation: Relation) -> None:
 def test_secondary_edges_and_signals_are_ignored() -> None:
     body = _segment(1) + _segment(2, "1", "elaboration")
     extra = '<secedges><secedge id="1-2" source="1" target="2" relname="x"/></secedges><signals><signal/></signals>'
-    assert read_rs4(_rs3(body + extra)) == read_rs3(_rs3(body))
+    assert read_rs3(_rs3(body + extra)) == read_rs3(_rs3(body))
 
 
 def test_dis_believes_brackets_not_numbers() -> None:
@@ -396,3 +390,46 @@ def test_entities_that_would_grow_exponentially_are_refused_at_once(use: str) ->
     entities = "".join(f"<!ENTITY a{i} '{f'&a{i - 1};' * 10 if i else 'ha'}'>" for i in range(10))
     with pytest.raises(InvariantError):
         read_rs3(f"<!DOCTYPE rst [{entities}]><rst><body>{use}</body></rst>")
+
+
+# --- by name --------------------------------------------------------------------------------------
+
+
+def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match=r"'pdf'.*text, mermaid, rs3, rs4, dis, json"):
+        written([_chunk("a", _tree("a"))], "pdf")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_only_what_people_read_takes_several_trees(name: str) -> None:
+    chunks = [_chunk("a", _tree("a")), _chunk("b", _tree("b"))]
+    assert written(chunks[:1], name).endswith("\n")
+    if name in ("text", "mermaid"):
+        assert written(chunks, name) == "".join(written([c], name) for c in chunks)
+    else:
+        with pytest.raises(InputError, match=f"{name} holds one tree, these are 2"):
+            written(chunks, name)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_chunk_without_a_tree_is_written_in_no_format(name: str) -> None:
+    bare = _chunk("a", _tree("a")).model_copy(update={"tree": None})
+    with pytest.raises(InvariantError, match="has no RST tree"):
+        written([bare], name)
+
+
+@pytest.mark.parametrize("suffix", READERS)
+def test_what_is_written_to_a_file_is_read_from_it(tmp_path: Path, suffix: str) -> None:
+    chunk = _chunk("a b", _tree("a b", (0, 1, 2, Relation.CAUSE, _SN)))
+    path = tmp_path / f"tree{suffix}"
+    path.write_text(written([chunk], suffix[1:]), encoding="utf-8")
+    found = read_tree(path)
+    assert (found.text, found.tree) == (chunk.text, chunk.tree)
+
+
+def test_a_file_that_is_gone_or_no_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read_tree(tmp_path / "gone.rs3")
+    (tmp_path / "bad.dis").write_bytes(b"( Root \xff")
+    with pytest.raises(InputError, match="not UTF-8"):
+        read_tree(tmp_path / "bad.dis")

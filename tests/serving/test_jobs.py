@@ -61,6 +61,30 @@ def test_a_file_of_the_same_name_replaces_the_document(apps: Apps, serve: Serve,
     assert [t["chunk"]["text"] for t in shown] == ["Bees dance."]
 
 
+FORMATS = {
+    "text": ("text/plain", "N  1: The Moon pulls the sea."),
+    "mermaid": ("text/vnd.mermaid", "flowchart TD"),
+    "rs3": ("application/xml", "<rst>"),
+    "rs4": ("application/xml", "<secedges/>"),
+    "dis": ("text/plain", "( Root (span 1 2)"),
+    "json": ("application/json", '"splits"'),
+}
+
+
+def test_a_tree_comes_as_a_file_of_the_format_asked_for(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client = serve(apps(uploads))
+    run(client, {"a.txt": PLAIN}, "drawn")
+    (document,) = client.get("/documents", params={"corpus": "drawn"}).json()["documents"]
+    path, where = f"/trees/{document['doc_id']}", {"corpus": "drawn", "chunk": 0}
+    for name, (media_type, part) in FORMATS.items():
+        reply = client.get(path, params={**where, "format": name})
+        assert reply.headers["content-type"].split(";")[0] == media_type
+        assert part in reply.text
+    assert client.get(path, params={**where, "format": "rs3", "chunk": 9}).status_code == 404
+    unknown = client.get(path, params={**where, "format": "pdf"})
+    assert (unknown.status_code, "text, mermaid, rs3, rs4, dis, json" in unknown.text) == (422, True)
+
+
 def test_a_deleted_document_is_gone_with_its_file_and_can_be_uploaded_again(
     apps: Apps, serve: Serve, uploads: Path
 ) -> None:

@@ -45,11 +45,6 @@ def stored_nodes(store: ShardStore) -> int:
     return len(store._nodes.scroll(Where((("builder", ("discourse", "clusters")),)), ("builder",)))
 
 
-def found(store: ShardStore, builder: str = "discourse", scope: Scope = SCOPE) -> set[tuple[str, int]]:
-    """Every node that a search can find."""
-    return {(h.doc_id, h.node) for h in store.search_nodes(scope, builder, SearchQuery(vector=QUERY, top_k=10_000))}
-
-
 def assert_tree(store: ShardStore, expected: TreeSample) -> None:
     """The store shows exactly this tree of its document, whichever way it is asked."""
     doc_id, builder = expected.doc_id, expected.tree.builder
@@ -58,13 +53,11 @@ def assert_tree(store: ShardStore, expected: TreeSample) -> None:
     assert store.outlines(SCOPE, builder, [doc_id])[doc_id].shape.words.tolist() == expected.tree.words.tolist()
     scores = scores_of(store, SCOPE, builder, [doc_id], QUERY)[doc_id]
     assert scores == pytest.approx(expected.vectors @ QUERY, abs=1e-5)
-    assert {n for d, n in found(store, builder) if d == doc_id} == set(range(len(expected.tree.nodes)))
 
 
 def assert_no_tree(store: ShardStore, doc_id: str, builder: str = "discourse") -> None:
     assert doc_id not in store.tree_versions(SCOPE, builder)
     assert scores_of(store, SCOPE, builder, [doc_id], QUERY) == {}
-    assert not {d for d, _ in found(store, builder) if d == doc_id}
     with pytest.raises(NotFoundError, match="has no tree"):
         store.tree(SCOPE, doc_id, builder)
 
@@ -126,8 +119,6 @@ class TestRefusal:
         assert stored_nodes(store) == 0
 
     def test_queries_that_cannot_be_searched_are_refused(self, store: ShardStore) -> None:
-        with pytest.raises(InputError, match="top_k is 0"):
-            store.search_nodes(SCOPE, "discourse", SearchQuery(vector=QUERY, top_k=0))
         with pytest.raises(InputError):
             store.search_documents(SCOPE, SearchQuery(vector=QUERY), 0)
         with pytest.raises(InvariantError, match="shape"):
@@ -185,12 +176,11 @@ class TestReplacement:
         trees = [tree_of(PIECE, seed=1), tree_of(sample("a.md", TEXTS), leaves=4, seed=2)]
         PIECE.put_in(store)
         trees[0].put_in(store)
-        done, sizes, seen, scores = Event(), list[int](), list[int](), list[int]()
+        done, sizes, scores = Event(), list[int](), list[int]()
 
         def read() -> None:
             while not done.is_set():
                 sizes.append(len(store.tree(SCOPE, PIECE.doc_id, "discourse").nodes))
-                seen.append(len(found(store)))
                 sizes.append(len(store.outlines(SCOPE, "discourse", [PIECE.doc_id])[PIECE.doc_id].shape.words))
                 scores.append(len(scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY)[PIECE.doc_id]))
 
@@ -204,7 +194,7 @@ class TestReplacement:
         done.set()
         reader.join()
         assert len(scores) > 5
-        assert {*sizes, *seen, *scores} <= {len(t.tree.nodes) for t in trees}
+        assert {*sizes, *scores} <= {len(t.tree.nodes) for t in trees}
 
 
 def broken(*_: object) -> None:
@@ -224,37 +214,25 @@ class TestSearch:
         store.delete_tree(SCOPE, PIECE.doc_id, "discourse")
         assert store.search(SCOPE, query) == before
 
-    def test_nodes_come_best_first_of_the_builder_and_scope_asked_for(self, store: ShardStore) -> None:
-        made = tree_of(PIECE)
+    def test_trees_are_of_the_builder_and_scope_asked_for(self, store: ShardStore) -> None:
         PIECE.put_in(store)
-        made.put_in(store)
-        tree_of(PIECE, builder="clusters", seed=5).put_in(store)
-        hits = store.search_nodes(SCOPE, "discourse", SearchQuery(vector=QUERY, top_k=4))
-        expected = np.argsort(-(made.vectors @ QUERY))[:4].tolist()
-        assert [h.node for h in hits] == expected
-        assert [h.score for h in hits] == pytest.approx((made.vectors @ QUERY)[expected], abs=1e-5)
-        assert found(store, scope=BOB) == found(store, "unknown") == set()
+        trees = [tree_of(PIECE), tree_of(PIECE, builder="clusters", seed=5)]
+        for made in trees:
+            made.put_in(store)
+        for made in trees:
+            assert_tree(store, made)
+        assert_no_tree(store, PIECE.doc_id, "unknown")
         assert scores_of(store, BOB, "discourse", [PIECE.doc_id], QUERY) == {}
         assert store.tree_versions(BOB, "discourse") == {}
         with pytest.raises(NotFoundError):
             store.tree(BOB, PIECE.doc_id, "discourse")
 
-    def test_hybrid_finds_the_node_with_the_rare_word(self, store: ShardStore) -> None:
-        piece = sample("a.md", [*TEXTS, "the part ZX-4711 is here"])
-        piece.put_in(store)
-        made = tree_of(piece, vectors=np.repeat(unit(1, 1), 13, axis=0))
-        made.put_in(store)
-        hits = store.search_nodes(SCOPE, "discourse", SearchQuery(vector=QUERY, text="zx-4711", retrieval="hybrid"))
-        assert hits[0].node == 6
-
     def test_filters_are_on_documents_and_their_metadata(self, store: ShardStore) -> None:
         pieces = {lang: sample(f"{lang}.md", TEXTS, metadata={"lang": lang}) for lang in ("en", "zh")}
         for piece in pieces.values():
             piece.put_in(store)
-            tree_of(piece).put_in(store)
         for filters in ({"lang": ["zh"]}, {"doc_id": [pieces["zh"].doc_id]}):
             query = SearchQuery(vector=QUERY, top_k=100, filters=filters)
-            assert {h.doc_id for h in store.search_nodes(SCOPE, "discourse", query)} == {pieces["zh"].doc_id}
             assert [d for d, _ in store.search_documents(SCOPE, query, 10)] == [pieces["zh"].doc_id]
 
     def test_scores_come_by_document_for_those_that_have_a_tree(self, store: ShardStore) -> None:

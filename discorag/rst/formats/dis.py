@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from discorag.rst.gum_labels import RELATIONS
+from discorag.rst.render import tree_of
 from discorag.types.chunk import Chunk
 from discorag.types.errors import InvariantError
 from discorag.types.rst_relations import Nuclearity, Relation
@@ -42,13 +43,14 @@ class Part(NamedTuple):
     name: str
 
 
-def write_dis(source: Chunk | str, tree: RstTree) -> str:
+def write_dis(chunk: Chunk) -> str:
     """The tree as ``.dis``; an EDU's text is on one line, and ``_!``, which delimits texts, becomes ``_ !`` inside it.
 
     Raises:
-        InvariantError: An EDU is blank or lies outside the text.
+        InvariantError: The chunk has no tree, or an EDU is blank.
     """
-    texts = [text.replace("_!", "_ !") for text in edu_texts(source, tree)]
+    tree = tree_of(chunk)
+    texts = [text.replace("_!", "_ !") for text in edu_texts(chunk, tree)]
     lines: list[str] = []
     stack: list[tuple[str, Part, int] | str] = [("Root", Part(0, len(texts), ""), 0)]
     while stack:
@@ -140,22 +142,13 @@ def _malformed(what: str) -> InvariantError:
 # --- shared with rs3 ------------------------------------------------------------------------------
 
 
-def edu_texts(source: Chunk | str, tree: RstTree) -> list[str]:
+def edu_texts(chunk: Chunk, tree: RstTree) -> list[str]:
     """Each EDU's text on one line: a run of white space inside it is one space.
 
-    Args:
-        source: The text that the tree's spans refer to, or the chunk (spans are in document offsets then).
-        tree: The tree.
-
     Raises:
-        InvariantError: An EDU is blank or lies outside the text.
+        InvariantError: An EDU is blank.
     """
-    if isinstance(source, str) and tree.span.end > len(source):
-        raise InvariantError(
-            f"An EDU ends at {tree.span.end}, the text has {len(source)} characters.",
-            hint="Pass the text that was parsed; for a tree in document offsets, pass its chunk.",
-        )
-    return [one_line(span.of(source) if isinstance(source, str) else source.slice(span)) for span in tree.edus]
+    return [one_line(chunk.slice(span)) for span in tree.edus]
 
 
 def one_line(text: str) -> str:

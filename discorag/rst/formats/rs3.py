@@ -15,6 +15,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from discorag.rst.formats.dis import Part, Splits, edu_texts, join, name_of, rebuilt
+from discorag.rst.render import tree_of
 from discorag.types.chunk import Chunk
 from discorag.types.errors import InvariantError
 from discorag.types.rst_relations import Nuclearity, Relation
@@ -34,26 +35,28 @@ class _Node(NamedTuple):
     name: str
 
 
-def write_rs3(source: Chunk | str, tree: RstTree) -> str:
+def write_rs3(chunk: Chunk) -> str:
     """The tree as rs3; an EDU's text is on one line, and what XML cannot hold in it becomes U+FFFD.
 
     Raises:
-        InvariantError: An EDU is blank or lies outside the text.
+        InvariantError: The chunk has no tree, or an EDU is blank.
     """
-    return _written(source, tree, ())
+    return _written(chunk, ())
 
 
-def write_rs4(source: Chunk | str, tree: RstTree) -> str:
+def write_rs4(chunk: Chunk) -> str:
     """The tree as rs4, with no secondary edges and no signals; otherwise as `write_rs3`.
 
     Raises:
-        InvariantError: An EDU is blank or lies outside the text.
+        InvariantError: The chunk has no tree, or an EDU is blank.
     """
-    return _written(source, tree, ("secedges", "signals"))
+    return _written(chunk, ("secedges", "signals"))
 
 
 def read_rs3(xml: str) -> tuple[str, RstTree]:
-    """The text, its EDUs joined by single spaces, and the tree over it, binarised as `join` says.
+    """The text of an rs3 or rs4, its EDUs joined by single spaces, and the tree over it, binarised as `join` says.
+
+    Secondary edges and signals are left out.
 
     Raises:
         InvariantError: It is no XML, declares a document type, or is no tree; a segment has no text; a relation is
@@ -67,19 +70,11 @@ def read_rs3(xml: str) -> tuple[str, RstTree]:
     return text, from_splits(edus, _splits(nodes, multinuclear))
 
 
-def read_rs4(xml: str) -> tuple[str, RstTree]:
-    """As `read_rs3`: secondary edges and signals are ignored.
-
-    Raises:
-        InvariantError: As for `read_rs3`.
-    """
-    return read_rs3(xml)
-
-
 # --- writing --------------------------------------------------------------------------------------
 
 
-def _written(source: Chunk | str, tree: RstTree, additions: tuple[str, ...]) -> str:
+def _written(chunk: Chunk, additions: tuple[str, ...]) -> str:
+    tree = tree_of(chunk)
     multinuclear = _ALWAYS_MULTINUCLEAR | {s.relation for s in tree.splits if s.nuclearity is Nuclearity.NN}
     root = etree.Element("rst")
     relations = etree.SubElement(etree.SubElement(root, "header"), "relations")
@@ -89,7 +84,7 @@ def _written(source: Chunk | str, tree: RstTree, additions: tuple[str, ...]) -> 
         if relation in multinuclear:
             etree.SubElement(relations, "rel", {"name": name_of(relation), "type": _MULTINUC})
     body = etree.SubElement(root, "body")
-    texts = iter(edu_texts(source, tree))
+    texts = iter(edu_texts(chunk, tree))
     for node in _hung(tree, multinuclear):
         link = {"parent": node.parent, "relname": node.name} if node.parent else {}
         if node.kind == _SEGMENT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ValidationError
 
+from discorag.rst.render import tree_of
 from discorag.types.chunk import Chunk
 from discorag.types.errors import InvariantError
 from discorag.types.rst_tree import RstTree, Split
@@ -22,28 +23,18 @@ class _TreeJson(BaseModel):
     splits: tuple[Split, ...]
 
 
-def write_json(source: Chunk | str, tree: RstTree) -> str:
+def write_json(chunk: Chunk) -> str:
     """``{"text", "edus": [{"start", "end", "text"}], "splits": [{"start", "mid", "end", "relation", "nuclearity"}]}``.
 
-    EDUs are characters ``[start, end)`` of ``text`` (Unicode code points), splits are EDU indices, in pre-order.
-
-    Args:
-        source: The text that the tree's spans refer to, or the chunk (spans are in document offsets then; those
-            written count from the chunk's start).
-        tree: The tree.
+    EDUs are characters ``[start, end)`` of ``text``, the chunk's (Unicode code points, from its start); splits are EDU
+    indices, in pre-order.
 
     Raises:
-        InvariantError: An EDU lies outside the text.
+        InvariantError: The chunk has no tree.
     """
-    text, offset = (source, 0) if isinstance(source, str) else (source.text, source.span.start)
-    if tree.span.start < offset or tree.span.end > offset + len(text):
-        raise InvariantError(
-            f"The tree covers {tree.span}, the text starts at {offset} and has {len(text)} characters.",
-            hint="Pass the text that was parsed; for a tree in document offsets, pass its chunk.",
-        )
-    spans = [Span(start=s.start - offset, end=s.end - offset) for s in tree.edus]
-    edus = tuple(_Edu(start=s.start, end=s.end, text=s.of(text)) for s in spans)
-    return _TreeJson(text=text, edus=edus, splits=tree.splits).model_dump_json(indent=2, exclude_none=True) + "\n"
+    tree, offset = tree_of(chunk), chunk.span.start
+    edus = tuple(_Edu(start=s.start - offset, end=s.end - offset, text=chunk.slice(s)) for s in tree.edus)
+    return _TreeJson(text=chunk.text, edus=edus, splits=tree.splits).model_dump_json(indent=2, exclude_none=True) + "\n"
 
 
 def read_json(json: str) -> tuple[str, RstTree]:

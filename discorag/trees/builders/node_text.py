@@ -1,9 +1,8 @@
-"""Inner nodes over neighbours, and the three ways to give them text: concatenated, most nuclear, by the tau rule."""
+"""Inner nodes over neighbours, and two ways to give them text: concatenated, or by the tau rule."""
 
 from __future__ import annotations
 
 import asyncio
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -15,7 +14,7 @@ from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.types.rst_relations import Nuclearity
 from discorag.types.rst_tree import Split
 from discorag.types.usage import Usage
-from discorag.types.words import count_words, first_words, within
+from discorag.types.words import count_words, first_words
 
 ENCODED_WORDS = 256
 """A word is a token or more, so of a text's further words the encoder's window of 256 tokens holds none."""
@@ -98,28 +97,6 @@ class Concat:
 
 
 @dataclass(frozen=True)
-class Nuclear:
-    """The most nuclear sentences below a node, in text order: those that promotion carries up to it first.
-
-    Args:
-        words: Budget; a first sentence that is longer is cut.
-
-    Source: Marcu (2000), "The Theory and Practice of Discourse Parsing and Summarization".
-    """
-
-    words: int = 100
-
-    @property
-    def version(self) -> str:
-        """The budget."""
-        return f"nuclear-1/{self.words}"
-
-    def start(self, leaves: Sequence[str]) -> Texts:
-        """For a document with these leaves."""
-        return _Nuclear(leaves, self.words)
-
-
-@dataclass(frozen=True)
 class Tau:
     """The children's texts together if they are short, else a summary of them, under the heading if there is one.
 
@@ -155,28 +132,6 @@ class _Concat:
         for branch in branches:
             self.texts.append(first_words((self.texts[c] for c in branch.children), self.words))
         return [Summary(text) for text in self.texts[first:]]
-
-
-class _Nuclear:
-    """Each node keeps what fits the budget of its leaves, those under fewest satellite links first.
-
-    That is enough for its parent, whose selection holds, of each child's leaves, a head of the child's selection.
-    """
-
-    def __init__(self, leaves: Sequence[str], words: int) -> None:
-        self._leaves, self._words = leaves, words
-        self._sizes = [count_words(text) for text in leaves]
-        self._selected: list[list[tuple[int, int]]] = [[(0, i)] for i in range(len(leaves))]  # (links, leaf)
-
-    async def add(self, branches: Sequence[Branch]) -> list[Summary]:
-        return [Summary(self._text(branch)) for branch in branches]
-
-    def _text(self, branch: Branch) -> str:
-        below = ([(d + (c == branch.satellite), leaf) for d, leaf in self._selected[c]] for c in branch.children)
-        ranked = list(heapq.merge(*below))
-        selected = ranked[: within((self._sizes[leaf] for _, leaf in ranked), self._words)]
-        self._selected.append(selected)
-        return first_words((self._leaves[leaf] for leaf in sorted(leaf for _, leaf in selected)), self._words)
 
 
 class _Tau:

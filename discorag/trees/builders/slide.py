@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from discorag.trees.builder import Builder, Built, Source, inner
+from discorag.trees.builders.borders import snapped_windows
 from discorag.trees.builders.leaves import sentence_leaves
-from discorag.trees.choose.windows import snapped_windows
 from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.types.words import first_words
 

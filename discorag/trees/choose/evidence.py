@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,14 @@ class Evidence:
         """Nodes of any layer, given in this order."""
         given = tuple(nodes)
         return cls(leaves=tuple(sorted(i for i in given if i < tree.leaves)), nodes=given)
+
+
+class Selector(Protocol):
+    """Chooses evidence by the scores of a tree's nodes."""
+
+    def __call__(self, tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int) -> Evidence:
+        """Evidence within ``limit``, for ``scores`` and ``sizes`` of shape ``(nodes,)``."""
+        ...
 
 
 def positive(**values: int) -> None:

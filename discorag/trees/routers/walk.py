@@ -84,11 +84,6 @@ class Routed:
         """The routed leaves in the order in which they were selected (equation 5)."""
         return tuple(chain.from_iterable(self.steps))
 
-    @property
-    def in_document_order(self) -> tuple[int, ...]:
-        """The routed leaves in text order."""
-        return tuple(sorted(self.in_step_order))
-
 
 @dataclass(frozen=True)
 class Routing:

@@ -3,12 +3,13 @@
 from hypothesis import given
 
 from bench.retrieval.controls import RandomBranchingBuilder, RandomUnits, RightBranchingBuilder, RightBranchingUnits
+from bench.retrieval.nuclear import Nuclear
 from discorag.rst.rules import RuleParser
 from discorag.trees.builder import Builder, Source
 from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.discourse import DiscourseBuilder
 from discorag.trees.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
-from discorag.trees.builders.node_text import Concat, Nuclear, Tau
+from discorag.trees.builders.node_text import Concat, Tau
 from discorag.trees.builders.unified import UnifiedBuilder
 from discorag.trees.builders.windows import WindowBuilder
 from discorag.trees.summarise import ExtractiveSummariser

@@ -9,12 +9,13 @@ from hypothesis import given
 
 import prompts
 from bench.retrieval.controls import RightBranchingUnits
+from bench.retrieval.nuclear import Nuclear
 from discorag.rst.rules import RuleParser
 from discorag.rst.trained.parser import TrainedParser
 from discorag.rst.units import Unit
 from discorag.trees.builder import Source, Summary
 from discorag.trees.builders.discourse import DiscourseBuilder
-from discorag.trees.builders.node_text import Concat, Nuclear, Tau
+from discorag.trees.builders.node_text import Concat, Tau
 from discorag.trees.summarise import ExtractiveSummariser, LlmSummariser
 from discorag.types.rst_relations import Relation
 from discorag.types.rst_tree import RstTree

@@ -6,12 +6,13 @@ import numpy as np
 from hypothesis import given
 
 from bench.retrieval.controls import RightBranchingUnits
+from bench.retrieval.nuclear import Nuclear
 from discorag.models.protocol import Encoder
 from discorag.rst.rules import RuleParser
 from discorag.trees.builder import Source, inner
 from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.flat import FlatSentenceBuilder
-from discorag.trees.builders.node_text import Concat, Nuclear, Tau
+from discorag.trees.builders.node_text import Concat, Tau
 from discorag.trees.builders.unified import UnifiedBuilder
 from discorag.trees.summarise import ExtractiveSummariser
 from discorag.trees.vectors import node_vectors

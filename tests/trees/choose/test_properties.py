@@ -1,13 +1,17 @@
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.retrieval.windows import by_windows, window_scores
+from discorag.trees.builders.borders import snapped_windows
 from discorag.trees.choose.algorithm1 import Variant, algorithm1
-from discorag.trees.choose.evidence import Evidence, Floats, Ints
-from discorag.trees.choose.registry import SELECTORS, WINDOW_SELECTORS
+from discorag.trees.choose.collapsed import collapsed_set, collapsed_tree, traversal
+from discorag.trees.choose.evidence import Evidence, Floats, Ints, Selector
+from discorag.trees.choose.neighbours import expand, smoothed
 from discorag.types.retrieval_tree import RetrievalTree
 from tests.trees.strategies import ordered_trees, retrieval_trees
 
@@ -20,10 +24,13 @@ class Case:
     limit: int
 
     def run(self, name: str) -> Evidence:
-        if name in SELECTORS:
-            return SELECTORS[name](self.tree, self.scores, self.sizes, self.limit)
-        vectors = np.stack([self.scores, 1 - self.scores], axis=1)[: self.tree.leaves]
-        return WINDOW_SELECTORS[name](self.tree, vectors, np.array([1.0, 0.0]), self.sizes, self.limit)
+        return SELECTORS[name](self.tree, self.scores, self.sizes, self.limit)
+
+
+def _by_windows(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, snapped: bool) -> Evidence:
+    vectors = np.stack([scores, 1 - scores], axis=1)[: tree.leaves]
+    found = window_scores(vectors, np.array([1.0, 0.0]), 16)
+    return by_windows(tree, found, snapped_windows(tree, 16) if snapped else np.isfinite(found), sizes, limit)
 
 
 @st.composite
@@ -36,7 +43,17 @@ def cases(draw: st.DrawFn, trees: st.SearchStrategy[RetrievalTree]) -> Case:
     return Case(tree, np.array(scores, np.float64), np.array(sizes), draw(st.integers(1, 100)))
 
 
-ALL = [*SELECTORS, *WINDOW_SELECTORS]
+SELECTORS: dict[str, Selector] = {
+    **{variant: partial(algorithm1, variant=variant) for variant in Variant},
+    "collapsed_tree": collapsed_tree,
+    "collapsed_set": collapsed_set,
+    "traversal": traversal,
+    "expand": expand,
+    "smoothed": smoothed,
+    "slide": partial(_by_windows, snapped=False),
+    "snapped": partial(_by_windows, snapped=True),
+}
+ALL = [*SELECTORS]
 
 
 @given(cases(retrieval_trees()))

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.trees.choose.windows import slide, snapped, snapped_windows, window_scores
+from bench.retrieval.windows import by_windows, window_scores
+from discorag.trees.builders.borders import snapped_windows
+from discorag.trees.choose.evidence import Evidence, Floats, Ints
 from discorag.types.errors import ConfigError, InvariantError
 from discorag.types.retrieval_tree import RetrievalTree
-from tests.trees.strategies import retrieval_trees, small_tree
+from tests.trees.strategies import small_tree
 
 VECTORS = np.array([[1, 0], [0.6, 0.8], [0.8, -0.6], [0.96, 0.28]])
 QUERY = np.array([1.0, 0.0])
@@ -16,8 +18,17 @@ FLAT = small_tree(4)
 ONES = np.ones(16, np.int64)
 
 
-def windows(tree: RetrievalTree, widest: int) -> set[tuple[int, int]]:
-    return {(int(start), int(start + beyond + 1)) for start, beyond in np.argwhere(snapped_windows(tree, widest))}
+def slide(
+    tree: RetrievalTree, vectors: Floats, query: Floats, sizes: Ints, limit: int, *, widest: int = 16, k: int = 5
+) -> Evidence:
+    scores = window_scores(vectors, query, widest)
+    return by_windows(tree, scores, np.isfinite(scores), sizes, limit, k)
+
+
+def snapped(
+    tree: RetrievalTree, vectors: Floats, query: Floats, sizes: Ints, limit: int, *, widest: int = 16, k: int = 5
+) -> Evidence:
+    return by_windows(tree, window_scores(vectors, query, widest), snapped_windows(tree, widest), sizes, limit, k)
 
 
 def test_a_window_scores_as_the_mean_of_its_leaves_made_a_unit_vector() -> None:
@@ -62,40 +73,6 @@ def test_window_scores_are_those_of_the_plain_definition(leaves: int, widest: in
             mean = vectors[i : i + wide].mean(axis=0)
             plain = mean @ query / np.linalg.norm(mean) / np.linalg.norm(query)
             assert found[i, wide - 1] == (pytest.approx(plain, abs=1e-7) if i + wide <= leaves else -np.inf)
-
-
-def test_snapped_windows_of_a_flat_tree_are_runs_of_siblings_and_two_subtrees_that_touch() -> None:
-    tree = small_tree(6, (0, 1, 2), (3, 4, 5), (6, 7))
-    runs = {(a, b) for low in (0, 3) for a in range(low, low + 3) for b in range(a + 1, low + 4)}
-    touching = {(2, 4), (0, 4), (2, 6), (0, 6)}
-    assert windows(tree, 6) == runs | touching
-    assert windows(tree, 3) == runs | {(2, 4)}
-
-
-def test_snapped_windows_of_a_right_branching_tree_do_not_cut_a_subtree() -> None:
-    tree = small_tree(4, (2, 3), (1, 4), (0, 5))
-    assert windows(tree, 9) == {(0, 1), (1, 2), (2, 3), (3, 4), (0, 2), (1, 3), (2, 4), (1, 4), (0, 4)}
-
-
-def test_roots_count_as_siblings() -> None:
-    assert windows(small_tree(3), 3) == {(0, 1), (1, 2), (2, 3), (0, 2), (1, 3), (0, 3)}
-
-
-def test_a_cluster_of_leaves_that_are_not_adjacent_makes_no_window() -> None:
-    assert windows(small_tree(4, (0, 2), (1, 3)), 4) == {(0, 1), (1, 2), (2, 3), (3, 4), (0, 2), (1, 3), (2, 4)}
-
-
-@given(retrieval_trees(), st.integers(1, 14))
-def test_snapped_windows_hold_all_leaves_and_end_inside_the_text(tree: RetrievalTree, widest: int) -> None:
-    found = windows(tree, widest)
-    assert {(i, i + 1) for i in range(tree.leaves)} <= found
-    assert all(end <= tree.leaves and end - start <= widest for start, end in found)
-
-
-@given(retrieval_trees())
-def test_every_narrow_subtree_of_adjacent_leaves_is_a_snapped_window(tree: RetrievalTree) -> None:
-    spans = {(leaves[0], leaves[-1] + 1) for leaves in tree.leaves_of if leaves[-1] - leaves[0] + 1 == len(leaves)}
-    assert {(start, end) for start, end in spans if end - start <= 5} <= windows(tree, 5)
 
 
 def test_snapped_does_not_use_a_window_that_cuts_a_subtree() -> None:
