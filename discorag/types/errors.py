@@ -36,6 +36,10 @@ class ConfigError(DiscoRagError):
     """Settings contradict each other or name something that does not exist."""
 
 
+class MissingExtraError(ConfigError):
+    """What was asked for comes with an extra that is not installed."""
+
+
 class InvariantError(DiscoRagError, ValueError):
     """A value would break an invariant of its type (tree, graph, hierarchy, span).
 

@@ -27,6 +27,7 @@ from discorag.text.tokens import TokenCounter
 from discorag.trees.builder import Built, Source, Summariser, Summary, inner
 from discorag.trees.builders.topics import encode_cut, pack, room, span_of, units_of
 from discorag.types.errors import ConfigError
+from discorag.types.extras import extra
 from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.types.usage import Usage
 from discorag.types.vectors import Vectors
@@ -79,7 +80,8 @@ class ClusterSizes:
     def version(self) -> str:
         """All of them, and the versions of the libraries that cluster."""
         values = "/".join(str(value) for value in vars(self).values())
-        return f"{values}+umap-{version('umap-learn')}+sklearn-{version('scikit-learn')}"
+        with extra("raptor"):
+            return f"{values}+umap-{version('umap-learn')}+sklearn-{version('scikit-learn')}"
 
 
 class ClusterBuilder:
