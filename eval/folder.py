@@ -7,18 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import Self, TypeVar
 
+from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from discorag.types.errors import MissingPathError
-from discorag.types.extras import extra
 from eval.errors import DataError, RunLockedError
 from eval.record import Lost, Record, Run, Stage
 from eval.summary import words
-
-if TYPE_CHECKING:
-    from filelock import FileLock
 
 RUN_FILE = "run.json"
 SAMPLES_FILE = "samples.jsonl"
@@ -48,11 +45,7 @@ class RunFolder:
         Raises:
             RunLockedError: Another process writes into the folder.
             DataError: The folder holds another run, or a broken line.
-            MissingExtraError: The extra ``eval`` is not installed.
         """
-        with extra("eval"):
-            from filelock import FileLock, Timeout
-
         if path.exists() and not path.is_dir():
             raise DataError(f"{path} is a file.", hint="Choose another --out.")
         path.mkdir(parents=True, exist_ok=True)

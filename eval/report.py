@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discorag.types.extras import extra
 from eval.folder import load_run
 from eval.page.plots import FOUND, STAGES
 from eval.page.samples import DRILL_DOWN
@@ -58,8 +57,7 @@ def write_report(
 
 
 def _template() -> Template:
-    with extra("eval"):
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "page"),

@@ -1,4 +1,4 @@
-"""What is installed: one top-level package, whatever lies beside it, and the repository's own packages while one works."""
+"""What is installed: one top-level package, whatever lies beside it; from a clone, the repository's own folders."""
 
 from __future__ import annotations
 
@@ -127,7 +127,9 @@ def f() -> str:
 
 
 def test_import_statements_are_rewritten_and_nothing_else() -> None:
-    assert rewritten(SOURCE) == """\
+    assert (
+        rewritten(SOURCE)
+        == """\
 from __future__ import annotations
 
 import discorag.prompts as prompts, json
@@ -142,6 +144,7 @@ def f() -> str:
     from . import graphs
     return "from nodes.case import Case"
 """
+    )
 
 
 def test_an_import_that_binds_a_moved_folder_by_its_dotted_name_stops_the_build() -> None:

@@ -219,7 +219,8 @@ def _reduced(vectors: Vectors, neighbors: int, sizes: ClusterSizes) -> NDArray[n
 @cache
 def _umap() -> Any:
     """The module, with its slowest functions compiled once an installation, not once a process (12 s)."""
-    from umap import umap_, utils
+    with extra("raptor"):
+        from umap import umap_, utils
 
     for function in (utils.fast_knn_indices, umap_.smooth_knn_dist, umap_.compute_membership_strengths):
         with suppress(RuntimeError):  # no folder to keep them in
