@@ -49,12 +49,16 @@ class StoreSettings(_Section):
 
 
 class EncoderSettings(_Section):
-    """The embedding model: the packaged MiniLM, or any OpenAI-compatible ``/v1/embeddings``."""
+    """The embedding model: the packaged MiniLM, another one in this process, or any ``/v1/embeddings``."""
 
     base_url: str | None = Field(
-        default=None, description="Endpoint, e.g. http://localhost:8001/v1. None: packaged MiniLM."
+        default=None, description="OpenAI-compatible endpoint, e.g. http://localhost:8001/v1. None: in this process."
     )
-    model: str = Field(default="all-MiniLM-L6-v2", description="Model name, as the endpoint knows it.")
+    model: str = Field(
+        default="all-MiniLM-L6-v2",
+        description="Model name, as the endpoint knows it. In this process the packaged MiniLM, or a model of "
+        "sentence-transformers: its folder, or its name on the Hugging Face hub.",
+    )
     api_key: SecretStr | None = None
     query_instruction: str = Field(
         default="",
@@ -62,6 +66,16 @@ class EncoderSettings(_Section):
     )
     batch_size: int = Field(default=32, ge=1)
     timeout_s: float = Field(default=60.0, gt=0)
+
+
+class ParserSettings(_Section):
+    """The trained parser of RST trees."""
+
+    encoder: str | None = Field(
+        default=None,
+        description="all-mpnet-base-v2 for the tier accurate: its folder, or its name on the Hugging Face hub "
+        "(sentence-transformers/all-mpnet-base-v2). None: the packages that make accurate installs.",
+    )
 
 
 class LlmSettings(_Section):
@@ -146,6 +160,7 @@ class Settings(BaseSettings):
     corpus: str = Field(default="default", min_length=1)
     store: StoreSettings = StoreSettings()
     encoder: EncoderSettings = EncoderSettings()
+    parser: ParserSettings = ParserSettings()
     llm: LlmSettings = LlmSettings()
     reranker: RerankerSettings = RerankerSettings()
     reading: ReadingSettings = ReadingSettings()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property
+from typing import Any
 
 from anyio.from_thread import start_blocking_portal
 
@@ -16,6 +17,7 @@ from discorag.models.memo import MemoEncoder
 from discorag.models.offline import OfflineModel
 from discorag.models.protocol import Encoder, LanguageModel
 from discorag.models.reranker import MaxSimReranker, Reranker, RerankerEndpoint, ServerReranker
+from discorag.models.sentence_encoder import load_named
 from discorag.rst.as_printed import PaperParser
 from discorag.rst.parser import TreeParser
 from discorag.rst.prompted import LlmParser
@@ -98,12 +100,17 @@ class Resources:
         return self.trained("accurate" if engine == "accurate" else "fast")
 
     def trained(self, tier: str) -> TrainedParser:
-        """A tier of the trained parser; the fast one adds to the encoder that is loaded already."""
+        """A tier of the trained parser, over the encoder that is loaded already or that the settings name."""
         if tier not in self._parsers:
-            encoder = self.bare_encoder if tier == "fast" else None
-            shared = encoder.transformer if isinstance(encoder, PackagedEncoder) else None
-            self._parsers[tier] = TrainedParser(tier, transformer=shared)
+            self._parsers[tier] = TrainedParser(tier, transformer=self._transformer(tier))
         return self._parsers[tier]
+
+    def _transformer(self, tier: str) -> Callable[[], Any] | None:
+        """What gives a tier its encoder; None: its own, from packages."""
+        name, bare = self.settings.parser.encoder, self.bare_encoder
+        if tier == "accurate" and name:
+            return lambda: load_named(name)[0]
+        return bare.transformer if tier == "fast" and isinstance(bare, PackagedEncoder) else None
 
     @cached_property
     def reranker(self) -> Reranker:

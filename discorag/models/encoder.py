@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -14,7 +15,7 @@ import numpy as np
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
 from discorag.settings import EncoderSettings, Settings
-from discorag.types.errors import ConfigError, InvariantError, QueryError
+from discorag.types.errors import InvariantError, QueryError
 from discorag.types.vectors import Vectors
 
 _DIMENSION = 384
@@ -122,12 +123,20 @@ class PackagedEncoder:
 def load_quietly(folder: Path) -> SentenceModel:
     """A model of sentence-transformers from a folder, without progress bars; imports torch."""
     from sentence_transformers import SentenceTransformer
+
+    with loading_quietly():
+        return cast(SentenceModel, SentenceTransformer(str(folder), local_files_only=True))
+
+
+@contextmanager
+def loading_quietly() -> Generator[None]:
+    """Without progress bars."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
-        return cast(SentenceModel, SentenceTransformer(str(folder), local_files_only=True))
+        yield
     finally:
         if shown:
             logging.enable_progress_bar()
@@ -137,15 +146,14 @@ async def encoder_from(settings: Settings) -> Encoder:
     """The configured encoder; asks an endpoint once for its dimension.
 
     Raises:
-        ConfigError: A model other than the packaged one is named, but no endpoint.
+        ConfigError: A model other than the packaged one is named, and cannot be loaded.
         ModelError: The endpoint does not answer.
     """
     if settings.encoder.base_url is None:
         if settings.encoder.model != EncoderSettings().model:
-            raise ConfigError(
-                f"The encoder '{settings.encoder.model}' is not packaged.",
-                hint="Set DISCO_RAG_ENCODER__BASE_URL to an endpoint that serves it.",
-            )
+            from discorag.models.sentence_encoder import SentenceEncoder
+
+            return await asyncio.to_thread(SentenceEncoder.open, settings.encoder)
         return await asyncio.to_thread(PackagedEncoder, settings.encoder.batch_size)
     from discorag.models.encoder_server import ServerEncoder
 
