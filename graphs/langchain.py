@@ -1,4 +1,4 @@
-"""The pipeline as LangChain parts: a retriever, a tool and an agent over it, and a runnable that answers."""
+"""The pipeline as LangChain parts: a retriever with its tool and agent, and a runnable that answers."""
 
 # LangGraph and LangChain leave their own generics open:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -58,6 +58,25 @@ class DiscoRetriever(BaseRetriever):
     filters: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
     switches: dict[str, Any] = Field(default_factory=dict[str, Any])
 
+    def tool(self, description: str = "Finds passages of the documents.") -> BaseTool:
+        """A tool that searches like this, for agents; every passage stands under its document's title."""
+        return create_retriever_tool(self, TOOL, description, document_prompt=_PASSAGE)
+
+    def agent(self, model: BaseChatModel, **options: Any) -> Graph:
+        """An agent that searches as often as it wants to before it answers.
+
+        Args:
+            model: A chat model that can call tools.
+            **options: Further arguments of ``langchain.agents.create_agent``, such as ``system_prompt``.
+
+        Raises:
+            MissingExtraError: The extra ``langchain`` is not installed.
+        """
+        with extra("langchain"):
+            from langchain.agents import create_agent
+
+        return create_agent(model, [self.tool()], **options)
+
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
@@ -91,28 +110,6 @@ def as_runnable(rag: DiscoRAG, **switches: Any) -> Runnable[str, AskResult]:
         return rag.ask(question, **switches)
 
     return RunnableLambda(ask, aask, name="disco-rag")
-
-
-def as_tool(retriever: DiscoRetriever, description: str = "Finds passages of the documents.") -> BaseTool:
-    """The retriever as a tool that an agent may call; every passage stands under its document's title."""
-    return create_retriever_tool(retriever, TOOL, description, document_prompt=_PASSAGE)
-
-
-def as_agent(retriever: DiscoRetriever, model: BaseChatModel, **options: Any) -> Graph:
-    """An agent that searches as often as it wants to before it answers.
-
-    Args:
-        retriever: What its one tool searches with.
-        model: A chat model that can call tools.
-        **options: Further arguments of ``langchain.agents.create_agent``, such as ``system_prompt``.
-
-    Raises:
-        MissingExtraError: The extra ``langchain`` is not installed.
-    """
-    with extra("langchain"):
-        from langchain.agents import create_agent
-
-    return create_agent(model, [as_tool(retriever)], **options)
 
 
 def _retrieval() -> Graph:

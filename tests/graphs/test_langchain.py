@@ -13,8 +13,9 @@ from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrou
 from langchain_core.tools import BaseTool
 
 from discorag.types.errors import InputError
+from examples.langchain_agent import QUESTION, answer
 from graphs.facade import AskResult, DiscoRAG
-from graphs.langchain import TOOL, DiscoRetriever, as_agent, as_runnable
+from graphs.langchain import TOOL, DiscoRetriever, as_runnable
 from nodes.context import RETRIEVER_NAMES
 from tests.conftest import EXAMPLES, Pipelines
 
@@ -103,7 +104,7 @@ async def test_an_agent_searches_with_the_retriever_before_it_answers(rag: Disco
     call = AIMessage("", tool_calls=[{"name": TOOL, "args": {"query": QUERY}, "id": "1", "type": "tool_call"}])
     model = scripted(call, "Spring tides come at new and full moon.")
     retriever = DiscoRetriever(rag=rag, retriever="snapped")
-    agent = as_agent(retriever, model, system_prompt="Search first.")
+    agent = retriever.agent(model, system_prompt="Search first.")
     asked = {"messages": [{"role": "user", "content": QUERY}]}
     state = await agent.ainvoke(asked) if asynchronous else agent.invoke(asked)
     assert state["messages"][-1].content == "Spring tides come at new and full moon."
@@ -111,3 +112,11 @@ async def test_an_agent_searches_with_the_retriever_before_it_answers(rag: Disco
     (told,) = [m for m in model.seen[-1] if isinstance(m, ToolMessage)]
     for document in retriever.invoke(QUERY):
         assert f"[{document.metadata['title']}] {document.page_content}" in told.content
+
+
+def test_the_example_runs_against_a_scripted_model() -> None:
+    call = AIMessage("", tool_calls=[{"name": TOOL, "args": {"query": QUESTION}, "id": "1", "type": "tool_call"}])
+    model = scripted(call, "Only in people who lack it.")
+    assert answer(QUESTION, model) == "Only in people who lack it."
+    (told,) = [m for m in model.seen[-1] if isinstance(m, ToolMessage)]
+    assert "The Harlow Winter Trial" in str(told.content)

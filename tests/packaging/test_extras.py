@@ -44,7 +44,7 @@ from discorag import DiscoRAG
 from discorag.settings import Settings
 from discorag.types.errors import ConfigError
 from eval.metrics.sari import tokens_13a
-from graphs.langchain import DiscoRetriever, as_agent
+from graphs.langchain import DiscoRetriever
 from graphs.serving.commands import serve
 from graphs.serving.telemetry import ENDPOINT, trace
 from langchain_core.language_models import FakeListChatModel
@@ -60,7 +60,7 @@ said = {Path(o.uri).name: o.note for o in ingested.outcomes}
 said["answer"] = rag.ask("When do tides turn?", retriever="dense", relater="rules").answer.text
 calls = {
     "raptor": lambda: rag.ask("When?", retriever="raptor"),
-    "langchain": lambda: as_agent(DiscoRetriever(rag=rag), FakeListChatModel(responses=[])),
+    "langchain": lambda: DiscoRetriever(rag=rag).agent(FakeListChatModel(responses=[])),
     "api": serve,
     "otel": lambda: trace(texts=False),
     "eval": lambda: tokens_13a("a"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -145,6 +147,13 @@ def f() -> str:
     return "from nodes.case import Case"
 """
     )
+
+
+def test_no_string_names_a_module_whose_place_changes() -> None:
+    name = re.compile(rf"({'|'.join(MOVED)})(\.\w+)+(:\w+)?")
+    for file in (f for folder in (PACKAGE, *MOVED) for f in (ROOT / folder).rglob("*.py")):
+        strings = (n.value for n in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(n, ast.Constant))
+        assert [s for s in strings if isinstance(s, str) and name.fullmatch(s)] == [], file
 
 
 def test_an_import_that_binds_a_moved_folder_by_its_dotted_name_stops_the_build() -> None:
