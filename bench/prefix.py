@@ -29,11 +29,11 @@ from rich.table import Table
 
 from bench.cost import OFF, PAPER, check
 from bench.replies import respond
+from discorag import DiscoRAG
 from discorag.models.protocol import LanguageModel, Reply, Request
 from discorag.settings import LlmSettings, Settings, StoreSettings
 from discorag.types.errors import InvariantError
 from discorag.types.usage import Usage
-from graphs import DiscoRAG
 from nodes.resources import Resources
 from tests.vllm.server import CHAT, CONTEXT_TOKENS, SMOLLM2, VllmServer
 

@@ -22,7 +22,7 @@ from discorag.settings import LlmSettings, Settings, StoreSettings, read_setting
 from discorag.types.errors import InvariantError
 
 if TYPE_CHECKING:
-    from graphs import DiscoRAG
+    from discorag import DiscoRAG
 
 CORES = 2
 
@@ -61,7 +61,7 @@ def settings(home: Path, base_url: str | None) -> Settings:
 def _main(job: str, home: Path, arguments: Sequence[str]) -> None:
     start = time.perf_counter()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
-    from graphs import DiscoRAG
+    from discorag import DiscoRAG
 
     with DiscoRAG(settings(home, None)) as rag:
         opened = time.perf_counter()

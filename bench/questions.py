@@ -11,6 +11,7 @@ from bench.edus import EduParser
 from bench.process import settings
 from bench.replies import respond
 from bench.watch import WatchedEncoder, WatchedModel
+from discorag import DiscoRAG
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
 from discorag.rst.parser import Limits, TreeParser
@@ -18,7 +19,6 @@ from eval.corpus import ingest
 from eval.datasets.registry import load_benchmark
 from eval.options import data_folder
 from eval.sample import Benchmark, Sample
-from graphs import DiscoRAG
 from graphs.facade import Progress
 from nodes.resources import Resources
 from tests.servers.scripted import ScriptedServer

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from discorag import DiscoRAG
 from discorag.answer.selection import select
 from discorag.claims import units
 from discorag.settings import read_settings
@@ -28,7 +29,6 @@ from eval.record import Record
 from eval.sample import DocSpan, Gold, Sample
 from eval.session import open_pipeline
 from eval.suite import chosen_from, load_suite
-from graphs import DiscoRAG
 
 WITHOUT, WITH = "standard-hybrid", "full-hybrid"
 OUT = Path("bench/results/satellite_weight.json")

@@ -1,1 +1,37 @@
-"""The core: types, algorithms, and what talks to the outside world. It imports no LangGraph."""
+"""Discourse-aware retrieval-augmented generation: ``from discorag import DiscoRAG``.
+
+Below lies the core: types, algorithms, and what talks to the outside world. It imports no LangGraph; only the names
+here reach up to the wiring, when they are first asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from graphs.facade import AskResult, DiscoRAG, IngestResult
+    from graphs.langchain import DiscoRetriever
+
+__all__ = ["AskResult", "DiscoRAG", "DiscoRetriever", "IngestResult", "main"]
+
+
+def main() -> None:
+    """The command line."""
+    from graphs.cli import main as run
+
+    run()
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """The public classes, imported at their first use: that takes a second, and this module's import none."""
+        if name in ("AskResult", "DiscoRAG", "IngestResult"):
+            from graphs import facade
+
+            return getattr(facade, name)
+        if name == "DiscoRetriever":
+            from graphs.langchain import DiscoRetriever
+
+            return DiscoRetriever
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -49,15 +49,21 @@ class StoreSettings(_Section):
 
 
 class EncoderSettings(_Section):
-    """The embedding model: the packaged MiniLM, or any OpenAI-compatible ``/v1/embeddings``."""
+    """The embedding model: the packaged MiniLM, another one in this process, or any ``/v1/embeddings``."""
 
     kind: str = Field(
-        default="auto", description="auto: endpoint where base_url is set, else packaged; or one that a package adds."
+        default="auto",
+        description="auto: endpoint where base_url is set, sentence-transformers where another model is named, else "
+        "packaged; or one that a package adds.",
     )
     base_url: str | None = Field(
-        default=None, description="Endpoint, e.g. http://localhost:8001/v1. None: packaged MiniLM."
+        default=None, description="OpenAI-compatible endpoint, e.g. http://localhost:8001/v1. None: in this process."
     )
-    model: str = Field(default="all-MiniLM-L6-v2", description="Model name, as the endpoint knows it.")
+    model: str = Field(
+        default="all-MiniLM-L6-v2",
+        description="Model name, as the endpoint knows it. In this process the packaged MiniLM, or a model of "
+        "sentence-transformers: its folder, or its name on the Hugging Face hub.",
+    )
     api_key: SecretStr | None = None
     query_instruction: str = Field(
         default="",
@@ -65,6 +71,17 @@ class EncoderSettings(_Section):
     )
     batch_size: int = Field(default=32, ge=1)
     timeout_s: float = Field(default=60.0, gt=0)
+
+
+class ParserSettings(_Section):
+    """Who makes RST trees where nothing else is asked for."""
+
+    kind: str = Field(default="local", description="A parser by name, e.g. local or rules.")
+    encoder: str | None = Field(
+        default=None,
+        description="all-mpnet-base-v2 for the tier accurate: its folder, or its name on the Hugging Face hub "
+        "(sentence-transformers/all-mpnet-base-v2). None: the packages that make accurate installs.",
+    )
 
 
 class LlmSettings(_Section):
@@ -155,10 +172,10 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="DISCO_RAG_", env_nested_delimiter="__", extra="forbid", frozen=True)
 
     tenant: str = Field(default="default", min_length=1)
-    parser: str = Field(default="local", description="Who parses where nothing else is asked for, e.g. local or rules.")
     corpus: str = Field(default="default", min_length=1)
     store: StoreSettings = StoreSettings()
     encoder: EncoderSettings = EncoderSettings()
+    parser: ParserSettings = ParserSettings()
     llm: LlmSettings = LlmSettings()
     reranker: RerankerSettings = RerankerSettings()
     reading: ReadingSettings = ReadingSettings()

@@ -6,6 +6,7 @@ import asyncio
 import time
 from typing import Any
 
+from discorag import DiscoRAG
 from discorag.trees.registry import RETRIEVERS
 from discorag.types.chunk import Chunk
 from discorag.types.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
@@ -17,7 +18,6 @@ from eval.metrics.grounding import reached
 from eval.record import Lost, Record
 from eval.sample import DocSpan, Sample
 from eval.suite import Suite, System
-from graphs import DiscoRAG
 from graphs.branches import Branches
 from graphs.facade import AskResult
 from nodes.context import AnswerContext

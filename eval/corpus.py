@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from discorag import DiscoRAG
 from discorag.ingest.survey import Status
 from discorag.text.loaders import Source, load
 from discorag.types.chunk import Chunk
@@ -16,7 +17,6 @@ from discorag.types.errors import DiscoRagError
 from discorag.types.ids import digest
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, SourceDocument
-from graphs import DiscoRAG
 from graphs.facade import Progress
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from discorag import DiscoRAG
 from discorag.models.memo import MemoEncoder
 from discorag.settings import Settings, StoreSettings
 from discorag.types.errors import MissingPathError
@@ -32,7 +33,6 @@ from eval.runner import FULL, Runner, skipped
 from eval.sample import Benchmark
 from eval.suite import Suite, System, chosen_from, systems
 from eval.summary import summarise
-from graphs import DiscoRAG
 from graphs.present import IngestProgress
 from nodes.resources import Resources
 from prompts import load, names

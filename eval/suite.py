@@ -175,4 +175,6 @@ def _checked(model: type[_B], value: Any, place: str) -> _B:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or "the file"
-        raise ConfigError(f"{place}: {field}: {first['msg']}.", hint=f"See eval.suite.{model.__name__}.") from error
+        raise ConfigError(
+            f"{place}: {field}: {first['msg']}.", hint=f"See {model.__module__}.{model.__name__}."
+        ) from error

@@ -9,10 +9,10 @@ from rich.console import Console, Group
 from rich.rule import Rule
 from rich.text import Text
 
+from discorag import DiscoRAG
 from discorag.answer.render import answer_text, graph_text, plan_text
 from discorag.rst.render import tree_text
 from discorag.settings import Settings, StoreSettings
-from graphs import DiscoRAG
 from graphs.present import IngestProgress, ingest_summary, ledger_table
 
 EXAMPLES = Path(__file__).parent

@@ -1,4 +1,4 @@
-"""The HTTP API over the pipeline; ``disco-rag serve`` runs it, or ``uvicorn --factory graphs.api:create_app``."""
+"""The HTTP API over the pipeline; ``disco-rag serve`` runs it, or any server that calls the factory `create_app`."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class DiscoRAG:
         Raises:
             InputError: Empty or too long query, unknown or impossible switch, nothing to retrieve from.
         """
-        context, start = self._context(AnswerContext, _over_chunks(baseline) | switches), perf_counter()
+        context, start = self.context(AnswerContext, _over_chunks(baseline) | switches), perf_counter()
         state = await _graph(baseline).ainvoke(
             _asked(query, instruction, filters), context=context, output_keys=list(_SHOWN)
         )
@@ -128,7 +128,7 @@ class DiscoRAG:
         **switches: Any,
     ) -> AsyncGenerator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
-        context, start = self._context(AnswerContext, _over_chunks(baseline) | switches), perf_counter()
+        context, start = self.context(AnswerContext, _over_chunks(baseline) | switches), perf_counter()
         state: dict[str, Any] = {}
         stream = _graph(baseline).astream(
             _asked(query, instruction, filters),
@@ -155,7 +155,7 @@ class DiscoRAG:
         Raises:
             InputError: Missing path, unknown format, unknown switch.
         """
-        context, start = self._context(IngestContext, switches), perf_counter()
+        context, start = self.context(IngestContext, switches), perf_counter()
         state = await run_ingest(_given(path), context, progress)
         outcomes = tuple(DocumentOutcome.model_validate(o) for o in state["outcomes"])
         ledger = _ledger(state["ledger"])
@@ -165,7 +165,7 @@ class DiscoRAG:
         self, path: str | Path, *, parser: str = "auto", tenant: str | None = None, corpus: str | None = None
     ) -> Estimate:
         """What `aingest` would do and cost, without storing anything. Raises as `aingest`."""
-        deps, context = self.resources, self._context(IngestContext, {"parser": parser})
+        deps, context = self.resources, self.context(IngestContext, {"parser": parser})
         parser = context.tree_engine(deps)
         found = await asyncio.to_thread(survey, _given(path))
         return await estimate(
@@ -233,7 +233,8 @@ class DiscoRAG:
         self._loop = self._loop or BackgroundLoop()
         return self._loop.run(call)
 
-    def _context(self, kind: type[_C], switches: dict[str, Any]) -> _C:
+    def context(self, kind: type[_C], switches: dict[str, Any]) -> _C:
+        """The switches of a run over these resources. Raises `InputError` for one that is unknown or impossible."""
         if "resources" in switches:
             raise InputError("Switch resources: it is set by the facade.", hint="Pass it to DiscoRAG instead.")
         try:
@@ -241,7 +242,9 @@ class DiscoRAG:
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(p) for p in first["loc"])
-            raise InputError(f"Switch {name}: {first['msg']}.", hint=f"See nodes.context.{kind.__name__}.") from error
+            raise InputError(
+                f"Switch {name}: {first['msg']}.", hint=f"See {kind.__module__}.{kind.__name__}."
+            ) from error
 
 
 _C = TypeVar("_C", AnswerContext, IngestContext)

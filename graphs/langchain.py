@@ -1,40 +1,81 @@
-"""The pipeline as LangChain parts: a retriever of chunks, and a runnable from question to answer."""
+"""The pipeline as LangChain parts: a retriever with its tool and agent, and a runnable that answers."""
 
+# LangGraph and LangChain leave their own generics open:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
+from langchain_core.prompts import PromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
-from pydantic import ConfigDict
+from langchain_core.tools import BaseTool, create_retriever_tool
+from langgraph.graph import END, START, StateGraph
+from pydantic import ConfigDict, Field
 
-from discorag.store.protocol import Retrieval, SearchQuery
-from discorag.store.retrieval import check_query
 from discorag.types.chunk import Chunk
+from discorag.types.errors import EmptyCorpusError
+from discorag.types.extras import extra
+from discorag.types.span import Span
+from graphs.answer import Graph
 from graphs.facade import AskResult, DiscoRAG
+from nodes.context import AnswerContext
+from nodes.retrieve import retrieve
+from nodes.state import AnswerInput, AnswerState, Json
+
+TOOL = "search_documents"
+_PASSAGE = PromptTemplate.from_template("[{title}] {page_content}")
 
 
 class DiscoRetriever(BaseRetriever):
-    """Retrieves chunks as LangChain documents; their metadata holds score, offsets, headings and the RST tree.
+    """Retrieves evidence as LangChain documents, by any of the retrievers.
+
+    A retriever over chunks gives whole chunks; one over trees gives the passages that it chose in them. A document's
+    metadata holds score, offsets, headings, the chunk's id and its RST tree: ``source[start:end]`` is its text.
 
     Args:
         rag: The opened pipeline.
-        top_k: Chunks per query.
-        retriever: ``dense`` or ``hybrid``.
+        retriever: Name of a retriever; default as for `DiscoRAG.ask`.
+        top_k: Chunks per query, of a retriever over chunks.
         corpus: Corpus to search; default as configured.
         tenant: Tenant to search for; default as configured.
+        filters: Metadata key -> accepted values.
+        switches: Further fields of `nodes.context.AnswerContext`, such as ``evidence_words`` or ``follow``.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     rag: DiscoRAG
-    top_k: int = 10
-    retriever: Retrieval = "dense"
+    retriever: str | None = None
+    top_k: int | None = None
     corpus: str | None = None
     tenant: str | None = None
+    filters: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
+    switches: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+    def tool(self, description: str = "Finds passages of the documents.") -> BaseTool:
+        """A tool that searches like this, for agents; every passage stands under its document's title."""
+        return create_retriever_tool(self, TOOL, description, document_prompt=_PASSAGE)
+
+    def agent(self, model: BaseChatModel, **options: Any) -> Graph:
+        """An agent that searches as often as it wants to before it answers.
+
+        Args:
+            model: A chat model that can call tools.
+            **options: Further arguments of ``langchain.agents.create_agent``, such as ``system_prompt``.
+
+        Raises:
+            MissingExtraError: The extra ``langchain`` is not installed.
+        """
+        with extra("langchain"):
+            from langchain.agents import create_agent
+
+        return create_agent(model, [self.tool()], **options)
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
@@ -45,12 +86,18 @@ class DiscoRetriever(BaseRetriever):
         return self.rag.run(lambda: self._retrieve(query))
 
     async def _retrieve(self, query: str) -> list[Document]:
-        vector = await self.rag.resources.encoder.encode_query(check_query(query))
-        search = SearchQuery(vector=vector, text=query, retrieval=self.retriever, top_k=self.top_k)
-        scope, store = self.rag.scope(tenant=self.tenant, corpus=self.corpus), self.rag.resources.store
-        hits = await asyncio.to_thread(store.search, scope, search)
-        chunks = await asyncio.to_thread(store.chunks, scope, [h.chunk_id for h in hits])
-        return [_document(chunk, hit.score) for chunk, hit in zip(chunks, hits, strict=True)]
+        """None where nothing is found. Raises `InputError` for switches that are unknown or contradict each other."""
+        named = {"retriever": self.retriever, "top_k": self.top_k, "corpus": self.corpus, "tenant": self.tenant}
+        given = {name: value for name, value in named.items() if value is not None}
+        context = self.rag.context(AnswerContext, given | self.switches)
+        try:
+            state = await _RETRIEVAL.ainvoke({"query": query, "filters": self.filters}, context=context)
+        except EmptyCorpusError:
+            return []
+        ids = [hit["chunk_id"] for hit in state["hits"]]
+        chunks = await asyncio.to_thread(self.rag.resources.store.chunks, await context.scope(), ids)
+        hits = zip(chunks, state["hits"], strict=True)
+        return [document for chunk, hit in hits for document in _documents(chunk, hit, state.get("evidence", {}))]
 
 
 def as_runnable(rag: DiscoRAG, **switches: Any) -> Runnable[str, AskResult]:
@@ -65,15 +112,33 @@ def as_runnable(rag: DiscoRAG, **switches: Any) -> Runnable[str, AskResult]:
     return RunnableLambda(ask, aask, name="disco-rag")
 
 
-def _document(chunk: Chunk, score: float) -> Document:
-    metadata: dict[str, Any] = {
-        **chunk.metadata,
-        "doc_id": chunk.doc_id,
-        "title": chunk.title,
-        "headings": list(chunk.headings),
-        "start": chunk.span.start,
-        "end": chunk.span.end,
-        "score": score,
-        "tree": chunk.tree.model_dump(mode="json") if chunk.tree else None,
-    }
-    return Document(id=chunk.id, page_content=chunk.text, metadata=metadata)
+def _retrieval() -> Graph:
+    """The answer graph's first step alone."""
+    steps = StateGraph(AnswerState, context_schema=AnswerContext, input_schema=AnswerInput)
+    steps.add_node("retrieve", retrieve)
+    steps.add_edge(START, "retrieve")
+    steps.add_edge("retrieve", END)
+    return steps.compile(name="retrieve")
+
+
+_RETRIEVAL = _retrieval()
+
+
+def _documents(chunk: Chunk, hit: Json, evidence: dict[str, list[list[int]]]) -> Iterator[Document]:
+    """The passages that were chosen in a chunk, in text order, as far as they lie in it; the chunk if none was."""
+    first, last = chunk.span.start, chunk.span.end
+    chosen = [Span(start=max(a, first), end=min(b, last)) for a, b in sorted(evidence.get(chunk.id, ()))]
+    for span in chosen or [chunk.span]:
+        metadata: dict[str, Any] = {
+            **chunk.metadata,
+            "doc_id": chunk.doc_id,
+            "chunk_id": chunk.id,
+            "title": chunk.title,
+            "headings": list(chunk.headings),
+            "start": span.start,
+            "end": span.end,
+            "score": hit["score"],
+            "tree": chunk.tree.model_dump(mode="json") if chunk.tree else None,
+        }
+        name = f"{chunk.id}/{span.start}-{span.end}" if chosen else chunk.id
+        yield Document(id=name, page_content=chunk.slice(span), metadata=metadata)

@@ -84,7 +84,7 @@ class AnswerContext(AnswerSwitches, _Scoped):
         """Whose trees a chunk gets that lacks one."""
         if self.preset == "paper" and self.parser == "llm":
             return "paper"
-        return deps.settings.parser if self.parser == "auto" else self.parser
+        return deps.settings.parser.kind if self.parser == "auto" else self.parser
 
     @property
     def limits(self) -> Limits:
@@ -121,7 +121,7 @@ class IngestContext(IngestSwitches, _Scoped):
 
     def tree_engine(self, deps: Resources) -> str:
         """Who parses; ``none`` leaves the chunks' trees to the question."""
-        return deps.settings.parser if self.parser == "auto" else self.parser
+        return deps.settings.parser.kind if self.parser == "auto" else self.parser
 
 
 _opening = threading.Lock()

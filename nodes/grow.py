@@ -40,4 +40,4 @@ async def grow(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
 def _parser(context: IngestContext, deps: Resources) -> str:
     """Whoever makes the chunks' trees; if nobody does, whoever is configured."""
     engine = context.tree_engine(deps)
-    return deps.settings.parser if engine == NOT_MADE else engine
+    return deps.settings.parser.kind if engine == NOT_MADE else engine

@@ -13,7 +13,7 @@ from langgraph.types import Command
 from discorag.ingest.survey import NOT_MADE, DocumentOutcome, Piece, Status, manifest_of, versions
 from discorag.text.loaders import Source
 from discorag.text.loaders import load as read
-from discorag.types.errors import InputError
+from discorag.types.errors import InputError, MissingExtraError
 from nodes.context import IngestContext, ingest_context
 from nodes.record import settled
 from nodes.state import DocumentState
@@ -24,7 +24,7 @@ async def load(state: DocumentState, runtime: Runtime[IngestContext]) -> Command
     context = ingest_context(runtime)
     try:
         piece = await piece_of(state["uri"], context)
-    except InputError as error:
+    except (InputError, MissingExtraError) as error:
         outcome = DocumentOutcome(uri=state["uri"], status=Status.FAILED, note=str(error))
         return Command(goto=END, update=settled("load", outcome, error=error))
     if isinstance(piece, str):

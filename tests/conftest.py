@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from discorag import DiscoRAG
 from discorag.models.encoder import encoder_from
 from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
 from discorag.settings import LlmSettings, Settings, StoreSettings
 from discorag.store.open import open_store
-from graphs import DiscoRAG
 from nodes.resources import Resources
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

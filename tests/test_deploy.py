@@ -22,6 +22,7 @@ import typer.main
 import yaml
 from pydantic import BaseModel, Field
 
+import discorag
 from discorag.settings import Settings, read_settings
 from graphs import cli
 from graphs.serving.access import Access, Role
@@ -186,7 +187,7 @@ def test_images_are_of_the_versions_that_the_code_is_written_for() -> None:
 
 def test_the_image_starts_a_command_that_exists() -> None:
     [script], [command] = instruction("ENTRYPOINT"), instruction("CMD")
-    assert PROJECT["scripts"][script] == f"{cli.main.__module__}:{cli.main.__name__}"
+    assert PROJECT["scripts"][script] == f"{discorag.main.__module__}:{discorag.main.__name__}"
     assert command in typer.main.get_group(cli.app).commands
     assert not any(COMPOSE.services[name].command for name in APIS)
 

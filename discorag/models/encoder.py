@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -15,7 +16,7 @@ from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
 from discorag.registry import Registry
 from discorag.settings import EncoderSettings, Settings
-from discorag.types.errors import ConfigError, InvariantError, QueryError
+from discorag.types.errors import InvariantError, QueryError
 from discorag.types.vectors import Vectors
 
 _DIMENSION = 384
@@ -123,24 +124,27 @@ class PackagedEncoder:
 def load_quietly(folder: Path) -> SentenceModel:
     """A model of sentence-transformers from a folder, without progress bars; imports torch."""
     from sentence_transformers import SentenceTransformer
+
+    with loading_quietly():
+        return cast(SentenceModel, SentenceTransformer(str(folder), local_files_only=True))
+
+
+@contextmanager
+def loading_quietly() -> Generator[None]:
+    """Without progress bars."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
-        return cast(SentenceModel, SentenceTransformer(str(folder), local_files_only=True))
+        yield
     finally:
         if shown:
             logging.enable_progress_bar()
 
 
 async def packaged_encoder(settings: EncoderSettings) -> Encoder:
-    """For the registry. Raises `ConfigError` if another model is named."""
-    if settings.model != EncoderSettings().model:
-        raise ConfigError(
-            f"The encoder '{settings.model}' is not packaged.",
-            hint="Set DISCO_RAG_ENCODER__BASE_URL to an endpoint that serves it.",
-        )
+    """For the registry."""
     return await asyncio.to_thread(PackagedEncoder, settings.batch_size)
 
 
@@ -152,6 +156,7 @@ ENCODERS = Registry[MakeEncoder]("encoder", "disco_rag.encoders")
 register_encoder = ENCODERS.register
 
 ENCODERS.offer("packaged", "discorag.models.encoder:packaged_encoder", "all-MiniLM-L6-v2, in this process")
+ENCODERS.offer("sentence-transformers", "discorag.models.sentence_encoder:opened", "a model by name or folder")
 ENCODERS.offer("endpoint", "discorag.models.encoder_server:connected", "an OpenAI-compatible /v1/embeddings")
 
 
@@ -160,9 +165,10 @@ async def encoder_from(settings: Settings) -> Encoder:
 
     Raises:
         UnknownNameError: There is no encoder of this kind.
-        ConfigError: A model other than the packaged one is named, but no endpoint.
+        ConfigError: A model other than the packaged one is named, and cannot be loaded.
         ModelError: The endpoint does not answer.
     """
     chosen = settings.encoder
-    auto = "packaged" if chosen.base_url is None else "endpoint"
+    named = "packaged" if chosen.model == EncoderSettings().model else "sentence-transformers"
+    auto = named if chosen.base_url is None else "endpoint"
     return await ENCODERS[auto if chosen.kind == "auto" else chosen.kind](chosen)

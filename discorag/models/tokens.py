@@ -13,29 +13,27 @@ _RUN = re.compile(r"(.)\1{3,}", re.DOTALL)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 
-class PackagedTokens:
-    """Counts and locates the tokens of the packaged MiniLM; needs no torch (a `TokenCounter`).
+class FastTokens:
+    """Counts and locates the tokens of an encoder; needs no torch (a `TokenCounter`).
 
-    WordPiece turns any run of more than 100 letters or digits without a break into one ``[UNK]`` token that covers
-    all of it: such a text counts few tokens, and the encoder sees as little of it.
+    Args:
+        tokenizer: The encoder's own; truncation and padding are switched off in it.
+        max_tokens: The encoder's window, special tokens included.
     """
 
-    def __init__(self) -> None:
-        folder = get_model_path()
-        config = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        self._max_tokens = int(config["max_seq_length"])
+    def __init__(self, tokenizer: Tokenizer, max_tokens: int) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer, self._max_tokens = tokenizer, max_tokens
 
     @property
     def max_tokens(self) -> int:
-        """256, special tokens included."""
+        """The window, special tokens included."""
         return self._max_tokens
 
     @property
     def special_tokens(self) -> int:
-        """2: ``[CLS]`` and ``[SEP]``."""
+        """How many are added to one text: ``[CLS]`` and ``[SEP]``, say."""
         return self._tokenizer.num_special_tokens_to_add(False)
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
@@ -45,6 +43,23 @@ class PackagedTokens:
     def counts(self, texts: Sequence[str]) -> list[int]:
         """For each text the number of tokens that the encoder would see, special tokens included."""
         return [len(offsets) + self.special_tokens for offsets in self.token_offsets(texts)]
+
+    def less(self, tokens: int) -> FastTokens:
+        """The same with a smaller window: ``tokens`` are put before every text."""
+        return FastTokens(self._tokenizer, self._max_tokens - tokens)
+
+
+class PackagedTokens(FastTokens):
+    """The tokens of the packaged MiniLM, whose window is 256.
+
+    WordPiece turns any run of more than 100 letters or digits without a break into one ``[UNK]`` token that covers
+    all of it: such a text counts few tokens, and the encoder sees as little of it.
+    """
+
+    def __init__(self) -> None:
+        folder = get_model_path()
+        config = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))
+        super().__init__(Tokenizer.from_file(str(folder / "tokenizer.json")), int(config["max_seq_length"]))
 
 
 def fewest_tokens(text: str) -> int:

@@ -107,6 +107,7 @@ def load(source: Source, *, max_bytes: int) -> Document:
         DecodingError: It is not UTF-8 text; or it is damaged, locked, or not of the format that its suffix names.
         EmptyDocumentError: It holds white space only, or pictures of text.
         InputError: It cannot be opened (`MissingPathError` if it is gone, `UnknownFormatError` for its suffix).
+        MissingExtraError: The extra that reads files of this kind is not installed.
     """
     suffix = source.path.suffix.lower()
     if suffix not in SUFFIXES:

@@ -42,6 +42,10 @@ class UnknownNameError(ConfigError, KeyError):
     __str__ = DiscoRagError.__str__
 
 
+class MissingExtraError(ConfigError):
+    """What was asked for comes with an extra that is not installed."""
+
+
 class InvariantError(DiscoRagError, ValueError):
     """A value would break an invariant of its type (tree, graph, hierarchy, span).
 

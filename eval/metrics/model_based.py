@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discorag.text.sentences import sentence_spans
+from discorag.types.extras import extra
 from eval.errors import MetricUnavailableError
 from eval.metrics.base import Given
 
@@ -235,7 +236,8 @@ def _quiet() -> Generator[None]:
 
 
 def _layer(folder: Path) -> int:
-    from bert_score.utils import model2layers
+    with extra("eval"):
+        from bert_score.utils import model2layers
 
     return model2layers.get(folder.name) or int(_config(folder)["num_hidden_layers"])
 

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from discorag.text.sentences import sentence_spans
+from discorag.types.extras import extra
 from eval.metrics.base import Given
 from eval.metrics.normal import holds_cjk, split_at_cjk
 
@@ -52,7 +53,8 @@ def _sentence_lines(text: str) -> str:
 
 @cache
 def _scorer(kind: Kind) -> RougeScorer:
-    from rouge_score.rouge_scorer import RougeScorer
+    with extra("eval"):
+        from rouge_score.rouge_scorer import RougeScorer
 
     return RougeScorer([kind], tokenizer=_CjkTokenizer())
 
@@ -61,7 +63,8 @@ class _CjkTokenizer:
     """The library's tokenizer with stemming, and each Chinese or Japanese character as one token."""
 
     def __init__(self) -> None:
-        from rouge_score.tokenizers import DefaultTokenizer
+        with extra("eval"):
+            from rouge_score.tokenizers import DefaultTokenizer
 
         self._default = DefaultTokenizer(use_stemmer=True)
 

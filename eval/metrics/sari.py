@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from discorag.types.extras import extra
 from eval.metrics.base import Given
 
 MAX_N = 4
@@ -72,7 +73,8 @@ def operations(source: Sequence[str], output: Sequence[str], references: Sequenc
 
 def tokens_13a(text: str) -> list[str]:
     """Lower-cased tokens of ``text`` (mteval-v13a)."""
-    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+    with extra("eval"):
+        from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
     return str(Tokenizer13a()(text.lower())).split()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
+from discorag.types.extras import extra
 from eval.stats import Interval
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ class Estimate:
 
 def interval_plot(metric: str, estimates: Sequence[Estimate]) -> Markup:
     """One dot and 95 % interval per system; a rule at the baseline."""
-    import matplotlib as mpl
+    with extra("eval"):
+        import matplotlib as mpl
 
     with mpl.rc_context(_STYLE):
         figure, axes = _axes([e.system for e in estimates])
@@ -81,7 +83,8 @@ def interval_plot(metric: str, estimates: Sequence[Estimate]) -> Markup:
 
 def lost_plot(shares: Mapping[str, Mapping[str, float]]) -> Markup:
     """Stacked bar per system. ``shares``: system -> ``found`` and stages -> per cent of the gold pieces."""
-    import matplotlib as mpl
+    with extra("eval"):
+        import matplotlib as mpl
 
     with mpl.rc_context(_STYLE):
         figure, axes = _axes(list(shares))

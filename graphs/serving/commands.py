@@ -11,9 +11,9 @@ from rich.console import Console
 
 from discorag.settings import Settings, read_settings
 from discorag.types.errors import ConfigError
+from discorag.types.extras import extra
 
 err = Console(stderr=True)
-_EXTRA = "pip install 'disco-rag[api]' (make serve does)."
 
 
 def serve(
@@ -24,14 +24,12 @@ def serve(
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     settings = read_settings()
     settings = settings.model_copy(update={"api": settings.api.model_copy(update=given)})
-    try:
+    with extra("api"):
         import uvicorn
 
         from graphs.api import create_app
         from graphs.serving.logs import log_as_json
         from graphs.serving.telemetry import trace
-    except ImportError as error:
-        raise ConfigError(f"The API needs {error.name}, which is not installed.", hint=_EXTRA) from error
     app = create_app(settings)
     log_as_json(texts=settings.api.log_text)
     trace(texts=settings.api.log_text)
@@ -56,10 +54,8 @@ def key(
     role: Annotated[list[str] | None, typer.Option(help="read, write, operate; repeatable.")] = None,
 ) -> None:
     """Make an API key: it is shown once, on standard error; its entry for the file of keys goes to standard output."""
-    try:
+    with extra("api"):
         from graphs.serving.access import Role, new_key
-    except ImportError as error:
-        raise ConfigError(f"The API needs {error.name}, which is not installed.", hint=_EXTRA) from error
     known = {str(r): r for r in Role}
     wrong = [r for r in role or [] if r not in known]
     if wrong:

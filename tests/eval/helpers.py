@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
+from discorag import DiscoRAG
 from discorag.types.span import Span
 from eval.answerer import Answerer
 from eval.corpus import ingest
@@ -19,7 +20,6 @@ from eval.runner import Runner
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 from eval.session import Place, Session
 from eval.suite import Suite, load_suite, systems
-from graphs import DiscoRAG
 from tests.eval.runs import a_run
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from discorag import DiscoRAG
 from discorag.models.protocol import Message, Request
 from discorag.types.usage import Usage
 from eval.bill import Bill, CountingModel, write_bills
-from graphs import DiscoRAG
 from nodes.resources import Resources
 from tests.conftest import EXAMPLES, Pipelines
 from tests.eval.helpers import session, suite

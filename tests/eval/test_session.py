@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from discorag import DiscoRAG
 from discorag.types.errors import ConfigError, MissingPathError
 from eval.errors import DataError, RunLockedError
 from eval.folder import RunFolder, load_run
 from eval.record import Run
 from eval.suite import Suite
-from graphs import DiscoRAG
 from tests.conftest import Pipelines
 from tests.eval.helpers import FIXTURES, session, suite
 from tests.graphs.scripts import model

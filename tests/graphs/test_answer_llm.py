@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from discorag import DiscoRAG
 from discorag.rst.inline import unmark
 from discorag.settings import EncoderSettings, LlmSettings, Settings, StoreSettings
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.rst_tree import RstTree
-from graphs import DiscoRAG
 from graphs.answer import build
 from graphs.facade import AskResult
 from nodes.context import AnswerContext

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from discorag import DiscoRAG
 from discorag.types.errors import EmptyCorpusError, InputError, QueryError
-from graphs import DiscoRAG
 from graphs.facade import AskResult
 from tests.conftest import EXAMPLES, Pipelines
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from discorag import DiscoRAG
 from discorag.prompted.baselines import MARKERS
 from discorag.rst.inline import escape
 from discorag.types.errors import ConfigError, InputError
-from graphs import DiscoRAG
 from graphs.baselines import BASELINES
 from graphs.facade import AskResult
 from tests.conftest import Pipelines

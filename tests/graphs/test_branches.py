@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from graphs import DiscoRAG
+from discorag import DiscoRAG
 from graphs.branches import Branches
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from discorag import DiscoRAG
 from discorag.settings import RerankerSettings
 from discorag.types.errors import ConfigError
-from graphs import DiscoRAG
 from graphs.facade import AskResult
 from nodes.context import AnswerContext
 from tests.conftest import EXAMPLES, Pipelines

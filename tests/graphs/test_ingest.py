@@ -258,7 +258,7 @@ STOPPED = """
 import os, signal, sys, threading, time
 from pathlib import Path
 from discorag.settings import Settings, StoreSettings
-from graphs import DiscoRAG
+from discorag import DiscoRAG
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
 rag = DiscoRAG(Settings(store=StoreSettings(path=Path(sys.argv[1]))))
 seen = []
@@ -364,7 +364,7 @@ def test_nothing_below_a_folder_that_cannot_be_looked_into_vanishes() -> None:
 
 def test_a_program_that_does_not_close_the_pipeline_ends(tmp_path: Path) -> None:
     code = (
-        "from graphs import DiscoRAG; from discorag.settings import Settings\n"
+        "from discorag import DiscoRAG; from discorag.settings import Settings\n"
         f"rag = DiscoRAG(Settings.model_validate({{'store': {{'path': {str(tmp_path / 'store')!r}}}}}))\n"
         "print(rag.estimate('examples/tides').documents)"
     )

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from discorag import DiscoRAG
 from discorag.prompted.as_printed import graph_lines
 from discorag.rst.as_printed import drawn
 from discorag.rst.inline import escape
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.rst_relations import PAPER_RELATIONS
-from graphs import DiscoRAG
 from graphs.facade import AskResult
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines

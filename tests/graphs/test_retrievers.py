@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from discorag import DiscoRAG
 from discorag.trees.registry import RETRIEVERS
 from discorag.types.document import Scope
 from discorag.types.errors import EmptyCorpusError, StoreError
 from discorag.types.words import count_words
-from graphs import DiscoRAG
 from graphs.answer import graph
 from graphs.present import counted
 from nodes.context import AnswerContext

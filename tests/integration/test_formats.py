@@ -15,6 +15,7 @@ import pytest
 from fpdf import FPDF
 from rich.console import Console
 
+from discorag import DiscoRAG
 from discorag.answer.render import answer_text
 from discorag.models.protocol import Encoder
 from discorag.rst.rules import rule_tree
@@ -27,7 +28,6 @@ from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
 from discorag.types.hierarchy import Kind
 from discorag.types.span import Span
-from graphs import DiscoRAG
 from tests.conftest import EXAMPLES, Pipelines
 
 DATA = Path(os.environ.get("DISCO_RAG_DATA") or EXAMPLES.parent.parent / "shared" / "data")

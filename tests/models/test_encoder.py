@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from discorag.models.encoder import PackagedEncoder, encoder_from
-from discorag.settings import EncoderSettings, Settings
-from discorag.types.errors import ConfigError, InvariantError, QueryError
+from discorag.settings import Settings
+from discorag.types.errors import InvariantError, QueryError
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +64,8 @@ def test_version_names_model_package_and_window(encoder: PackagedEncoder) -> Non
     assert encoder.version == "all-MiniLM-L6-v2@gt-0.1.0/256"
 
 
-async def test_packaged_encoder_is_the_default_and_another_name_needs_an_endpoint() -> None:
+async def test_packaged_encoder_is_the_default() -> None:
     assert isinstance(await encoder_from(Settings()), PackagedEncoder)
-    with pytest.raises(ConfigError, match="DISCO_RAG_ENCODER__BASE_URL"):
-        await encoder_from(Settings(encoder=EncoderSettings(model="Qwen3-Embedding-0.6B")))
 
 
 async def test_counts_agree_with_the_models_own_tokenizer(encoder: PackagedEncoder) -> None:

@@ -62,7 +62,7 @@ def test_unknown_names_fail_with_the_known_ones_wherever_they_are_given(pipeline
         rag.ingest(tmp_path / "a.txt", parser="fastt")
     with pytest.raises(UnknownNameError, match="edge, memory, server"):
         Resources.open(Settings(store=StoreSettings(kind="egde")))
-    with pytest.raises(UnknownNameError, match="packaged, endpoint"):
+    with pytest.raises(UnknownNameError, match="packaged, sentence-transformers, endpoint"):
         Resources.open(Settings.model_validate({"store": {"kind": "memory"}, "encoder": {"kind": "packed"}}))
     with pytest.raises(UnknownNameError, match="maxsim"):
         reranker_from(RerankerSettings(kind="max"), rag.resources.encoder)

@@ -16,10 +16,10 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from discorag import DiscoRAG
 from discorag.models.gateway import gateway_from
 from discorag.settings import ApiSettings, LlmSettings
 from discorag.types.document import Scope
-from graphs import DiscoRAG
 from graphs.api import create_app
 from graphs.serving.access import Role, new_key
 from nodes.resources import Resources

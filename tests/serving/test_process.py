@@ -17,10 +17,10 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
+from discorag import DiscoRAG
 from discorag.models.protocol import Encoder
 from discorag.settings import ApiSettings, LlmSettings, Settings, StoreSettings
 from discorag.store.open import open_store
-from graphs import DiscoRAG
 from graphs.api import create_app
 from graphs.serving.access import Role
 from nodes.resources import Resources

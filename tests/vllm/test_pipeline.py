@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from discorag import DiscoRAG
 from discorag.ingest.survey import Status
-from graphs import DiscoRAG
 from graphs.facade import AskResult
 from tests.conftest import EXAMPLES, Pipelines
 from tests.vllm.server import CONTEXT_TOKENS, VllmServer

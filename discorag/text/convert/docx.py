@@ -9,6 +9,7 @@ from zipfile import ZipFile
 from discorag.text.convert import html
 from discorag.text.convert.converted import Converted
 from discorag.types.errors import DecodingError, DocumentTooLargeError
+from discorag.types.extras import extra
 
 LIBRARIES = ("mammoth", *html.LIBRARIES)
 _STYLES = """
@@ -32,6 +33,7 @@ def from_docx(data: bytes, path: Path, *, max_bytes: int) -> Converted:
     Raises:
         DecodingError: It is damaged, locked by a password, or no Word document.
         DocumentTooLargeError: Unpacked, it is larger than ``max_bytes``.
+        MissingExtraError: The extra ``docx`` is not installed.
     """
     if data.startswith(_OLE):
         raise DecodingError(
@@ -50,7 +52,8 @@ def from_docx(data: bytes, path: Path, *, max_bytes: int) -> Converted:
 
 
 def _html(data: bytes, path: Path) -> str:
-    import mammoth
+    with extra("docx"):
+        import mammoth
 
     def no_image(_: object) -> list[object]:
         return []

@@ -13,6 +13,7 @@ from discorag.text.convert.converted import Converted
 from discorag.text.convert.page import Box, Glyph, Grid, page_text
 from discorag.text.convert.unwrap import joined_pages
 from discorag.types.errors import DecodingError, EmptyDocumentError
+from discorag.types.extras import extra
 
 if TYPE_CHECKING:
     from pdfplumber.table import Table
@@ -38,8 +39,10 @@ def from_pdf(data: bytes, path: Path) -> Converted:
     Raises:
         DecodingError: It is locked by a password, damaged, or no PDF.
         EmptyDocumentError: No page holds text, as in a scan.
+        MissingExtraError: The extra ``pdf`` is not installed.
     """
-    from pypdfium2 import PdfiumError
+    with extra("pdf"):
+        from pypdfium2 import PdfiumError
 
     try:
         with _PDFIUM:
@@ -98,7 +101,8 @@ def _grids(data: bytes, numbers: list[int]) -> dict[int, list[Grid]]:
     """The ruled tables of some pages, by page index; none if pdfplumber cannot read the file."""
     if not numbers:
         return {}
-    import pdfplumber
+    with extra("pdf"):
+        import pdfplumber
 
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
     found: dict[int, list[Grid]] = {}

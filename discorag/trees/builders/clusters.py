@@ -27,6 +27,7 @@ from discorag.text.tokens import TokenCounter
 from discorag.trees.builder import Built, Source, Summariser, Summary, inner
 from discorag.trees.builders.topics import encode_cut, pack, room, span_of, units_of
 from discorag.types.errors import ConfigError
+from discorag.types.extras import extra
 from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.types.usage import Usage
 from discorag.types.vectors import Vectors
@@ -79,7 +80,8 @@ class ClusterSizes:
     def version(self) -> str:
         """All of them, and the versions of the libraries that cluster."""
         values = "/".join(str(value) for value in vars(self).values())
-        return f"{values}+umap-{version('umap-learn')}+sklearn-{version('scikit-learn')}"
+        with extra("raptor"):
+            return f"{values}+umap-{version('umap-learn')}+sklearn-{version('scikit-learn')}"
 
 
 class ClusterBuilder:
@@ -217,7 +219,8 @@ def _reduced(vectors: Vectors, neighbors: int, sizes: ClusterSizes) -> NDArray[n
 @cache
 def _umap() -> Any:
     """The module, with its slowest functions compiled once an installation, not once a process (12 s)."""
-    from umap import umap_, utils
+    with extra("raptor"):
+        from umap import umap_, utils
 
     for function in (utils.fast_knn_indices, umap_.smooth_knn_dist, umap_.compute_membership_strengths):
         with suppress(RuntimeError):  # no folder to keep them in

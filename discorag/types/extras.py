@@ -1,0 +1,22 @@
+"""What only some installations have: the extras of the distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from discorag.types.errors import MissingExtraError
+
+
+@contextmanager
+def extra(name: str) -> Generator[None]:
+    """Imports, and looks at versions, of what the extra ``name`` brings.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:  # also when the version of a distribution is asked that is not there
+        hint = f'Run: pip install "disco-rag[{name}]".'
+        raise MissingExtraError(f"{error.name} is not installed.", hint=hint) from error

@@ -1,0 +1,97 @@
+"""Build hook of the wheel: all folders of the house lie inside the one package ``discorag``.
+
+In the repository ``graphs``, ``nodes``, ``prompts`` and ``eval`` are top-level packages, and an editable install takes
+them from there. Other distributions own such names too, so the wheel has ``discorag/graphs`` and so on: copies in which
+import statements, and nothing else, name the new place. Lines stay where they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+PACKAGE = "discorag"
+MOVED = ("graphs", "nodes", "prompts", "eval")
+LEFT_OUT = (Path("eval/expected"), Path("eval/results"))
+"""What the evaluation once gave: records of the repository, not parts of the program."""
+
+Edit = tuple[int, int, str, str]
+"""Line (from 0), column in bytes, the text there, the text in its place."""
+
+
+class WheelHook(BuildHookInterface[Any]):
+    """Hands the wheel every file of the packages, those in Python with their imports rewritten."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Write the copies; an editable install needs none."""
+        if version == "editable":
+            return
+        self._copies = Path(mkdtemp())
+        for file in _files(Path(self.root)):
+            copy = self._copies / inside(file)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(Path(self.root, file), copy)
+            if file.suffix == ".py":
+                copy.write_text(rewritten(copy.read_text("utf-8")), "utf-8")
+        build_data["force_include"][str(self._copies / PACKAGE)] = PACKAGE
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove the copies."""
+        if version != "editable":
+            shutil.rmtree(self._copies)
+
+
+def inside(file: Path) -> Path:
+    """Where a file of the repository lies in the wheel."""
+    return file if file.parts[0] == PACKAGE else PACKAGE / file
+
+
+def rewritten(source: str) -> str:
+    """A module's source with our imports made to start at ``discorag``.
+
+    Raises:
+        ValueError: An import binds the name of a folder whose place has changed, which no rewriting can keep.
+    """
+    lines = source.encode().splitlines(keepends=True)
+    for line, column, old, new in sorted(_edits(source), reverse=True):
+        head, tail = lines[line][:column], lines[line][column:]
+        if not tail.startswith(old.encode()):
+            raise ValueError(f"Line {line + 1} does not read {old!r} at column {column}.")
+        lines[line] = head + new.encode() + tail[len(old.encode()) :]
+    return b"".join(lines).decode()
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for folder in (PACKAGE, *MOVED):
+        for path in sorted((root / folder).rglob("*")):
+            file = path.relative_to(root)
+            if path.is_file() and "__pycache__" not in file.parts and not any(file.is_relative_to(f) for f in LEFT_OUT):
+                yield file
+
+
+def _edits(source: str) -> Iterator[Edit]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module and _moved(node.module):
+            start = re.compile(rb"from\s+").match(source.encode().splitlines()[node.lineno - 1], node.col_offset)
+            assert start, f"line {node.lineno}"
+            yield node.lineno - 1, start.end(), node.module, f"{PACKAGE}.{node.module}"
+        elif isinstance(node, ast.Import):
+            yield from (_import(alias) for alias in node.names if _moved(alias.name))
+
+
+def _import(alias: ast.alias) -> Edit:
+    if "." in alias.name and alias.asname is None:
+        raise ValueError(f"Line {alias.lineno}: write 'from ... import ...' for {alias.name}.")
+    bound = "" if alias.asname else f" as {alias.name}"
+    return alias.lineno - 1, alias.col_offset, alias.name, f"{PACKAGE}.{alias.name}{bound}"
+
+
+def _moved(module: str) -> bool:
+    return module.split(".", maxsplit=1)[0] in MOVED

@@ -1,0 +1,148 @@
+"""A model by its folder or hub name: the packaged MiniLM's files stand for any."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pytest
+
+from discorag.models.encoder import PackagedEncoder, encoder_from
+from discorag.models.protocol import Encoder
+from discorag.models.sentence_encoder import SentenceEncoder
+from discorag.rst.trained import parser
+from discorag.rst.trained.tiers import minilm_folder
+from discorag.settings import EncoderSettings, ParserSettings, Settings, StoreSettings
+from discorag.types.errors import ConfigError, InvariantError, QueryError
+from nodes.resources import Resources
+from tests.conftest import EXAMPLES
+
+TEXTS = ["Bread is baked in an oven.", "The dog chased the cat up a tree."]
+REVISION = "0123456789abcdef0123456789abcdef01234567"
+BY_NAME = """
+import asyncio
+from discorag.models.encoder import encoder_from
+from discorag.settings import EncoderSettings, Settings
+from discorag.types.errors import ConfigError
+encoder = asyncio.run(encoder_from(Settings(encoder=EncoderSettings(model="acme/mini"))))
+print(encoder.version, encoder.dimension)
+try:
+    asyncio.run(encoder_from(Settings(encoder=EncoderSettings(model="acme/other"))))
+except ConfigError as error:
+    print(error)
+"""
+
+
+@pytest.fixture(scope="module")
+def packaged() -> PackagedEncoder:
+    return PackagedEncoder()
+
+
+@pytest.fixture(scope="module")
+def opened() -> SentenceEncoder:
+    return SentenceEncoder.open(EncoderSettings(model=str(minilm_folder())))
+
+
+def copied(folder: Path, **config: object) -> str:
+    """MiniLM in a folder of its own, with another configuration of sentence-transformers."""
+    linked(folder)
+    file = folder / "config_sentence_transformers.json"
+    old = json.loads(file.read_text("utf-8"))
+    file.unlink()
+    file.write_text(json.dumps(old | config), "utf-8")
+    return str(folder)
+
+
+def linked(folder: Path) -> None:
+    for file in (f for f in minilm_folder().rglob("*") if f.is_file()):
+        target = folder / file.relative_to(minilm_folder())
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(file)
+
+
+async def test_a_folder_gives_its_models_vectors_and_tokens(packaged: Encoder, opened: SentenceEncoder) -> None:
+    assert np.allclose(await opened.encode_documents(TEXTS), await packaged.encode_documents(TEXTS), atol=1e-6)
+    assert np.allclose(await opened.encode_query("bread?"), await packaged.encode_query("bread?"), atol=1e-6)
+    assert (await opened.encode_documents([])).shape == (0, opened.dimension) == (0, 384)
+    assert opened.tokens.token_offsets(TEXTS) == packaged.tokens.token_offsets(TEXTS)
+    assert opened.tokens.max_tokens == 256
+
+
+async def test_what_is_longer_than_the_window_is_refused(opened: SentenceEncoder) -> None:
+    with pytest.raises(InvariantError, match=r"302 tokens.* 256"):
+        await opened.encode_documents(["fine", "word " * 300])
+    with pytest.raises(QueryError, match=r"302 tokens.* 256"):
+        await opened.encode_query("word " * 300)
+
+
+async def test_a_models_own_prompts_are_put_before_texts(tmp_path: Path, packaged: Encoder) -> None:
+    prompts = {"query": "search for: ", "document": "passage: "}
+    made = await encoder_from(Settings(encoder=EncoderSettings(model=copied(tmp_path / "e5", prompts=prompts))))
+    assert np.allclose(await made.encode_query("bread"), await packaged.encode_query("search for: bread"), atol=1e-6)
+    [vector] = await made.encode_documents(["bread"])
+    assert np.allclose(vector, await packaged.encode_query("passage: bread"), atol=1e-6)
+    assert made.tokens.max_tokens == 256 - 3
+
+
+async def test_a_configured_instruction_stands_in_the_place_of_the_models(packaged: Encoder) -> None:
+    settings = EncoderSettings(model=str(minilm_folder()), query_instruction="find bread")
+    made = SentenceEncoder.open(settings)
+    asked = "Instruct: find bread\nQuery: oven"
+    assert np.allclose(await made.encode_query("oven"), await packaged.encode_query(asked), atol=1e-6)
+    assert made.tokens.max_tokens < 256
+
+
+def test_the_version_tells_models_and_instructions_apart(tmp_path: Path, opened: SentenceEncoder) -> None:
+    folder = str(minilm_folder())
+    assert opened.version.startswith(f"{minilm_folder().name}@")
+    assert SentenceEncoder.open(EncoderSettings(model=folder)).version == opened.version
+    versions = {
+        opened.version,
+        SentenceEncoder.open(EncoderSettings(model=folder, query_instruction="find")).version,
+    }
+    assert len(versions) == 2
+    copies = [copied(tmp_path / place / "mini", note=note) for place, note in (("a", 1), ("b", 2), ("c", 2))]
+    first, other, same = (SentenceEncoder.open(EncoderSettings(model=name)).version for name in copies)
+    assert first != other == same
+
+
+def test_a_name_is_looked_up_on_the_hub_and_its_revision_kept(tmp_path: Path) -> None:
+    place = tmp_path / "hub" / "models--acme--mini"
+    linked(place / "snapshots" / REVISION)
+    (place / "refs").mkdir()
+    (place / "refs" / "main").write_text(REVISION)
+    env = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-c", BY_NAME]
+    done = subprocess.run(command, cwd=EXAMPLES.parent, env=env, capture_output=True, text=True, check=True)
+    version, error = done.stdout.splitlines()
+    assert version == f"acme/mini@{REVISION[:12]}/256 384"
+    assert "'acme/other' cannot be loaded" in error
+    assert "HF_HUB_OFFLINE" in error
+
+
+async def test_a_folder_that_is_not_there_is_a_configuration_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be loaded"):
+        await encoder_from(Settings(encoder=EncoderSettings(model=str(tmp_path / "none"))))
+
+
+def test_the_accurate_parser_says_that_it_has_no_weights(packaged: Encoder) -> None:
+    settings = Settings(store=StoreSettings(kind="memory"))
+    with Resources.open(settings) as resources, pytest.raises(ConfigError, match=r"not trained yet.*training"):
+        resources.parser("accurate")
+
+
+def test_the_accurate_parser_takes_the_encoder_that_is_named(
+    packaged: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(parser.WEIGHTS / "fast.safetensors", tmp_path / "accurate.safetensors")
+    monkeypatch.setattr(parser, "WEIGHTS", tmp_path)
+    for name, said in ((minilm_folder(), "weights of another network"), (tmp_path, "cannot be loaded")):
+        settings = Settings(store=StoreSettings(kind="memory"), parser=ParserSettings(encoder=str(name)))
+        with Resources.open(settings) as resources, pytest.raises(ConfigError, match=said):
+            cast("parser.TrainedParser", resources.parser("accurate")).parse_text("Tides turn.")

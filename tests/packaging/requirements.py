@@ -1,0 +1,45 @@
+"""What the distribution asks for: by itself, by its extras, and all that these ask for in their turn."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import PackageNotFoundError, requires
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.conftest import EXAMPLES
+
+ROOT = EXAMPLES.parent
+_PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+CORE = [Requirement(r) for r in _PROJECT["dependencies"]]
+EXTRAS = {name: [Requirement(r) for r in listed] for name, listed in _PROJECT["optional-dependencies"].items()}
+
+
+def names(requirements: Iterable[Requirement]) -> set[str]:
+    """The distributions that are asked for."""
+    return {canonicalize_name(r.name) for r in requirements}
+
+
+def closure(requirements: Iterable[Requirement]) -> set[str]:
+    """The distributions that are asked for, and those that they ask for on this machine."""
+    seen: set[tuple[str, str]] = set()
+    waiting = list(requirements)
+    while waiting:
+        requirement = waiting.pop()
+        for asked in ("", *requirement.extras):
+            key = (canonicalize_name(requirement.name), asked)
+            if key not in seen:
+                seen.add(key)
+                waiting += [r for r in _asked_by(key[0]) if r.marker is None or r.marker.evaluate({"extra": asked})]
+    return {name for name, _ in seen}
+
+
+@cache
+def _asked_by(name: str) -> list[Requirement]:
+    try:
+        return [Requirement(r) for r in requires(name) or ()]
+    except PackageNotFoundError as error:
+        raise AssertionError(f"{name} is not installed: the licences of what it asks for are unknown.") from error

@@ -1,0 +1,125 @@
+"""The core without its extras; what each of them brings; and that nothing is asked for in vain."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+
+import pytest
+from packaging.utils import canonicalize_name
+
+from tests.packaging.requirements import CORE, EXTRAS, ROOT, closure, names
+
+RUNTIME = ("discorag", "graphs", "nodes", "prompts", "eval")
+LENT = ("pdf", "docx", "raptor", "langchain", "api", "otel", "eval")
+PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packages_distributions().items()}
+BY_OTHERS = {"python-multipart"}
+"""Imported by a library of ours when it is there: FastAPI, for uploads."""
+ABSENT = {"vllm", "xllamacpp", "summac"}
+"""Modules that are not installed here."""
+WITH_OTHERS = {"pydantic_core"}
+"""Modules of a distribution that another one pins to itself."""
+
+WITHOUT = """
+import importlib.metadata, json, os, pkgutil, sys
+from pathlib import Path
+modules, distributions, folder = json.loads(sys.argv[1]), json.loads(sys.argv[2]), Path(sys.argv[3])
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name in modules or name.startswith(tuple(m + "." for m in modules)):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Blocked())
+found = importlib.metadata.Distribution.from_name.__func__
+def from_name(cls, name):
+    if name in distributions:
+        raise importlib.metadata.PackageNotFoundError(name)
+    return found(cls, name)
+importlib.metadata.Distribution.from_name = classmethod(from_name)
+
+import discorag, graphs.cli, graphs.facade, graphs.langchain, eval.__main__
+from discorag import DiscoRAG
+from discorag.settings import Settings
+from discorag.types.errors import ConfigError
+from eval.metrics.sari import tokens_13a
+from graphs.langchain import DiscoRetriever
+from graphs.serving.commands import serve
+from graphs.serving.telemetry import ENDPOINT, trace
+from langchain_core.language_models import FakeListChatModel
+
+(folder / "a.txt").write_text("Tides turn twice a day.")
+(folder / "a.pdf").write_bytes(b"%PDF-1.7")
+from docx import Document
+Document().save(str(folder / "a.docx"))
+os.environ[ENDPOINT] = "http://127.0.0.1:1"
+rag = DiscoRAG(Settings(store={"kind": "memory"}))
+ingested = rag.ingest(folder, retriever="dense", parser="rules")
+said = {Path(o.uri).name: o.note for o in ingested.outcomes}
+said["answer"] = rag.ask("When do tides turn?", retriever="dense", relater="rules").answer.text
+calls = {
+    "raptor": lambda: rag.ask("When?", retriever="raptor"),
+    "langchain": lambda: DiscoRetriever(rag=rag).agent(FakeListChatModel(responses=[])),
+    "api": serve,
+    "otel": lambda: trace(texts=False),
+    "eval": lambda: tokens_13a("a"),
+}
+for name, call in calls.items():
+    try:
+        call()
+        said[name] = "nothing was missing"
+    except ConfigError as error:
+        said[name] = str(error)
+print(json.dumps(said))
+"""
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What is said, in a process without the extras, to whoever asks for what they bring."""
+    lent = names(r for extra in LENT for r in EXTRAS[extra]) - closure(CORE)
+    modules = [name for name, found in PROVIDES.items() if lent & set(found)]
+    folder = tmp_path_factory.mktemp("texts")
+    command = [sys.executable, "-c", WITHOUT, json.dumps(modules), json.dumps(sorted(lent)), str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_the_core_reads_text_and_answers_without_any_extra(said: dict[str, str]) -> None:
+    assert "twice a day" in said["answer"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "extra"),
+    [("a.pdf", "pdf"), ("a.docx", "docx"), *((name, name) for name in ("raptor", "langchain", "api", "otel", "eval"))],
+)
+def test_a_missing_extra_is_named(said: dict[str, str], asked: str, extra: str) -> None:
+    assert "not installed" in said[asked]
+    assert f"disco-rag[{extra}]" in said[asked]
+
+
+def imported() -> set[str]:
+    """The top-level modules of others that the runtime imports somewhere."""
+    tops: set[str] = set()
+    for file in (f for folder in RUNTIME for f in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                tops |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                tops.add(node.module.split(".")[0])
+    return tops - {*RUNTIME, *sys.stdlib_module_names}
+
+
+def test_what_is_declared_is_imported_and_what_is_imported_is_declared() -> None:
+    declared = names([*CORE, *(r for extra in LENT for r in EXTRAS[extra])])
+    used = imported() - ABSENT
+    assert declared - {d for top in used for d in PROVIDES[top]} == BY_OTHERS
+    assert {top for top in used if not declared & set(PROVIDES[top])} == WITH_OTHERS
+
+
+def test_the_packages_that_the_house_is_built_on_are_declared() -> None:
+    declared = names([*CORE, *(r for listed in EXTRAS.values() for r in listed)])
+    built_on = "langgraph langchain torch transformers vllm qdrant-client sentence-transformers pydantic"
+    assert set(built_on.split()) <= declared

@@ -1,0 +1,161 @@
+"""What is installed: one top-level package, whatever lies beside it; from a clone, the repository's own folders."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from hatchling.build import build_editable
+
+from hatch_build import MOVED, PACKAGE, rewritten
+from tests.conftest import EXAMPLES
+
+ROOT = EXAMPLES.parent
+TRIAL = EXAMPLES / "vitamin-d" / "harlow-winter-trial.md"
+USE = f"""
+import sys
+import discorag
+assert len(discorag.__path__) == 1 and discorag.__path__[0].startswith(sys.argv[1])
+assert not {{"torch", "langgraph", "pydantic"}} & set(sys.modules)
+from discorag import DiscoRAG, DiscoRetriever
+from discorag.settings import Settings
+with DiscoRAG(Settings(store={{"kind": "memory"}})) as rag:
+    rag.ingest({str(TRIAL)!r})
+    assert rag.ask("Does vitamin D prevent flu?").answer.sentences[0].evidence
+    assert DiscoRetriever(rag=rag).invoke("flu")
+import importlib, pkgutil
+names = [m.name for m in pkgutil.walk_packages(discorag.__path__, "discorag.")]
+for name in names:
+    importlib.import_module(name)
+assert {{"discorag.eval.page.view", "discorag.graphs.api", "discorag.nodes.load", "discorag.prompts"}} <= set(names)
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and the sdist."""
+    return built_in(ROOT, tmp_path_factory.mktemp("dist"), "wheel", "sdist")
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", "--no-compile"]
+    run(sys.executable, "-m", "pip", "install", *options, "--target", str(folder), str(wheel_in(built)))
+    return folder
+
+
+@pytest.fixture
+def elsewhere(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which other packages own our names, and none of them is ours."""
+    for name in MOVED:
+        (tmp_path / f"{name}.py").write_text(f"raise RuntimeError('foreign {name}')\n", "utf-8")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(installed)]))
+    return tmp_path
+
+
+def built_in(source: Path, folder: Path, *targets: str) -> Path:
+    options = [part for target in targets for part in ("-t", target)]
+    run(sys.executable, "-m", "hatchling", "build", *options, "-d", str(folder), cwd=source)
+    return folder
+
+
+def run(*command: str, cwd: Path = ROOT) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def wheel_in(folder: Path) -> Path:
+    return next(folder.glob("*.whl"))
+
+
+def test_the_wheel_owns_one_name_and_has_what_modules_read(built: Path) -> None:
+    names = ZipFile(wheel_in(built)).namelist()
+    assert {n.split("/")[0] for n in names} == {PACKAGE, "disco_rag-0.1.0.dist-info"}
+    read = {"py.typed", "prompts/answer.md", "eval/suites/asqa.yaml", "eval/page/report.css", "eval/metrics/judge.md"}
+    assert {f"{PACKAGE}/{name}" for name in read} <= set(names)
+    assert any(n.endswith(".safetensors") for n in names)
+    assert not any(part in n for n in names for part in ("__pycache__", "results/", "/training", "/bench", "/tests"))
+
+
+def test_the_wheel_of_the_source_distribution_is_the_same(built: Path, tmp_path: Path) -> None:
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    [source] = tmp_path.iterdir()
+    again = wheel_in(built_in(source, tmp_path / "again", "wheel"))
+    assert again.read_bytes() == wheel_in(built).read_bytes()
+
+
+def test_among_foreign_modules_of_our_names_all_of_it_is_imported_and_answers(elsewhere: Path, installed: Path) -> None:
+    run(sys.executable, "-c", USE, str(installed), cwd=elsewhere)
+
+
+def test_the_commands_run_among_foreign_modules(elsewhere: Path, installed: Path) -> None:
+    assert "ingest" in run(sys.executable, str(installed / "bin" / "disco-rag"), "--help", cwd=elsewhere)
+    assert "asqa" in run(sys.executable, "-m", "discorag.eval", "list", cwd=elsewhere)
+
+
+def test_an_editable_install_takes_the_repositorys_own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    archive = ZipFile(tmp_path / build_editable(str(tmp_path)))
+    [pth] = [n for n in archive.namelist() if n.endswith(".pth")]
+    assert Path(archive.read(pth).decode().strip()) == ROOT
+    assert not any(n.endswith(".py") for n in archive.namelist())
+
+
+SOURCE = """\
+from __future__ import annotations
+
+import prompts, json
+import nodes.case as case
+from nodes import (  # comment
+    baselines,
+)
+text = "ä"; from graphs.api import app
+def f() -> str:
+    from nodes.case import Case
+    import promptsy, nodes_of
+    from . import graphs
+    return "from nodes.case import Case"
+"""
+
+
+def test_import_statements_are_rewritten_and_nothing_else() -> None:
+    assert (
+        rewritten(SOURCE)
+        == """\
+from __future__ import annotations
+
+import discorag.prompts as prompts, json
+import discorag.nodes.case as case
+from discorag.nodes import (  # comment
+    baselines,
+)
+text = "ä"; from discorag.graphs.api import app
+def f() -> str:
+    from discorag.nodes.case import Case
+    import promptsy, nodes_of
+    from . import graphs
+    return "from nodes.case import Case"
+"""
+    )
+
+
+def test_no_string_names_a_module_whose_place_changes() -> None:
+    name = re.compile(rf"({'|'.join(MOVED)})(\.\w+)+(:\w+)?")
+    for file in (f for folder in (PACKAGE, *MOVED) for f in (ROOT / folder).rglob("*.py")):
+        strings = (n.value for n in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(n, ast.Constant))
+        assert [s for s in strings if isinstance(s, str) and name.fullmatch(s)] == [], file
+
+
+def test_an_import_that_binds_a_moved_folder_by_its_dotted_name_stops_the_build() -> None:
+    with pytest.raises(ValueError, match="Line 2"):
+        rewritten("import json\nimport nodes.case\n")

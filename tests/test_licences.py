@@ -1,0 +1,60 @@
+"""What users install may be used in any product: no GPL, no AGPL. Tools of development are exempt."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import metadata
+
+import pytest
+
+from tests.packaging.requirements import CORE, EXTRAS, closure
+
+EXEMPT = {"dev", "load", "vllm"}
+"""Tools; and vLLM, which is not installed here (Apache-2.0)."""
+REVIEWED = {
+    "nvidia-": "a CUDA build of torch asks for them; NVIDIA's own licence, nothing of theirs is passed on by us",
+    "cuda-": "the same",
+}
+"""Starts of names whose licence is not one of these, and why that is all right."""
+FREE = re.compile(
+    r"(The )?(0BSD|[23]-Clause BSD|Apache|BSD|BSL-1|CC0|CNRI-Python|GNU Lesser|ISC|LGPL|MIT|Mozilla|MPL|PSF|Python"
+    r"|Zlib)"
+)
+
+
+def is_free(expression: str) -> bool:
+    """Whether every part of an SPDX expression offers a licence that is neither GPL nor AGPL."""
+    parts = re.split(r"\s+AND\s+(?![^(]*\))", expression.strip())
+    return all(any(FREE.match(choice) for choice in part.strip("() ").split(" OR ")) for part in parts)
+
+
+def stated(name: str) -> list[str]:
+    """What a distribution says of its licence: its expression, or else any of classifiers and free text."""
+    fields = metadata(name).json
+    if expression := fields.get("license_expression"):
+        return [str(expression)]
+    licences = [c.split(" :: ")[-1] for c in fields.get("classifier", []) if c.startswith("License :: ")]
+    return [*licences, str(fields.get("license", "")).split("\n")[0]]
+
+
+def test_everything_that_core_and_extras_bring_is_free_for_any_use() -> None:
+    shipped = [*CORE, *(r for name, listed in EXTRAS.items() if name not in EXEMPT for r in listed)]
+    asked = {name: stated(name) for name in closure(shipped) if not name.startswith(tuple(REVIEWED))}
+    assert len(asked) > 100
+    assert {name: said for name, said in asked.items() if not any(map(is_free, said))} == {}
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["MIT", "MIT OR GPL-3.0-only", "MPL-2.0 AND (Apache-2.0 OR GPL-2.0-only)", "LGPL-3.0-or-later", "BSD License"],
+)
+def test_a_choice_that_has_a_free_licence_is_free(said: str) -> None:
+    assert is_free(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["", "GPL-3.0-only", "AGPL-3.0-or-later AND (MIT OR BSD-3-Clause)", "GNU Affero General Public License v3", "Acme"],
+)
+def test_gpl_agpl_and_what_nobody_knows_are_not(said: str) -> None:
+    assert not is_free(said)
