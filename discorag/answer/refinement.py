@@ -29,6 +29,13 @@ class RefiningSummariser:
         model: Refines them.
         template: Prompt with the variables ``texts``, ``summary`` and ``words``.
         max_tokens: Limit of a refined summary.
+
+    Example:
+        >>> from discorag.answer.refinement import RefiningSummariser
+        >>> from discorag.trees.summarise import ExtractiveSummariser
+        >>> refined = RefiningSummariser(ExtractiveSummariser(), says("Tides rise daily."), prompt("refine-summary"))
+        >>> asyncio.run(refined.summarise(["Tides rise twice a day.", "They fall."], words=5)).text
+        'Tides rise daily.'
     """
 
     def __init__(

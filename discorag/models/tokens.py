@@ -18,6 +18,12 @@ class PackagedTokens:
 
     WordPiece turns any run of more than 100 letters or digits without a break into one ``[UNK]`` token that covers
     all of it: such a text counts few tokens, and the encoder sees as little of it.
+
+    Example:
+        >>> from discorag.models.tokens import PackagedTokens
+        >>> tokens = PackagedTokens()
+        >>> tokens.token_offsets(["Tides rise."]), tokens.counts(["Tides rise."])
+        ([[(0, 5), (6, 10), (10, 11)]], [5])
     """
 
     def __init__(self) -> None:
