@@ -16,7 +16,10 @@ export DISCO_RAG_DATA
 RUNS := .disco-rag/eval/runs
 DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 
-.PHONY: demo serve test lint types arrows deploy-lint unit secrets studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-prefix test-vllm accurate embedded-llm clean help
+MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md $(wildcard docs/*.md) $(wildcard bench/README.md bench/*/README.md) \
+    eval/README.md examples/README.md
+
+.PHONY: demo serve test lint docs-format types arrows deploy-lint unit secrets studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-prefix test-vllm accurate embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -75,6 +78,10 @@ test: lint types arrows deploy-lint unit ## Everything that CI checks
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mdformat --check $(MARKDOWN)
+
+docs-format: .venv/dev.stamp ## Wrap the lines of the documentation
+	$(BIN)/mdformat $(MARKDOWN)
 
 types: .venv/dev.stamp
 	$(BIN)/pyright

@@ -47,10 +47,11 @@ class Registry(Mapping[str, P]):
         group: Entry points of this group are parts of other packages.
 
     Example:
-        >>> greetings = Registry[str]("greeting", "example.greetings")
-        >>> greetings.register("short", "Hi", help="for friends")
+        >>> from discorag.registry import Registry
+        >>> greetings = Registry[tuple[str, ...]]("greeting", "example.greetings")
+        >>> greetings.register("short", ("Hi",), help="for friends")
         >>> greetings["short"], list(greetings)
-        ('Hi', ['short'])
+        (('Hi',), ['short'])
         >>> greetings["long"]
         Traceback (most recent call last):
         discorag.types.errors.UnknownNameError: There is no greeting 'long'. Known are short.
@@ -120,6 +121,7 @@ class Named:
     Example:
         >>> from typing import Annotated
         >>> from pydantic import TypeAdapter
+        >>> from discorag.registry import Named
         >>> from discorag.verification.verifier import VERIFIERS
         >>> TypeAdapter(Annotated[str, Named(VERIFIERS, ("auto",))]).json_schema()["enum"]
         ['auto', 'local']

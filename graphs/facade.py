@@ -36,7 +36,16 @@ Progress = Callable[[dict[str, Any]], None]
 
 
 class AskResult(BaseModel):
-    """An answer with everything that led to it. ``draft`` has the citations; ``seconds`` is wall time."""
+    """An answer with everything that led to it. ``draft`` has the citations; ``seconds`` is wall time.
+
+    Example:
+        >>> _ = rag.ingest(notes, parser="rules")
+        >>> result = rag.ask("Does vitamin D lower the risk of influenza?")
+        >>> [sentence.evidence[0].title for sentence in result.answer.sentences]
+        ['review', 'trial']
+        >>> [str(found.relation) for found in result.answer.disagreements], len(result.ledger.failures)
+        (['CONTRADICTS'], 0)
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -64,7 +73,13 @@ class AskResult(BaseModel):
 
 
 class IngestResult(BaseModel):
-    """What became of every document, and what it cost. ``seconds`` is wall time; documents run side by side."""
+    """What became of every document, and what it cost. ``seconds`` is wall time; documents run side by side.
+
+    Example:
+        >>> result = rag.ingest(notes, parser="rules")
+        >>> [outcome.status.value for outcome in result.outcomes], len(result.ledger.failures)
+        (['added', 'added'], 0)
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -85,6 +100,16 @@ class DiscoRAG:
 
     Use it as a context manager, or call `close`. Keyword arguments of `ask` and `ingest` are the switches of
     `nodes.context.AnswerContext` and `IngestContext`.
+
+    Example:
+        >>> from discorag.settings import Settings, StoreSettings
+        >>> from discorag import DiscoRAG
+        >>> with DiscoRAG(Settings(store=StoreSettings(kind="memory"))) as rag:
+        ...     _ = rag.ingest(notes, parser="rules")
+        ...     for sentence in rag.ask("Does vitamin D lower the risk of influenza?").answer.sentences:
+        ...         print(sentence.text)
+        Vitamin D did not lower the risk of influenza.
+        By contrast, Vitamin D lowered the risk of influenza by 12 % in schoolchildren.
     """
 
     def __init__(self, settings: Settings | None = None, *, resources: Resources | None = None) -> None:

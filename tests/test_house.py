@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.house import ROOT, public_classes
 
 
 @pytest.mark.parametrize("package", ["discorag", "nodes", "graphs", "prompts", "eval", "training"])
@@ -29,3 +29,8 @@ def test_the_core_can_be_imported_without_torch() -> None:
     heavy = {"torch", "transformers", "sentence_transformers"}
     code = f"import sys, graphs.cli, graphs.facade; assert not {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_every_public_class_has_an_example() -> None:
+    """What it prints is checked by `tests.test_examples`."""
+    assert not [f"{c.module}.{c.name}" for c in public_classes() if not (c.example or c.exempt)]

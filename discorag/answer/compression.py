@@ -39,7 +39,13 @@ _GUARDS = (_LIMITS, cues.NEGATION, cues.ATTRIBUTION)
 
 
 class Dropped(BaseModel):
-    """An EDU that was left out: its index, span and text, and the relation of the nearest satellite link above it."""
+    """An EDU that was left out: its index, span and text, and the relation of the nearest satellite link above it.
+
+    Example:
+        >>> from discorag.answer.compression import compress
+        >>> [dropped.text for dropped in compress(chunk, 20, lambda text: len(text.split())).dropped]
+        ['# Tides', 'Therefore tides rise twice a day.', '## Spring tides']
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -58,6 +64,14 @@ class Compressed(BaseModel):
         dropped: The other EDUs, in text order.
         tree: The chunk's tree over the kept EDUs; splits with one side left are gone, spans are unchanged.
         over_budget: Even the shortest text that keeps its meaning, which this is, exceeds the budget.
+
+    Example:
+        >>> from discorag.answer.compression import compress
+        >>> short = compress(chunk, 20, lambda text: len(text.split()))
+        >>> short.kept, short.over_budget
+        ((1, 4, 5), False)
+        >>> short.text
+        '[...] The moon pulls the sea. [...] At full moon the sun helps. However, at half moon the sun hinders.'
     """
 
     model_config = ConfigDict(frozen=True)

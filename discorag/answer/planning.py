@@ -30,6 +30,11 @@ class RulePlanEngine:
     """Background first; nuclei before satellites; each point with its counter-claim beside it.
 
     Without a graph the order is that of retrieval.
+
+    Example:
+        >>> from discorag.answer.planning import RulePlanEngine
+        >>> print(asyncio.run(RulePlanEngine(encoder).plan(case)).value.paragraph)
+        Use [1.1]. Use [2.1].
     """
 
     encoder: Encoder

@@ -38,7 +38,14 @@ CONNECTIVES: dict[ChunkRelation, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Extractor:
-    """Writes the extractive answer."""
+    """Writes the extractive answer.
+
+    Example:
+        >>> from discorag.answer.realisation import Extractor
+        >>> print(asyncio.run(Extractor(encoder).answer(case)).value)
+        Vitamin D did not lower the risk of influenza [2.1].
+        Vitamin D lowered the risk of influenza by 12 % in schoolchildren [1.1].
+    """
 
     encoder: Encoder
 

@@ -18,7 +18,15 @@ REPEAT = 0.88  # cosine from which a unit says what a chosen one has said
 
 @dataclass(frozen=True)
 class Selection:
-    """Indices into the unit table, in order of relevance, and pairs of them that are at odds."""
+    """Indices into the unit table, in order of relevance, and pairs of them that are at odds.
+
+    Example:
+        >>> from discorag.answer.selection import select
+        >>> from discorag.claims.units import unit_table
+        >>> table = asyncio.run(unit_table(case.chunks, encoder))
+        >>> select(case, table, asyncio.run(encoder.encode_query(case.query)))
+        Selection(chosen=(1, 0), opposed=())
+    """
 
     chosen: tuple[int, ...]
     opposed: tuple[tuple[int, int], ...] = ()

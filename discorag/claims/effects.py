@@ -36,6 +36,12 @@ class Claim:
         around: The same of its clause only, before and after the word that claims the effect: cause and outcome.
         qualifiers: What limits the claim to a group, dose, time or supposition.
         universal: Whether it speaks of everyone or everything.
+
+    Example:
+        >>> from discorag.claims.effects import claim_of
+        >>> claim = claim_of("Vitamin D lowers the risk of influenza in all children.")
+        >>> claim.direction.name, claim.universal
+        ('DOWN', True)
     """
 
     direction: Direction

@@ -27,6 +27,12 @@ class Negation:
         clause: Stems of the clause that it stands in.
         limited: Whether "until" or "before" follows.
         ended: Whether it is "no longer".
+
+    Example:
+        >>> from discorag.claims.polarity import negations
+        >>> from discorag.claims.words import words
+        >>> [(n.word, n.denied[0].text) for n in negations(words("Vitamin D did not lower the risk."))]
+        [('not', 'lower')]
     """
 
     word: str

@@ -29,6 +29,14 @@ class Quantity:
         start: Index of its first word.
         end: Index behind its last word.
         bound: 1 for "at least", -1 for "up to", else 0.
+
+    Example:
+        >>> from discorag.claims.quantities import quantities
+        >>> hours = quantities("It lasted at least two hours.")[0]
+        >>> hours.text, hours.raw, hours.dimension, hours.bound
+        ('two hours', 2.0, 'time', 1)
+        >>> hours.same(quantities("It took 120 minutes.")[0])
+        True
     """
 
     value: float

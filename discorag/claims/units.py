@@ -26,7 +26,14 @@ _EMPHASIS = re.compile(r"(?<![\w*])\*\*(?=\S)([^*]+)(?<=\S)\*\*(?![\w*])")
 
 @dataclass(frozen=True)
 class Unit:
-    """One unit: its chunk's number and its own (both one-based), and its text."""
+    """One unit: its chunk's number and its own (both one-based), and its text.
+
+    Example:
+        >>> from discorag.claims.units import unit_table
+        >>> table = asyncio.run(unit_table((chunk,), encoder))
+        >>> [(unit.number, unit.statement) for unit in table.units]
+        [(1, False), (2, True), (3, True), (4, False), (5, True), (6, True)]
+    """
 
     chunk: int
     number: int
@@ -53,7 +60,14 @@ class Unit:
 
 @dataclass(frozen=True)
 class UnitTable:
-    """All units of a case in chunk order, with their unit vectors, shape (n, d)."""
+    """All units of a case in chunk order, with their unit vectors, shape (n, d).
+
+    Example:
+        >>> from discorag.claims.units import unit_table
+        >>> table = asyncio.run(unit_table(case.chunks, encoder))
+        >>> [(unit.chunk, unit.text[:18]) for unit in table.units], table.vectors.shape
+        ([(1, 'Vitamin D lowered '), (2, 'Vitamin D did not ')], (2, 384))
+    """
 
     units: tuple[Unit, ...]
     vectors: Vectors

@@ -34,6 +34,11 @@ class Word:
         stem: What forms and derivations of one word share ("erupted", "eruption"): at most six letters.
         possessive: Whether it had "'s" or "'".
         clause: Number of its clause in the sentence.
+
+    Example:
+        >>> from discorag.claims.words import words
+        >>> [(word.text, word.content) for word in words("Tides rise twice.")]
+        [('Tides', True), ('rise', True), ('twice', False), ('.', False)]
     """
 
     text: str

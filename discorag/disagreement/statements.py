@@ -43,7 +43,15 @@ _OPPOSITE = {pair for a, b in (p.split() for p in _ANTONYMS.split(", ")) for pai
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of a source."""
+    """A sentence of a source.
+
+    Example:
+        >>> from discorag.disagreement.statements import Statement, opposed
+        >>> a = Statement("Vitamin D lowered the risk of influenza.")
+        >>> b = Statement("Vitamin D did not lower the risk of influenza.")
+        >>> b.denied, str(opposed(a, b, similarity=0.9))
+        (True, 'CONTRADICTS')
+    """
 
     text: str
 
@@ -125,7 +133,16 @@ def _cut(numbers: frozenset[str]) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Odds:
-    """Two units of two chunks that are at odds, as indices into the unit table; ``left`` is of the earlier chunk."""
+    """Two units of two chunks that are at odds, as indices into the unit table; ``left`` is of the earlier chunk.
+
+    Example:
+        >>> from discorag.claims.units import unit_table
+        >>> from discorag.disagreement.statements import disagreements
+        >>> table = asyncio.run(unit_table(case.chunks, encoder))
+        >>> found = disagreements(table, ["trial", "review"])
+        >>> [(str(odds.relation), odds.left, odds.right) for odds in found.values()]
+        [('CONTRADICTS', 0, 1)]
+    """
 
     relation: ChunkRelation
     left: int

@@ -25,7 +25,13 @@ TREE_OUTPUT = 2.5  # tokens that a tree takes for each token of its chunk
 
 
 class Estimate(BaseModel):
-    """What an ingest would do. Tokens are the encoder's; the language model's may differ by a few tenths."""
+    """What an ingest would do. Tokens are the encoder's; the language model's may differ by a few tenths.
+
+    Example:
+        >>> found = rag.estimate(notes)
+        >>> found.documents, found.chunks, found.llm_calls
+        (2, 2, 0)
+    """
 
     model_config = ConfigDict(frozen=True)
 

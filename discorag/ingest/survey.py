@@ -38,7 +38,12 @@ class Status(StrEnum):
 
 
 class DocumentOutcome(BaseModel):
-    """The fate of one document; ``note`` holds the error, or the uri of which it is a duplicate."""
+    """The fate of one document; ``note`` holds the error, or the uri of which it is a duplicate.
+
+    Example:
+        >>> [(outcome.status.value, outcome.chunks) for outcome in rag.ingest(notes, parser="rules").outcomes]
+        [('added', 1), ('added', 1)]
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -50,7 +55,14 @@ class DocumentOutcome(BaseModel):
 
 @dataclass
 class Piece:
-    """A document on its way through the ingest graph; every stage adds its part."""
+    """A document on its way through the ingest graph; every stage adds its part.
+
+    Example:
+        >>> from discorag.ingest.survey import Piece, manifest_of
+        >>> piece = Piece(document, manifest_of(document, scope, {"parser": "rules"}), replaces=False)
+        >>> piece.manifest.title, piece.chunks
+        ('Tides', [])
+    """
 
     document: Document
     manifest: Manifest
@@ -62,7 +74,15 @@ class Piece:
 
 @dataclass
 class Workbench:
-    """Documents on their way, by a key of each run: the graph's state carries the key only."""
+    """Documents on their way, by a key of each run: the graph's state carries the key only.
+
+    Example:
+        >>> from discorag.ingest.survey import Piece, Workbench, manifest_of
+        >>> workbench = Workbench()
+        >>> workbench.pieces["run-1"] = Piece(document, manifest_of(document, scope, {}), replaces=False)
+        >>> list(workbench.pieces)
+        ['run-1']
+    """
 
     pieces: dict[str, Piece] = field(default_factory=dict[str, Piece])
     _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = field(
@@ -107,7 +127,13 @@ def rekey(piece: Piece, stages: dict[str, str]) -> None:
 
 @dataclass(frozen=True)
 class Survey:
-    """What a path holds, before anything is read: files to ingest, and the fate of the others."""
+    """What a path holds, before anything is read: files to ingest, and the fate of the others.
+
+    Example:
+        >>> from discorag.ingest.survey import survey
+        >>> [source.path.name for source in survey(notes).sources]
+        ['review.md', 'trial.md']
+    """
 
     sources: tuple[Source, ...]
     aside: tuple[DocumentOutcome, ...]

@@ -29,7 +29,16 @@ NO_KEY = SecretStr("none")
 
 @dataclass
 class Draft:
-    """What the model wrote, unjudged; built up piece by piece when streamed."""
+    """What the model wrote, unjudged; built up piece by piece when streamed.
+
+    Example:
+        >>> from langchain_core.messages import AIMessage
+        >>> from discorag.models.chat import Draft
+        >>> draft = Draft()
+        >>> draft.add(AIMessage("Tides rise."))
+        >>> draft.text, draft.usage.calls
+        ('Tides rise.', 1)
+    """
 
     text: str = ""
     finish_reason: str = ""
@@ -62,6 +71,15 @@ class ChatClient:
     Args:
         settings: Endpoint and limits; ``base_url`` must be set.
         backoff: Retry policy.
+
+    Example:
+        >>> from discorag.models.chat import ChatClient
+        >>> from discorag.models.protocol import Message, Request
+        >>> from discorag.models.retry import Backoff
+        >>> from discorag.settings import LlmSettings
+        >>> request = Request(stage="answer", messages=(Message(role="user", content="Why?"),), parse=str)
+        >>> asyncio.run(ChatClient(LlmSettings(base_url=llm_url), Backoff()).send(request)).text
+        'Tides rise twice a day.'
     """
 
     def __init__(self, settings: LlmSettings, backoff: Backoff) -> None:

@@ -72,6 +72,13 @@ class EmbeddedServer:
     Raises:
         ConfigError: A package is missing, or the model's file is another one.
         ModelUnavailableError: llama.cpp cannot start.
+
+    Example:
+        >>> from discorag.models.embedded import EmbeddedServer
+        >>> from discorag.settings import LlmSettings
+        >>> with EmbeddedServer() as server:
+        ...     print(server.serving(LlmSettings()).model)
+        SmolLM2-135M-Instruct
     """
 
     def __init__(self) -> None:
@@ -117,6 +124,15 @@ class EmbeddedGateway(Gateway):
     Raises:
         ConfigError: ``settings`` name an endpoint too, or see `EmbeddedServer`.
         ModelUnavailableError: See `EmbeddedServer`.
+
+    Example:
+        >>> from discorag.models.embedded import EmbeddedGateway
+        >>> from discorag.models.protocol import Message, Request
+        >>> from discorag.settings import LlmSettings
+        >>> model = EmbeddedGateway(LlmSettings(cache=None))
+        >>> request = Request(stage="answer", messages=(Message(role="user", content="Say hello."),), parse=str)
+        >>> (asyncio.run(model.complete(request)).usage.calls, model.stop())[0]
+        1
     """
 
     def __init__(self, settings: LlmSettings) -> None:

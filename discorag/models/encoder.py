@@ -40,6 +40,14 @@ class PackagedEncoder:
 
     Args:
         batch_size: Texts per forward pass.
+
+    Example:
+        >>> from discorag.models.encoder import PackagedEncoder
+        >>> encoder = PackagedEncoder()
+        >>> encoder.dimension, encoder.tokens.max_tokens
+        (384, 256)
+        >>> asyncio.run(encoder.encode_documents(["Tides rise.", "Bees dance."])).shape
+        (2, 384)
     """
 
     def __init__(self, batch_size: int = EncoderSettings().batch_size) -> None:

@@ -68,6 +68,15 @@ class Gateway:
 
     Raises:
         ConfigError: ``settings.base_url`` is not set, and there is no ``chat``.
+
+    Example:
+        >>> from discorag.models.gateway import Gateway
+        >>> from discorag.models.protocol import Message, Request
+        >>> from discorag.settings import LlmSettings
+        >>> model = Gateway(LlmSettings(base_url=llm_url, model="any", cache=None))
+        >>> request = Request(stage="answer", messages=(Message(role="user", content="Why?"),), parse=str.upper)
+        >>> asyncio.run(model.complete(request)).value
+        'TIDES RISE TWICE A DAY.'
     """
 
     def __init__(self, settings: LlmSettings, *, base_wait_s: float = 0.5, chat: Chat | None = None) -> None:

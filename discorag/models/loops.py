@@ -21,6 +21,14 @@ class PerLoop(Generic[T]):
 
     Args:
         make: Makes the value; called in a thread, because clients read certificate files.
+
+    Example:
+        >>> from discorag.models.loops import PerLoop
+        >>> clients = PerLoop(list)
+        >>> async def twice():
+        ...     return await clients.get() is await clients.get()
+        >>> asyncio.run(twice())
+        True
     """
 
     def __init__(self, make: Callable[[], T]) -> None:

@@ -64,6 +64,15 @@ class OfflineChat:
 
     Raises:
         ConfigError: vLLM is not installed, or cannot load the model.
+
+    Example:
+        >>> from discorag.models.offline import OfflineChat
+        >>> from discorag.models.protocol import Message, Request
+        >>> from discorag.settings import LlmSettings
+        >>> chat = OfflineChat(LlmSettings(model="a/folder", context_tokens=2048), {})
+        >>> request = Request(stage="answer", messages=(Message(role="user", content="tides"),), parse=str)
+        >>> (asyncio.run(chat.send(request)).text, chat.stop())[0]
+        'About tides'
     """
 
     def __init__(self, settings: LlmSettings, engine: Mapping[str, Any]) -> None:
@@ -146,6 +155,15 @@ class OfflineModel(Gateway):
 
     Raises:
         ConfigError: ``settings`` name an endpoint too; else as `OfflineChat`.
+
+    Example:
+        >>> from discorag.models.offline import OfflineModel
+        >>> from discorag.models.protocol import Message, Request
+        >>> from discorag.settings import LlmSettings
+        >>> model = OfflineModel(LlmSettings(model="a/folder", context_tokens=2048, cache=None), dtype="bfloat16")
+        >>> request = Request(stage="answer", messages=(Message(role="user", content="tides"),), parse=str)
+        >>> (asyncio.run(model.complete(request)).text, model.stop())[0]
+        'About tides'
     """
 
     def __init__(self, settings: LlmSettings, **engine: Any) -> None:

@@ -56,7 +56,13 @@ class Template(Protocol):
 
 
 class Message(BaseModel):
-    """One turn of a conversation."""
+    """One turn of a conversation.
+
+    Example:
+        >>> from discorag.models.protocol import Message
+        >>> Message(role="user", content="Why do tides rise?").role
+        'user'
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -76,6 +82,12 @@ class Request(Generic[T]):
         max_tokens: Limit of the output.
         temperature: Sampling temperature.
         beam_width: Above 1 asks for beam search (vLLM); servers then ignore the schema.
+
+    Example:
+        >>> from discorag.models.protocol import Message, Request
+        >>> request = Request(stage="count", messages=(Message(role="user", content="How many moons?"),), parse=int)
+        >>> request.parse("1"), request.temperature
+        (1, 0.0)
     """
 
     stage: str
@@ -89,7 +101,15 @@ class Request(Generic[T]):
 
 @dataclass(frozen=True, kw_only=True)
 class Reply(Generic[T]):
-    """A checked output: ``text`` verbatim as the model wrote it, ``value`` as ``parse`` returned it."""
+    """A checked output: ``text`` verbatim as the model wrote it, ``value`` as ``parse`` returned it.
+
+    Example:
+        >>> from discorag.models.protocol import Message, Request
+        >>> request = Request(stage="count", messages=(Message(role="user", content="How many moons?"),), parse=int)
+        >>> reply = asyncio.run(says("1").complete(request))
+        >>> reply.text, reply.value, reply.usage.calls
+        ('1', 1, 1)
+    """
 
     text: str
     value: T

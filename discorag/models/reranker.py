@@ -103,6 +103,11 @@ class RerankerEndpoint:
         path: ``/rerank`` (Jina's and Cohere's form; vLLM has it too) or ``/score`` (vLLM's own).
         batch_size: Texts a request.
         timeout_s: Limit of one request.
+
+    Example:
+        >>> from discorag.models.reranker import RerankerEndpoint
+        >>> RerankerEndpoint("http://localhost:8002/v1", "bge-reranker-v2-m3").path
+        '/rerank'
     """
 
     base_url: str
@@ -140,6 +145,12 @@ class ServerReranker:
         base_wait_s: First wait before a retry, in seconds.
 
     Source: vLLM documentation, "Re-rank API" and "Score API".
+
+    Example:
+        >>> from discorag.models.reranker import RerankerEndpoint, ServerReranker
+        >>> reranker = ServerReranker(RerankerEndpoint(rerank_url, "bge-reranker-v2-m3"))
+        >>> asyncio.run(reranker.scores("Why?", ["short", "a longer text"]))
+        (5.0, 13.0)
     """
 
     def __init__(self, endpoint: RerankerEndpoint, *, retries: int = 3, base_wait_s: float = 0.5) -> None:
@@ -223,6 +234,13 @@ class MaxSimReranker:
         batch_size: Texts per forward pass.
 
     Source: late interaction of ColBERT (Khattab and Zaharia 2020), with an encoder that was not trained for it.
+
+    Example:
+        >>> from discorag.models.reranker import MaxSimReranker
+        >>> texts = ["The moon pulls the sea.", "Bees dance."]
+        >>> scores = asyncio.run(MaxSimReranker(minilm).scores("Why do tides rise?", texts))
+        >>> scores[0] > scores[1]
+        True
     """
 
     def __init__(self, encoder: PackagedEncoder, batch_size: int = 16) -> None:
@@ -289,6 +307,12 @@ class CrossEncoderReranker:
         batch_size: Pairs per forward pass.
 
     Source: HTSIR section "Reranking and Response Generation" names BGE-Reranker, which is one.
+
+    Example:
+        >>> from discorag.models.reranker import CrossEncoderReranker
+        >>> reranker = CrossEncoderReranker(str(cross_encoder))
+        >>> len(asyncio.run(reranker.scores("Why do tides rise?", ["The moon pulls the sea.", "Bees dance."])))
+        2
     """
 
     def __init__(self, model_name: str, batch_size: int = 16) -> None:

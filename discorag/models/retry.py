@@ -72,6 +72,14 @@ class Backoff:
     Args:
         retries: Further attempts after the first.
         base_wait_s: First wait in seconds; it doubles each time, plus up to as much again at random.
+
+    Example:
+        >>> from discorag.models.retry import Backoff
+        >>> outcomes = [None, "done"]
+        >>> async def flaky():
+        ...     return outcomes.pop(0).upper()
+        >>> asyncio.run(Backoff(base_wait_s=0.001).attempts(lambda error: isinstance(error, AttributeError))(flaky))
+        'DONE'
     """
 
     retries: int = 3

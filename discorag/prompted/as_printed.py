@@ -33,7 +33,15 @@ _PAIR = re.compile(r"CHUNK\[(\d+)\]\s*->\s*CHUNK\[(\d+)\]:\s*\{?(.+?)\}?\s*$")
 
 @dataclass(frozen=True, kw_only=True)
 class PaperTemplates:
-    """The prompt files of the paper's pipeline and of its baselines, by figure."""
+    """The prompt files of the paper's pipeline and of its baselines, by figure.
+
+    Example:
+        >>> from dataclasses import fields
+        >>> from discorag.prompted.as_printed import PaperTemplates
+        >>> figures = {field.name: prompt("paper-" + field.name.replace("_", "-")) for field in fields(PaperTemplates)}
+        >>> PaperTemplates(**figures).plan.meta.name
+        'paper-plan'
+    """
 
     graph: Template  # 11
     plan: Template  # 12
@@ -52,6 +60,13 @@ class PaperEngine:
 
     Raises:
         ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
+
+    Example:
+        >>> from discorag.prompted.as_printed import PaperEngine
+        >>> from discorag.prompted.engine import Sampling
+        >>> engine = PaperEngine(says("First the trial [1], then the review [2]."), paper_templates, Sampling())
+        >>> asyncio.run(engine.plan(case)).value.paragraph
+        'First the trial [1], then the review [2].'
     """
 
     model: LanguageModel

@@ -52,7 +52,14 @@ MAX_QUERIES = 10
 
 
 class Link(BaseModel):
-    """A connective that leads from chunk ``source`` to chunk ``target`` (chunk ids)."""
+    """A connective that leads from chunk ``source`` to chunk ``target`` (chunk ids).
+
+    Example:
+        >>> from discorag.prompted.baselines import Link
+        >>> link = Link(source="trial", target="review", marker="however")
+        >>> f"{link.source}; {link.marker}, {link.target}"
+        'trial; however, review'
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -63,7 +70,15 @@ class Link(BaseModel):
 
 @dataclass(frozen=True)
 class Hint:
-    """What a model plans before it has seen evidence: a plan and the queries to retrieve for it."""
+    """What a model plans before it has seen evidence: a plan and the queries to retrieve for it.
+
+    Example:
+        >>> from discorag.prompted.baselines import hint_of
+        >>> hint_of('''PLAN: Compare trials.
+        ... RETRIEVAL HINT:
+        ... - vitamin D trials''').queries
+        ('vitamin D trials',)
+    """
 
     plan: Plan
     queries: tuple[str, ...]
@@ -71,7 +86,14 @@ class Hint:
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan and the answer written after it, in one call."""
+    """A plan and the answer written after it, in one call.
+
+    Example:
+        >>> from discorag.prompted.baselines import planned_of
+        >>> planned_of('''PLAN: Compare trials.
+        ... ANSWER: They disagree.''').answer
+        'They disagree.'
+    """
 
     plan: Plan
     answer: str
@@ -83,6 +105,14 @@ class Baselines:
 
     Raises:
         ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
+
+    Example:
+        >>> from discorag.prompted.as_printed import PaperEngine
+        >>> from discorag.prompted.baselines import Baselines
+        >>> from discorag.prompted.engine import Sampling
+        >>> baselines = Baselines(PaperEngine(says("They disagree."), paper_templates, Sampling()))
+        >>> asyncio.run(baselines.full_context(case)).value
+        'They disagree.'
     """
 
     engine: PaperEngine

@@ -22,7 +22,13 @@ from discorag.types.graph import RhetoricalGraph
 
 @dataclass(frozen=True, kw_only=True)
 class Templates:
-    """The prompt files of the conversation."""
+    """The prompt files of the conversation.
+
+    Example:
+        >>> from discorag.prompted.conversation import messages_for
+        >>> [message.role for message in messages_for("plan", case, templates, structured=True)]
+        ['system', 'user']
+    """
 
     system: Template
     evidence: Template

@@ -20,7 +20,13 @@ from discorag.types.plan import Plan
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """How a language model is asked: temperature, beam width (1: none), and output limits in tokens."""
+    """How a language model is asked: temperature, beam width (1: none), and output limits in tokens.
+
+    Example:
+        >>> from discorag.prompted.engine import Sampling
+        >>> Sampling(temperature=0.7).plan_tokens
+        512
+    """
 
     temperature: float = 0.0
     beam_width: int = 1
@@ -35,6 +41,12 @@ class LlmEngine:
 
     Raises:
         ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
+
+    Example:
+        >>> from discorag.prompted.engine import LlmEngine
+        >>> engine = LlmEngine(says("State the finding of [1]. Then set [2] against it."), templates)
+        >>> asyncio.run(engine.plan(case)).value.paragraph
+        'State the finding of [1]. Then set [2] against it.'
     """
 
     model: LanguageModel

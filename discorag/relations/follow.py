@@ -29,6 +29,12 @@ class Wanted:
         name: What it asks for.
         between: Relations between chunks, read in either direction.
         inside: Relations in a chunk's tree.
+
+    Example:
+        >>> from discorag.relations.follow import wanted
+        >>> asked = wanted("Why do tides rise?")
+        >>> asked.name, sorted(map(str, asked.between))
+        ('cause', ['CAUSES', 'ENABLES', 'JUSTIFIES', 'MOTIVATES', 'PREVENTS', 'RESULTS_FROM'])
     """
 
     name: str

@@ -51,6 +51,13 @@ class Judgement:
         confidence: Of UNRELATED, the probability that no relation holds; of other labels, that one holds, times, where
             the direction is not stated, the probability that it holds this way. For claims at odds, their cosine.
         spans: The two sentences at odds, source's first; None for other relations.
+
+    Example:
+        >>> from discorag.relations.learned import Judgement
+        >>> from discorag.types.chunk_relations import ChunkRelation
+        >>> judgement = Judgement(0, 1, ChunkRelation.SUPPORTS, 0.9)
+        >>> judgement.turned.source, str(judgement.turned.relation)
+        (1, 'UNRELATED')
     """
 
     source: int
@@ -81,6 +88,12 @@ class LearnedGraphEngine:
 
     Raises:
         ConfigError: There are no packaged weights.
+
+    Example:
+        >>> from discorag.relations.learned import LearnedGraphEngine
+        >>> graph = asyncio.run(LearnedGraphEngine(encoder).relate(case)).value
+        >>> [(graph.number(edge.source), str(edge.relation), graph.number(edge.target)) for edge in graph.edges]
+        [(2, 'CONTRADICTS', 1)]
     """
 
     def __init__(self, encoder: Encoder, model: RelationModel | None = None) -> None:

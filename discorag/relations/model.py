@@ -45,6 +45,12 @@ class Predicted:
         related: Calibrated probability that a relation holds, shape (n,); the same for both orders.
         orientation: Probabilities that the first is the satellite, the second is, neither is; shape (n, 3).
         family: Probabilities of `FAMILIES`, shape (n, families).
+
+    Example:
+        >>> from discorag.relations.model import Predicted
+        >>> found = Predicted(related=np.array([0.8]), orientation=np.array([[0.7, 0.2, 0.1]]), family=np.zeros((1, 9)))
+        >>> ["first is the satellite", "second is", "neither is"][int(found.orientation[0].argmax())]
+        'first is the satellite'
     """
 
     related: Floats
@@ -59,6 +65,12 @@ class Inputs:
     Args:
         between: `pair_features` of the pairs, shape (n, f).
         full: The same with `Passage.alone` of the first and of the second, shape (n, f + 2 a).
+
+    Example:
+        >>> from discorag.relations.model import inputs_of
+        >>> inputs = inputs_of(passages, (np.array([0]), np.array([1])), same=np.array([False]))
+        >>> len(inputs.between), inputs.full.shape[1] > inputs.between.shape[1]
+        (1, True)
     """
 
     between: Floats
@@ -78,6 +90,12 @@ class RelationModel:
     Args:
         weights: For ``related``, ``orientation`` and ``family`` a matrix ``.weight`` of shape (2, outputs, inputs) and
             ``.bias``, (2, outputs); ``calibration``, slope and shift, (2, 2); ``thresholds``, (2,).
+
+    Example:
+        >>> from discorag.relations.model import load_model
+        >>> found = load_model().predict(passages, (np.array([0]), np.array([1])), same=np.array([False]))
+        >>> found.related.shape, bool(0 <= found.related[0] <= 1)
+        ((1,), True)
     """
 
     weights: Mapping[str, Floats]

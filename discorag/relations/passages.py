@@ -41,6 +41,13 @@ class Passage:
         document: Which document it is from.
         start: First character in the document.
         end: Behind its last character.
+
+    Example:
+        >>> from discorag.relations.passages import Passage
+        >>> vectors = asyncio.run(encoder.encode_documents(["In 1969 it landed.", "Apollo 11 did."]))
+        >>> passage = Passage(("In 1969 it landed.", "Apollo 11 did."), vectors, document="moon.md", start=0, end=33)
+        >>> passage.years, sorted(passage.numbers)
+        ((1969,), ['11', '1969'])
     """
 
     sentences: tuple[str, ...]

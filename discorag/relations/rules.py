@@ -30,7 +30,14 @@ def rule_engine(tools: Toolbox) -> RuleGraphEngine:
 
 @dataclass(frozen=True)
 class RuleGraphEngine:
-    """Infers the graph from the chunks' sentences. ``encoder`` gives their similarity."""
+    """Infers the graph from the chunks' sentences. ``encoder`` gives their similarity.
+
+    Example:
+        >>> from discorag.relations.rules import RuleGraphEngine
+        >>> graph = asyncio.run(RuleGraphEngine(encoder).relate(case)).value
+        >>> [(graph.number(edge.source), str(edge.relation), graph.number(edge.target)) for edge in graph.edges]
+        [(2, 'CONTRADICTS', 1)]
+    """
 
     encoder: Encoder
 

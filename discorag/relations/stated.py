@@ -40,7 +40,13 @@ class About(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Cue:
-    """Words by which a chunk says how it relates to what the sentence speaks of."""
+    """Words by which a chunk says how it relates to what the sentence speaks of.
+
+    Example:
+        >>> from discorag.relations.stated import cues_in
+        >>> [str(found.cue.relation) for found in cues_in("The dam prevents floods in the lower valley.")]
+        ['PREVENTS']
+    """
 
     relation: ChunkRelation
     pattern: re.Pattern[str]
@@ -184,7 +190,13 @@ _AT_START = 5  # characters: a cue here governs its clause up to the comma
 
 @dataclass(frozen=True)
 class Found:
-    """A cue in a sentence, and the stems of the part that speaks of the other chunk."""
+    """A cue in a sentence, and the stems of the part that speaks of the other chunk.
+
+    Example:
+        >>> from discorag.relations.stated import cues_in
+        >>> [sorted(found.about) for found in cues_in("The dam prevents floods in the lower valley.")]
+        [['flood', 'valle']]
+    """
 
     cue: Cue
     about: frozenset[str]
@@ -206,7 +218,15 @@ def _about(cue: Cue, sentence: str, match: re.Match[str]) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Stated:
-    """A relation that the source's words state, and what share of them speaks of the target."""
+    """A relation that the source's words state, and what share of them speaks of the target.
+
+    Example:
+        >>> from discorag.relations.stated import stated
+        >>> from discorag.claims.effects import stems
+        >>> found = stated(["The dam prevents floods in the valley."], [stems("Floods filled the valley.")])
+        >>> str(found.relation), found.share
+        ('PREVENTS', 1.0)
+    """
 
     relation: ChunkRelation
     share: float

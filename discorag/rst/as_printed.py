@@ -200,6 +200,13 @@ class PaperParser:
         max_tokens: Output limit of a call.
         temperature: Sampling temperature.
         beam_width: 3 in the paper.
+
+    Example:
+        >>> from discorag.rst.as_printed import PaperParser, drawn
+        >>> short = sample_of("tides.md", ["The moon pulls the sea."]).chunks[0]
+        >>> parser = PaperParser(says(drawn(short)), prompt("paper-tree"))
+        >>> asyncio.run(parser.parse(short)).tree == short.tree
+        True
     """
 
     def __init__(

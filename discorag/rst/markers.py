@@ -26,7 +26,13 @@ class Reach(IntEnum):
 
 @dataclass(frozen=True)
 class Marker:
-    """What a marker says about the cut before it."""
+    """What a marker says about the cut before it.
+
+    Example:
+        >>> from discorag.rst.markers import opening
+        >>> str(opening("However, the sun hinders.").relation), opening("The sun hinders.")
+        ('CONTRAST', None)
+    """
 
     relation: Relation
     nuclearity: Nuclearity

@@ -15,7 +15,14 @@ from discorag.types.usage import Usage
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedTree:
-    """A chunk's tree in document offsets; ``usage`` and ``prompt_hash`` stay empty where no model was called."""
+    """A chunk's tree in document offsets; ``usage`` and ``prompt_hash`` stay empty where no model was called.
+
+    Example:
+        >>> from discorag.rst.rules import RuleParser
+        >>> parsed = asyncio.run(RuleParser().parse(chunk))
+        >>> len(parsed.tree.edus), parsed.usage.calls
+        (6, 0)
+    """
 
     tree: RstTree
     usage: Usage = field(default_factory=Usage)
@@ -52,6 +59,11 @@ class Limits:
         temperature: Of sampling.
         max_tokens: Of its reply.
         beam_width: Of beam search; 3 in Disco-RAG section 4.
+
+    Example:
+        >>> from discorag.rst.parser import Limits
+        >>> Limits(beam_width=1)
+        Limits(temperature=0.0, max_tokens=2048, beam_width=1)
     """
 
     temperature: float = 0.0

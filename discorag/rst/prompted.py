@@ -60,6 +60,15 @@ class LlmParser:
         template: Prompt with the variables ``relations`` and ``chunk``.
         max_tokens: Limit of the reply; a 256-token chunk in 30 EDUs takes about 1,400.
         temperature: Sampling temperature.
+
+    Example:
+        >>> from discorag.rst.prompted import LlmParser
+        >>> reply = '{"edus": ["Tides rise,", "then they fall."], "nodes": [{"left": [1, 1], "right": [2, 2], '
+        >>> reply += '"relation": "SEQUENCE", "nuclearity": "NN"}]}'
+        >>> short = sample_of("tides.md", ["Tides rise, then they fall."]).chunks[0]
+        >>> tree = asyncio.run(LlmParser(says(reply), prompt("tree")).parse(short)).tree
+        >>> [short.slice(edu) for edu in tree.edus]
+        ['Tides rise,', 'then they fall.']
     """
 
     def __init__(

@@ -54,7 +54,14 @@ class _Gap:
 
 
 class RuleParser:
-    """The local engine's parser: deterministic, n log n in the number of sentences, no model."""
+    """The local engine's parser: deterministic, n log n in the number of sentences, no model.
+
+    Example:
+        >>> from discorag.rst.rules import RuleParser
+        >>> tree = asyncio.run(RuleParser().parse(chunk)).tree
+        >>> [str(split.relation) for split in tree.splits]
+        ['JOINT', 'BACKGROUND', 'RESULT', 'BACKGROUND', 'CONTRAST']
+    """
 
     name = "rules"
     version = VERSION
@@ -74,7 +81,14 @@ def rule_parser(_tools: Toolbox, _limits: Limits) -> RuleParser:
 
 
 class RightBranchingParser:
-    """A control: every sentence elaborated by all that follows, so that the first ones are the most nuclear."""
+    """A control: every sentence elaborated by all that follows, so that the first ones are the most nuclear.
+
+    Example:
+        >>> from discorag.rst.rules import RightBranchingParser
+        >>> tree = asyncio.run(RightBranchingParser().parse(chunk)).tree
+        >>> [(split.start, split.mid, split.end) for split in tree.splits]
+        [(0, 1, 6), (1, 2, 6), (2, 3, 6), (3, 4, 6), (4, 5, 6)]
+    """
 
     name = "right-branching"
     version = "right-branching-1"

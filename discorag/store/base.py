@@ -43,6 +43,14 @@ class ShardStore:
         dimension: Length d of a vector.
         resources: What to release on closing; taken over when the store is made.
         catalogue: What is live; by default in memory, for shards that nothing else writes to.
+
+    Example:
+        >>> piece = sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."])
+        >>> store.put(piece.scope, piece.document, piece.manifest, piece.chunks, piece.vectors)
+        >>> [chunk.text for chunk in store.chunks_of(piece.scope, piece.doc_id)]
+        ['The moon pulls the sea.', 'Tides rise.']
+        >>> store.delete(piece.scope, piece.doc_id), store.manifests(piece.scope)
+        (True, [])
     """
 
     def __init__(

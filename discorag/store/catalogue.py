@@ -70,6 +70,13 @@ class OwnedCatalogue:
 
     Nothing is ever hidden but what was written or replaced since opening: chunks and nodes that a crash left without an
     entry are deleted on opening.
+
+    Example:
+        >>> from discorag.store.catalogue import OwnedCatalogue
+        >>> piece = sample_of("tides.md", ["Tides rise."])
+        >>> piece.put_in(store)
+        >>> [entry.manifest.uri for entry in OwnedCatalogue(*shards).entries(piece.scope)]
+        ['tides.md']
     """
 
     def __init__(self, docs: Shard, nodes: Shard) -> None:

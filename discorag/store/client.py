@@ -59,6 +59,14 @@ class QdrantStore(ShardStore):
     Raises:
         EncoderMismatchError: The collections were filled by another encoder; nothing was changed.
         StoreError: The collections are not a store's.
+
+    Example:
+        >>> from qdrant_client import QdrantClient
+        >>> from discorag.store.client import QdrantStore
+        >>> with QdrantStore(QdrantClient(":memory:"), dimension=8, encoder_version="example") as store:
+        ...     sample_of("tides.md", ["Tides rise."]).put_in(store)
+        ...     print([manifest.uri for manifest in store.manifests(sample_of("", ["?"]).scope)])
+        ['tides.md']
     """
 
     def __init__(self, client: QdrantClient, *, dimension: int, encoder_version: str) -> None:
@@ -86,6 +94,14 @@ class ServerStore(ShardStore):
         ConfigError: ``url`` or ``api_key`` cannot be such.
         EncoderMismatchError: The collections were filled by another encoder; nothing was changed.
         StoreError: The server does not answer, or refuses; or the collections are not a store's.
+
+    Example:
+        >>> from discorag.store.client import ServerStore
+        >>> piece = sample_of("tides.md", ["Tides rise."])
+        >>> with ServerStore(qdrant_url, prefix="docs-", dimension=8, encoder_version="example") as store:
+        ...     piece.put_in(store)
+        ...     print([manifest.uri for manifest in store.manifests(piece.scope)])
+        ['tides.md']
     """
 
     def __init__(
@@ -130,6 +146,17 @@ class ClientPoints:
         wire: Around every call.
         sparse: Whether its points have BM25 vectors, and may be nodes.
         local: In memory every search is exact, and the client warns of asking for it.
+
+    Example:
+        >>> from qdrant_client import QdrantClient
+        >>> from discorag.store.client import ClientPoints
+        >>> from discorag.store.identity import Identity
+        >>> from discorag.store.shard import Where
+        >>> from discorag.store.wire import Wire
+        >>> of = Identity(encoder_version="example", dimension=8)
+        >>> points = ClientPoints(QdrantClient(":memory:"), "docs", of, Wire(":memory:"), sparse=False, local=True)
+        >>> points.scroll(Where(), ["uri"])
+        []
     """
 
     def __init__(

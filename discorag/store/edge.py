@@ -47,6 +47,15 @@ class EdgeStore(ShardStore):
         StoreLockedError: Another process, or another store of this one, has it open.
         EncoderMismatchError: It was filled by another encoder; nothing was changed.
         StoreError: The folder cannot be made, is damaged, or holds something else.
+
+    Example:
+        >>> from discorag.store.edge import EdgeStore
+        >>> piece = sample_of("tides.md", ["Tides rise."])
+        >>> with EdgeStore(tmp_path / "store", dimension=8, encoder_version="example") as store:
+        ...     piece.put_in(store)
+        >>> with EdgeStore(tmp_path / "store", dimension=8, encoder_version="example") as again:
+        ...     print([manifest.uri for manifest in again.manifests(piece.scope)])
+        ['tides.md']
     """
 
     def __init__(self, path: Path, *, dimension: int, encoder_version: str) -> None:
@@ -75,6 +84,15 @@ class EdgePoints:
         dimension: Length d of a vector.
         sparse: Whether its points have a BM25 vector.
         lock: File descriptor of the store's lock, which a process that indexes the shard holds as well.
+
+    Example:
+        >>> from contextlib import closing
+        >>> from discorag.store.edge import EdgePoints
+        >>> from discorag.store.lock import owned
+        >>> from discorag.store.shard import Where
+        >>> with owned(tmp_path) as lock, closing(EdgePoints(tmp_path / "docs", 8, sparse=False, lock=lock)) as shard:
+        ...     print(shard.scroll(Where(), ["uri"]))
+        []
     """
 
     def __init__(self, folder: Path, dimension: int, *, sparse: bool, lock: int) -> None:

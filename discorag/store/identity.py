@@ -14,7 +14,15 @@ FILE = "store.json"
 
 
 class Identity(BaseModel):
-    """Format of the store, the encoder that made its vectors, and their length."""
+    """Format of the store, the encoder that made its vectors, and their length.
+
+    Example:
+        >>> from discorag.store.identity import Identity
+        >>> mine = Identity(encoder_version="minilm", dimension=384)
+        >>> mine.claim(tmp_path)
+        >>> [path.name for path in tmp_path.iterdir()]
+        ['store.json']
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -37,6 +37,14 @@ class Shape:
         child_ends: Children of the inner nodes up to and with each, after a 0, shape (inner + 1,).
         children: Of all inner nodes, one after another, shape (edges,).
         below: The leaves below every inner node.
+
+    Example:
+        >>> from discorag.store.outline import Shape
+        >>> shape = Shape.of(tree)
+        >>> shape.leaves, shape.inner, shape.node(shape.leaves).children
+        (2, 2, (1,))
+        >>> Shape.unpacked(shape.packed()).words.tolist() == shape.words.tolist()
+        True
     """
 
     words: Ints
@@ -125,6 +133,14 @@ class Outline:
         lengths: Where the vector of every inner node is the mean of the unit vectors of the leaves below it, brought
             to length 1: the length of their sum, shape (inner,). None where it is not.
         key: Names this state of the tree in the store; empty where it is not stored.
+
+    Example:
+        >>> from discorag.store.outline import Outline
+        >>> from discorag.trees.vectors import node_vectors
+        >>> outline = Outline.of(tree, asyncio.run(node_vectors(tree, encoder, "mean")))
+        >>> leaves = asyncio.run(encoder.encode_documents([node.text for node in tree.nodes[: tree.leaves]]))
+        >>> int(outline.cosines(leaves @ leaves[0]).argmax())
+        0
     """
 
     FIELDS: ClassVar = ("shape", "terms", "lengths")
@@ -179,7 +195,14 @@ class Outline:
 
 
 class LazyTree(RetrievalTree):
-    """A tree whose nodes are made when they are asked for; what is in arrays already is not made of nodes again."""
+    """A tree whose nodes are made when they are asked for; what is in arrays already is not made of nodes again.
+
+    Example:
+        >>> from discorag.store.outline import LazyTree, Shape
+        >>> lazy = LazyTree.made("headings", Shape.of(tree), tree.nodes.__getitem__)
+        >>> lazy.nodes[0].text, lazy.roots == tree.roots
+        ('The moon pulls the sea. Therefore tides rise twice a day.', True)
+    """
 
     _shape: Shape = PrivateAttr()
 

@@ -34,6 +34,11 @@ class TreePart:
         version: What its builder said.
         nodes: Number of nodes.
         layout: Which payloads its nodes have; a tree of another than `LAYOUT` is as good as not stored.
+
+    Example:
+        >>> from discorag.store.payload import TreePart
+        >>> TreePart(key="k", version="headings-1", nodes=3).layout
+        1
     """
 
     key: str
@@ -47,7 +52,15 @@ _TREES = TypeAdapter(dict[str, TreePart])
 
 @dataclass(frozen=True)
 class Entry:
-    """What is live of a document: its manifest, and its trees by builder."""
+    """What is live of a document: its manifest, and its trees by builder.
+
+    Example:
+        >>> from discorag.store.payload import Entry, TreePart
+        >>> from discorag.store.shard import NODES
+        >>> entry = Entry(sample_of("tides.md", ["Tides rise."]).manifest, {"headings": TreePart("k", "headings-1", 3)})
+        >>> entry.versions[NODES]
+        {'k'}
+    """
 
     manifest: Manifest
     trees: Mapping[str, TreePart] = field(default_factory=dict[str, TreePart])

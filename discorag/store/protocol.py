@@ -30,6 +30,13 @@ class Manifest(BaseModel):
         fingerprint: Content and versions together (`discorag.types.ids.fingerprint`); stored with every chunk too.
         versions: Stage name -> version that made what is stored.
         chunks: Number of chunks.
+
+    Example:
+        >>> piece = sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."])
+        >>> piece.put_in(store)
+        >>> manifest = store.manifest(piece.scope, piece.doc_id)
+        >>> manifest.uri, manifest.chunks, manifest.versions
+        ('tides.md', 2, {'encoder': 'test-encoder/1'})
     """
 
     model_config = ConfigDict(frozen=True)
@@ -48,6 +55,14 @@ class Hit:
     """A retrieved chunk id with its score (cosine, or the fused RRF score): higher is better.
 
     No pydantic model: a hybrid search makes hundreds of them on the way to its ten.
+
+    Example:
+        >>> from discorag.store.protocol import SearchQuery
+        >>> piece = sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."])
+        >>> piece.put_in(store)
+        >>> hit = store.search(piece.scope, SearchQuery(vector=piece.vectors[1], top_k=1))[0]
+        >>> hit.chunk_id == piece.ids[1], round(hit.score, 3)
+        (True, 1.0)
     """
 
     chunk_id: str
@@ -63,6 +78,14 @@ class SearchQuery(BaseModel):
         retrieval: ``dense``, or ``hybrid``: dense and BM25 fused by reciprocal ranks, k = 60.
         top_k: Number of hits wanted, at least 1.
         filters: Metadata key -> accepted values; all keys must match. ``doc_id`` filters by document.
+
+    Example:
+        >>> from discorag.store.protocol import SearchQuery
+        >>> piece = sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."])
+        >>> piece.put_in(store)
+        >>> query = SearchQuery(vector=piece.vectors[0], text="Do tides rise?", retrieval="hybrid", top_k=1)
+        >>> store.search(piece.scope, query)[0].chunk_id in piece.ids
+        True
     """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)

@@ -25,7 +25,13 @@ BATCH = 256
 
 @dataclass(frozen=True)
 class Space:
-    """Names of the vectors of one kind of points: a search for chunks meets, ranks and counts no nodes."""
+    """Names of the vectors of one kind of points: a search for chunks meets, ranks and counts no nodes.
+
+    Example:
+        >>> from discorag.store.shard import CHUNKS, NODES
+        >>> CHUNKS.dense, NODES.dense
+        ('dense', 'node_dense')
+    """
 
     dense: str
     bm25: str
@@ -39,7 +45,13 @@ NODES = Space("node_dense", "node_bm25")
 
 @dataclass(frozen=True)
 class Where:
-    """A filter over keyword fields: a point has one of the values of every pair in ``each``, and none in ``none``."""
+    """A filter over keyword fields: a point has one of the values of every pair in ``each``, and none in ``none``.
+
+    Example:
+        >>> from discorag.store.shard import Where
+        >>> Where().also(("tenant", ("ann",))).without(("v1",))
+        Where(each=(('tenant', ('ann',)),), none=(('version', ('v1',)),))
+    """
 
     each: tuple[tuple[str, tuple[str, ...]], ...] = ()
     none: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -55,7 +67,14 @@ class Where:
 
 @dataclass(frozen=True)
 class Point:
-    """What is stored under one id. ``dense`` has shape (d,); ``sparse`` is None where there is no BM25."""
+    """What is stored under one id. ``dense`` has shape (d,); ``sparse`` is None where there is no BM25.
+
+    Example:
+        >>> from discorag.store.shard import Point
+        >>> point = Point("id", np.ones(8, dtype=np.float32), {"tenant": "ann"})
+        >>> point.space.dense, point.sparse
+        ('dense', None)
+    """
 
     id: str
     dense: Vectors

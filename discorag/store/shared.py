@@ -30,6 +30,11 @@ class State:
         version: The live version of its chunks.
         revision: Name of the publication: the same versions published again are another state.
         since: When this process had first seen it, in seconds of the monotonic clock.
+
+    Example:
+        >>> from discorag.store.shared import State
+        >>> State(frozenset({"v1"}), "first", since=0.0) == State(frozenset({"v1"}), "second", since=0.0)
+        False
     """
 
     version: str
@@ -47,6 +52,13 @@ class SharedCatalogue:
 
     Document frequencies of BM25 count hidden chunks that a search did not meet: those of a document that is just being
     replaced.
+
+    Example:
+        >>> from discorag.store.shared import SharedCatalogue
+        >>> piece = sample_of("tides.md", ["Tides rise."])
+        >>> piece.put_in(store)
+        >>> [entry.manifest.uri for entry in SharedCatalogue(*shards).entries(piece.scope)]
+        ['tides.md']
     """
 
     def __init__(self, docs: Shard, nodes: VersionedShard) -> None:

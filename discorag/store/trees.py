@@ -41,6 +41,13 @@ class Trees:
         nodes: Shard of the chunks and nodes.
         catalogue: What is live.
         dimension: Length d of a vector.
+
+    Example:
+        >>> from discorag.store.catalogue import OwnedCatalogue
+        >>> from discorag.store.trees import Trees
+        >>> docs, nodes = shards
+        >>> Trees(nodes, OwnedCatalogue(docs, nodes), dimension=8).versions(scope, "headings")
+        {}
     """
 
     def __init__(self, nodes: Shard, catalogue: Catalogue, dimension: int) -> None:

@@ -31,6 +31,11 @@ class Wire:
 
     Args:
         url: The server, as the user named it.
+
+    Example:
+        >>> from discorag.store.wire import Wire
+        >>> Wire("http://localhost:6333")(divmod, 7, 2)
+        (3, 1)
     """
 
     def __init__(self, url: str) -> None:

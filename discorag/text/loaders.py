@@ -42,7 +42,13 @@ _MAX_FRONT_MATTER = 65_536
 
 @dataclass(frozen=True)
 class Source:
-    """A file to read; ``uri`` is its POSIX path relative to the folder that was given, or its name."""
+    """A file to read; ``uri`` is its POSIX path relative to the folder that was given, or its name.
+
+    Example:
+        >>> from discorag.text.loaders import Source, load
+        >>> load(Source(notes / "trial.md", "trial.md"), max_bytes=1000).title
+        'trial'
+    """
 
     path: Path
     uri: str
@@ -50,7 +56,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file that is not read, and why."""
+    """A file that is not read, and why.
+
+    Example:
+        >>> from discorag.text.loaders import find_files
+        >>> _ = (notes / "tune.mp3").write_bytes(b"")
+        >>> [skipped.uri for skipped in find_files(notes).skipped]
+        ['tune.mp3']
+    """
 
     uri: str
     reason: str
@@ -58,7 +71,13 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Found:
-    """What a path holds: files to read and files left aside, each sorted by uri."""
+    """What a path holds: files to read and files left aside, each sorted by uri.
+
+    Example:
+        >>> from discorag.text.loaders import find_files
+        >>> [source.uri for source in find_files(notes).sources]
+        ['review.md', 'trial.md']
+    """
 
     sources: tuple[Source, ...]
     skipped: tuple[Skipped, ...] = ()

@@ -30,6 +30,11 @@ class Block:
         level: 1 to 6 for a Markdown heading, else 0.
         heading: A heading's text without markup, at most 200 characters.
         by_line: Whether each line stands for itself (code, tables).
+
+    Example:
+        >>> from discorag.text.structure import blocks
+        >>> [(block.level, block.span.of(document.text)[:12]) for block in blocks(document)]
+        [(1, '# Tides'), (0, 'The moon pul'), (2, '## Spring ti'), (0, 'At full moon')]
     """
 
     span: Span

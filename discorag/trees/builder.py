@@ -15,7 +15,14 @@ from discorag.types.usage import Usage
 
 @dataclass(frozen=True)
 class Source:
-    """A document as builders see it: its canonical text, and its sections, paragraphs and sentences."""
+    """A document as builders see it: its canonical text, and its sections, paragraphs and sentences.
+
+    Example:
+        >>> from discorag.text.headings import build_hierarchy
+        >>> from discorag.trees.builder import Source
+        >>> Source(document, build_hierarchy(document)).hierarchy.nodes[0].kind.value
+        'document'
+    """
 
     document: Document
     hierarchy: Hierarchy
@@ -29,6 +36,12 @@ class Built:
         tree: The nodes.
         usage: Tokens of the language model, if one was asked.
         failures: What a model could not do; the node then has extractive text instead, and the build went on.
+
+    Example:
+        >>> from discorag.trees.builders.flat import FlatSentenceBuilder
+        >>> built = asyncio.run(FlatSentenceBuilder().build(source))
+        >>> built.tree.leaves, built.usage.calls, built.failures
+        (6, 0, ())
     """
 
     tree: RetrievalTree
@@ -56,7 +69,14 @@ class Builder(Protocol):
 
 @dataclass(frozen=True)
 class Summary:
-    """A text that stands for others; ``failure`` says why a model's was replaced by an extractive one."""
+    """A text that stands for others; ``failure`` says why a model's was replaced by an extractive one.
+
+    Example:
+        >>> from discorag.trees.summarise import ExtractiveSummariser
+        >>> summary = asyncio.run(ExtractiveSummariser().summarise(["Tides rise.", "They fall."], words=4))
+        >>> summary.text, summary.failure
+        ('Tides rise. They fall.', '')
+    """
 
     text: str
     usage: Usage = field(default_factory=Usage)

@@ -23,6 +23,12 @@ class Forest:
 
     Args:
         trees: Document id -> its tree, in the order in which the documents are read; at least one.
+
+    Example:
+        >>> from discorag.trees.forest import Forest
+        >>> forest = Forest({"a": tree, "b": tree})
+        >>> forest.tree.leaves, forest.number(1, 0), forest.owners.tolist()
+        (4, 2, [0, 0, 1, 1])
     """
 
     def __init__(self, trees: Mapping[str, RetrievalTree]) -> None:

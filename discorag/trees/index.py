@@ -54,6 +54,11 @@ class Effort:
         reused: Parses that were known from earlier builds: of a changed document, all but the changed paragraphs'.
         usage: Tokens of the language model.
         failures: What a model could not do; extractive text stands there.
+
+    Example:
+        >>> from discorag.trees.index import Effort
+        >>> Effort(built=2, parsed=5).reused
+        0
     """
 
     built: int = 0
@@ -72,6 +77,16 @@ class TreeIndex:
         encoder: Of nodes and questions.
         builder: Makes the trees.
         vectors: Of inner nodes: their texts', or the mean of the leaves below.
+
+    Example:
+        >>> from discorag.trees.builders.headings import HeadingBuilder
+        >>> from discorag.trees.index import TreeIndex
+        >>> _ = rag.ingest(notes, parser="rules")
+        >>> doc_ids = [manifest.doc_id for manifest in rag.documents()]
+        >>> index = TreeIndex(rag.resources.store, rag.scope(), encoder, HeadingBuilder(encoder.tokens), "mean")
+        >>> asyncio.run(index.ensure(doc_ids))
+        >>> index.effort.built, asyncio.run(index.tree(doc_ids[0])).leaves
+        (2, 1)
     """
 
     def __init__(

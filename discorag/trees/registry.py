@@ -30,6 +30,13 @@ class TreeTools:
         box: The running pipeline's parts.
         parser: Joins sentences and paragraphs to trees.
         parses: The last parses, by a digest of their texts.
+
+    Example:
+        >>> from discorag.rst.rules import RuleParser
+        >>> from discorag.trees.registry import RETRIEVERS, TreeTools
+        >>> tools = TreeTools(rag.resources, RuleParser(), parses={})
+        >>> RETRIEVERS["rdr2"].build(tools).name
+        'headings'
     """
 
     box: Toolbox
@@ -47,6 +54,15 @@ class Asked:
         words: Budget of evidence.
         reranker: For HTSIR.
         router: For RDR².
+
+    Example:
+        >>> from discorag.trees.forest import Forest
+        >>> from discorag.trees.registry import RETRIEVERS, Asked
+        >>> from discorag.trees.scores import Scores
+        >>> scores = Scores(Forest({"tides": tree}), np.arange(4.0), tree.words)
+        >>> asked = Asked("Why do tides rise?", scores, words=10, reranker=rag.resources.reranker, router=None)
+        >>> asyncio.run(RETRIEVERS["sentences"].choose(asked)).nodes
+        (1,)
     """
 
     question: str
@@ -58,7 +74,14 @@ class Asked:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Nodes whose text is evidence, best first where their order says so; and what choosing took."""
+    """Nodes whose text is evidence, best first where their order says so; and what choosing took.
+
+    Example:
+        >>> from discorag.trees.registry import Chosen
+        >>> chosen = Chosen(nodes=[2, 0])
+        >>> chosen.nodes, chosen.failures
+        ([2, 0], ())
+    """
 
     nodes: Sequence[int]
     usage: Usage = field(default_factory=Usage)
@@ -79,6 +102,11 @@ class TreeRetriever:
         vectors: How inner nodes are encoded.
         summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
         reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
+
+    Example:
+        >>> from discorag.trees.registry import RETRIEVERS
+        >>> RETRIEVERS["discourse"].builder, RETRIEVERS["raptor"].vectors
+        ('discourse', 'text')
     """
 
     builder: str

@@ -23,6 +23,15 @@ class Scores:
         forest: The trees.
         nodes: Of every node of ``forest.tree``, higher is better, on whatever scale; shape (nodes,).
         words: Words of every node's text, shape (nodes,).
+
+    Example:
+        >>> from discorag.trees.forest import Forest
+        >>> from discorag.trees.index import evidence_of
+        >>> from discorag.trees.scores import Scores
+        >>> forest = Forest({"tides": tree})
+        >>> scores = Scores(forest, np.zeros(len(tree.nodes)), forest.words)
+        >>> list(evidence_of(scores, [1, 0], words=100))
+        ['tides']
     """
 
     forest: Forest

@@ -26,6 +26,12 @@ class ExtractiveSummariser:
         parser: Joins their sentences.
 
     Source: Marcu (2000), "The Theory and Practice of Discourse Parsing and Summarization".
+
+    Example:
+        >>> from discorag.trees.summarise import ExtractiveSummariser
+        >>> texts = ["The moon pulls the sea.", "For example, tides rise twice a day."]
+        >>> asyncio.run(ExtractiveSummariser().summarise(texts, words=6)).text
+        'The moon pulls the sea.'
     """
 
     def __init__(self, parser: UnitParser | None = None) -> None:
@@ -67,6 +73,12 @@ class LlmSummariser:
         input_words: What one prompt may hold.
 
     Source: DISRetrieval eq. 2 and appendix D (the prompt, here in other words); RAPTOR section 3.
+
+    Example:
+        >>> from discorag.trees.summarise import ExtractiveSummariser, LlmSummariser
+        >>> summariser = LlmSummariser(says("Tides follow the moon."), prompt("summary"), ExtractiveSummariser())
+        >>> asyncio.run(summariser.summarise(["The moon pulls the sea.", "Tides rise."], words=6)).text
+        'Tides follow the moon.'
     """
 
     def __init__(

@@ -13,6 +13,13 @@ class EvidenceSpan(BaseModel, frozen=True):
     """A stretch of a source: ``text`` equals the document's canonical text at ``span``.
 
     ``page`` is the one-based page on which it starts, None where the source has no pages.
+
+    Example:
+        >>> from discorag.types.answer import EvidenceSpan
+        >>> from discorag.types.span import Span
+        >>> span = Span(start=9, end=32)
+        >>> EvidenceSpan(chunk_id="c1", doc_id="d1", title="Tides", span=span, text=span.of(document.text)).text
+        'The moon pulls the sea.'
     """
 
     chunk_id: str
@@ -27,6 +34,11 @@ class AnswerSentence(BaseModel):
     """One sentence of the answer. Without evidence it is unsupported; ``reason`` then says what is missing.
 
     ``step`` is the index of the plan step that it carries out, None where no step matches.
+
+    Example:
+        >>> from discorag.types.answer import AnswerSentence
+        >>> AnswerSentence(text="The moon is cheese.", reason="no source says so").supported
+        False
     """
 
     model_config = ConfigDict(frozen=True)
@@ -43,7 +55,16 @@ class AnswerSentence(BaseModel):
 
 
 class Disagreement(BaseModel):
-    """Two sources at odds, with the sentence of each that shows it."""
+    """Two sources at odds, with the sentence of each that shows it.
+
+    Example:
+        >>> from discorag.types.answer import Disagreement, EvidenceSpan
+        >>> from discorag.types.chunk_relations import ChunkRelation
+        >>> a, b = (EvidenceSpan.model_validate(chunk.model_dump() | {"chunk_id": chunk.id}) for chunk in case.chunks)
+        >>> found = Disagreement(relation=ChunkRelation.CONTRADICTS, a=a, b=b)
+        >>> f"{found.a.title} {found.relation} {found.b.title}"
+        'trial.md CONTRADICTS review.md'
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -53,7 +74,14 @@ class Disagreement(BaseModel):
 
 
 class Answer(BaseModel):
-    """A verified answer."""
+    """A verified answer.
+
+    Example:
+        >>> from discorag.types.answer import Answer, AnswerSentence
+        >>> answer = Answer(query="Why?", sentences=(AnswerSentence(text="The moon pulls.", reason="unsupported"),))
+        >>> answer.text, len(answer.unsupported)
+        ('The moon pulls.', 1)
+    """
 
     model_config = ConfigDict(frozen=True)
 

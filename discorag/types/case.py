@@ -31,6 +31,12 @@ class Case:
         plan: The plan; likewise.
         turns: What a language model wrote in earlier turns, verbatim, by stage (``graph``, ``plan``).
         known: What stages computed of which chunks, by name, so that the next one need not.
+
+    Example:
+        >>> from discorag.types.case import Case
+        >>> case = Case(query="Why do tides rise?", chunks=(chunk,))
+        >>> case.number(chunk.id), case.graph
+        (1, None)
     """
 
     query: str
@@ -48,7 +54,15 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome(Generic[T_co]):
-    """What an engine made: the value, the verbatim text of a language model's turn, and what it cost."""
+    """What an engine made: the value, the verbatim text of a language model's turn, and what it cost.
+
+    Example:
+        >>> from discorag.types.case import Outcome
+        >>> from discorag.types.usage import Usage
+        >>> outcome = Outcome(value="Tides rise [1].", usage=Usage(tokens_in=40, tokens_out=5, calls=1))
+        >>> outcome.value, outcome.usage.total
+        ('Tides rise [1].', 45)
+    """
 
     value: T_co
     text: str = ""

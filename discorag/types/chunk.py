@@ -29,6 +29,14 @@ class Chunk(BaseModel):
         columns: Header row of the table that it begins in the middle of; empty for other chunks.
         tree: Its RST tree in document offsets; None until parsed.
         metadata: The document's metadata, for filters.
+
+    Example:
+        >>> chunk.headings, len(chunk.sentences)
+        (('Tides',), 6)
+        >>> chunk.slice(chunk.sentences[1])
+        'The moon pulls the sea.'
+        >>> document.text[chunk.span.start : chunk.span.end] == chunk.text
+        True
     """
 
     model_config = ConfigDict(frozen=True)

@@ -15,6 +15,11 @@ class Scope(BaseModel):
     Args:
         tenant: Owner; documents of one tenant never appear to another.
         corpus: A named set of documents of that tenant.
+
+    Example:
+        >>> from discorag.types.document import Scope
+        >>> Scope(tenant="ann", corpus="papers")
+        Scope(tenant='ann', corpus='papers')
     """
 
     model_config = ConfigDict(frozen=True)
@@ -33,6 +38,12 @@ class Document(BaseModel):
         media_type: ``text/plain`` or ``text/markdown``: what ``text`` is, whatever the file was.
         metadata: What the user may filter on.
         pages: Where each page of a paged source (PDF) starts in ``text``, ascending from 0; empty for others.
+
+    Example:
+        >>> from discorag.types.document import Document, Scope
+        >>> document = Document(uri="tides.md", title="Tides", text="Tides rise. They fall.", pages=(0, 12))
+        >>> document.page_at(14), document.id_in(Scope()) == document.id_in(Scope(tenant="ann"))
+        (2, False)
     """
 
     model_config = ConfigDict(frozen=True)

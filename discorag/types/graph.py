@@ -14,6 +14,12 @@ class Edge(BaseModel):
 
     ``source_span`` and ``target_span`` are the sentences that carry it, in document offsets, where the engine knows;
     ``confidence`` is from 0 to 1, where the engine gives one.
+
+    Example:
+        >>> from discorag.types.chunk_relations import ChunkRelation
+        >>> from discorag.types.graph import Edge
+        >>> Edge(source="c1", target="c2", relation=ChunkRelation.CONTRADICTS).disagrees
+        True
     """
 
     model_config = ConfigDict(frozen=True)
@@ -37,6 +43,14 @@ class RhetoricalGraph(BaseModel):
     Raises:
         InvariantError: A chunk appears twice, an edge leaves the chunk list, joins a chunk to itself, repeats a pair,
             or is labelled UNRELATED (pydantic reports it as ``ValidationError``).
+
+    Example:
+        >>> from discorag.types.chunk_relations import ChunkRelation
+        >>> from discorag.types.graph import Edge, RhetoricalGraph
+        >>> edge = Edge(source="review", target="trial", relation=ChunkRelation.CONTRADICTS)
+        >>> graph = RhetoricalGraph(chunks=("trial", "review"), edges=(edge,))
+        >>> graph.number(edge.source), str(edge.relation), graph.number(edge.target)
+        (2, 'CONTRADICTS', 1)
     """
 
     model_config = ConfigDict(frozen=True)

@@ -24,6 +24,12 @@ class Node(BaseModel):
 
     ``heading`` is the section's own heading text, empty for other kinds. ``by_line`` marks a paragraph that is a table
     or a code block: its sentences are rows or lines.
+
+    Example:
+        >>> from discorag.types.hierarchy import Kind, Node
+        >>> from discorag.types.span import Span
+        >>> Node(kind=Kind.SECTION, span=Span(start=0, end=40), depth=1, parent=0, heading="Tides").heading
+        'Tides'
     """
 
     model_config = ConfigDict(frozen=True)
@@ -42,6 +48,13 @@ class Hierarchy(BaseModel):
     Raises:
         InvariantError: A node lies outside its parent, siblings overlap or are out of order, or a depth is wrong
             (pydantic reports it as ``ValidationError``).
+
+    Example:
+        >>> from discorag.text.headings import build_hierarchy
+        >>> from discorag.types.hierarchy import Kind
+        >>> hierarchy = build_hierarchy(document)
+        >>> [node.heading for _, node in hierarchy.of_kind(Kind.SECTION)], len(hierarchy.of_kind(Kind.SENTENCE))
+        (['Tides', 'Spring tides'], 6)
     """
 
     model_config = ConfigDict(frozen=True)

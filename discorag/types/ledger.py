@@ -14,6 +14,12 @@ class Failure(BaseModel):
     """One thing that went wrong, counted and shown; never an empty success.
 
     ``fallback`` says what was used instead; empty means that nothing was.
+
+    Example:
+        >>> from discorag.types.errors import RateLimitedError
+        >>> from discorag.types.ledger import Failure
+        >>> Failure.of("plan", RateLimitedError("429", hint="Wait."), fallback="the rules' plan")
+        Failure(stage='plan', kind='RateLimitedError', message='429 Wait.', fallback="the rules' plan")
     """
 
     model_config = ConfigDict(frozen=True)
@@ -34,6 +40,12 @@ class StageRecord(BaseModel):
 
     ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``; ``counts`` has what else was counted, by its
     name: trees that were built, say.
+
+    Example:
+        >>> from discorag.types.ledger import StageRecord
+        >>> record = StageRecord(stage="parse", model="rules", seconds=0.2, counts={"trees": 3})
+        >>> f"{record.stage} by {record.model}: {record.counts}"
+        "parse by rules: {'trees': 3}"
     """
 
     model_config = ConfigDict(frozen=True)
@@ -49,7 +61,14 @@ class StageRecord(BaseModel):
 
 
 class Ledger(BaseModel):
-    """What a whole run cost, stage by stage, in the order in which the stages ended."""
+    """What a whole run cost, stage by stage, in the order in which the stages ended.
+
+    Example:
+        >>> from discorag.types.ledger import Ledger, StageRecord
+        >>> ledger = Ledger.merged([StageRecord(stage="parse", seconds=0.25), StageRecord(stage="parse", seconds=0.5)])
+        >>> [(record.stage, record.seconds) for record in ledger.stages]
+        [('parse', 0.75)]
+    """
 
     model_config = ConfigDict(frozen=True)
 

@@ -10,7 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Reference(BaseModel):
-    """A citation inside a plan: chunk number and, if given, an inclusive range of its units; all one-based."""
+    """A citation inside a plan: chunk number and, if given, an inclusive range of its units; all one-based.
+
+    Example:
+        >>> from discorag.types.plan import Reference
+        >>> Reference(chunk=2, first=1, last=3)
+        Reference(chunk=2, first=1, last=3)
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -20,7 +26,13 @@ class Reference(BaseModel):
 
 
 class PlanStep(BaseModel):
-    """One sentence of the plan and what it cites, in order."""
+    """One sentence of the plan and what it cites, in order.
+
+    Example:
+        >>> from discorag.types.plan import PlanStep, Reference
+        >>> PlanStep(text="Set the trial against the review.", references=(Reference(chunk=1),)).references[0].chunk
+        1
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -29,7 +41,14 @@ class PlanStep(BaseModel):
 
 
 class Plan(BaseModel):
-    """A plan as its paragraph; `discorag.text.citations.steps` reads its steps, so whoever edits it edits them."""
+    """A plan as its paragraph; `discorag.text.citations.steps` reads its steps, so whoever edits it edits them.
+
+    Example:
+        >>> from discorag.text.citations import steps
+        >>> from discorag.types.plan import Plan
+        >>> [step.references for step in steps(Plan(paragraph="State the finding of [1]. Set [2] against it."))]
+        [(Reference(chunk=1, first=None, last=None),), (Reference(chunk=2, first=None, last=None),)]
+    """
 
     model_config = ConfigDict(frozen=True)
 

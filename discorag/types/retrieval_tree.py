@@ -26,6 +26,13 @@ class RetrievalNode(BaseModel):
         layer: 0 for leaves, above them one more than the highest child.
         heading: The heading of the section that it is, if it is one.
         relation: How its children hang together, where a parser says so (a `discorag.types.rst_relations.Relation`).
+
+    Example:
+        >>> from discorag.types.retrieval_tree import RetrievalNode
+        >>> from discorag.types.span import Span
+        >>> leaf = RetrievalNode(text="Tides rise.", spans=(Span(start=0, end=11),))
+        >>> leaf.layer, leaf.children
+        (0, ())
     """
 
     model_config = ConfigDict(frozen=True)
@@ -51,6 +58,15 @@ class RetrievalTree(BaseModel):
     Raises:
         InvariantError: Leaves overlap or are out of order, a child comes behind its parent, or a layer is wrong
             (pydantic reports it as ``ValidationError``).
+
+    Example:
+        >>> from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
+        >>> from discorag.types.span import Span
+        >>> spans = (Span(start=0, end=11), Span(start=12, end=22))
+        >>> leaves = [RetrievalNode(text=span.of("Tides rise. They fall."), spans=(span,)) for span in spans]
+        >>> root = RetrievalNode(text="Tides rise. They fall.", spans=spans, children=(0, 1), layer=1)
+        >>> RetrievalTree(builder="by hand", nodes=(*leaves, root)).leaves_of
+        ((0,), (1,), (0, 1))
     """
 
     model_config = ConfigDict(frozen=True)

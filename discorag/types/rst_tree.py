@@ -20,6 +20,13 @@ class Split(BaseModel):
     """An inner node: EDUs ``[start, mid)`` and ``[mid, end)``, zero-based, joined by a relation.
 
     ``confidence`` is the probability that its parser gives to this cut with this label; None where it gives none.
+
+    Example:
+        >>> from discorag.types.rst_relations import Nuclearity, Relation
+        >>> from discorag.types.rst_tree import Split
+        >>> split = Split(start=0, mid=1, end=2, relation=Relation.CAUSE, nuclearity=Nuclearity.NS)
+        >>> f"{split.relation} of EDUs {split.start} to {split.end - 1}"
+        'CAUSE of EDUs 0 to 1'
     """
 
     model_config = ConfigDict(frozen=True)
@@ -52,6 +59,14 @@ class RstTree(BaseModel):
             (pydantic reports it as ``ValidationError``).
 
     Source: Disco-RAG section 3, "Intra-Chunk RST Tree"; fig. 10 (binary; one nucleus or two).
+
+    Example:
+        >>> from discorag.rst.rules import rule_tree
+        >>> tree = rule_tree(chunk)
+        >>> tree.edus[0].of(document.text)
+        '# Tides'
+        >>> [str(split.relation) for split in tree.splits], tree.satellite_depth
+        (['JOINT', 'BACKGROUND', 'RESULT', 'BACKGROUND', 'CONTRAST'], (1, 0, 1, 1, 0, 0))
     """
 
     model_config = ConfigDict(frozen=True)

@@ -12,6 +12,11 @@ class Span(BaseModel, frozen=True):
 
     Raises:
         InvariantError: ``end <= start`` (pydantic reports it as ``ValidationError``).
+
+    Example:
+        >>> from discorag.types.span import Span
+        >>> Span(start=0, end=5).of("tides rise")
+        'tides'
     """
 
     start: int = Field(ge=0)

@@ -11,6 +11,11 @@ class Usage(BaseModel):
     ``tokens_cached`` counts prompt tokens that the *server* took from its prefix cache; ``disk_hits``
     counts calls answered by our own disk cache, which cost nothing and add no tokens; ``beams_refused``
     calls for which the server refused beam search, so that they were sent without.
+
+    Example:
+        >>> from discorag.types.usage import Usage
+        >>> (Usage(tokens_in=900, tokens_cached=600, calls=1) + Usage(tokens_in=100, tokens_out=50, calls=1)).total
+        1050
     """
 
     model_config = ConfigDict(frozen=True)

@@ -36,7 +36,13 @@ Splits = dict[tuple[int, int], Split]
 
 
 class Part(NamedTuple):
-    """A constituent: EDUs ``[start, end)``, and the relation's name with which it hangs in its parent."""
+    """A constituent: EDUs ``[start, end)``, and the relation's name with which it hangs in its parent.
+
+    Example:
+        >>> from discorag.rst.formats.dis import Part
+        >>> Part(start=0, end=2, name="elaboration").name
+        'elaboration'
+    """
 
     start: int
     end: int

@@ -26,6 +26,11 @@ class Format:
         media_type: Its media type.
         read: The text and the tree of a file in it; raises `InvariantError`. None: it is not read.
         several: Whether trees may follow each other: a format for people, not a file of one tree.
+
+    Example:
+        >>> from discorag.rst.formats.table import FORMATS
+        >>> FORMATS["rs3"].media_type, sorted(FORMATS)
+        ('application/xml', ['dis', 'json', 'mermaid', 'rs3', 'rs4', 'text'])
     """
 
     write: Callable[[Chunk], str]

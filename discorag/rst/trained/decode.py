@@ -28,7 +28,16 @@ _Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Decoded:
-    """An inner node over units; ``label`` indexes the network's labels, ``split_p`` is the cut's probability."""
+    """An inner node over units ``[start, mid)`` and ``[mid, end)``.
+
+    ``split_p`` is the cut's probability; ``label_ps`` are those of the network's labels, shape (labels,).
+
+    Example:
+        >>> from discorag.rst.trained.decode import Decoded
+        >>> node = Decoded(start=0, mid=1, end=3, split_p=0.8, label_ps=np.array([0.1, 0.9]))
+        >>> int(node.label_ps.argmax())
+        1
+    """
 
     start: int
     mid: int

@@ -41,6 +41,13 @@ class Layout:
         text: Not empty.
         sentences: Spans of its sentences.
         paragraphs: Indices into ``sentences`` at which a paragraph starts (0 may be left out).
+
+    Example:
+        >>> from discorag.rst.trained.model import Layout
+        >>> from discorag.types.span import Span
+        >>> layout = Layout("Tides rise. They fall.", (Span(start=0, end=11), Span(start=12, end=22)), paragraphs=())
+        >>> [sentence.of(layout.text) for sentence in layout.sentences]
+        ['Tides rise.', 'They fall.']
     """
 
     text: str
@@ -49,7 +56,17 @@ class Layout:
 
 
 class Model(nn.Module):
-    """Encoder with updates, and the heads."""
+    """Encoder with updates, and the heads.
+
+    Example:
+        >>> from discorag.rst.trained.model import Layout, Model
+        >>> from discorag.rst.trained.tiers import TIERS
+        >>> from discorag.types.span import Span
+        >>> model = Model(minilm.transformer(), TIERS["fast"].shape, TIERS["fast"].sizes)
+        >>> pieces = model.pieces(Layout("Tides rise.", (Span(start=0, end=11),), ()))
+        >>> tuple(model.tokens(pieces).shape)
+        (3, 256)
+    """
 
     def __init__(self, transformer: Transformer, shape: Shape, sizes: Sizes) -> None:
         super().__init__()

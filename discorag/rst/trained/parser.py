@@ -64,6 +64,13 @@ class TrainedParser:
         tier: ``fast`` (MiniLM) or ``accurate`` (mpnet).
         leaves: ``edu``, or ``sentence`` (DISRetrieval).
         transformer: The encoder, if it is loaded already; called at the first chunk.
+
+    Example:
+        >>> from discorag.rst.trained.parser import TrainedParser
+        >>> text = "Tides rise because the moon pulls the sea. However, few notice."
+        >>> tree = TrainedParser("fast", transformer=minilm.transformer).parse_text(text)
+        >>> [edu.of(text) for edu in tree.edus]
+        ['Tides rise', 'because the moon pulls the sea.', 'However, few notice.']
     """
 
     def __init__(

@@ -37,6 +37,15 @@ class Pieces:
         opens: Whether an EDU may start there: it continues no word.
         levels: A `Level` for each.
         windows: Ranges of pieces that are encoded together, in order, without gaps.
+
+    Example:
+        >>> from discorag.rst.trained.backbone import tokenizer_of
+        >>> from discorag.rst.trained.pieces import cut_into_pieces
+        >>> from discorag.types.span import Span
+        >>> tokenizer = tokenizer_of(minilm.transformer())
+        >>> pieces = cut_into_pieces("Tides rise. They fall.", [Span(start=0, end=11)], [], tokenizer, size=254)
+        >>> pieces.range_of(Span(start=12, end=22)), pieces.windows
+        ((3, 6), ((0, 6),))
     """
 
     ids: Ints

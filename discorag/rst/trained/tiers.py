@@ -39,6 +39,11 @@ class Tier:
         adapter_rate: Learning rate of the encoder's updates.
         head_rate: Learning rate of the heads.
         bits: For each number of a matrix in the weights' file, 8 or 6.
+
+    Example:
+        >>> from discorag.rst.trained.tiers import TIERS
+        >>> {name: tier.bits for name, tier in TIERS.items()}
+        {'fast': 8, 'accurate': 6}
     """
 
     name: str

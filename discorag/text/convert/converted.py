@@ -18,6 +18,12 @@ class Converted:
         text: Canonical text.
         title: What the file calls itself; empty if it does not say.
         pages: Where each page starts in ``text``; empty for formats without pages.
+
+    Example:
+        >>> from discorag.text.convert.converted import Converted
+        >>> page = Converted("# Tides", title="Tides", pages=(0,))
+        >>> page.title, page.pages
+        ('Tides', (0,))
     """
 
     text: str

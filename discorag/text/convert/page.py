@@ -13,7 +13,13 @@ from discorag.text.convert.unwrap import HYPHEN, Line, paragraphs, unwrapped
 
 
 class Box(NamedTuple):
-    """A rectangle in points, from the page's lower left corner."""
+    """A rectangle in points, from the page's lower left corner.
+
+    Example:
+        >>> from discorag.text.convert.page import Box
+        >>> Box(0, 0, 10, 10).holds(Box(4, 4, 8, 8))
+        True
+    """
 
     left: float
     bottom: float
@@ -34,7 +40,14 @@ class Box(NamedTuple):
 
 
 class Glyph(NamedTuple):
-    """One character; white space has no box."""
+    """One character; white space has no box.
+
+    Example:
+        >>> from discorag.text.convert.page import Box, Glyph, page_text
+        >>> glyphs = [Glyph(char, Box(10 * i, 0, 10 * i + 9, 12)) for i, char in enumerate("tides")]
+        >>> page_text(glyphs, [])
+        'tides'
+    """
 
     char: str
     box: Box | None

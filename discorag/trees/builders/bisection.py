@@ -20,6 +20,13 @@ class BisectionBuilder:
 
     Args:
         text: Of inner nodes.
+
+    Example:
+        >>> from discorag.trees.builders.bisection import BisectionBuilder
+        >>> from discorag.trees.builders.node_text import Concat
+        >>> tree = asyncio.run(BisectionBuilder(Concat()).build(source)).tree
+        >>> tree.leaves, tree.nodes[-1].children
+        (6, (7, 9))
     """
 
     name = "bisection"

@@ -59,6 +59,11 @@ class ClusterSizes:
         ConfigError: A size is below 1, or the threshold is not between 0 and 1.
 
     Source: RAPTOR section 3 (leaves of 100 tokens), appendix C (summaries of 131 tokens, about 100 words).
+
+    Example:
+        >>> from discorag.trees.builders.clusters import ClusterSizes
+        >>> ClusterSizes(chunk_tokens=64).summary_words
+        100
     """
 
     chunk_tokens: int = 100
@@ -97,6 +102,14 @@ class ClusterBuilder:
         sizes: Of everything.
 
     Source: RAPTOR section 3.
+
+    Example:
+        >>> from discorag.trees.builders.clusters import ClusterBuilder, ClusterSizes
+        >>> from discorag.trees.summarise import ExtractiveSummariser
+        >>> builder = ClusterBuilder(encoder, ExtractiveSummariser(), encoder.tokens, ClusterSizes(chunk_tokens=24))
+        >>> tree = asyncio.run(builder.build(source)).tree
+        >>> tree.leaves, tree.nodes[-1].children
+        (2, (0, 1))
     """
 
     name = "clusters"

@@ -20,6 +20,14 @@ class DiscourseBuilt(Built):
     Args:
         parsed: Parses that it took: paragraphs of several sentences, and what lies above the paragraphs.
         reused: Parses that came from the cache instead.
+
+    Example:
+        >>> from discorag.rst.rules import RuleParser
+        >>> from discorag.trees.builders.discourse import DiscourseBuilder
+        >>> from discorag.trees.builders.node_text import Concat
+        >>> built = asyncio.run(DiscourseBuilder(RuleParser(), Concat()).build(source))
+        >>> built.parsed, built.reused
+        (3, 0)
     """
 
     parsed: int = 0
@@ -38,6 +46,14 @@ class DiscourseBuilder:
         cache: Trees of earlier builds (`discorag.rst.units.Parses`); remembers nothing if not given.
 
     Source: DISRetrieval section 3.1 (eq. 1 to 3), section 3.2, appendix C (eq. 10 and 11, algorithm 2).
+
+    Example:
+        >>> from discorag.rst.rules import RuleParser
+        >>> from discorag.trees.builders.discourse import DiscourseBuilder
+        >>> from discorag.trees.builders.node_text import Concat
+        >>> tree = asyncio.run(DiscourseBuilder(RuleParser(), Concat()).build(source)).tree
+        >>> tree.leaves, tree.nodes[-1].relation
+        (6, 'JOINT')
     """
 
     name = "discourse"

@@ -8,7 +8,13 @@ from discorag.types.retrieval_tree import RetrievalTree
 
 
 class FlatSentenceBuilder:
-    """Sentences, and nothing above them."""
+    """Sentences, and nothing above them.
+
+    Example:
+        >>> from discorag.trees.builders.flat import FlatSentenceBuilder
+        >>> [node.text for node in asyncio.run(FlatSentenceBuilder().build(source)).tree.nodes[:2]]
+        ['# Tides', 'The moon pulls the sea.']
+    """
 
     name = "flat-sentences"
     version = "flat-sentences-1"
@@ -19,7 +25,13 @@ class FlatSentenceBuilder:
 
 
 class FlatChunkBuilder:
-    """Whole sentences up to ``words`` words together, and nothing above them."""
+    """Whole sentences up to ``words`` words together, and nothing above them.
+
+    Example:
+        >>> from discorag.trees.builders.flat import FlatChunkBuilder
+        >>> [len(node.text.split()) for node in asyncio.run(FlatChunkBuilder(words=12).build(source)).tree.nodes]
+        [7, 9, 6, 7]
+    """
 
     name = "flat-chunks"
 

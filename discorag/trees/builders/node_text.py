@@ -29,6 +29,11 @@ class Branch:
         satellite: The child that only supports the other; None if all are nuclei.
         relation: As in `RetrievalNode`.
         heading: As in `RetrievalNode`.
+
+    Example:
+        >>> from discorag.trees.builders.node_text import Branch
+        >>> Branch(children=(0, 1), satellite=1, relation="CAUSE").heading
+        ''
     """
 
     children: tuple[int, ...]
@@ -82,6 +87,12 @@ class Concat:
 
     Args:
         words: Where a text is cut; without it, texts of a deep tree would take quadratic space.
+
+    Example:
+        >>> from discorag.trees.builders.node_text import Branch, Concat
+        >>> texts = Concat(words=4).start(["Tides rise daily.", "They fall."])
+        >>> asyncio.run(texts.add([Branch((0, 1))]))[0].text
+        'Tides rise daily. They'
     """
 
     words: int = ENCODED_WORDS
@@ -106,6 +117,13 @@ class Tau:
         words: Of a summary.
 
     Source: DISRetrieval eq. 2; section 4.1 has tau 0 for QASPER and 100 for QuALITY, appendix D 200 words.
+
+    Example:
+        >>> from discorag.trees.builders.node_text import Branch, Tau
+        >>> from discorag.trees.summarise import ExtractiveSummariser
+        >>> texts = Tau(ExtractiveSummariser(), tau=4, words=3).start(["Tides rise daily.", "They fall."])
+        >>> asyncio.run(texts.add([Branch((0, 1))]))[0].text
+        'Tides rise daily.'
     """
 
     summariser: Summariser
@@ -168,6 +186,13 @@ class Growth:
     Args:
         nodes: The leaves, at the start.
         texts: Of the nodes above them.
+
+    Example:
+        >>> from discorag.trees.builders.node_text import Branch, Concat, Growth
+        >>> growth = Growth.over(tree.nodes[: tree.leaves], Concat())
+        >>> asyncio.run(growth.add([Branch((0, 1))]))
+        >>> growth.tree("by hand").roots
+        (2,)
     """
 
     nodes: list[RetrievalNode]

@@ -44,6 +44,11 @@ class SectionSizes:
         ConfigError: One of them is below 1.
 
     Source: HTSIR section "Experiment Settings"; r = 4 is the best of table 8.
+
+    Example:
+        >>> from discorag.trees.builders.sections import SectionSizes
+        >>> SectionSizes(chunk_words=50).version
+        '50/2/4/1000/100'
     """
 
     chunk_words: int = 100
@@ -106,6 +111,13 @@ class SectionBuilder:
         sizes: Of everything.
 
     Source: HTSIR algorithm 1. Sections inside sections, and themes found without a language model, are ours.
+
+    Example:
+        >>> from discorag.trees.builders.sections import SectionBuilder
+        >>> from discorag.trees.summarise import ExtractiveSummariser
+        >>> tree = asyncio.run(SectionBuilder(encoder, ExtractiveSummariser()).build(source)).tree
+        >>> [node.heading for node in tree.nodes[tree.leaves :]]
+        ['Spring tides', 'Tides']
     """
 
     name = "sections"

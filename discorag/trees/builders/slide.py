@@ -22,6 +22,12 @@ class SlideBuilder:
 
     Args:
         widths: Sentences in a window, each 2 or more.
+
+    Example:
+        >>> from discorag.trees.builders.slide import SlideBuilder
+        >>> tree = asyncio.run(SlideBuilder(widths=[2]).build(source)).tree
+        >>> [node.children for node in tree.nodes[tree.leaves :]]
+        [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]
     """
 
     name = "slide"
@@ -47,6 +53,14 @@ class SnappedBuilder:
     Args:
         trees: Makes the tree that the borders follow; its leaves are sentences.
         widest: Sentences in the widest window.
+
+    Example:
+        >>> from discorag.trees.builders.bisection import BisectionBuilder
+        >>> from discorag.trees.builders.node_text import Concat
+        >>> from discorag.trees.builders.slide import SnappedBuilder
+        >>> tree = asyncio.run(SnappedBuilder(BisectionBuilder(Concat()), widest=3).build(source)).tree
+        >>> [node.children for node in tree.nodes[tree.leaves :]]
+        [(0, 1), (0, 1, 2), (1, 2), (2, 3), (2, 3, 4), (3, 4), (3, 4, 5), (4, 5)]
     """
 
     name = "snapped"

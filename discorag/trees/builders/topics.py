@@ -31,6 +31,12 @@ class Unit:
         tokens: How many tokens, special ones left out.
         section: Index in the hierarchy of the section (or the document) whose own text it is.
         heading: Whether it is that section's heading.
+
+    Example:
+        >>> from discorag.trees.builders.topics import pack, units_of
+        >>> units = units_of(document.text, hierarchy, encoder.tokens)
+        >>> [[unit.words for unit in part] for part in pack(units, tokens=24)]
+        [[2, 5, 6, 3], [6, 7]]
     """
 
     span: Span

@@ -26,6 +26,14 @@ class UnifiedBuilder:
         cache: Trees of earlier builds (`discorag.rst.units.Parses`); remembers nothing if not given.
 
     Source: RDR² section 3.1 (headings and passages) above DISRetrieval section 3.1, phase 1 (paragraphs).
+
+    Example:
+        >>> from discorag.rst.rules import RuleParser
+        >>> from discorag.trees.builders.node_text import Concat
+        >>> from discorag.trees.builders.unified import UnifiedBuilder
+        >>> tree = asyncio.run(UnifiedBuilder(RuleParser(), Concat()).build(source)).tree
+        >>> [node.heading or node.relation for node in tree.nodes[tree.leaves :]]
+        ['RESULT', 'CONTRAST', 'Spring tides', 'Tides']
     """
 
     name = "unified"

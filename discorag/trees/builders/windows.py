@@ -24,6 +24,13 @@ class WindowBuilder:
         ConfigError: ``size`` is less than 2.
 
     Source: RAPTOR appendix B, table 9 ("recency-based tree", windows of 7 over chunks of 100 tokens).
+
+    Example:
+        >>> from discorag.trees.builders.node_text import Concat
+        >>> from discorag.trees.builders.windows import WindowBuilder
+        >>> tree = asyncio.run(WindowBuilder(Concat(), size=2, chunk_words=1).build(source)).tree
+        >>> [node.children for node in tree.nodes[tree.leaves :]]
+        [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]
     """
 
     name = "windows"

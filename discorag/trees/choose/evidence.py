@@ -24,6 +24,11 @@ class Evidence:
         leaves: The leaves whose own text is evidence, always in text order, none twice.
         nodes: Every node whose own text is evidence, leaves among them, in the order in which the text is given.
             Equal to ``leaves`` for selectors that give leaves in text order.
+
+    Example:
+        >>> from discorag.trees.choose.evidence import Evidence
+        >>> Evidence.as_given(tree, [1, 0]), Evidence.in_text_order([1, 0])
+        (Evidence(leaves=(0, 1), nodes=(1, 0)), Evidence(leaves=(0, 1), nodes=(0, 1)))
     """
 
     leaves: tuple[int, ...]

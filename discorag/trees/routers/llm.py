@@ -39,6 +39,13 @@ class LlmRouter:
         template: Prompt with the variables ``document`` and ``question``.
         max_tokens: Limit of the reply.
         temperature: Sampling temperature.
+
+    Example:
+        >>> from discorag.trees.routers.llm import LlmRouter
+        >>> from discorag.trees.routers.subtree import derive
+        >>> router = LlmRouter(says('{"answer": [1], "expand": null}'), prompt("route"))
+        >>> asyncio.run(router.decide("Why do tides rise?", derive(tree, [0]))).answer
+        (0,)
     """
 
     def __init__(

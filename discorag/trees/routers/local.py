@@ -31,6 +31,11 @@ class Thresholds:
         expand: The nearest collapsed heading is unfolded if its path is at least this near.
         sibling: Added to the nearness of headings beside a section in which a passage was selected (RDR² prompt C.1
             has the same rule).
+
+    Example:
+        >>> from discorag.trees.routers.local import Thresholds
+        >>> Thresholds(answer=0.5)
+        Thresholds(answer=0.5, expand=0.4, sibling=0.0)
     """
 
     answer: float = 0.4
@@ -51,6 +56,13 @@ class LocalRouter:
     Args:
         encoder: Question and nodes to vectors; best one that remembers, since headings stay from step to step.
         thresholds: When to act.
+
+    Example:
+        >>> from discorag.trees.routers.local import LocalRouter
+        >>> from discorag.trees.routers.subtree import derive
+        >>> decision = asyncio.run(LocalRouter(encoder).decide("Why does the moon pull the sea?", derive(tree, [0])))
+        >>> [tree.nodes[leaf].text[:23] for leaf in decision.answer]
+        ['The moon pulls the sea.']
     """
 
     def __init__(self, encoder: Encoder, thresholds: Thresholds | None = None) -> None:
@@ -75,6 +87,13 @@ class Example:
         question: What is asked.
         subtree: Where routing starts.
         gold: Leaves that answer it; none if the document does not.
+
+    Example:
+        >>> from discorag.trees.routers.local import Example, fit
+        >>> from discorag.trees.routers.subtree import derive
+        >>> example = Example("Why does the moon pull the sea?", derive(tree, [0]), gold=frozenset({0}))
+        >>> asyncio.run(fit(encoder, [example])).answer
+        0.2
     """
 
     question: str

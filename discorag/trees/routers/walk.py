@@ -28,6 +28,12 @@ class Decision:
         answer: Lit leaves that [ANSWER] selects.
         expand: The structure node that [EXPAND] unfolds, at most one; with no ``answer`` and none, it is [REFUSE].
         usage: Tokens of the language model, if one was asked.
+
+    Example:
+        >>> from discorag.trees.routers.walk import Decision
+        >>> decision = Decision(answer=(3,))
+        >>> decision.answer, decision.expand
+        ((3,), None)
     """
 
     answer: tuple[int, ...] = ()
@@ -71,6 +77,15 @@ class Routed:
         ending: Why it ended.
         usage: Tokens of all steps.
         failures: What a router could not do; what was selected before stays.
+
+    Example:
+        >>> from discorag.trees.routers.local import LocalRouter
+        >>> from discorag.trees.routers.subtree import derive
+        >>> from discorag.trees.routers.walk import route
+        >>> routing = asyncio.run(route("Why does the moon pull the sea?", [derive(tree, [0])], LocalRouter(encoder)))
+        >>> routed = routing.documents[0]
+        >>> routed.in_step_order, routed.ending.value
+        ((0, 1), 'answered')
     """
 
     steps: tuple[tuple[int, ...], ...]
@@ -87,7 +102,17 @@ class Routed:
 
 @dataclass(frozen=True)
 class Routing:
-    """What was routed for one question; ``documents`` are in the order of the subtrees given."""
+    """What was routed for one question; ``documents`` are in the order of the subtrees given.
+
+    Example:
+        >>> from discorag.trees.routers.local import LocalRouter
+        >>> from discorag.trees.routers.subtree import derive
+        >>> from discorag.trees.routers.walk import route
+        >>> documents = [derive(tree, [0]), derive(tree, [1])]
+        >>> routing = asyncio.run(route("Why does the moon pull the sea?", documents, LocalRouter(encoder)))
+        >>> len(routing.documents), routing.usage.calls
+        (2, 0)
+    """
 
     documents: tuple[Routed, ...]
 

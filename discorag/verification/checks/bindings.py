@@ -20,7 +20,13 @@ _NEAR = 17  # weighted distance within which a value owns a word
 
 @dataclass(frozen=True)
 class Value:
-    """Something that can change places with another of its kind; equal labels are the same value."""
+    """Something that can change places with another of its kind; equal labels are the same value.
+
+    Example:
+        >>> from discorag.verification.checks.bindings import numeric
+        >>> [value.label for value in numeric("12 % of 300 children fell ill.")]
+        ['12', '300']
+    """
 
     label: str
     start: int

@@ -19,7 +19,14 @@ _Link = tuple[Word, Word, str]  # two neighbouring words and what stands between
 
 @dataclass(frozen=True)
 class Role:
-    """What a noun is in its clause: "subject", "object", "agent" ("by" behind a passive) or its preposition."""
+    """What a noun is in its clause: "subject", "object", "agent" ("by" behind a passive) or its preposition.
+
+    Example:
+        >>> from discorag.claims.words import words
+        >>> from discorag.verification.checks.roles import roles
+        >>> [(role.stem, role.part) for role in roles(words("The moon pulls the sea."))]
+        [('moon', 'subject'), ('sea', 'object')]
+    """
 
     stem: str
     part: str

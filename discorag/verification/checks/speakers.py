@@ -16,7 +16,14 @@ _HELD = 0.5  # share of a sentence's words found in the evidence that lie in wha
 
 @dataclass(frozen=True)
 class Attribution:
-    """A word of saying, its speaker's stems, and the stems of what is said."""
+    """A word of saying, its speaker's stems, and the stems of what is said.
+
+    Example:
+        >>> from discorag.claims.words import words
+        >>> from discorag.verification.checks.speakers import attributions
+        >>> [(said.word, sorted(said.speaker)) for said in attributions(words("Mary said that the earth moves."))]
+        [('said', ['mary'])]
+    """
 
     word: str
     speaker: frozenset[str]

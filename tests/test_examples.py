@@ -1,0 +1,255 @@
+"""The examples in the docstrings of public classes, run.
+
+An example may use `asyncio`, `np` and the fixtures below by their names; everything else it imports. The house rule
+that every public class has one is in `tests.test_house`.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import builtins
+import doctest
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from qdrant_client import QdrantClient
+
+import prompts
+from discorag import DiscoRAG
+from discorag.models.chat import Draft
+from discorag.models.encoder import PackagedEncoder
+from discorag.models.gateway import Gateway
+from discorag.models.protocol import Encoder, Request
+from discorag.prompted.as_printed import PaperTemplates
+from discorag.prompted.conversation import Templates
+from discorag.relations.passages import Passage
+from discorag.settings import LlmSettings
+from discorag.store.base import ShardStore
+from discorag.store.client import QdrantStore
+from discorag.store.shard import Shard, VersionedShard
+from discorag.text.headings import build_hierarchy
+from discorag.trees.builder import Source
+from discorag.trees.builders.headings import HeadingBuilder
+from discorag.types.case import Case
+from discorag.types.chunk import Chunk
+from discorag.types.document import Document, Scope
+from discorag.types.hierarchy import Hierarchy
+from discorag.types.retrieval_tree import RetrievalTree
+from nodes.templates import paper_templates, templates
+from tests import house
+from tests.cases import case_from, chunks_of
+from tests.conftest import Pipelines
+from tests.models import test_offline, test_reranker
+from tests.servers.qdrant import QdrantServer
+from tests.servers.scripted import ScriptedServer
+from tests.store.samples import sample
+
+TIDES = """# Tides
+
+The moon pulls the sea. Therefore tides rise twice a day.
+
+## Spring tides
+
+At full moon the sun helps. However, at half moon the sun hinders.
+"""
+TRIAL = "Vitamin D lowered the risk of influenza by 12 % in schoolchildren."
+REVIEW = "Vitamin D did not lower the risk of influenza."
+QUESTION = "Does vitamin D lower the risk of influenza?"
+GIVEN = {"asyncio": asyncio, "np": np}
+STAND_INS = {"discorag.models.offline": "engine"}
+"""What must be in the place of a package that is not installed, by module."""
+PACKAGES = {"discorag.models.embedded": "xllamacpp"}
+"""Packages of which there is no stand-in: the examples run where they are installed."""
+engine = test_offline.engine
+
+
+@pytest.fixture
+def scope() -> Scope:
+    """Tenant and corpus of everything below."""
+    return Scope()
+
+
+@pytest.fixture
+def document() -> Document:
+    """A page on tides: two headings, two paragraphs, four sentences."""
+    return Document(uri="tides.md", title="Tides", text=TIDES, media_type="text/markdown")
+
+
+@pytest.fixture
+def hierarchy(document: Document) -> Hierarchy:
+    return build_hierarchy(document)
+
+
+@pytest.fixture
+def source(document: Document, hierarchy: Hierarchy) -> Source:
+    """The page as builders see it."""
+    return Source(document, hierarchy)
+
+
+@pytest.fixture
+def chunk(document: Document, encoder: Encoder) -> Chunk:
+    """The page in one chunk, with its tree."""
+    return asyncio.run(chunks_of(document, encoder))[0]
+
+
+@pytest.fixture
+def case(encoder: Encoder) -> Case:
+    """A question with two chunks that disagree."""
+    return asyncio.run(case_from({"trial.md": TRIAL, "review.md": REVIEW}, QUESTION, encoder))
+
+
+@pytest.fixture
+def tree(source: Source, encoder: Encoder) -> RetrievalTree:
+    """The page's headings over its paragraphs."""
+    return asyncio.run(HeadingBuilder(encoder.tokens).build(source)).tree
+
+
+@pytest.fixture
+def sample_of() -> Callable[..., Any]:
+    """Makes a small document with manifest, chunks and vectors of length 8: ``sample_of(uri, texts)``."""
+    return sample
+
+
+@pytest.fixture
+def store() -> Iterator[ShardStore]:
+    """An empty store in memory."""
+    with QdrantStore(QdrantClient(":memory:"), dimension=8, encoder_version="example") as opened:
+        yield opened
+
+
+@pytest.fixture
+def shards(store: ShardStore) -> tuple[Shard, VersionedShard]:
+    """The store's: documents, and chunks and nodes."""
+    return cast(tuple[Shard, VersionedShard], (store._docs, store._nodes))
+
+
+@pytest.fixture(scope="session")
+def minilm() -> PackagedEncoder:
+    """The packaged encoder itself, without a memory."""
+    return PackagedEncoder()
+
+
+@pytest.fixture(name="templates")
+def _templates() -> Templates:
+    """The prompts of the conversation."""
+    return templates()
+
+
+@pytest.fixture(name="paper_templates")
+def _paper_templates() -> PaperTemplates:
+    """The prompts of the paper's pipeline."""
+    return paper_templates()
+
+
+@pytest.fixture
+def prompt() -> Callable[[str], prompts.Prompt]:
+    """Loads a prompt by its name."""
+    return prompts.load
+
+
+class _Says:
+    """Replies in the order given, in a model's place."""
+
+    def __init__(self, replies: Sequence[str]) -> None:
+        self._left = iter(replies)
+
+    async def send(self, request: Request[Any]) -> Draft:
+        return Draft(text=next(self._left), finish_reason="stop")
+
+    async def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
+        draft = await self.send(request)
+        yield draft.text
+        yield draft
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+@pytest.fixture
+def says() -> Callable[..., Gateway]:
+    """Makes a language model that says these texts, one a call."""
+    return lambda *replies: Gateway(LlmSettings(model="scripted", cache=None), chat=_Says(replies))
+
+
+@pytest.fixture
+def llm_url() -> Iterator[str]:
+    """An OpenAI-compatible server on loopback that says one sentence, and embeds."""
+    with ScriptedServer(lambda body: "Tides rise twice a day.") as server:
+        yield server.base_url
+
+
+@pytest.fixture
+def rerank_url() -> Iterator[str]:
+    """A server on loopback that scores longer texts higher."""
+    with test_reranker.served() as server:
+        yield server.url
+
+
+@pytest.fixture
+def cross_encoder(tmp_path: Path) -> Path:
+    """A folder with a tiny cross-encoder, untrained."""
+    return test_reranker.cross_encoder(tmp_path, labels=1)
+
+
+@pytest.fixture
+def passages(encoder: Encoder) -> list[Passage]:
+    """One sentence each of two documents."""
+    vectors = asyncio.run(encoder.encode_documents([TRIAL, REVIEW]))
+    texts = {"trial.md": TRIAL, "review.md": REVIEW}
+    return [Passage((text,), vectors[i : i + 1], name, 0, len(text)) for i, (name, text) in enumerate(texts.items())]
+
+
+@pytest.fixture
+def qdrant_url() -> Iterator[str]:
+    """A Qdrant server on loopback."""
+    with QdrantServer() as server:
+        yield server.url
+
+
+@pytest.fixture
+def rag(pipeline: Pipelines) -> DiscoRAG:
+    """A pipeline over an empty store in memory."""
+    return pipeline()
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """A folder with two notes that disagree."""
+    (tmp_path / "notes").mkdir()
+    for name, text in {"trial.md": TRIAL, "review.md": REVIEW}.items():
+        (tmp_path / "notes" / name).write_text(text, encoding="utf-8")
+    return tmp_path / "notes"
+
+
+EXAMPLES = [c for c in house.public_classes() if c.example]
+
+
+@pytest.mark.parametrize("found", EXAMPLES, ids=lambda c: f"{c.module}.{c.name}")
+def test_the_example_prints_what_it_says(found: house.PublicClass, request: pytest.FixtureRequest) -> None:
+    if found.module in PACKAGES and find_spec(PACKAGES[found.module]) is None:
+        pytest.skip(f"{PACKAGES[found.module]} is missing")
+    if found.module in STAND_INS:
+        request.getfixturevalue(STAND_INS[found.module])
+    parsed = doctest.DocTestParser().get_doctest(found.example, {}, found.name, found.path, 0)
+    names = _free(ast.parse("".join(e.source for e in parsed.examples)))
+    parsed.globs = {**GIVEN, **{name: request.getfixturevalue(name) for name in sorted(names - GIVEN.keys())}}
+    said: list[str] = []
+    failed, tried = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(parsed, out=said.append)
+    assert tried
+    assert not failed, "".join(said)
+
+
+def _free(code: ast.Module) -> set[str]:
+    """The names that an example uses and does not make."""
+    nodes = list(ast.walk(code))
+    used = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    made = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    made |= {n.asname or n.name for n in nodes if isinstance(n, ast.alias)}
+    made |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+    made |= {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)}
+    return used - made - set(dir(builtins))
