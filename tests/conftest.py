@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from discorag.models.encoder import encoder_from
 from discorag.models.gateway import gateway_from
@@ -22,6 +23,15 @@ from graphs import DiscoRAG
 from nodes.resources import Resources
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+
+# No test depends on how fast a machine is. The quick examples are the same every time; the deep ones are new each time.
+_ANY_MACHINE: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("quick", max_examples=25, derandomize=True, **_ANY_MACHINE)
+settings.register_profile("deep", max_examples=500, print_blob=True, **_ANY_MACHINE)
+settings.load_profile("quick")
+
+# As many processes test as there are cores: one thread each, in what they start too.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session", autouse=True)

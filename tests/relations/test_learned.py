@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.claims.effects import stems
@@ -217,7 +217,6 @@ def _inputs(logits: Floats) -> Inputs:
 
 
 @given(st.lists(st.floats(-8, 8), min_size=2, max_size=20, unique=True))
-@settings(deadline=None)
 def test_calibration_keeps_the_order_of_relatedness(values: list[float]) -> None:
     packaged = load_model().weights
     one = np.ones((2, 1, 1), dtype=np.float32)

@@ -2,7 +2,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.text.chunks import MAX_CHARS_PER_TOKEN, cut_chunks
@@ -83,7 +83,6 @@ WORDS = st.sampled_from([*PLAIN, *RARE, *LONG])
     ),
     st.sampled_from([16, 32, 256]),
 )
-@settings(max_examples=250, deadline=None)
 def test_chunks_fit_the_window_and_hold_every_visible_character_once(
     counter: TokenCounter, text: str, size: int
 ) -> None:
@@ -225,7 +224,6 @@ BLOCKS = st.lists(
 
 
 @given(BLOCKS, st.sampled_from([32, 64, 256]))
-@settings(max_examples=80, deadline=None)
 def test_a_table_or_code_block_that_fits_a_chunk_is_in_one_chunk(
     counter: TokenCounter, parts: list[str], size: int
 ) -> None:

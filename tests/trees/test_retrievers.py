@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.trees.builder import inner
@@ -79,7 +79,6 @@ budgets = st.integers(1, 120)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
 @given(data=st.data(), words=budgets)
 def test_chosen_nodes_keep_the_budget_or_are_the_best_one_alone_and_none_comes_twice(
     name: TreeRetrieverName, data: st.DataObject, words: int
@@ -92,7 +91,6 @@ def test_chosen_nodes_keep_the_budget_or_are_the_best_one_alone_and_none_comes_t
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
 @given(data=st.data(), words=budgets)
 def test_evidence_keeps_the_budget_or_is_one_node_and_reads_in_the_order_of_the_text(
     name: TreeRetrieverName, data: st.DataObject, words: int
@@ -106,7 +104,6 @@ def test_evidence_keeps_the_budget_or_is_one_node_and_reads_in_the_order_of_the_
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
 @given(data=st.data(), words=budgets)
 def test_choosing_stops_before_the_first_node_that_would_exceed_and_at_no_other(
     name: TreeRetrieverName, data: st.DataObject, words: int
@@ -121,7 +118,6 @@ def test_choosing_stops_before_the_first_node_that_would_exceed_and_at_no_other(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_without_a_limit_leaves_are_chosen_wherever_they_stand(name: TreeRetrieverName, data: st.DataObject) -> None:
     case = data.draw(cases(name))
