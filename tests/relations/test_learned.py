@@ -189,6 +189,7 @@ async def test_the_same_chunks_give_the_same_labels(encoder: Encoder) -> None:
     assert await LearnedGraphEngine(encoder).judge(case) == await LearnedGraphEngine(encoder).judge(case)
 
 
+@pytest.mark.deep
 async def test_fifty_encoded_chunks_are_related_in_well_under_the_time_of_a_query(encoder: Encoder) -> None:
     texts = {f"{name}-{i}": text for i in range(9) for name, text in _example_texts().items()}
     case = await case_from(texts, "tides", encoder)

@@ -141,6 +141,7 @@ def llm() -> Iterator[ScriptedServer]:
         yield server
 
 
+@pytest.mark.deep
 def test_a_server_that_is_told_to_stop_answers_who_waits_refuses_who_comes_and_loses_no_job(
     home: Path, llm: ScriptedServer, encoder: Encoder
 ) -> None:

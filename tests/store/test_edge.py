@@ -326,6 +326,7 @@ def owned_when_free(folder: Path) -> Generator[None]:
     raise AssertionError("still locked")
 
 
+@pytest.mark.deep
 def test_indexing_killed_half_way_loses_nothing_and_can_be_done_again(filled: Path) -> None:
     points = shard(filled)
     before = everything(points)

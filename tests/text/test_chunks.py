@@ -189,6 +189,7 @@ def test_window_beyond_the_encoder_or_without_room_is_refused(counter: TokenCoun
 
 
 @pytest.mark.parametrize("unit", [ENGLISH, CHINESE, "word ", "x", "，", "a\n\n", "😀"])
+@pytest.mark.deep
 def test_time_grows_linearly(counter: TokenCounter, unit: str) -> None:
     def seconds(length: int) -> float:
         started = time.process_time()

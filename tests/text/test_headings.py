@@ -1,5 +1,6 @@
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -151,6 +152,7 @@ def test_white_space_document_is_a_lone_document_node() -> None:
     assert [n.kind for n in build_hierarchy(document(" \n ")).nodes] == [Kind.DOCUMENT]
 
 
+@pytest.mark.deep
 def test_a_megabyte_is_structured_in_seconds() -> None:
     section = "## Part\n\n" + ("The tide rises twice a day, and it falls as often. " * 12 + "\n\n") * 8
     text = section * (1_000_000 // len(section))

@@ -99,6 +99,7 @@ def test_sentences_beyond_the_window_of_the_splitter_are_the_same() -> None:
 
 
 @pytest.mark.parametrize("unit", ["是。", "word ", "x", "Eq. (3) ", '"a. " ', "1. ", "$$a "])
+@pytest.mark.deep
 def test_time_grows_linearly(unit: str) -> None:
     def seconds(length: int) -> float:
         started = time.process_time()
