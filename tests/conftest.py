@@ -73,12 +73,35 @@ class Pipelines:
         return rag
 
 
+class Examples:
+    """One pipeline for tests that only read the example corpora: each is ingested when it is first asked for."""
+
+    def __init__(self, rag: DiscoRAG) -> None:
+        self._rag = rag
+        self._there = set[str]()
+
+    def __call__(self, *corpora: str) -> DiscoRAG:
+        """The pipeline, with these folders of ``examples/`` as corpora of the same names; by default all of them."""
+        for corpus in corpora or sorted(p.name for p in EXAMPLES.iterdir() if p.is_dir()):
+            if corpus not in self._there:
+                self._rag.ingest(EXAMPLES / corpus, corpus=corpus)
+                self._there.add(corpus)
+        return self._rag
+
+
 @contextmanager
 def _pipelines(home: Path, encoder: Encoder) -> Generator[Pipelines]:
     factory = Pipelines(home, encoder, [])
     yield factory
     for rag in factory.opened:
         rag.close()
+
+
+@pytest.fixture(scope="session")
+def examples(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterator[Examples]:
+    """The example corpora, read once."""
+    with _pipelines(tmp_path_factory.mktemp("examples"), encoder) as factory:
+        yield Examples(factory())
 
 
 @pytest.fixture
