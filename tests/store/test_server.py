@@ -263,7 +263,7 @@ class TestSeveralWriters:
         assert reader.manifests(SCOPE) == []
         assert found(reader) == set()
 
-    @pytest.mark.parametrize("retrieval", ["dense", "hybrid"])
+    @pytest.mark.parametrize("retrieval", [pytest.param("dense", marks=pytest.mark.deep), "hybrid"])
     def test_a_reader_sees_every_replacement_by_another_process_whole(
         self, server: Server, server_place: ServerPlace, retrieval: Retrieval
     ) -> None:
