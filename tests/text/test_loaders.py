@@ -143,7 +143,11 @@ def test_large_file_is_refused_by_its_size_before_it_is_read(tmp_path: Path, mon
     path = tmp_path / "big.txt"
     with path.open("wb") as file:
         file.truncate(50_000_000)
-    monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("was read"))
+
+    def unread(path: Path) -> bytes:
+        raise AssertionError(path)
+
+    monkeypatch.setattr(Path, "read_bytes", unread)
     with pytest.raises(DocumentTooLargeError, match=r"50\.0 MB; the limit is 20\.0 MB.*MAX_DOCUMENT_MB"):
         read(path, max_bytes=20_000_000)
 

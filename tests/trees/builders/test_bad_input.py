@@ -113,7 +113,7 @@ async def test_large_documents_are_built_in_seconds(name: str, large: Source) ->
     assert words_of(tree) == large.document.text.split()
 
 
-PARTS = "\n\n".join(f"# Part {p}\n\n" + " ".join(f"Fact {i} of {p} holds." for i in range(60)) for p in range(6))
+PARTS = "\n\n".join(f"# Part {p}\n\n" + " ".join(f"Fact {i} of {p} holds." for i in range(40)) for p in range(6))
 
 
 async def with_failing_model(name: str) -> Built:
