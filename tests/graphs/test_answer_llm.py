@@ -358,8 +358,11 @@ def test_the_full_context_is_cut_to_what_the_model_can_read(pipeline: Pipelines,
         (tmp_path / f"{i}.txt").write_text(f"Document {i}. " + f"Word {i} follows word. " * 120, encoding="utf-8")
     with ScriptedServer(model()) as server:
         switches: dict[str, Any] = {"retriever": "all", "use_tree": False, "use_graph": False, "use_plan": False}
-        wide = opened(pipeline, server, str(tmp_path), context_tokens=32_768).ask(QUERY, **switches)
-        rag = opened(pipeline, server, str(tmp_path), context_tokens=5_000, name="narrow")
-        narrow = rag.ask(QUERY, **switches)
+        results = list[AskResult]()
+        for tokens in (32_768, 5_000):
+            rag = pipeline(llm=server.base_url, context_tokens=tokens, name=f"{tokens}")
+            rag.ingest(tmp_path, parser="none", retriever="dense")
+            results.append(rag.ask(QUERY, **switches))
+        wide, narrow = results
     assert 0 < len(narrow.hits) < len(wide.hits)
     assert narrow.ledger.failures == ()
