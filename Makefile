@@ -19,7 +19,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md $(wildcard docs/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve test lint docs-format types arrows deploy-lint unit secrets studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-prefix test-vllm accurate embedded-llm clean help
+.PHONY: demo serve test lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-prefix test-vllm accurate embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -100,7 +100,14 @@ deploy-lint: .venv/dclint.stamp
 	$(BIN)/hadolint Dockerfile
 
 unit: .venv/dev.stamp
-	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
+	$(BIN)/pytest -n auto --dist worksteal -m "not deep"
+
+# Every property with many examples too: Hypothesis marks its tests.
+test-deep: .venv/dev.stamp ## Many examples, kills in series, load, timing: what a change of the store, the API or the parser should pass
+	$(BIN)/pytest -n auto --dist worksteal -m "deep or hypothesis" --hypothesis-profile=deep
+
+coverage: .venv/dev.stamp ## The quick tests again, and which lines they ran
+	$(BIN)/pytest -n auto --dist worksteal -m "not deep" --cov --cov-report=term
 
 test-vllm: .venv/dev.stamp .venv-vllm/model.stamp ## Against a real vLLM on this machine's CPU (10 minutes the first time)
 	$(BIN)/pytest tests/vllm --timeout=400

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from discorag import DiscoRAG
 from discorag.models.encoder import encoder_from
@@ -22,6 +23,15 @@ from discorag.store.open import open_store
 from nodes.resources import Resources
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+
+# No test depends on how fast a machine is. The quick examples are the same every time; the deep ones are new each time.
+_ANY_MACHINE: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("quick", max_examples=25, derandomize=True, **_ANY_MACHINE)
+settings.register_profile("deep", max_examples=500, print_blob=True, **_ANY_MACHINE)
+settings.load_profile("quick")
+
+# As many processes test as there are cores: one thread each, in what they start too.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -63,12 +73,35 @@ class Pipelines:
         return rag
 
 
+class Examples:
+    """One pipeline for tests that only read the example corpora: each is ingested when it is first asked for."""
+
+    def __init__(self, rag: DiscoRAG) -> None:
+        self._rag = rag
+        self._there = set[str]()
+
+    def __call__(self, *corpora: str) -> DiscoRAG:
+        """The pipeline, with these folders of ``examples/`` as corpora of the same names; by default all of them."""
+        for corpus in corpora or sorted(p.name for p in EXAMPLES.iterdir() if p.is_dir()):
+            if corpus not in self._there:
+                self._rag.ingest(EXAMPLES / corpus, corpus=corpus)
+                self._there.add(corpus)
+        return self._rag
+
+
 @contextmanager
 def _pipelines(home: Path, encoder: Encoder) -> Generator[Pipelines]:
     factory = Pipelines(home, encoder, [])
     yield factory
     for rag in factory.opened:
         rag.close()
+
+
+@pytest.fixture(scope="session")
+def examples(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterator[Examples]:
+    """The example corpora, read once."""
+    with _pipelines(tmp_path_factory.mktemp("examples"), encoder) as factory:
+        yield Examples(factory())
 
 
 @pytest.fixture

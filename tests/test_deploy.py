@@ -376,7 +376,7 @@ def healthy(test: list[str], port: str, path: str, status: int) -> bool:
         command = [python.get(part, part).replace(f"127.0.0.1:{port}", f"127.0.0.1:{here}") for part in test[1:]]
         command = [part.replace(f"127.0.0.1/{port}", f"127.0.0.1/{here}") for part in command]
         assert any(str(here) in part for part in command)
-        return subprocess.run(command, check=False, capture_output=True, timeout=20).returncode == 0
+        return subprocess.run(command, check=False, capture_output=True, timeout=200).returncode == 0
 
 
 @pytest.mark.skipif(not VLLM_PYTHON.exists(), reason="make test-vllm installs vLLM")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -81,7 +81,6 @@ def shortest(chunk: Chunk) -> Compressed:
 # --- properties ---------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(parsed_chunks(), budgets, counters)
 def test_a_text_over_its_budget_is_said_to_be_and_no_other_budget_gives_a_shorter_one(
     chunk: Chunk, budget: int, count: Count
@@ -93,7 +92,6 @@ def test_a_text_over_its_budget_is_said_to_be_and_no_other_budget_gives_a_shorte
         assert count(done.text) == min(count(o.text) for o in others)
 
 
-@settings(deadline=None)
 @given(parsed_chunks(), budgets, counters)
 def test_kept_and_dropped_are_all_edus_each_once(chunk: Chunk, budget: int, count: Count):
     done = compress(chunk, budget, count)
@@ -103,7 +101,6 @@ def test_kept_and_dropped_are_all_edus_each_once(chunk: Chunk, budget: int, coun
         assert (d.span, d.text) == (tree_of(chunk).edus[d.edu], chunk.slice(tree_of(chunk).edus[d.edu]))
 
 
-@settings(deadline=None)
 @given(parsed_chunks(), budgets, budgets, counters)
 def test_a_larger_budget_keeps_the_same_edus_or_more_and_no_fewer_tokens(chunk: Chunk, a: int, b: int, count: Count):
     small, large = compress(chunk, min(a, b), count), compress(chunk, max(a, b), count)
@@ -111,14 +108,12 @@ def test_a_larger_budget_keeps_the_same_edus_or_more_and_no_fewer_tokens(chunk: 
     assert count(small.text) <= count(large.text)
 
 
-@settings(deadline=None)
 @given(parsed_chunks(), counters)
 def test_a_budget_of_the_whole_text_keeps_the_whole_text(chunk: Chunk, count: Count):
     done = compress(chunk, count(chunk.text), count)
     assert (done.text, done.tree, done.dropped, done.over_budget) == (chunk.text.strip(), chunk.tree, (), False)
 
 
-@settings(deadline=None)
 @given(parsed_chunks(), budgets, counters)
 def test_a_protected_satellite_never_goes_without_its_nucleus(chunk: Chunk, budget: int, count: Count):
     kept = set(compress(chunk, budget, count).kept)
@@ -128,7 +123,6 @@ def test_a_protected_satellite_never_goes_without_its_nucleus(chunk: Chunk, budg
             assert satellite, split
 
 
-@settings(deadline=None)
 @given(parsed_chunks(), budgets, counters)
 def test_no_nucleus_goes_while_its_satellite_or_its_fellow_nucleus_stays(chunk: Chunk, budget: int, count: Count):
     kept = set(compress(chunk, budget, count).kept)
@@ -140,7 +134,6 @@ def test_no_nucleus_goes_while_its_satellite_or_its_fellow_nucleus_stays(chunk: 
             assert bool(nucleus) == bool(other), split
 
 
-@settings(deadline=None)
 @given(parsed_chunks(), budgets, counters)
 def test_the_tree_is_over_the_kept_edus_with_their_spans_and_heads(chunk: Chunk, budget: int, count: Count):
     done, tree = compress(chunk, budget, count), tree_of(chunk)
@@ -154,7 +147,6 @@ def test_the_tree_is_over_the_kept_edus_with_their_spans_and_heads(chunk: Chunk,
         assert label in [(s.relation, s.nuclearity) for s in over], split
 
 
-@settings(deadline=None)
 @given(parsed_chunks(), budgets, counters)
 def test_the_text_is_the_kept_stretches_verbatim_with_a_mark_for_every_gap(chunk: Chunk, budget: int, count: Count):
     done, n = compress(chunk, budget, count), len(tree_of(chunk).edus)
@@ -168,7 +160,6 @@ def test_the_text_is_the_kept_stretches_verbatim_with_a_mark_for_every_gap(chunk
     assert done.text == f"{GAP} " * (done.kept[0] > 0) + between + f" {GAP}" * (done.kept[-1] < n - 1)
 
 
-@settings(deadline=None)
 @given(parsed_chunks(), budgets, counters)
 def test_the_same_chunk_and_budget_give_the_same_result(chunk: Chunk, budget: int, count: Count):
     assert compress(chunk, budget, count) == compress(chunk.model_copy(deep=True), budget, count)

@@ -266,6 +266,7 @@ def raised() -> bool:
 
 
 @pytest.mark.server
+@pytest.mark.deep
 def test_load_on_a_real_server_is_answered_and_recorded_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     home, corpus = Home.made(tmp_path / "home", ["a", "b"]), "bees"
     with ApiServer(home) as server, server.client("a") as client:

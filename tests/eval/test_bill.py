@@ -11,7 +11,7 @@ from discorag.models.protocol import Message, Request
 from discorag.types.usage import Usage
 from eval.bill import Bill, CountingModel, write_bills
 from nodes.resources import Resources
-from tests.conftest import EXAMPLES, Pipelines
+from tests.conftest import Examples, Pipelines
 from tests.eval.helpers import session, suite
 from tests.graphs.scripts import model
 from tests.servers.scripted import ScriptedServer
@@ -27,12 +27,11 @@ async def bills(rag: DiscoRAG, home: Path, *names: str) -> dict[str, Bill]:
     return {b.system: b for b in await session(rag, home, wanted).bill()}
 
 
-async def usages(rag: DiscoRAG, **switches: Any) -> dict[str, Usage]:
+async def usages(examples: Examples, **switches: Any) -> dict[str, Usage]:
     """Stage -> usage of one question over an example, as counted."""
-    rag.ingest(EXAMPLES / "vitamin-d")
-    deps = rag.resources
+    deps = examples("vitamin-d").resources
     counting = Resources(deps.settings, deps.store, deps.encoder, CountingModel(deps.encoder.tokens))
-    result = await DiscoRAG(resources=counting).aask("Does vitamin D prevent flu?", **switches)
+    result = await DiscoRAG(resources=counting).aask("Does vitamin D prevent flu?", corpus="vitamin-d", **switches)
     return {s.stage: s.usage for s in result.ledger.stages}
 
 
@@ -68,16 +67,16 @@ async def test_no_request_reaches_an_endpoint_that_is_configured(pipeline: Pipel
     assert found["full"].calls == 9  # three questions
 
 
-async def test_a_later_call_repeats_the_whole_prompt_of_the_call_before(rag: DiscoRAG, tmp_path: Path) -> None:
-    used = await usages(rag)
+async def test_a_later_call_repeats_the_whole_prompt_of_the_call_before(examples: Examples) -> None:
+    used = await usages(examples)
     assert used["relate"].tokens_cached == 0
     assert used["plan"].tokens_cached == used["relate"].tokens_in
     assert used["generate"].tokens_cached == used["plan"].tokens_in
     assert used["plan"].tokens_in > used["relate"].tokens_in > 500
 
 
-async def test_what_no_call_has_sent_before_is_not_cached(rag: DiscoRAG, tmp_path: Path) -> None:
-    local_graph = await usages(rag, relater="local")  # the plan's call is the first
+async def test_what_no_call_has_sent_before_is_not_cached(examples: Examples, rag: DiscoRAG, tmp_path: Path) -> None:
+    local_graph = await usages(examples, relater="local")  # the plan's call is the first
     assert local_graph["plan"].tokens_cached == 0
     assert local_graph["generate"].tokens_cached == local_graph["plan"].tokens_in
     found = await bills(rag, tmp_path, "full", "no-tree", "no-plan")

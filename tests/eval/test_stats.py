@@ -1,7 +1,7 @@
 from math import atan, pi, sqrt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.stats import Interval, mean_interval, paired
@@ -55,7 +55,6 @@ def test_scores_that_do_not_pair_are_refused(a: list[float], b: list[float]) -> 
 score = st.floats(0, 100).map(lambda x: round(x, 3))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(score, score), min_size=1, max_size=12))
 def test_swapping_the_systems_mirrors_everything(pairs: list[tuple[float, float]]) -> None:
     a, b = [p[0] for p in pairs], [p[1] for p in pairs]

@@ -9,17 +9,14 @@ import pytest
 from discorag import DiscoRAG
 from discorag.types.errors import EmptyCorpusError, InputError, QueryError
 from graphs.facade import AskResult
-from tests.conftest import EXAMPLES, Pipelines
+from tests.conftest import EXAMPLES, Examples, Pipelines
 
 FLU = "Does vitamin D prevent flu?"
 
 
-@pytest.fixture(scope="module")
-def rag(shared_pipeline: Pipelines) -> DiscoRAG:
-    rag = shared_pipeline()
-    for corpus in ("vitamin-d", "tides"):
-        rag.ingest(EXAMPLES / corpus, corpus=corpus)
-    return rag
+@pytest.fixture
+def rag(examples: Examples) -> DiscoRAG:
+    return examples("vitamin-d", "tides")
 
 
 def test_the_disagreement_of_the_vitamin_d_corpus_is_reported_with_both_spans(rag: DiscoRAG) -> None:

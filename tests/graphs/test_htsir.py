@@ -4,6 +4,7 @@
 # pyright: reportUnknownMemberType=false
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from discorag.settings import RerankerSettings
 from discorag.types.errors import ConfigError
 from graphs.facade import AskResult
 from nodes.context import AnswerContext
-from tests.conftest import EXAMPLES, Pipelines
+from tests.conftest import Examples, Pipelines
 from tests.graphs.scripts import ANSWER, model
 from tests.models.test_reranker import Answer, by_length, failing, saying, served
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
@@ -39,14 +40,13 @@ TEXTS = {
     ids=["works", "refuses", "too few"],
 )
 def test_a_question_is_answered_whether_its_reranker_works_or_not(
-    pipeline: Pipelines, answer: Answer, kinds: Sequence[str]
+    examples: Examples, answer: Answer, kinds: Sequence[str]
 ) -> None:
-    rag = pipeline()
-    rag.ingest(EXAMPLES / "vitamin-d", parser="rules")
+    rag = DiscoRAG(resources=copy.copy(examples("vitamin-d").resources))
     with served(answer) as seen:
         given = RerankerSettings(base_url=seen.url, model="bge")
         rag.resources.settings = rag.resources.settings.model_copy(update={"reranker": given})
-        result = rag.ask(QUERY, retriever="htsir")
+        result = rag.ask(QUERY, corpus="vitamin-d", retriever="htsir")
     assert seen.bodies
     assert result.answer.sentences
     assert [(f.stage, f.kind) for f in result.ledger.failures] == [("retrieve", kind) for kind in kinds]

@@ -5,16 +5,17 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import pytest
 
-from discorag.ingest.survey import survey, vanished
+from discorag.ingest.survey import vanished
 from discorag.models.protocol import Encoder
 from discorag.store.protocol import Manifest, Store
+from discorag.types.chunk import Chunk
 from discorag.types.errors import DecodingError, InputError, MissingPathError, StoreError, UnknownFormatError
 from graphs.facade import DiscoRAG, IngestResult
-from tests.conftest import EXAMPLES, Pipelines
+from tests.conftest import EXAMPLES, Examples, Pipelines
 
 ROOT = EXAMPLES.parent
 
@@ -35,14 +36,6 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def rag(pipeline: Pipelines) -> DiscoRAG:
     return pipeline()
-
-
-@pytest.fixture(scope="module")
-def whole(shared_pipeline: Pipelines) -> DiscoRAG:
-    """What an ingest of the examples gives that nothing disturbs."""
-    rag = shared_pipeline()
-    rag.ingest(EXAMPLES)
-    return rag
 
 
 def test_unchanged_documents_are_not_touched_changed_ones_replaced_vanished_ones_deleted(
@@ -83,21 +76,34 @@ def test_another_parser_stores_the_documents_again(rag: DiscoRAG, folder: Path) 
     assert set(statuses(rag.ingest(folder, parser="none", refresh=True)).values()) == {"replaced"}
 
 
-def test_offsets_refer_to_the_stored_canonical_text(whole: DiscoRAG) -> None:
-    store, scope = whole.resources.store, whole.scope()
-    manifests = whole.documents()
-    assert len(manifests) > 15
-    for m in manifests:
-        text = store.document(scope, m.doc_id).text
-        for chunk in store.chunks_of(scope, m.doc_id):
+CORPORA = ("vitamin-d", "tides", "library-handbook", "zh")
+
+
+def documents(examples: Examples) -> list[tuple[str, list[Chunk]]]:
+    """Text and chunks of documents with and without headings, with tables and in Chinese."""
+    rag = examples(*CORPORA)
+    found: list[tuple[str, list[Chunk]]] = []
+    for scope in (rag.scope(corpus=corpus) for corpus in CORPORA):
+        store = rag.resources.store
+        found += [
+            (store.document(scope, m.doc_id).text, store.chunks_of(scope, m.doc_id)) for m in store.manifests(scope)
+        ]
+    return found
+
+
+def test_offsets_refer_to_the_stored_canonical_text(examples: Examples) -> None:
+    found = documents(examples)
+    assert len(found) == 14
+    for text, chunks in found:
+        for chunk in chunks:
             assert text[chunk.span.start : chunk.span.end] == chunk.text
             assert chunk.tree is not None
             assert [s.of(text) for s in chunk.tree.edus] == [chunk.slice(s) for s in chunk.tree.edus]
             assert [s.of(text) for s in chunk.sentences] == [chunk.slice(s) for s in chunk.sentences]
 
 
-def test_nothing_is_truncated_at_encoding(whole: DiscoRAG, encoder: Encoder) -> None:
-    chunks = [c for m in whole.documents() for c in whole.resources.store.chunks_of(whole.scope(), m.doc_id)]
+def test_nothing_is_truncated_at_encoding(examples: Examples, encoder: Encoder) -> None:
+    chunks = [chunk for _, chunks in documents(examples) for chunk in chunks]
     counts = [len(t) for t in encoder.tokens.token_offsets([c.text for c in chunks])]
     assert max(counts) + encoder.tokens.special_tokens <= encoder.tokens.max_tokens == 256
     assert max(counts) > 200
@@ -255,21 +261,18 @@ def test_a_file_name_that_is_not_utf8_fails_alone(rag: DiscoRAG, folder: Path) -
 
 
 STOPPED = """
-import os, signal, sys, threading, time
+import os, signal, sys
 from pathlib import Path
 from discorag.settings import Settings, StoreSettings
 from discorag import DiscoRAG
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
 rag = DiscoRAG(Settings(store=StoreSettings(path=Path(sys.argv[1]))))
 seen = []
-def stop():
-    time.sleep(0.3)
-    os.kill(os.getpid(), getattr(signal, sys.argv[3]))
 def on_event(event):
     if event.get("event") == "document":
         seen.append(event)
         if len(seen) == 8:
-            threading.Thread(target=stop).start()
+            os.kill(os.getpid(), getattr(signal, sys.argv[3]))
 try:
     rag.ingest(sys.argv[2], progress=on_event)
 except KeyboardInterrupt:
@@ -278,9 +281,24 @@ except KeyboardInterrupt:
 """
 
 
-def stopped(store: Path, by: str) -> int:
-    command = [sys.executable, "-c", STOPPED, str(store), str(EXAMPLES), by]
-    return subprocess.run(command, cwd=ROOT, check=False, timeout=120).returncode
+NOTES = 25
+
+
+class Stopped(NamedTuple):
+    """A folder of many short notes, and the store of an ingest that ended before it had read them all."""
+
+    notes: Path
+    store: Path
+
+
+def stopped(home: Path, by: str, code: int) -> Stopped:
+    notes, store = home / "notes", home / "store"
+    notes.mkdir()
+    for i in range(NOTES):
+        (notes / f"{i:02}.txt").write_text(f"Note {i} is about tides. They rise twice a day.", encoding="utf-8")
+    command = [sys.executable, "-c", STOPPED, str(store), str(notes), by]
+    assert subprocess.run(command, cwd=ROOT, check=False, timeout=500).returncode == code
+    return Stopped(notes, store)
 
 
 def stored(rag: DiscoRAG) -> list[tuple[str, str]]:
@@ -288,39 +306,56 @@ def stored(rag: DiscoRAG) -> list[tuple[str, str]]:
     return sorted((c.id, c.text) for c in chunks)
 
 
-@pytest.mark.parametrize(("by", "code"), [("SIGKILL", -9), ("SIGINT", 130)])
-def test_an_ingest_that_was_stopped_is_taken_up_and_ends_like_one_that_was_not(
-    pipeline: Pipelines, whole: DiscoRAG, tmp_path: Path, by: str, code: int
-) -> None:
-    assert stopped(tmp_path / "store", by) == code
-    rag = pipeline(kind="edge")
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
+    return stopped(tmp_path_factory.mktemp("killed"), "SIGKILL", -9)
+
+
+def check_taken_up(rag: DiscoRAG, notes: Path, whole: DiscoRAG) -> None:
+    """What the stopped run finished stands in the result as that run's work, and the end is that of another run."""
     kept = {m.uri for m in rag.documents()}
-    assert 8 <= len(kept) < len(survey(EXAMPLES).sources)
-    result = rag.ingest(EXAMPLES)
-    # What the stopped run finished stands in the result as that run's work: it was not read again.
+    assert 8 <= len(kept) < NOTES
+    result = rag.ingest(notes)
     assert kept & {o.uri for o in result.outcomes if o.status == "added"}
+    whole.ingest(notes)
+    assert len(stored(whole)) == NOTES
     assert stored(rag) == stored(whole)
 
 
-def test_after_a_stop_a_changed_folder_is_read_anew(pipeline: Pipelines, tmp_path: Path) -> None:
-    corpus = tmp_path / "corpus"
-    shutil.copytree(EXAMPLES, corpus)
-    command = [sys.executable, "-c", STOPPED, str(tmp_path / "store"), str(corpus), "SIGKILL"]
-    assert subprocess.run(command, cwd=ROOT, check=False, timeout=120).returncode == -9
+def test_an_ingest_that_was_killed_is_taken_up_and_ends_like_one_that_was_not(
+    pipeline: Pipelines, killed: Stopped, tmp_path: Path
+) -> None:
+    shutil.copytree(killed.store, tmp_path / "store")
+    check_taken_up(pipeline(kind="edge"), killed.notes, pipeline())
+
+
+@pytest.mark.deep
+def test_an_ingest_that_was_interrupted_is_taken_up_and_ends_like_one_that_was_not(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    notes = stopped(tmp_path, "SIGINT", 130).notes
+    check_taken_up(pipeline(kind="edge"), notes, pipeline())
+
+
+def test_after_a_stop_a_changed_folder_is_read_anew(pipeline: Pipelines, killed: Stopped, tmp_path: Path) -> None:
+    shutil.copytree(killed.store, tmp_path / "store")
     rag = pipeline(kind="edge")
-    changed = Path(rag.documents()[0].uri)
-    changed.write_text("Changed after the stop.", encoding="utf-8")
-    (corpus / "new.txt").write_text("New after the stop.", encoding="utf-8")
-    rag.ingest(corpus)
-    texts = {text for _, text in stored(rag)}
-    assert {"Changed after the stop.", "New after the stop."} <= texts
+    changed, new = Path(rag.documents()[0].uri), killed.notes / "new.txt"
+    before = changed.read_text(encoding="utf-8")
+    try:
+        changed.write_text("Changed after the stop.", encoding="utf-8")
+        new.write_text("New after the stop.", encoding="utf-8")
+        rag.ingest(killed.notes)
+    finally:
+        changed.write_text(before, encoding="utf-8")
+        new.unlink()
+    assert {"Changed after the stop.", "New after the stop."} <= {text for _, text in stored(rag)}
 
 
-def test_another_store_gets_every_document_whatever_happened_to_the_first(pipeline: Pipelines, tmp_path: Path) -> None:
-    assert stopped(tmp_path / "store", "SIGKILL") == -9
-    other = pipeline(kind="edge", name="other")
-    other.ingest(EXAMPLES)
-    assert len(other.documents()) == len(survey(EXAMPLES).sources)
+def test_another_store_gets_every_document_whatever_happened_to_the_first(pipeline: Pipelines, killed: Stopped) -> None:
+    other = pipeline(kind="edge")
+    other.ingest(killed.notes)
+    assert len(other.documents()) == NOTES
 
 
 def test_an_unusable_checkpoint_file_says_what_to_do(pipeline: Pipelines, folder: Path, tmp_path: Path) -> None:
@@ -368,7 +403,7 @@ def test_a_program_that_does_not_close_the_pipeline_ends(tmp_path: Path) -> None
         f"rag = DiscoRAG(Settings.model_validate({{'store': {{'path': {str(tmp_path / 'store')!r}}}}}))\n"
         "print(rag.estimate('examples/tides').documents)"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=500)
     assert done.stdout.strip().isdigit()
 
 

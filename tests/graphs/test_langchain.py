@@ -54,7 +54,12 @@ def text_of(result: AskResult) -> str:
     return result.answer.text
 
 
-@pytest.mark.parametrize("name", retriever_names())
+QUICK = {"hybrid", "snapped"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.deep]) for name in retriever_names()]
+)
 def test_every_retriever_gives_the_evidence_that_an_answer_rests_on(rag: DiscoRAG, name: str) -> None:
     found = DiscoRetriever(rag=rag, retriever=name).invoke(QUERY)
     hits = rag.ask(QUERY, retriever=name).hits

@@ -27,7 +27,12 @@ FLU = "Does vitamin D prevent flu?"
 
 @pytest.fixture
 def rag(pipeline: Pipelines) -> DiscoRAG:
-    rag = pipeline()
+    return pipeline()
+
+
+@pytest.fixture(scope="module")
+def vitamin(shared_pipeline: Pipelines) -> DiscoRAG:
+    rag = shared_pipeline()
     rag.ingest(EXAMPLES / "vitamin-d", corpus="vitamin-d", parser="rules")
     return rag
 
@@ -43,7 +48,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-@pytest.mark.parametrize("name", retriever_names())
+QUICK = {"hybrid", "snapped"}
+"""One retriever over chunks, one over trees."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.deep]) for name in retriever_names()]
+)
 def test_the_command_line_answers_with_every_name(home: Path, name: str) -> None:
     result = run_json(home, "ask", FLU, "--retriever", name, "--set", "evidence_words=150")
     assert result["hits"]
@@ -58,8 +69,9 @@ def test_the_schema_that_studio_shows_offers_every_name_as_one_list() -> None:
 
 
 def test_every_tree_retriever_answers_from_source_text_within_the_budget_in_the_order_of_the_text(
-    rag: DiscoRAG,
+    vitamin: DiscoRAG,
 ) -> None:
+    rag = vitamin
     store, scope = rag.resources.store, Scope(corpus="vitamin-d")
     texts = {m.doc_id: Path(m.uri).read_text(encoding="utf-8") for m in rag.documents(corpus="vitamin-d")}
     for name in RETRIEVERS:
@@ -82,8 +94,8 @@ def _asked(rag: DiscoRAG, name: str, words: int) -> dict[str, Any]:
     return asyncio.run(graph.ainvoke({"query": FLU}, context=context, output_keys=["answer", "hits", "evidence"]))
 
 
-def test_evidence_keeps_to_its_budget_and_is_all_that_the_answer_sees(rag: DiscoRAG) -> None:
-    result = rag.ask(FLU, corpus="vitamin-d", retriever="discourse", evidence_words=60)
+def test_evidence_keeps_to_its_budget_and_is_all_that_the_answer_sees(vitamin: DiscoRAG) -> None:
+    result = vitamin.ask(FLU, corpus="vitamin-d", retriever="discourse", evidence_words=60)
     said = {e.text for s in result.answer.sentences for e in s.evidence}
     assert sum(map(count_words, said)) <= 60
 

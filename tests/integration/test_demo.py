@@ -1,21 +1,21 @@
 """The demo as a newcomer runs it."""
 
-import os
-import subprocess
-import sys
+import runpy
 from pathlib import Path
+
+import pytest
 
 from tests.conftest import EXAMPLES
 
-ROOT = EXAMPLES.parent
 
-
-def test_the_demo_answers_three_questions_and_reports_disagreement_only_where_there_is_one(tmp_path: Path) -> None:
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / "demo.py")], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
-    )
-    vitamin, tides, handbook = done.stdout.split("─ tides: ")[0], *done.stdout.split("─ tides: ")[1].split("─ library")
+def test_the_demo_answers_three_questions_and_reports_disagreement_only_where_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    runpy.run_path(str(EXAMPLES / "demo.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    vitamin, tides, handbook = printed.split("─ tides: ")[0], *printed.split("─ tides: ")[1].split("─ library")
     assert "The sources disagree" in vitamin
     assert "CONTRA" in vitamin
     assert "disagree" not in tides + handbook

@@ -8,32 +8,30 @@ from pathlib import Path
 
 import pytest
 
+from tests.eval.helpers import FIXTURES
+from tests.eval.test_cli import call
+
 ROOT = Path(__file__).parents[2]
 SUITES = ("loong", "asqa", "lay-summaries")
-
-
-def evaluate(home: Path, *arguments: str | Path) -> str:
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "DISCO_RAG_DATA": str(ROOT / "tests/eval/fixtures")}
-    command = [sys.executable, "-m", "eval", *map(str, arguments)]
-    done = subprocess.run(command, cwd=home, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("smoke")
-    evaluate(home, "run", *SUITES, "--limit", "5", "--pool", "chosen", "--out", "runs")
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "DISCO_RAG_DATA": str(FIXTURES)}
+    command = [sys.executable, "-m", "eval", "run", *SUITES, "--limit", "5", "--pool", "chosen", "--out", "runs"]
+    done = subprocess.run(command, cwd=home, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
     return home
 
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_the_committed_numbers_are_reproduced(home: Path, suite: str) -> None:
-    assert "reproduced" in evaluate(home, "check", f"runs/{suite}", ROOT / f"eval/expected/smoke-{suite}.json")
+    assert "reproduced" in call("check", home / "runs" / suite, ROOT / f"eval/expected/smoke-{suite}.json")
 
 
 def test_the_run_ends_with_one_page_that_loads_nothing(home: Path) -> None:
-    evaluate(home, "report", *(f"runs/{s}" for s in SUITES), "--out", "page.html")
+    call("report", *(home / "runs" / s for s in SUITES), "--out", home / "page.html", "--data", FIXTURES)
     page = (home / "page.html").read_text(encoding="utf-8")
     for suite in SUITES:
         assert f"{suite}/1" in page

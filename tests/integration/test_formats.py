@@ -160,12 +160,11 @@ def kept(source: list[str], words: list[str]) -> float:
     return sum(m.size for m in matches) / len(source)
 
 
-@pytest.fixture
-def written(tmp_path: Path) -> dict[str, Written]:
-    folder = tmp_path / "texts"
+def write(folder: Path, sources: list[Path]) -> dict[str, Written]:
+    """Every source as PDF and as DOCX."""
     folder.mkdir()
     made: dict[str, Written] = {}
-    for path in SOURCES:
+    for path in sources:
         parts = parts_of(path)
         made[f"{path.stem}.pdf"] = write_pdf(parts, folder / f"{path.stem}.pdf")
         made[f"{path.stem}.docx"] = write_docx(parts, folder / f"{path.stem}.docx")
@@ -179,15 +178,20 @@ def stored(rag: DiscoRAG) -> dict[str, tuple[Document, list[Chunk]]]:
     }
 
 
-def test_twenty_files_come_back_from_the_store_with_their_words_pages_and_tables(
-    pipeline: Pipelines, tmp_path: Path, written: dict[str, Written]
+TIDES = [path for path in SOURCES if path.parent.name == "tides"]
+
+
+@pytest.mark.parametrize("sources", [TIDES, pytest.param(SOURCES, marks=pytest.mark.deep)], ids=["tides", "all"])
+def test_files_come_back_from_the_store_with_their_words_pages_and_tables(
+    pipeline: Pipelines, tmp_path: Path, sources: list[Path]
 ) -> None:
+    written = write(tmp_path / "texts", sources)
     first = pipeline(kind="edge")
     assert {o.status.value for o in first.ingest(tmp_path / "texts").outcomes} == {"added"}
     first.close()
     rag = pipeline(kind="edge")
     found = stored(rag)
-    assert len(found) == len(written) == 20
+    assert len(found) == len(written) == 2 * len(sources)
     for name, (document, chunks) in found.items():
         assert_leaves_are_slices(document.text, chunks)
         assert kept(written[name].words, re.findall(r"\w+", document.text)) >= 0.98

@@ -153,6 +153,7 @@ def server() -> Iterator[ScriptedServer]:
 
 
 @pytest.mark.timeout(400)
+@pytest.mark.deep
 def test_an_ingest_killed_twenty_times_shows_whole_documents_only_and_ends_as_if_it_never_was(
     tmp_path: Path, server: ScriptedServer
 ) -> None:

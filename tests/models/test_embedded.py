@@ -78,6 +78,7 @@ async def test_a_schema_is_enforced_by_the_server(server: EmbeddedServer) -> Non
 
 
 @needs_packages
+@pytest.mark.deep
 async def test_it_streams_and_the_event_loop_stays_free_meanwhile(server: EmbeddedServer) -> None:
     made, longest, done = gateway(server), 0.0, asyncio.Event()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.claims.effects import stems
@@ -189,6 +189,7 @@ async def test_the_same_chunks_give_the_same_labels(encoder: Encoder) -> None:
     assert await LearnedGraphEngine(encoder).judge(case) == await LearnedGraphEngine(encoder).judge(case)
 
 
+@pytest.mark.deep
 async def test_fifty_encoded_chunks_are_related_in_well_under_the_time_of_a_query(encoder: Encoder) -> None:
     texts = {f"{name}-{i}": text for i in range(9) for name, text in _example_texts().items()}
     case = await case_from(texts, "tides", encoder)
@@ -217,7 +218,6 @@ def _inputs(logits: Floats) -> Inputs:
 
 
 @given(st.lists(st.floats(-8, 8), min_size=2, max_size=20, unique=True))
-@settings(deadline=None)
 def test_calibration_keeps_the_order_of_relatedness(values: list[float]) -> None:
     packaged = load_model().weights
     one = np.ones((2, 1, 1), dtype=np.float32)

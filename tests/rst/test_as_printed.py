@@ -213,6 +213,7 @@ def test_a_damaged_reply_is_a_tree_over_the_text_or_a_value_error(case: tuple[Ch
 @pytest.mark.parametrize(
     "head", ["EDUs:", "EDUs:\n[1] a\nRST ANALYSIS:", "EDUs:\n[1] a\nRST ANALYSIS:\nTREE STRUCTURE:"]
 )
+@pytest.mark.deep
 def test_a_reply_that_is_all_line_breaks_does_not_stop_the_event_loop(head: str) -> None:
     start = time.perf_counter()
     with pytest.raises(ValueError, match="three parts"):

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.rst.trained.decode import Decoded, cuts_of, decode, level_sums
@@ -35,7 +35,6 @@ def _reading(n: int) -> Reading:
     return Reading(borders, sums, torch.randn(n, _SIZES.unit, generator=chance))
 
 
-@settings(deadline=None, max_examples=60)
 @given(_LEVELS, st.sampled_from([2, 5, 100]))
 def test_splits_are_one_binary_tree_in_preorder(levels: list[int], exact: int):
     found = _decoded(levels, exact)

@@ -43,6 +43,7 @@ class Fault:
     Args:
         status: Answered in the place of carrying it out; None carries it out.
         delay_s: Waited before that.
+        until: Waited for before that.
         drops: The connection is dropped in the middle of the reply.
         headers: Of the reply with ``status``, e.g. ``{"Retry-After": "1"}``.
         raw: Sent with ``status`` as the whole body.
@@ -50,6 +51,7 @@ class Fault:
 
     status: int | None = None
     delay_s: float = 0.0
+    until: Callable[[], object] = lambda: True
     drops: bool = False
     headers: dict[str, str] = field(default_factory=dict[str, str])
     raw: str | None = None
@@ -137,6 +139,8 @@ class QdrantServer:
             name = path_params.pop("name", "")
             fault = self._fault(f"{request.method} {request.url.path}")
             await asyncio.sleep(fault.delay_s)
+            while not fault.until():
+                await asyncio.sleep(0.002)
             if self._api_key not in (None, request.headers.get("api-key")):
                 return _error(401, "Must provide an API key or an Authorization bearer token")
             if fault.status is not None:

@@ -14,7 +14,6 @@ from schemathesis.engine import events, from_schema
 from graphs.serving.access import Role
 from tests.serving.parts import PATIENCE_S, Apps, Listening, write_keys
 
-EXAMPLES = 5
 USUAL = ["2xx", 401, 403, 404, 409, "5xx"]
 EXCUSED: list[dict[str, Any]] = [
     # Switches exclude each other (follow wants a retriever over chunks), and the last message of a conversation is the
@@ -33,9 +32,16 @@ EXCUSED: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def api(apps: Apps, tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis.BaseSchema]:
+QUICK = {"max-examples": 1, "mode": "positive"}, {name: {"enabled": False} for name in ("coverage", "stateful")}
+DEEP = {"max-examples": 50}, dict[str, Any]()
+
+
+@pytest.fixture(params=[QUICK, pytest.param(DEEP, marks=pytest.mark.deep)], ids=["quick", "deep"])
+def api(
+    apps: Apps, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[schemathesis.BaseSchema]:
     """The schema of a server with keys; requests carry one that may do everything."""
+    amount, phases = request.param
     home = tmp_path_factory.mktemp("schema")
     (headers,) = write_keys(home / "keys.toml", ("every", "alpha", tuple(Role)))
     app = apps(home / "uploads", keys=home / "keys.toml")
@@ -46,7 +52,8 @@ def api(apps: Apps, tmp_path_factory: pytest.TempPathFactory) -> Iterator[schema
                 "base-url": server.url,
                 "headers": headers,
                 "request-timeout": PATIENCE_S,
-                "generation": {"max-examples": EXAMPLES, "deterministic": True, "database": "none"},
+                "generation": {**amount, "deterministic": True, "database": "none"},
+                "phases": phases,
                 "operations": EXCUSED,
             }
         )

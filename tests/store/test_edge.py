@@ -245,7 +245,7 @@ def test_optimising_does_nothing_for_few_new_points(filled: Path, monkeypatch: p
     points.close()
 
 
-@pytest.mark.parametrize("tenants", [1, 2])
+@pytest.mark.parametrize("tenants", [pytest.param(1, marks=pytest.mark.deep), 2])
 def test_bm25_does_not_depend_on_the_index_or_on_what_was_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tenants: int
 ) -> None:
@@ -326,6 +326,7 @@ def owned_when_free(folder: Path) -> Generator[None]:
     raise AssertionError("still locked")
 
 
+@pytest.mark.deep
 def test_indexing_killed_half_way_loses_nothing_and_can_be_done_again(filled: Path) -> None:
     points = shard(filled)
     before = everything(points)

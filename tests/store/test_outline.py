@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.store.outline import LazyTree, Outline, Shape, pack, unpack
@@ -75,7 +75,6 @@ def test_a_forest_without_texts_has_the_structure_of_the_forest(trees: list[Retr
     assert [lazy.place(i) for i in range(lazy.tree.leaves)] == [whole.place(i) for i in range(whole.tree.leaves)]
 
 
-@settings(deadline=None)  # the first text loads the stop words
 @given(retrieval_trees(), st.integers(0, 1))
 def test_an_outline_comes_back_as_it_was_packed(tree: RetrievalTree, means: int) -> None:
     made = Outline.of(tree, mean_vectors(tree) if means else unit(len(tree.nodes)))
@@ -89,7 +88,6 @@ def test_an_outline_comes_back_as_it_was_packed(tree: RetrievalTree, means: int)
         assert back.lengths.tolist() == made.lengths.tolist()
 
 
-@settings(deadline=None)
 @given(retrieval_trees())
 def test_cosines_of_means_follow_from_those_of_the_leaves(tree: RetrievalTree) -> None:
     vectors, query = mean_vectors(tree), unit(1, 9)[0]

@@ -8,7 +8,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.build_process import SCOPE, put_whole
@@ -49,7 +49,6 @@ def defined(query: str, texts: list[str], groups: list[tuple[int, ...]]) -> list
     return scores
 
 
-@settings(deadline=None)  # the first text loads the stop words
 @given(cluster_trees(), st.data(), TEXTS)
 def test_a_node_scores_as_the_leaves_below_it_read_together(
     tree: RetrievalTree, data: st.DataObject, query: str
@@ -59,7 +58,6 @@ def test_a_node_scores_as_the_leaves_below_it_read_together(
     assert scores == pytest.approx(defined(query, texts, list(tree.leaves_of)))
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(TEXTS, max_size=4), min_size=1, max_size=4))
 def test_counts_of_documents_joined_are_those_of_all_their_texts(documents: list[list[str]]) -> None:
     joined = TermCounts.joined([TermCounts.of(texts) for texts in documents])

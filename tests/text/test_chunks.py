@@ -2,7 +2,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.text.chunks import MAX_CHARS_PER_TOKEN, cut_chunks
@@ -83,7 +83,6 @@ WORDS = st.sampled_from([*PLAIN, *RARE, *LONG])
     ),
     st.sampled_from([16, 32, 256]),
 )
-@settings(max_examples=250, deadline=None)
 def test_chunks_fit_the_window_and_hold_every_visible_character_once(
     counter: TokenCounter, text: str, size: int
 ) -> None:
@@ -190,6 +189,7 @@ def test_window_beyond_the_encoder_or_without_room_is_refused(counter: TokenCoun
 
 
 @pytest.mark.parametrize("unit", [ENGLISH, CHINESE, "word ", "x", "，", "a\n\n", "😀"])
+@pytest.mark.deep
 def test_time_grows_linearly(counter: TokenCounter, unit: str) -> None:
     def seconds(length: int) -> float:
         started = time.process_time()
@@ -225,7 +225,6 @@ BLOCKS = st.lists(
 
 
 @given(BLOCKS, st.sampled_from([32, 64, 256]))
-@settings(max_examples=80, deadline=None)
 def test_a_table_or_code_block_that_fits_a_chunk_is_in_one_chunk(
     counter: TokenCounter, parts: list[str], size: int
 ) -> None:

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.text.convert.html import from_html
@@ -126,7 +126,6 @@ PIECES = st.sampled_from(
 
 
 @given(st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(max_size=200), st.binary(max_size=200)))
-@settings(max_examples=150, deadline=None)
 def test_any_bytes_give_text_or_an_input_error_and_always_the_same(data: str | bytes) -> None:
     raw = data.encode() if isinstance(data, str) else data
     try:

@@ -208,6 +208,7 @@ def test_files_read_at_the_same_time_do_not_disturb_each_other() -> None:
     assert set(made) == {from_pdf(data, PATH)}
 
 
+@pytest.mark.deep
 def test_a_hundred_pages_take_seconds() -> None:
     document = pdf()
     for _ in range(99):

@@ -1,6 +1,7 @@
 import time
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.text.headings import build_hierarchy, is_heading
@@ -71,13 +72,11 @@ MARKDOWN = st.lists(LINES, min_size=1, max_size=30).map("\n".join).filter(bool)
 
 
 @given(st.one_of(st.text(min_size=1, max_size=200), MARKDOWN), st.sampled_from(["text/plain", "text/markdown"]))
-@settings(max_examples=400, deadline=None)
 def test_every_visible_character_lies_in_exactly_one_sentence(text: str, media_type: str) -> None:
     assert_sentences_cover(text, build_hierarchy(document(text, media_type)))
 
 
 @given(MARKDOWN)
-@settings(max_examples=100, deadline=None)
 def test_every_inner_node_but_the_document_starts_and_ends_with_its_children(text: str) -> None:
     nodes = build_hierarchy(document(text)).nodes
     for i, node in enumerate(nodes):
@@ -153,6 +152,7 @@ def test_white_space_document_is_a_lone_document_node() -> None:
     assert [n.kind for n in build_hierarchy(document(" \n ")).nodes] == [Kind.DOCUMENT]
 
 
+@pytest.mark.deep
 def test_a_megabyte_is_structured_in_seconds() -> None:
     section = "## Part\n\n" + ("The tide rises twice a day, and it falls as often. " * 12 + "\n\n") * 8
     text = section * (1_000_000 // len(section))

@@ -1,7 +1,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.text.sentences import language_of, line_spans, sentence_spans
@@ -15,7 +15,6 @@ TRICKY = st.text(st.sampled_from('aB. 。！？\n\t,1)[]*-|$!"”“’(éé😀
 
 
 @given(st.one_of(st.text(max_size=300), TRICKY))
-@settings(max_examples=300, deadline=None)
 def test_sentences_are_stripped_disjoint_ordered_and_hold_every_visible_character(text: str) -> None:
     at = 0
     for span in sentence_spans(text):
@@ -26,7 +25,6 @@ def test_sentences_are_stripped_disjoint_ordered_and_hold_every_visible_characte
 
 
 @given(TRICKY, st.integers(0, 1000))
-@settings(max_examples=50, deadline=None)
 def test_offset_shifts_every_span(text: str, offset: int) -> None:
     shifted = sentence_spans(text, offset=offset)
     assert [(s.start - offset, s.end - offset) for s in shifted] == [(s.start, s.end) for s in sentence_spans(text)]
@@ -101,6 +99,7 @@ def test_sentences_beyond_the_window_of_the_splitter_are_the_same() -> None:
 
 
 @pytest.mark.parametrize("unit", ["是。", "word ", "x", "Eq. (3) ", '"a. " ', "1. ", "$$a "])
+@pytest.mark.deep
 def test_time_grows_linearly(unit: str) -> None:
     def seconds(length: int) -> float:
         started = time.process_time()

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.trees.builder import inner
@@ -80,7 +80,6 @@ budgets = st.integers(1, 120)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
 @given(data=st.data(), words=budgets)
 def test_chosen_nodes_keep_the_budget_or_are_the_best_one_alone_and_none_comes_twice(
     name: str, data: st.DataObject, words: int
@@ -93,7 +92,6 @@ def test_chosen_nodes_keep_the_budget_or_are_the_best_one_alone_and_none_comes_t
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
 @given(data=st.data(), words=budgets)
 def test_evidence_keeps_the_budget_or_is_one_node_and_reads_in_the_order_of_the_text(
     name: str, data: st.DataObject, words: int
@@ -107,7 +105,6 @@ def test_evidence_keeps_the_budget_or_is_one_node_and_reads_in_the_order_of_the_
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
 @given(data=st.data(), words=budgets)
 def test_choosing_stops_before_the_first_node_that_would_exceed_and_at_no_other(
     name: str, data: st.DataObject, words: int
@@ -122,7 +119,6 @@ def test_choosing_stops_before_the_first_node_that_would_exceed_and_at_no_other(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_without_a_limit_leaves_are_chosen_wherever_they_stand(name: str, data: st.DataObject) -> None:
     case = data.draw(cases(name))

@@ -96,6 +96,7 @@ def test_vectors_of_another_tree_or_encoder_are_refused() -> None:
             select(FLAT, np.where(VECTORS == 0.6, np.nan, VECTORS), QUERY, ONES, 3)
 
 
+@pytest.mark.deep
 def test_sixteen_widths_over_a_thousand_leaves_are_scored_in_a_moment() -> None:
     vectors = np.random.default_rng(0).standard_normal((1000, 384)).astype(np.float32)
     start = time.process_time()

@@ -63,6 +63,7 @@ def test_tokens_are_lower_cased_with_punctuation_apart() -> None:
     ]
 
 
+@pytest.mark.deep
 def test_long_sources_take_linear_time() -> None:
     def seconds(words: int) -> float:
         source = [str(i % 997) for i in range(words)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import pytest
@@ -68,7 +69,7 @@ async def test_sentences_all_alike_are_built_however_many(name: str, count: int)
     assert words_of(tree) == ["The", "same", "again."] * count
 
 
-@pytest.mark.parametrize("count", [*range(10, 18), 24])
+@pytest.mark.parametrize("count", [10, 12, 13, 17, 24])
 async def test_few_different_chunks_are_clustered(count: int) -> None:
     """From fewer than UMAP's dimensions and neighbours to a few more."""
     tree = await built("clusters", " ".join(f"Word{i} is here{i}." for i in range(count)), chunk_tokens=4)
@@ -76,17 +77,33 @@ async def test_few_different_chunks_are_clustered(count: int) -> None:
     assert len(tree.nodes) > count
 
 
-LARGE = {
-    "5,000 sentences in a paragraph": " ".join(f"Sentence {i} is here." for i in range(5000)),
-    "10,000 paragraphs of a line": "\n\n".join(f"Line {i} is here." for i in range(10_000)),
-}
+def sentences_of(count: int) -> str:
+    return " ".join(f"Sentence {i} is here." for i in range(count))
 
 
-@pytest.fixture(scope="module", params=LARGE)
+def lines_of(count: int) -> str:
+    return "\n\n".join(f"Line {i} is here." for i in range(count))
+
+
+DEEP_FOR_PYTHON = sys.getrecursionlimit() + 500
+
+
+@pytest.fixture(scope="module", params=[sentences_of, lines_of])
+def long(request: pytest.FixtureRequest) -> Source:
+    return source_of(request.param(DEEP_FOR_PYTHON))
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_long_documents_need_no_recursion(name: str, long: Source) -> None:
+    assert words_of((await every_builder()[name].build(long)).tree) == long.document.text.split()
+
+
+@pytest.fixture(scope="module", params=[sentences_of(5000), lines_of(10_000)], ids=["sentences", "paragraphs"])
 def large(request: pytest.FixtureRequest) -> Source:
-    return source_of(LARGE[request.param])
+    return source_of(request.param)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", NAMES)
 async def test_large_documents_are_built_in_seconds(name: str, large: Source) -> None:
     builder = every_builder()[name]
@@ -96,7 +113,7 @@ async def test_large_documents_are_built_in_seconds(name: str, large: Source) ->
     assert words_of(tree) == large.document.text.split()
 
 
-PARTS = "\n\n".join(f"# Part {p}\n\n" + " ".join(f"Fact {i} of {p} holds." for i in range(60)) for p in range(6))
+PARTS = "\n\n".join(f"# Part {p}\n\n" + " ".join(f"Fact {i} of {p} holds." for i in range(40)) for p in range(6))
 
 
 async def with_failing_model(name: str) -> Built:

@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.models.encoder import PackagedEncoder
@@ -102,7 +102,6 @@ def test_texts_all_alike_are_one_cluster_or_runs_that_the_summariser_can_take() 
     assert runs == [tuple(range(i, i + 10)) for i in range(0, 40, 10)]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 45), st.integers(1, 12), st.integers(1, 400), st.integers(0, 3))
 def test_clustering_ends_and_leaves_nothing_out_however_few_the_different_texts(
     count: int, different: int, budget: int, seed: int

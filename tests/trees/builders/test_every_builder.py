@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from discorag.text.headings import is_heading
 from discorag.trees.builder import Source
@@ -37,7 +37,6 @@ def test_these_are_the_builders_of_all_retrievers_and_the_controls() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25, deadline=None)
 @given(source=sources)
 async def test_leaves_are_the_documents_own_text_in_order_and_leave_out_headings_at_most(
     name: str, source: Source
@@ -53,7 +52,6 @@ async def test_leaves_are_the_documents_own_text_in_order_and_leave_out_headings
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25, deadline=None)
 @given(source=sources)
 async def test_a_nodes_spans_hold_its_childrens_and_begin_and_end_with_them(name: str, source: Source) -> None:
     tree = await built(name, source)
@@ -69,7 +67,6 @@ async def test_a_nodes_spans_hold_its_childrens_and_begin_and_end_with_them(name
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - OVERLAPPING))
-@settings(max_examples=25, deadline=None)
 @given(source=sources)
 async def test_every_node_has_one_parent_or_is_a_root(name: str, source: Source) -> None:
     tree = await built(name, source)
@@ -80,7 +77,6 @@ async def test_every_node_has_one_parent_or_is_a_root(name: str, source: Source)
 
 
 @pytest.mark.parametrize("name", sorted(OVERLAPPING))
-@settings(max_examples=25, deadline=None)
 @given(source=sources)
 async def test_no_two_nodes_above_each_other_or_side_by_side_hold_the_same_children(name: str, source: Source) -> None:
     tree = await built(name, source)
@@ -90,7 +86,6 @@ async def test_no_two_nodes_above_each_other_or_side_by_side_hold_the_same_child
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=10, deadline=None)
 @given(source=sources)
 async def test_the_same_document_has_the_same_tree(name: str, source: Source) -> None:
     assert await built(name, source) == await built(name, source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.models.tokens import PackagedTokens
@@ -185,7 +185,6 @@ async def test_a_word_beyond_the_window_is_cut_among_words_that_stay_whole():
     assert words.count("well-known") == 210
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=60).map(" ".join).filter(str.strip))
 async def test_no_node_of_any_text_exceeds_the_encoders_window(text: str):
     tokens = PackagedTokens()
@@ -209,7 +208,6 @@ _LINES = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(_LINES, min_size=1, max_size=12).map("\n".join).filter(str.strip), st.integers(3, 8))
 async def test_leaves_are_slices_that_fit_and_hold_all_but_headings(text: str, window: int):
     document = Document(uri="u", title="One", text=text, media_type="text/markdown")

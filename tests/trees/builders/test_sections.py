@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.models.encoder import PackagedEncoder
@@ -140,7 +140,6 @@ async def test_cost_and_failures_of_all_summaries_are_told() -> None:
     assert summariser.words == {70}
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 260)), min_size=1, max_size=6), st.integers(1, 5))
 async def test_every_tree_holds_the_whole_text_in_its_leaves(parts: list[tuple[int, int]], group: int) -> None:
     text = "\n\n".join(f"{'#' * level} Head\n\n{body(words)}" if level else body(words) for level, words in parts)

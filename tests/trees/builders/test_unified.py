@@ -65,11 +65,11 @@ async def test_with_a_cache_only_a_changed_paragraph_is_parsed():
     assert (built.parsed, built.reused) == (1, 1)
 
 
-async def test_ten_thousand_paragraphs_of_one_line_hang_on_the_document():
-    source = source_of("\n\n".join(f"Line {i} is here." for i in range(10_000)))
+async def test_two_thousand_paragraphs_of_one_line_hang_on_the_document():
+    source = source_of("\n\n".join(f"Line {i} is here." for i in range(2000)))
     for text in (Concat(), Nuclear()):
         tree = (await UnifiedBuilder(RuleParser(), text).build(source)).tree
-        assert (len(tree.nodes), len(tree.nodes[-1].children)) == (10_001, 10_000)
+        assert (len(tree.nodes), len(tree.nodes[-1].children)) == (2001, 2000)
 
 
 async def test_vectors_of_texts_are_the_encoders(encoder: Encoder):

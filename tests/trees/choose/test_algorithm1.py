@@ -123,6 +123,7 @@ def _span(start: int, end: int) -> Span:
     return Span.model_construct(start=start, end=end)
 
 
+@pytest.mark.deep
 def test_a_hundred_thousand_leaves_are_searched_in_less_than_a_second() -> None:
     tree = large_tree(100_000, 8)
     scores = np.random.default_rng(0).random(len(tree.nodes))
