@@ -15,9 +15,9 @@ from discorag import DiscoRAG
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
 from discorag.rst.parser import Limits, TreeParser
-from eval.corpus import ingest
 from eval.datasets.registry import load_benchmark
 from eval.options import data_folder
+from eval.running.corpus import ingest
 from eval.sample import Benchmark, Sample
 from graphs.facade import Progress
 from nodes.resources import Resources

@@ -1,6 +1,6 @@
 """What a language model would say, in length and form: a script for `tests.servers.scripted.ScriptedServer`.
 
-The graph has about 1.5 edges a chunk, the plan about 180 tokens, the answer about 260: what `eval.bill` assumes too.
+The graph has about 1.5 edges a chunk, the plan about 180 tokens, the answer about 260, as `eval.running.bill` assumes.
 The answer says what the passages say, in other words than theirs, so that it takes verifying.
 """
 

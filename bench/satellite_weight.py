@@ -20,14 +20,14 @@ from discorag.claims import units
 from discorag.settings import read_settings
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
-from eval.corpus import Corpus, ingest
 from eval.datasets.registry import load_benchmark
-from eval.folder import load_run
 from eval.metrics.grounding import reached, touches
 from eval.options import data_folder
-from eval.record import Record
+from eval.running.corpus import Corpus, ingest
+from eval.running.folder import load_run
+from eval.running.record import Record
+from eval.running.session import open_pipeline
 from eval.sample import DocSpan, Gold, Sample
-from eval.session import open_pipeline
 from eval.suite import chosen_from, load_suite
 
 WITHOUT, WITH = "standard-hybrid", "full-hybrid"

@@ -17,19 +17,19 @@ from discorag.rst.parser import PARSERS
 from discorag.rst.render import one_line
 from discorag.settings import read_settings
 from discorag.types.errors import ConfigError, DiscoRagError
-from eval import tables
-from eval.bill import write_bills
-from eval.check import check as check_run
-from eval.check import write_expected
-from eval.compare import compare as compare_systems
-from eval.compare import comparison_tables
 from eval.datasets.registry import load_benchmark
-from eval.folder import load_run
 from eval.options import data_folder, judge_settings, metric_models
-from eval.record import Run
-from eval.report import write_report
+from eval.reporting import tables
+from eval.reporting.check import check as check_run
+from eval.reporting.check import write_expected
+from eval.reporting.compare import compare as compare_systems
+from eval.reporting.compare import comparison_tables
+from eval.reporting.report import write_report
+from eval.running.bill import write_bills
+from eval.running.folder import load_run
+from eval.running.record import Run
+from eval.running.session import Place, Session, open_pipeline
 from eval.sample import Benchmark
-from eval.session import Place, Session, open_pipeline
 from eval.suite import Suite, load_suite, suite_names, systems
 from eval.verify_bench import run_bench
 

@@ -10,14 +10,14 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from nodes.answer.generate import generate
+from nodes.answer.parse import parse
+from nodes.answer.plan import plan
+from nodes.answer.relate import relate
+from nodes.answer.retrieve import retrieve
+from nodes.answer.verify import verify
 from nodes.context import AnswerContext
-from nodes.generate import generate
-from nodes.parse import parse
-from nodes.plan import plan
-from nodes.relate import relate
-from nodes.retrieve import retrieve
 from nodes.state import AnswerInput, AnswerOutput, AnswerState
-from nodes.verify import verify
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 

@@ -15,11 +15,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from graphs.answer import Graph
-from nodes import baselines
+from nodes.answer import baselines
+from nodes.answer.retrieve import retrieve, retrieve_all
+from nodes.answer.verify import verify
 from nodes.context import AnswerContext
-from nodes.retrieve import retrieve, retrieve_all
 from nodes.state import AnswerInput, AnswerOutput, AnswerState, Json
-from nodes.verify import verify
 
 Node = Callable[[AnswerState, Runtime[AnswerContext]], Awaitable[Json]]
 

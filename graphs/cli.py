@@ -25,9 +25,9 @@ from discorag.store.protocol import Manifest
 from discorag.text.citations import steps
 from discorag.types.chunk import Chunk
 from discorag.types.errors import ConfigError, DiscoRagError, InputError
+from graphs.commands import key, serve
 from graphs.facade import AskResult, DiscoRAG
 from graphs.present import IngestProgress, estimate_table, ingest_summary, ledger_table, status_table
-from graphs.serving.commands import key, serve
 from nodes.context import AnswerContext
 from nodes.switches import DEFAULT_RETRIEVER, retriever_names
 

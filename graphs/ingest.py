@@ -26,16 +26,16 @@ from discorag.types.errors import StoreError
 from discorag.types.ids import digest
 from graphs.answer import Graph
 from nodes.context import IngestContext, ingest_context
-from nodes.embed import embed
-from nodes.grow import grow
-from nodes.load import load
-from nodes.parse_document import parse_document
-from nodes.scan import scan
-from nodes.segment import segment
+from nodes.ingest.embed import embed
+from nodes.ingest.grow import grow
+from nodes.ingest.load import load
+from nodes.ingest.parse_document import parse_document
+from nodes.ingest.scan import scan
+from nodes.ingest.segment import segment
+from nodes.ingest.structure import structure
+from nodes.ingest.sweep import sweep
+from nodes.ingest.upsert import upsert
 from nodes.state import DocumentOutput, DocumentState, IngestInput, IngestOutput, IngestState
-from nodes.structure import structure
-from nodes.sweep import sweep
-from nodes.upsert import upsert
 
 CONCURRENCY = 4  # documents on their way at once
 
@@ -99,7 +99,7 @@ async def run_ingest(
     """Run the graph with checkpoints on disk; an ingest of the same files that was cut off is taken up where it was.
 
     Raises:
-        InputError: See `nodes.scan.scan`.
+        InputError: See `nodes.ingest.scan.scan`.
     """
     settings = (await context.deps()).settings
     thread = await _thread_of(path, context, settings)

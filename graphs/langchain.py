@@ -24,8 +24,8 @@ from discorag.types.extras import extra
 from discorag.types.span import Span
 from graphs.answer import Graph
 from graphs.facade import AskResult, DiscoRAG
+from nodes.answer.retrieve import retrieve
 from nodes.context import AnswerContext
-from nodes.retrieve import retrieve
 from nodes.state import AnswerInput, AnswerState, Json
 
 TOOL = "search_documents"

@@ -20,9 +20,9 @@ from discorag.rst.units import UnitParser
 from discorag.settings import LlmSettings, Settings, read_settings
 from discorag.store.open import open_store
 from discorag.store.protocol import Store
+from discorag.store.recent import Recent
 from discorag.trees.registry import TreeTools
 from discorag.types.errors import ConfigError
-from discorag.types.recent import Recent
 from discorag.types.rst_tree import RstTree
 from prompts import load
 

@@ -34,3 +34,10 @@ def test_the_core_can_be_imported_without_torch() -> None:
 def test_every_public_class_has_an_example() -> None:
     """What it prints is checked by `tests.test_examples`."""
     assert not [f"{c.module}.{c.name}" for c in public_classes() if not (c.example or c.exempt)]
+
+
+@pytest.mark.parametrize("package", ["discorag", "nodes", "graphs", "prompts", "eval", "training"])
+def test_no_folder_grows_crowded_and_no_file_long(package: str) -> None:
+    folders = [ROOT / package, *(f for f in (ROOT / package).rglob("*") if f.is_dir() and f.name != "__pycache__")]
+    assert [f for f in folders if len(list(f.glob("[!_]*.py"))) > 20] == []
+    assert [f for folder in folders for f in folder.glob("*.py") if len(f.read_text().splitlines()) > 400] == []

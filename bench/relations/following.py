@@ -33,8 +33,8 @@ from discorag.types.span import Span
 from discorag.types.vectors import Vectors
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.options import data_folder
+from eval.reporting.stats import paired
 from eval.sample import Sample, SourceDocument
-from eval.stats import paired
 
 OUT = Path("bench/results/following.json")
 _CHUNK_TOKENS, _TOP_K = 100, 3

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bench.retrieval.questions import Half
 from discorag.types.errors import InvariantError
-from eval.stats import Interval, mean_interval, paired
+from eval.reporting.stats import Interval, mean_interval, paired
 
 OUT = Path("bench/results/retrieval.json")
 BASELINE = "flat_sentence"

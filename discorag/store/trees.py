@@ -14,12 +14,12 @@ from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue
 from discorag.store.outline import Outline
 from discorag.store.payload import LAYOUT, Entry, TreePart
+from discorag.store.recent import Recent
 from discorag.store.shard import BUILDER, LEAF, NODES, Payload, Point, Shard, write
 from discorag.text.terms import sparse
 from discorag.types.document import Document, Scope
 from discorag.types.errors import InvariantError, NotFoundError, StoreError
 from discorag.types.ids import digest, stable_id
-from discorag.types.recent import Recent
 from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.types.span import Span
 from discorag.types.vectors import Vectors

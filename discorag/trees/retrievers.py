@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 
-from discorag.models.toolbox import Toolbox
 from discorag.trees.builder import Summariser
 from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.clusters import ClusterBuilder
@@ -24,10 +23,8 @@ from discorag.trees.choose.collapsed import collapsed_set, collapsed_tree, trave
 from discorag.trees.choose.evidence import Evidence, Selector, within
 from discorag.trees.choose.neighbours import expand, smoothed
 from discorag.trees.registry import Asked, Choose, Chosen, TreeRetriever, TreeTools
-from discorag.trees.routers.llm import LlmRouter
-from discorag.trees.routers.local import LocalRouter
 from discorag.trees.routers.subtree import derive
-from discorag.trees.routers.walk import Router, route
+from discorag.trees.routers.walk import route
 from discorag.trees.summarise import ExtractiveSummariser, LlmSummariser
 from discorag.types.errors import ModelError
 from discorag.types.ledger import Failure
@@ -138,8 +135,3 @@ def summariser_of(tools: TreeTools) -> Summariser:
     """The language model if there is one, else the most nuclear sentences."""
     box, extractive = tools.box, ExtractiveSummariser(tools.parser)
     return LlmSummariser(box.model, box.template("summary"), extractive) if box.model else extractive
-
-
-def router_of(box: Toolbox) -> Router:
-    """The language model if there is one, else similarity."""
-    return LlmRouter(box.model, box.template("route")) if box.model else LocalRouter(box.encoder)

@@ -17,12 +17,12 @@ from discorag.disagreement.pairs import at_odds
 from discorag.models.protocol import Encoder
 from discorag.models.toolbox import Toolbox
 from discorag.text.citations import references, steps, without_references
-from discorag.text.sentences import sentence_spans
 from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
 from discorag.types.case import Case
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.plan import Plan
 from discorag.types.span import Span
+from discorag.verification.draft import drafted_sentences
 from discorag.verification.objection import anchors, objection
 
 SPANS = 3  # spans that may support one sentence together
@@ -65,7 +65,7 @@ class LocalVerifier:
             ModelError: The encoder is an endpoint and fails.
         """
         table = await units_of(case, self.encoder)
-        drafts, k = _split(draft, len(case.chunks)), len(case.chunks)
+        drafts, k = drafted_sentences(draft, len(case.chunks)), len(case.chunks)
         bare = [_stripped(s, k) for s in drafts]
         vectors = await self.encoder.encode_documents(within_window(bare, self.encoder))
         sentences: list[AnswerSentence] = []
@@ -79,20 +79,6 @@ class LocalVerifier:
             sentences.append(AnswerSentence(text=shown, evidence=evidence, step=step, reason=judged.reason))
         found = _disagreements(case, table, {e.chunk_id for s in sentences for e in s.evidence})
         return Answer(query=case.query, sentences=tuple(sentences), disagreements=found, plan=case.plan)
-
-
-def unverified(case: Case, draft: str, reason: str) -> Answer:
-    """The draft's sentences, all unsupported for the same ``reason``: verification itself failed."""
-    k = len(case.chunks)
-    texts = [without_references(s, chunks=k).strip() for s in _split(draft, k)]
-    return Answer(
-        query=case.query, sentences=tuple(AnswerSentence(text=t, reason=reason) for t in texts), plan=case.plan
-    )
-
-
-def _split(draft: str, chunks: int) -> list[str]:
-    sentences = (span.of(line) for line in draft.splitlines() for span in sentence_spans(line))
-    return [s for s in sentences if without_references(s, chunks=chunks).strip(" .。")]
 
 
 def _stripped(sentence: str, chunks: int) -> str:

@@ -10,15 +10,15 @@ from rich.console import Console
 
 from discorag import DiscoRAG
 from discorag.types.span import Span
-from eval.answerer import Answerer
-from eval.corpus import ingest
-from eval.folder import RunFolder
 from eval.metrics.base import Metric, MetricModels
-from eval.progress import RunProgress
-from eval.record import Record
-from eval.runner import Runner
+from eval.running.answerer import Answerer
+from eval.running.corpus import ingest
+from eval.running.folder import RunFolder
+from eval.running.progress import RunProgress
+from eval.running.record import Record
+from eval.running.runner import Runner
+from eval.running.session import Place, Session
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
-from eval.session import Place, Session
 from eval.suite import Suite, load_suite, systems
 from tests.eval.runs import a_run
 

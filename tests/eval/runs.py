@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from eval.folder import RunFolder
-from eval.record import Record, Run
-from eval.summary import summarise
+from eval.running.folder import RunFolder
+from eval.running.record import Record, Run
+from eval.running.summary import summarise
 
 
 def a_run(**changes: Any) -> Run:

@@ -9,7 +9,7 @@ import pytest
 from discorag import DiscoRAG
 from discorag.models.protocol import Message, Request
 from discorag.types.usage import Usage
-from eval.bill import Bill, CountingModel, write_bills
+from eval.running.bill import Bill, CountingModel, write_bills
 from nodes.resources import Resources
 from tests.conftest import Examples, Pipelines
 from tests.eval.helpers import session, suite

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from discorag.types.errors import MissingPathError
-from eval.check import Deviation, check, write_expected
 from eval.errors import DataError
-from eval.record import Record
+from eval.reporting.check import Deviation, check, write_expected
+from eval.running.record import Record
 from tests.eval.runs import write
 
 

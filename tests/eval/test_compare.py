@@ -6,9 +6,9 @@ from rich.console import Console
 
 from discorag.types.errors import MissingPathError
 from discorag.types.ledger import Ledger, StageRecord
-from eval.compare import Comparison, compare, comparison_tables
 from eval.errors import DataError
-from eval.record import Lost, Record
+from eval.reporting.compare import Comparison, compare, comparison_tables
+from eval.running.record import Lost, Record
 from tests.eval.runs import write
 
 

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from discorag import DiscoRAG
-from eval.corpus import ingest
 from eval.datasets.registry import load_benchmark
 from eval.errors import DataError
+from eval.running.corpus import ingest
 from eval.sample import Benchmark, DocSpan, SourceDocument
 from tests.conftest import Pipelines
 from tests.eval.datasets.test_registry import FILES

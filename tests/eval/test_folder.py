@@ -5,8 +5,8 @@ import pytest
 from discorag.types.errors import DiscoRagError, MissingPathError
 from discorag.types.span import Span
 from eval.errors import DataError, RunLockedError
-from eval.folder import RunFolder, load_run
-from eval.record import Lost, Record
+from eval.running.folder import RunFolder, load_run
+from eval.running.record import Lost, Record
 from eval.sample import DocSpan
 from tests.eval.runs import a_run
 

@@ -8,9 +8,9 @@ from discorag.types.chunk import Chunk
 from discorag.types.rst_relations import Nuclearity, Relation
 from discorag.types.rst_tree import RstTree, Split
 from discorag.types.span import Span
-from eval.corpus import Corpus
-from eval.lost import cited, trace
 from eval.metrics.grounding import reached
+from eval.running.corpus import Corpus
+from eval.running.lost import cited, trace
 from eval.sample import DocSpan, Gold, Sample
 
 CORPUS = Corpus(name="c", stored={"doc": "stored", "other": "stored2"}, known={"stored": "doc", "stored2": "other"})

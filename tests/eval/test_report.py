@@ -9,9 +9,9 @@ from discorag.types.ledger import Failure, Ledger, StageRecord
 from discorag.types.span import Span
 from discorag.types.usage import Usage
 from eval.errors import DataError
-from eval.page.samples import DRILL_DOWN
-from eval.record import Lost, Record
-from eval.report import write_report
+from eval.reporting.page.samples import DRILL_DOWN
+from eval.reporting.report import write_report
+from eval.running.record import Lost, Record
 from eval.sample import Benchmark, DocSpan, Sample, SourceDocument
 from tests.eval.runs import write
 
@@ -235,7 +235,7 @@ def test_published_run_without_records_makes_the_same_numbers(tmp_path: Path) ->
 
 
 def test_strata_are_broken_down(tmp_path: Path) -> None:
-    from eval.summary import summarise
+    from eval.running.summary import summarise
 
     records = [record("q1", "disco", 20.0), record("q2", "disco", 40.0)]
     strata = {"q1": {"level": "1"}, "q2": {"level": "2"}}

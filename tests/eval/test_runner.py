@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from discorag.types.errors import ModelUnavailableError
-from eval.answerer import Answerer
-from eval.corpus import ingest
 from eval.errors import NotScorableError
-from eval.folder import RunFolder
 from eval.metrics.base import Given
-from eval.progress import RunProgress
-from eval.record import Record
-from eval.runner import Runner, skipped
+from eval.running.answerer import Answerer
+from eval.running.corpus import ingest
+from eval.running.folder import RunFolder
+from eval.running.progress import RunProgress
+from eval.running.record import Record
+from eval.running.runner import Runner, skipped
 from eval.suite import systems
 from tests.conftest import Pipelines
 from tests.eval.helpers import QUIET, answer_toy, suite, toy

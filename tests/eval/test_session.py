@@ -11,8 +11,8 @@ import pytest
 from discorag import DiscoRAG
 from discorag.types.errors import ConfigError, MissingPathError
 from eval.errors import DataError, RunLockedError
-from eval.folder import RunFolder, load_run
-from eval.record import Run
+from eval.running.folder import RunFolder, load_run
+from eval.running.record import Run
 from eval.suite import Suite
 from tests.conftest import Pipelines
 from tests.eval.helpers import FIXTURES, session, suite

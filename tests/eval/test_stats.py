@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.stats import Interval, mean_interval, paired
+from eval.reporting.stats import Interval, mean_interval, paired
 
 
 def test_t_test_mean_and_counts_equal_those_by_hand() -> None:

@@ -4,8 +4,8 @@ import pytest
 
 from discorag.types.ledger import Failure, Ledger, StageRecord
 from discorag.types.usage import Usage
-from eval.record import Lost, MetricSummary, Record
-from eval.summary import summarise
+from eval.running.record import Lost, MetricSummary, Record
+from eval.running.summary import summarise
 
 
 def record(sample: str, **fields: object) -> Record:

@@ -45,7 +45,7 @@ from discorag.settings import Settings
 from discorag.types.errors import ConfigError
 from eval.metrics.sari import tokens_13a
 from graphs.langchain import DiscoRetriever
-from graphs.serving.commands import serve
+from graphs.commands import serve
 from graphs.serving.telemetry import ENDPOINT, trace
 from langchain_core.language_models import FakeListChatModel
 

@@ -34,7 +34,7 @@ import importlib, pkgutil
 names = [m.name for m in pkgutil.walk_packages(discorag.__path__, "discorag.")]
 for name in names:
     importlib.import_module(name)
-assert {{"discorag.eval.page.view", "discorag.graphs.api", "discorag.nodes.load", "discorag.prompts"}} <= set(names)
+assert {{"discorag.eval.reporting.page.view", "discorag.graphs.api", "discorag.prompts"}} <= set(names)
 """
 
 
@@ -80,7 +80,13 @@ def wheel_in(folder: Path) -> Path:
 def test_the_wheel_owns_one_name_and_has_what_modules_read(built: Path) -> None:
     names = ZipFile(wheel_in(built)).namelist()
     assert {n.split("/")[0] for n in names} == {PACKAGE, "disco_rag-0.1.0.dist-info"}
-    read = {"py.typed", "prompts/answer.md", "eval/suites/asqa.yaml", "eval/page/report.css", "eval/metrics/judge.md"}
+    read = {
+        "py.typed",
+        "prompts/answer.md",
+        "eval/suites/asqa.yaml",
+        "eval/reporting/page/report.css",
+        "eval/metrics/judge.md",
+    }
     assert {f"{PACKAGE}/{name}" for name in read} <= set(names)
     assert any(n.endswith(".safetensors") for n in names)
     assert not any(part in n for n in names for part in ("__pycache__", "results/", "/training", "/bench", "/tests"))

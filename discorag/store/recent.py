@@ -1,0 +1,37 @@
+"""A memory of the last values, for several threads: reading takes no lock, unlike with `cachetools`."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Recent(dict[str, T]):
+    """The last ``size`` values that were put in, by key; the oldest goes first.
+
+    Example:
+        >>> from discorag.store.recent import Recent
+        >>> recent = Recent[int](2)
+        >>> [recent.put(key, len(key)) for key in ("a", "bb", "ccc")]
+        [1, 2, 3]
+        >>> list(recent)
+        ['bb', 'ccc']
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self._size = size
+        self._lock = Lock()
+
+    def __setitem__(self, key: str, value: T) -> None:
+        with self._lock:
+            super().__setitem__(key, value)
+            if len(self) > self._size:
+                del self[next(iter(self))]
+
+    def put(self, key: str, value: T) -> T:
+        """Put it in; the value again."""
+        self[key] = value
+        return value

@@ -1,0 +1,1 @@
+"""What runs say: means, comparisons, pages, committed numbers."""

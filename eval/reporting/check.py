@@ -1,0 +1,121 @@
+"""Whether a run still gives the numbers that were written down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from discorag.types.errors import MissingPathError
+from eval.errors import DataError
+from eval.running.folder import load_run
+from eval.running.record import Run
+
+_ROUNDING = 1e-9
+
+
+class ExpectedMetric(BaseModel):
+    """A metric's value, and how far, in score points, a run may be from it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    value: float
+    tolerance: float = Field(ge=0)
+
+
+class Expected(BaseModel):
+    """An expected file: the numbers of one run. ``systems``: system -> metric -> value."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    suite: str
+    dataset: str
+    n: int
+    systems: dict[str, dict[str, ExpectedMetric]]
+
+
+class Deviation(BaseModel):
+    """A number that is not as expected.
+
+    Args:
+        what: ``n``, or ``system/metric``.
+        expected: What was written down.
+        measured: What the run has; None if it lacks the system or the metric.
+        tolerance: How far it might have been.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    what: str
+    expected: float
+    measured: float | None
+    tolerance: float = 0.0
+
+    def __str__(self) -> str:
+        measured = "missing" if self.measured is None else f"{self.measured:.4g}"
+        return f"{self.what}: {measured}, expected {self.expected:.4g} ± {self.tolerance:.4g}"
+
+
+def check(run_folder: Path, expected_file: Path) -> list[Deviation]:
+    """Where a finished run deviates from the expected file; empty if nowhere.
+
+    Raises:
+        MissingPathError: No such run or file.
+        DataError: The file is broken, or is of another suite or data; the run is unfinished.
+    """
+    run, expected = _finished(run_folder), _read(expected_file)
+    for field in ("suite", "dataset"):
+        if getattr(run, field) != getattr(expected, field):
+            raise DataError(
+                f"{field} differs: {run_folder} has {getattr(run, field)}, "
+                f"{expected_file} has {getattr(expected, field)}.",
+                hint="Check the run against the expected file of its own suite.",
+            )
+    count = [Deviation(what="n", expected=expected.n, measured=run.n)] if run.n != expected.n else []
+    return count + [
+        Deviation(what=f"{system}/{metric}", expected=want.value, measured=got, tolerance=want.tolerance)
+        for system, metrics in expected.systems.items()
+        for metric, want in metrics.items()
+        if (got := _measured(run, system, metric)) is None or abs(got - want.value) > want.tolerance + _ROUNDING
+    ]
+
+
+def write_expected(run_folder: Path, file: Path, tolerance: float) -> None:
+    """Write down a finished run's numbers, with one tolerance in score points for all.
+
+    Raises:
+        MissingPathError: No such run.
+        DataError: The run is unfinished.
+    """
+    run = _finished(run_folder)
+    systems = {
+        system: {metric: ExpectedMetric(value=m.mean, tolerance=tolerance) for metric, m in summary.metrics.items()}
+        for system, summary in run.systems.items()
+    }
+    expected = Expected(suite=run.suite, dataset=run.dataset, n=run.n, systems=systems)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(expected.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+
+def _measured(run: Run, system: str, metric: str) -> float | None:
+    summary = run.systems.get(system)
+    found = summary.metrics.get(metric) if summary else None
+    return found.mean if found else None
+
+
+def _finished(run_folder: Path) -> Run:
+    run, _ = load_run(run_folder)
+    if not run.finished:
+        raise DataError(f"The run in {run_folder} is unfinished.", hint="Resume it first.")
+    return run
+
+
+def _read(file: Path) -> Expected:
+    if not file.is_file():
+        raise MissingPathError(f"{file} does not exist.", hint="Write it with write_expected.")
+    try:
+        return Expected.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "the file"
+        raise DataError(f"{file}: {field}: {first['msg']}.", hint="Write it anew with write_expected.") from error

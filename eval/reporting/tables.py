@@ -1,0 +1,71 @@
+"""Tables of the evaluation's command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from eval.running.bill import Bill
+from eval.running.record import Run
+from eval.suite import Suite, System
+
+
+def suites(given: Sequence[Suite]) -> RenderableType:
+    """Name, questions and purpose of each suite."""
+    table = _table("Suites", "suite", "questions", "about")
+    for s in given:
+        table.add_row(s.label, str(s.limit or "all"), s.about)
+    return table
+
+
+def systems(given: Sequence[System]) -> RenderableType:
+    """Name and purpose of each system."""
+    table = _table("Systems", "system", "about")
+    for s in given:
+        table.add_row(s.name, s.about)
+    return table
+
+
+def run(result: Run, main: Sequence[str]) -> RenderableType:
+    """Systems by metrics, the main ones first; what is missing and why below; numbers in score points."""
+    found = {m for s in result.systems.values() for m in s.metrics}
+    names = [m for m in main if m in found] + sorted(found - set(main))
+    title = f"{result.suite}: {result.dataset}, n = {result.n}, {result.documents} documents, {result.seconds:.0f} s"
+    table = _table(title, "system")
+    for name in names:
+        table.add_column(name, justify="right", overflow="fold")
+    for system, summary in result.systems.items():
+        means = (summary.metrics.get(m) for m in names)
+        table.add_row(system, *(f"{m.mean:.1f}" if m else "-" for m in means))
+    missing = {m: why for s in result.systems.values() for m, why in s.missing.items()}
+    lines = [f"{m}: not computed. {why}" for m, why in missing.items()]
+    lines += [f"{s}: not run. {why}" for s, why in result.skipped.items()]
+    lines += [f"{s}: {v.errors} questions without an answer" for s, v in result.systems.items() if v.errors]
+    lines += [result.note] if result.note else []
+    return Group(table, *(Text(line, style="yellow") for line in lines))
+
+
+def bills(suite: Suite, given: Sequence[Bill]) -> RenderableType:
+    """Calls and tokens a question, and over the official test set where its size is known."""
+    table = _table(f"{suite.label}: what a language model would take", "system", "questions")
+    for column in ("calls", "tokens in", "of them cached", "tokens out"):
+        table.add_column(column, justify="right")
+    for bill in given:
+        table.add_row(bill.system, f"each of {bill.questions}", *_counts(bill, bill.questions))
+        if suite.official:
+            table.add_row("", f"official {suite.official:,}", *_counts(bill.for_questions(suite.official), 1))
+    return table
+
+
+def _counts(bill: Bill, share: int) -> list[str]:
+    return [f"{n / share:,.0f}" for n in (bill.calls, bill.tokens_in, bill.cached, bill.tokens_out)]
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, no_wrap=column in ("suite", "system"))
+    return table

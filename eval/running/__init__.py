@@ -1,0 +1,1 @@
+"""Questions asked: corpora, systems, resumable runs, token bills."""

@@ -1,0 +1,236 @@
+"""A run's folder on disk: ``run.json``, ``samples.jsonl`` (one record a line) and ``scores.jsonl`` (no texts)."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from math import isfinite
+from pathlib import Path
+from typing import Self, TypeVar
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from discorag.types.errors import MissingPathError
+from eval.errors import DataError, RunLockedError
+from eval.running.record import Lost, Record, Run, Stage
+from eval.running.summary import words
+
+RUN_FILE = "run.json"
+SAMPLES_FILE = "samples.jsonl"
+SCORES_FILE = "scores.jsonl"
+LOCK_FILE = ".lock"
+
+LineT = TypeVar("LineT", bound=BaseModel)
+
+
+class RunFolder:
+    """The one writer of a run's folder; a context manager. Make it with `RunFolder.open`."""
+
+    def __init__(self, path: Path, lock: FileLock, records: Iterable[Record]) -> None:
+        self.path = path
+        self._lock = lock
+        self._records = {(r.sample, r.system): r for r in records}
+        self._samples = (path / SAMPLES_FILE).open("ab")
+
+    @classmethod
+    def open(cls, path: Path, key: str) -> Self:
+        """Own the folder, new or to be resumed. A last line that a crash cut off is removed.
+
+        Args:
+            path: The folder; created if it does not exist.
+            key: `Run.key` of the run to be written.
+
+        Raises:
+            RunLockedError: Another process writes into the folder.
+            DataError: The folder holds another run, or a broken line.
+        """
+        if path.exists() and not path.is_dir():
+            raise DataError(f"{path} is a file.", hint="Choose another --out.")
+        path.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path / LOCK_FILE, timeout=0, thread_local=False)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise RunLockedError(
+                f"Another process writes into {path}.", hint="Wait for it, or choose another --out."
+            ) from error
+        try:
+            _check_key(path, key)
+            return cls(path, lock, _resume(path / SAMPLES_FILE))
+        except BaseException:
+            lock.release()
+            raise
+
+    def records(self) -> tuple[Record, ...]:
+        """All records, in the order in which they were written."""
+        return tuple(self._records.values())
+
+    def append(self, record: Record) -> None:
+        """Write one record and flush it.
+
+        Raises:
+            DataError: This system's answer to this sample is already there, or a score is not a finite number.
+        """
+        where = f"sample {record.sample}, system {record.system}"
+        if (record.sample, record.system) in self._records:
+            raise DataError(f"{self.path}: {where} is already there.", hint="Skip what records() returns.")
+        for metric, score in record.scores.items():
+            if not isfinite(score):
+                raise DataError(f"{where}: {metric} is {score}.", hint="Repair the metric; scores are 0 to 100.")
+        self._samples.write(record.model_dump_json().encode() + b"\n")
+        self._samples.flush()
+        self._records[record.sample, record.system] = record
+
+    def write_run(self, run: Run) -> None:
+        """Replace ``run.json``; a reader sees the old one or the new one, never half of one."""
+        _replace(self.path / RUN_FILE, run.model_dump_json(indent=2) + "\n")
+
+    def write_scores(self) -> None:
+        """Replace ``scores.jsonl``: what may be published, without any text of the data."""
+        lines = (ScoreLine.of(r).model_dump_json() + "\n" for r in self._records.values())
+        _replace(self.path / SCORES_FILE, "".join(lines))
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._samples.close()
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class ScoreLine(BaseModel):
+    """One line of ``scores.jsonl``: a record without answer, plan, evidence, reasons or labels.
+
+    ``unscored`` names the metrics, ``lost`` counts gold pieces by stage, ``error`` is the error's kind, ``words`` the
+    length of the answer.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sample: str
+    system: str
+    scores: dict[str, float]
+    unscored: tuple[str, ...]
+    lost: dict[Stage, int]
+    found: int
+    seconds: float
+    words: int
+    error: str
+
+    @classmethod
+    def of(cls, record: Record) -> Self:
+        """The publishable part of a record."""
+        return cls(
+            sample=record.sample,
+            system=record.system,
+            scores=record.scores,
+            unscored=tuple(record.unscored),
+            lost=dict(Counter(piece.stage for piece in record.lost)),
+            found=record.found,
+            seconds=record.seconds,
+            words=words(record),
+            error=record.error.partition(":")[0],
+        )
+
+    def record(self) -> Record:
+        """The record as far as this line knows it."""
+        return Record(
+            sample=self.sample,
+            system=self.system,
+            scores=self.scores,
+            unscored=dict.fromkeys(self.unscored, "not published"),
+            lost=tuple(Lost(label="", stage=stage) for stage, count in self.lost.items() for _ in range(count)),
+            found=self.found,
+            seconds=self.seconds,
+            error=self.error,
+        )
+
+
+def load_run(path: Path) -> tuple[Run, tuple[Record, ...]]:
+    """Read a run without owning its folder; a line still being written is left out.
+
+    Without ``samples.jsonl`` (a published run) the records come from ``scores.jsonl`` and hold no texts.
+
+    Raises:
+        MissingPathError: The folder or a needed file does not exist.
+        DataError: A file is not what it should be; the message names the line.
+    """
+    run = _read_run(path)
+    if run is None:
+        raise MissingPathError(f"{path} holds no {RUN_FILE}.", hint="Name the --out folder of an evaluation.")
+    if (path / SAMPLES_FILE).is_file():
+        return run, tuple(_records(path / SAMPLES_FILE))
+    if not (path / SCORES_FILE).is_file():
+        raise MissingPathError(f"{path} holds neither {SAMPLES_FILE} nor {SCORES_FILE}.", hint="Run it again.")
+    return run, tuple(line.record() for line in _lines(path / SCORES_FILE, ScoreLine))
+
+
+def _check_key(path: Path, key: str) -> None:
+    run = _read_run(path)
+    other = run.key != key if run else (path / SAMPLES_FILE).is_file() and (path / SAMPLES_FILE).stat().st_size
+    if other:
+        held = f"{run.suite}, key {run.key}" if run else f"{SAMPLES_FILE} without {RUN_FILE}"
+        raise DataError(
+            f"{path} holds another run ({held}; wanted key {key}).", hint="Choose another --out or remove it."
+        )
+
+
+def _read_run(path: Path) -> Run | None:
+    file = path / RUN_FILE
+    if not file.is_file():
+        return None
+    try:
+        return Run.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        raise DataError(f"{file}: {_first(error)}", hint="Restore the file, or remove the folder.") from error
+
+
+def _resume(file: Path) -> tuple[Record, ...]:
+    if not file.is_file():
+        return ()
+    records = tuple(_records(file))
+    whole = file.read_bytes().rfind(b"\n") + 1
+    os.truncate(file, whole)
+    return records
+
+
+def _records(file: Path) -> Iterator[Record]:
+    seen: set[tuple[str, str]] = set()
+    for number, record in enumerate(_lines(file, Record), start=1):
+        if (record.sample, record.system) in seen:
+            raise DataError(
+                f"{file}:{number}: sample {record.sample}, system {record.system} appears twice.",
+                hint="Remove one of the lines.",
+            )
+        seen.add((record.sample, record.system))
+        yield record
+
+
+def _lines(file: Path, kind: type[LineT]) -> Iterator[LineT]:
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield kind.model_validate_json(line)
+            except ValidationError as error:
+                raise DataError(
+                    f"{file}:{number}: {_first(error)}", hint="Remove the line; it is run again."
+                ) from error
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'the line'}: {first['msg']}."
+
+
+def _replace(file: Path, text: str) -> None:
+    temporary = file.with_name(f"{file.name}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, file)

@@ -1,0 +1,136 @@
+"""Runs a suite: every system on every question, resumable record by record."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from discorag.types.errors import DiscoRagError
+from eval.errors import NotScorableError
+from eval.metrics.base import Given, Metric
+from eval.running.answerer import DEAD, Answerer
+from eval.running.folder import RunFolder
+from eval.running.progress import RunProgress
+from eval.running.record import Record
+from eval.sample import Benchmark, Sample
+from eval.suite import System
+
+FULL = "full"
+
+
+@dataclass
+class Runner:
+    """One run of one suite.
+
+    Args:
+        benchmark: Its questions and documents.
+        answerer: Answers them.
+        systems: What is compared.
+        metrics: How answers are scored.
+        folder: Where records go.
+        progress: Told of every record.
+        concurrency: Questions under way at once.
+    """
+
+    benchmark: Benchmark
+    answerer: Answerer
+    systems: Sequence[System]
+    metrics: Sequence[Metric]
+    folder: RunFolder
+    progress: RunProgress
+    concurrency: int = 4
+
+    async def run(self) -> None:
+        """Answer and score what is not recorded yet.
+
+        Raises:
+            ModelError: The endpoint of a model died; what was recorded stays, run again to resume.
+        """
+        done = {(r.sample, r.system) for r in self.folder.records()}
+        slots = asyncio.Semaphore(self.concurrency)
+
+        async def one(sample: Sample) -> None:
+            wanted = [s for s in self.systems if (sample.id, s.name) not in done]
+            if wanted:
+                async with slots:
+                    await self._question(sample, wanted)
+
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for sample in self.benchmark.samples:
+                    tasks.create_task(one(sample))
+        except BaseExceptionGroup as group:
+            if ours := group.subgroup(DiscoRagError):
+                raise _first(ours) from None
+            raise
+
+    async def _question(self, sample: Sample, wanted: Sequence[System]) -> None:
+        """All systems of one question, one after the other; those that branch off share one full run."""
+        branching = [s for s in wanted if s.again]
+        full = next((s for s in self.systems if s.name == FULL), None)
+        for system in (s for s in wanted if not s.again and s is not full):
+            await self._record(sample, system)
+        if branching or full in wanted:
+            first = await self._record(sample, full or System(name=FULL, about=""), keep=full in wanted)
+            for system in branching:
+                await self._record(sample, system, after=first)
+            await self.answerer.forget(sample)
+
+    async def _record(
+        self, sample: Sample, system: System, *, after: Record | None = None, keep: bool = True
+    ) -> Record:
+        """Answer, score and write down."""
+        start = perf_counter()
+        try:
+            if after is not None and after.error:
+                record = after.model_copy(update={"system": system.name})
+            else:
+                record = await self.answerer.answer(sample, system)
+        except DiscoRagError as error:
+            if error.kind in DEAD:
+                raise
+            seconds = perf_counter() - start
+            record = Record(sample=sample.id, system=system.name, error=f"{error.kind}: {error}", seconds=seconds)
+        if keep:
+            record = await self._scored(sample, record)
+            self.folder.append(record)
+            self.progress.recorded(record)
+        return record
+
+    async def _scored(self, sample: Sample, record: Record) -> Record:
+        documents = self.benchmark.documents
+        given = Given(
+            sample=sample,
+            documents=documents,
+            answer=record.answer,
+            evidence=record.evidence,
+            used=record.used,
+            unsupported=record.unsupported,
+        )
+        scores: dict[str, float] = {}
+        unscored: dict[str, str] = {}
+        for metric in self.metrics:
+            try:
+                value = await metric.score(given)
+            except NotScorableError as error:
+                unscored[metric.name] = str(error)
+            else:
+                if value is not None:
+                    scores[metric.name] = round(value, 4)
+        return record.model_copy(update={"scores": scores, "unscored": unscored})
+
+
+def _first(group: BaseExceptionGroup[DiscoRagError]) -> DiscoRagError:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    assert isinstance(error, DiscoRagError)
+    return error
+
+
+def skipped(systems: Mapping[str, System], names: Sequence[str], *, has_llm: bool) -> dict[str, str]:
+    """System -> why it cannot be run here."""
+    reason = "It needs a language model; set DISCO_RAG_LLM__BASE_URL."
+    return {n: reason for n in names if systems[n].needs_llm and not has_llm}

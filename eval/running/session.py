@@ -1,0 +1,197 @@
+"""One session of one suite: data, store, run folder, the run, its summary."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from rich.console import Console
+
+from discorag import DiscoRAG
+from discorag.models.memo import MemoEncoder
+from discorag.settings import Settings, StoreSettings
+from discorag.types.errors import MissingPathError
+from discorag.types.ids import digest
+from discorag.types.ledger import Ledger
+from eval.datasets.registry import load_benchmark
+from eval.errors import DataError
+from eval.metrics.base import MetricModels
+from eval.metrics.registry import Metrics, build
+from eval.running.answerer import Answerer
+from eval.running.bill import Bill, CountingModel
+from eval.running.corpus import Corpus, ingest
+from eval.running.folder import RunFolder, load_run
+from eval.running.progress import RunProgress
+from eval.running.record import Record, Run
+from eval.running.runner import FULL, Runner, skipped
+from eval.running.summary import summarise
+from eval.sample import Benchmark
+from eval.suite import Suite, System, chosen_from, systems
+from graphs.present import IngestProgress
+from nodes.resources import Resources
+from prompts import load, names
+
+MEMORY = 65_536
+"""Texts whose vectors are remembered: the systems of a question read the same passages. About 100 MB."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where things are.
+
+    Args:
+        data: Folder of the datasets.
+        home: Folder of the evaluation's own store and of the documents as files.
+    """
+
+    data: Path
+    home: Path
+
+
+def open_pipeline(settings: Settings, home: Path) -> DiscoRAG:
+    """A pipeline over the evaluation's own store below ``home``. Raises as `Resources.open`."""
+    store = StoreSettings(kind="edge", path=home / "store")
+    opened = Resources.open(settings.model_copy(update={"store": store}))
+    remembering = MemoEncoder(opened.bare_encoder, size=MEMORY)
+    return DiscoRAG(resources=Resources(opened.settings, opened.store, remembering, opened.model))
+
+
+class Session:
+    """A suite with its data, ready to run.
+
+    Args:
+        suite: What is run; its ``limit`` and ``systems`` already as wanted.
+        place: Where data and store are.
+        rag: The pipeline, see `open_pipeline`.
+        models: For metrics that need them.
+        console: Progress goes here.
+
+    Raises:
+        ConfigError, InputError: The suite, its data or its metrics cannot be used; before anything is run.
+    """
+
+    def __init__(self, suite: Suite, place: Place, rag: DiscoRAG, models: MetricModels, console: Console) -> None:
+        self.suite, self.place, self.rag, self.console = suite, place, rag, console
+        self.metrics: Metrics = build(suite.metrics, models)
+        self.benchmark: Benchmark = chosen_from(load_benchmark(suite.dataset, place.data / suite.path), suite)
+        self._models = models
+        if not self.benchmark.samples:
+            raise DataError(f"{suite.dataset} holds no question.", hint="Is the file whole?")
+
+    async def run(self, out: Path, *, concurrency: int) -> Run:
+        """Run what is missing in the folder ``out`` and sum up; see `Runner.run` for what it raises."""
+        start, before = time.perf_counter(), _seconds(out)
+        has_llm = self.rag.resources.model is not None
+        skips = skipped(systems(), self.suite.systems, has_llm=has_llm)
+        wanted = [systems()[n] for n in self.suite.systems if n not in skips]
+        run = self._new(wanted, skips)
+        with RunFolder.open(out, run.key) as folder:
+            folder.write_run(run.model_copy(update={"seconds": before}))
+            try:
+                await self._answer(folder, wanted, concurrency)
+            finally:
+                run = self._summed(run, folder.records(), wanted)
+                run = run.model_copy(update={"seconds": round(before + time.perf_counter() - start, 1)})
+                folder.write_run(run)
+                folder.write_scores()
+        return run
+
+    async def bill(self) -> list[Bill]:
+        """What each system's model calls would cost over the suite's questions; no model is asked."""
+        resources = self.rag.resources
+        model = CountingModel(resources.encoder.tokens)
+        counting = Resources(resources.settings, resources.store, resources.encoder, model)
+        answerer = Answerer(self.suite, await self._corpus(), DiscoRAG(resources=counting))
+        ledgers: dict[str, list[Ledger]] = {}
+        wanted = [systems()[n] for n in self.suite.systems if systems()[n].kind == "graph"]
+        branching = [s for s in wanted if s.again]
+        first = [s for s in wanted if not s.again]
+        if branching and systems()[FULL] not in first:
+            first.append(systems()[FULL])
+        for sample in self.benchmark.samples:
+            for system in [*first, *branching]:
+                ledgers.setdefault(system.name, []).append((await answerer.answer(sample, system)).ledger)
+            await answerer.forget(sample)
+        return [Bill.of(s.name, ledgers[s.name]) for s in wanted]
+
+    async def _answer(self, folder: RunFolder, wanted: Sequence[System], concurrency: int) -> None:
+        corpus = await self._corpus()
+        total, done = len(self.benchmark.samples) * len(wanted), len(folder.records())
+        with RunProgress(self.console, self.suite.label, total, done) as progress:
+            runner = Runner(
+                benchmark=self.benchmark,
+                answerer=Answerer(self.suite, corpus, self.rag),
+                systems=wanted,
+                metrics=self.metrics.ready,
+                folder=folder,
+                progress=progress,
+                concurrency=concurrency,
+            )
+            await runner.run()
+
+    async def _corpus(self) -> Corpus:
+        with IngestProgress(self.console) as progress:
+            return await ingest(self.rag, self.benchmark, self.place.home, progress.on_event, parser=self.suite.parser)
+
+    def _new(self, wanted: Sequence[System], skips: dict[str, str]) -> Run:
+        """The run before its first answer."""
+        settings, versions = self.rag.resources.settings, self._versions()
+        data = [s.model_dump(mode="json") for s in self.benchmark.samples]
+        documents = [(d.id, digest(d.text)) for d in self.benchmark.documents.values()]
+        ready = [m.name for m in self.metrics.ready]
+        parts = [self.suite.model_dump(mode="json"), [s.model_dump() for s in wanted], ready, data, documents, versions]
+        reading = settings.reading.model_dump(mode="json")
+        return Run(
+            suite=self.suite.label,
+            dataset=f"{self.suite.dataset} ({self.suite.split})",
+            n=len(self.benchmark.samples),
+            documents=len(self.benchmark.documents),
+            seed=self.suite.seed,
+            key=digest(json.dumps([*parts, reading], sort_keys=True))[:16],
+            versions=versions,
+            hardware=_hardware(),
+            dropped=self.benchmark.dropped,
+            skipped=skips,
+            note=self.metrics.note,
+        )
+
+    def _versions(self) -> dict[str, str]:
+        resources = self.rag.resources
+        packages = ("disco-rag", "langgraph", "torch", "transformers", "qdrant-edge-py", "rouge-score", "sacrebleu")
+        prompts = "".join(load(name).hash for name in names())
+        judge, file = self._models.judge, self._models.judge_prompt
+        return {
+            **{p: version(p) for p in packages},
+            "encoder": resources.encoder.version,
+            "parser": resources.parser(self.suite.parser).version,
+            "llm": resources.model.name if resources.model else "none",
+            "prompts": digest(prompts)[:16],
+            "judge": judge.name if judge else "none",
+            "judge prompt": digest(file.read_bytes())[:16] if file else "ours",
+        }
+
+    def _summed(self, run: Run, records: Sequence[Record], wanted: Sequence[System]) -> Run:
+        strata = {s.id: s.strata for s in self.benchmark.samples}
+        by_system = {s.name: [r for r in records if r.system == s.name] for s in wanted}
+        summaries = {name: summarise(each, strata, self.metrics.missing) for name, each in by_system.items()}
+        finished = bool(by_system) and all(len(each) == run.n for each in by_system.values())
+        return run.model_copy(update={"systems": summaries, "finished": finished})
+
+
+def _seconds(out: Path) -> float:
+    """Seconds that earlier sessions took."""
+    try:
+        return load_run(out)[0].seconds
+    except MissingPathError:
+        return 0.0
+
+
+def _hardware() -> dict[str, str]:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {"machine": platform.machine(), "cores": str(os.cpu_count()), "memory": f"{memory:.0f} GiB"}

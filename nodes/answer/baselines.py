@@ -1,0 +1,147 @@
+"""The steps of the baselines (`graphs.baselines`): Disco-RAG figs. 13, 15, 16 and 17. They need a language model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, replace
+
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from discorag.prompted.as_printed import PaperEngine
+from discorag.prompted.baselines import Baselines, Link
+from discorag.store.protocol import Hit
+from discorag.store.ranking import fused
+from discorag.store.retrieval import check_query, found
+from discorag.types.case import Case, Outcome
+from discorag.types.errors import ModelError, QueryError
+from nodes.answer.generate import drafted
+from nodes.answer.retrieve import search
+from nodes.case import case_of
+from nodes.context import AnswerContext, answer_context
+from nodes.stage import Stage
+from nodes.state import AnswerState, Json
+from nodes.templates import paper_templates
+
+
+async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """generate: from whole documents (fig. 13)."""
+    context = answer_context(runtime)
+    calls = await _calls(context)
+    return await _written(state, context, calls, calls.full_context)
+
+
+async def planned(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """generate: plan and answer in one call (fig. 15)."""
+    context = answer_context(runtime)
+    calls, plans = await _calls(context), [""]
+
+    async def write(case: Case) -> Outcome[str]:
+        outcome = await calls.retrieve_and_plan(case)
+        plans.append(outcome.value.plan.paragraph)
+        return Outcome(value=outcome.value.answer, usage=outcome.usage, prompt_hash=outcome.prompt_hash)
+
+    update = await _written(state, context, calls, write)
+    return {**update, "plan": plans[-1] or None}
+
+
+async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """plan: a plan and queries from the question alone (fig. 16, stage 1); if it fails, the question is searched."""
+    context, stage = answer_context(runtime), Stage("plan")
+    calls, query = await _calls(context), check_query(state["query"])
+    try:
+        outcome = await calls.hint(state["query"])
+    except ModelError as error:
+        stage.failed(error, fallback="the question itself is searched for")
+        ledger = stage.done(engine="llm", model=_name(calls))
+        return {"plan": None, "queries": [query], "turns": {}, "ledger": Overwrite(ledger)}
+    plan, queries = outcome.value.plan.paragraph, list(outcome.value.queries)
+    ledger = stage.done(engine="llm", model=_name(calls), outcome=outcome, preview="; ".join(queries))
+    return {"plan": plan, "queries": queries, "turns": {"hint": outcome.text}, "ledger": Overwrite(ledger)}
+
+
+async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """retrieve: every query of the hint, fused by rank; ``top_k`` chunks in all. Raises as `retrieve.retrieve`."""
+    context, stage = answer_context(runtime), Stage("retrieve")
+    rankings = await asyncio.gather(*(_ranking(query, state, context, stage) for query in state.get("queries", [])))
+    if not any(rankings):
+        rankings = [await search(check_query(state["query"]), state, context)]
+    hits = found(fused(rankings)[: context.top_k], await context.scope())
+    model = (await context.deps()).encoder.version
+    ledger = stage.done(engine="local", model=model, preview=f"{len(hits)} chunks")
+    return {"hits": [asdict(h) for h in hits], "ledger": ledger}
+
+
+async def _ranking(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> list[Hit]:
+    """What one query brings; nothing, and it is counted, if it is longer than the encoder's window."""
+    try:
+        return await search(query, state, context)
+    except QueryError as error:
+        stage.failed(error, fallback="the other queries, else the question itself")
+        return []
+
+
+async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """generate: from what the queries brought (fig. 16, stage 2)."""
+    context = answer_context(runtime)
+    calls = await _calls(context)
+    return await _written(state, context, calls, calls.after_hint)
+
+
+async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """relate: discourse markers between chunks (fig. 17); if it fails there are none."""
+    context, stage = answer_context(runtime), Stage("relate")
+    calls = await _calls(context)
+    case = await _bare(state, context)
+    try:
+        outcome = await calls.mark(case)
+    except ModelError as error:
+        stage.failed(error, fallback="no markers")
+        return {"markers": [], "ledger": stage.done(engine="llm", model=_name(calls))}
+    preview = ", ".join(f"{case.number(li.source)} {li.marker} {case.number(li.target)}" for li in outcome.value)
+    ledger = stage.done(engine="llm", model=_name(calls), outcome=outcome, preview=preview)
+    return {"markers": [link.model_dump() for link in outcome.value], "ledger": ledger}
+
+
+async def marked(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """generate: standard RAG with the markers beside the chunks."""
+    context = answer_context(runtime)
+    calls = await _calls(context)
+    links = [Link.model_validate(m) for m in state.get("markers", [])]
+
+    async def write(case: Case) -> Outcome[str]:
+        return await calls.marked(case, links)
+
+    return await _written(state, context, calls, write)
+
+
+async def _written(
+    state: AnswerState, context: AnswerContext, calls: Baselines, write: Callable[[Case], Awaitable[Outcome[str]]]
+) -> Json:
+    """The draft that ``write`` makes; shown in one piece, because beams cannot be streamed."""
+    stage = Stage("generate")
+
+    async def shown(case: Case) -> Outcome[str]:
+        outcome = await write(case)
+        stage.emit({"stage": "generate", "event": "token", "token": outcome.value})
+        return outcome
+
+    return await drafted(await _bare(state, context), context, stage, shown, _name(calls))
+
+
+async def _calls(context: AnswerContext) -> Baselines:
+    """Raises `ConfigError` where no language model is configured."""
+    model = (await context.deps()).require_model()
+    return Baselines(PaperEngine(model, paper_templates(), context.sampling))
+
+
+async def _bare(state: AnswerState, context: AnswerContext) -> Case:
+    """The case without structure: baselines read chunks only."""
+    case = await case_of(state, context)
+    chunks = tuple(c.model_copy(update={"tree": None}) for c in case.chunks)
+    return replace(case, chunks=chunks, graph=None, plan=None)
+
+
+def _name(calls: Baselines) -> str:
+    return calls.engine.model.name

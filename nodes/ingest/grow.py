@@ -1,0 +1,43 @@
+"""grow: the retrieval tree that questions will ask for, so that the first one need not wait for it."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from discorag.ingest.survey import NOT_MADE
+from discorag.trees.registry import RETRIEVERS
+from discorag.types.errors import DiscoRagError, StoreError
+from discorag.types.ledger import StageRecord
+from nodes.context import IngestContext, ingest_context
+from nodes.ingest.record import spent
+from nodes.resources import Resources
+from nodes.stage import Stage
+from nodes.state import DocumentState, Json
+from nodes.trees import noted, tree_index
+
+LATER = "the first question builds it"
+
+
+async def grow(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
+    """Build and store the tree of a stored document that has none; one that fails is left to the first question."""
+    context = ingest_context(runtime)
+    doc_id = state.get("doc_id")
+    if context.retriever not in RETRIEVERS or doc_id is None:
+        return spent(StageRecord(stage="grow", engine="off"))
+    stage, deps, scope = Stage("grow"), await context.deps(), await context.scope()
+    index = tree_index(RETRIEVERS[context.retriever], deps, scope, _parser(context, deps))
+    try:
+        await index.ensure([doc_id])
+    except DiscoRagError as error:
+        stage.failed(error, fallback=LATER)
+    except OSError as error:
+        full = StoreError(f"The tree of {state['uri']} could not be stored: {error}.", hint="Check the disk.")
+        stage.failed(full, fallback=LATER)
+    noted(stage, index)
+    return {"ledger": stage.done(engine="local", model=deps.encoder.version)}
+
+
+def _parser(context: IngestContext, deps: Resources) -> str:
+    """Whoever makes the chunks' trees; if nobody does, whoever is configured."""
+    engine = context.tree_engine(deps)
+    return deps.settings.parser.kind if engine == NOT_MADE else engine

@@ -1,0 +1,45 @@
+"""sweep: documents that were read from this folder once and are gone from it now leave the store.
+
+Then the store is made fast to search again, if much was written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from langgraph.config import get_stream_writer
+from langgraph.runtime import Runtime
+
+from discorag.ingest.survey import DocumentOutcome, Status, vanished
+from discorag.store.protocol import Store
+from discorag.types.errors import StoreError
+from discorag.types.ledger import Failure, StageRecord
+from nodes.context import IngestContext, ingest_context
+from nodes.ingest.record import Clock, spent
+from nodes.state import IngestState, Json
+
+
+async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
+    """Delete what vanished; a file that could not be read this time is still there and keeps what is stored."""
+    context = ingest_context(runtime)
+    deps, scope = await context.deps(), await context.scope()
+    stored = await asyncio.to_thread(deps.store.manifests, scope)
+    skipped = {o["uri"] for o in state.get("outcomes", []) if o["status"] == Status.SKIPPED}
+    gone = await asyncio.to_thread(vanished, stored, Path(state["path"]), set(state.get("files", [])), skipped)
+    outcomes: list[Json] = []
+    for manifest in gone:
+        await asyncio.to_thread(deps.store.delete, scope, manifest.doc_id)
+        outcomes.append(DocumentOutcome(uri=manifest.uri, status=Status.DELETED).model_dump(mode="json"))
+        get_stream_writer()({"event": "document", **outcomes[-1]})
+    return {"outcomes": outcomes, **await _optimised(deps.store)}
+
+
+async def _optimised(store: Store) -> Json:
+    """The store indexed; where that fails, searches are slower and right, and it is counted."""
+    clock, failures = Clock(), ()
+    try:
+        await asyncio.to_thread(store.optimise)
+    except StoreError as error:
+        failures = (Failure.of("optimise", error, fallback="exact search"),)
+    return spent(StageRecord(stage="optimise", seconds=clock.seconds, failures=failures))

@@ -1,0 +1,34 @@
+"""upsert: store one document whole; its manifest is written last."""
+
+from __future__ import annotations
+
+import asyncio
+
+from langgraph.runtime import Runtime
+
+from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.types.errors import StoreError
+from nodes.context import IngestContext, ingest_context
+from nodes.ingest.record import Clock, settled
+from nodes.state import DocumentState, Json
+
+
+async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
+    """Store the document and clear the workbench of it."""
+    clock, context = Clock(), ingest_context(runtime)
+    deps, scope = await context.deps(), await context.scope()
+    piece = deps.workbench.pieces.pop(state["key"])
+    assert piece.vectors is not None
+    manifest = piece.manifest.model_copy(update={"chunks": len(piece.chunks)})
+    try:
+        await asyncio.to_thread(deps.store.put, scope, piece.document, manifest, piece.chunks, piece.vectors)
+    except (StoreError, OSError) as error:
+        cause = StoreError(
+            f"{piece.document.title} could not be stored: {error}.",
+            hint="Check the store; run it again.",
+        )
+        outcome = DocumentOutcome(uri=state["uri"], status=Status.FAILED, note=str(cause))
+        return settled("upsert", outcome, error=cause, seconds=clock.seconds)
+    status = Status.REPLACED if piece.replaces else Status.ADDED
+    outcome = DocumentOutcome(uri=state["uri"], status=status, chunks=len(piece.chunks))
+    return {**settled("upsert", outcome, seconds=clock.seconds), "doc_id": manifest.doc_id}
