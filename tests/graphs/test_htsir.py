@@ -4,7 +4,6 @@
 # pyright: reportUnknownMemberType=false
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from discorag.settings import RerankerSettings
 from discorag.types.errors import ConfigError
 from graphs.facade import AskResult
 from nodes.context import AnswerContext
+from nodes.resources import Resources
 from tests.conftest import Examples, Pipelines
 from tests.graphs.scripts import ANSWER, model
 from tests.models.test_reranker import Answer, by_length, failing, saying, served
@@ -42,7 +42,8 @@ TEXTS = {
 def test_a_question_is_answered_whether_its_reranker_works_or_not(
     examples: Examples, answer: Answer, kinds: Sequence[str]
 ) -> None:
-    rag = DiscoRAG(resources=copy.copy(examples("vitamin-d").resources))
+    shared = examples("vitamin-d").resources
+    rag = DiscoRAG(resources=Resources(shared.settings, shared.store, shared.encoder, None))
     with served(answer) as seen:
         given = RerankerSettings(base_url=seen.url, model="bge")
         rag.resources.settings = rag.resources.settings.model_copy(update={"reranker": given})

@@ -17,7 +17,7 @@ from discorag.types.errors import StoreError
 from discorag.types.ledger import Failure
 from graphs.serving.jobs import Ingest, Job, JobFile, Jobs, JobStatus
 from tests.serving.conftest import Serve
-from tests.serving.parts import Apps, ended, upload
+from tests.serving.parts import Apps, ended, until, upload
 
 PLAIN = "The Moon pulls the sea. Tides rise."
 
@@ -43,9 +43,9 @@ def test_a_bad_file_fails_alone_with_its_reason_and_the_others_are_stored(
     assert not any(str(uploads) in note for note in notes.values())
     listed = client.get("/documents", params={"corpus": "mixed"}).json()
     assert [d["name"] for d in listed["documents"]] == ["good.txt"]
-    meters = client.get("/metrics").text
-    assert 'disco_rag_documents_total{status="failed"} 3.0' in meters
-    assert 'disco_rag_documents_total{status="added"} 1.0' in meters
+    # A job is saved before it is counted.
+    until(lambda: 'disco_rag_documents_total{status="added"} 1.0' in client.get("/metrics").text)
+    assert 'disco_rag_documents_total{status="failed"} 3.0' in client.get("/metrics").text
 
 
 def test_a_file_of_the_same_name_replaces_the_document(apps: Apps, serve: Serve, uploads: Path) -> None:

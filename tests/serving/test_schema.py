@@ -32,8 +32,8 @@ EXCUSED: list[dict[str, Any]] = [
 ]
 
 
-QUICK = {"max-examples": 1, "mode": "positive"}, {name: {"enabled": False} for name in ("coverage", "stateful")}
-DEEP = {"max-examples": 50}, dict[str, Any]()
+QUICK = {"max-examples": 1}, {name: {"enabled": False} for name in ("coverage", "stateful")}
+DEEP = {"max-examples": 20}, dict[str, Any]()
 
 
 @pytest.fixture(params=[QUICK, pytest.param(DEEP, marks=pytest.mark.deep)], ids=["quick", "deep"])
