@@ -8,6 +8,8 @@ export LANGSMITH_TRACING := false
 export LANGGRAPH_CLI_NO_ANALYTICS := 1
 export HF_HUB_OFFLINE := 1
 export OMP_WAIT_POLICY := passive
+# Compiled modules are kept: to compile all of them at every start takes seconds.
+unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPATH := .
 
 # The benchmarks' data; without it the small fixtures in the official formats stand in.
