@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from discorag import DiscoRAG
 from discorag.rst.inline import unmark
+from discorag.rst.trained.parser import TrainedParser
 from discorag.settings import EncoderSettings, LlmSettings, Settings, StoreSettings
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.rst_tree import RstTree
@@ -261,7 +262,7 @@ def test_trees_by_the_llm_are_stored_and_a_failing_parser_is_tried_again_by_the_
     with ScriptedServer(respond) as server:
         rag = pipeline(llm=server.base_url)
         first = rag.ingest(only, parser="llm")
-        assert [(f.stage, f.fallback) for f in first.ledger.failures] == [("parse", "gum-2/fast/edu")]
+        assert [(f.stage, f.fallback) for f in first.ledger.failures] == [("parse", TrainedParser().version)]
         broken[0] = False
         second = rag.ingest(only, parser="llm")
         assert [o.status for o in second.outcomes] == ["replaced"]

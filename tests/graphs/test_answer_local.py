@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from discorag import DiscoRAG
+from discorag.rst.trained.parser import TrainedParser
 from discorag.types.errors import EmptyCorpusError, InputError, QueryError
 from graphs.facade import AskResult
 from tests.conftest import EXAMPLES, Examples, Pipelines
@@ -127,7 +128,7 @@ def test_trees_are_made_at_query_time_for_chunks_that_have_none(pipeline: Pipeli
     store = rag.resources.store
     assert all(c.tree is None for m in rag.documents() for c in store.chunks_of(rag.scope(), m.doc_id))
     parse = rag.ask("Why are some tides higher than others?").ledger.stages[1]
-    assert (parse.stage, parse.model) == ("parse", "gum-2/fast/edu")
+    assert (parse.stage, parse.model) == ("parse", TrainedParser().version)
 
 
 async def test_a_second_question_in_a_thread_starts_with_an_empty_ledger(rag: DiscoRAG) -> None:

@@ -15,6 +15,7 @@ from discorag import DiscoRAG
 from discorag.prompted.as_printed import graph_lines
 from discorag.rst.as_printed import drawn
 from discorag.rst.inline import escape
+from discorag.rst.trained.parser import TrainedParser
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.rst_relations import PAPER_RELATIONS
@@ -277,7 +278,7 @@ def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines,
         requests = server.requests
     assert [name_of(r) for r in requests].count("tree") == 6
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
-        ("parse", "InvalidOutputError", "gum-2/fast/edu")
+        ("parse", "InvalidOutputError", TrainedParser().version)
     ] * 3
     assert len(fenced(requests[-1], "tree")) == 3
 
