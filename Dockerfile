@@ -10,7 +10,7 @@ COPY constraints.txt ./
 RUN --mount=type=cache,target=/root/.cache/pip \
     grep '^torch==' constraints.txt > torch.txt \
     && pip install --no-deps ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} -r torch.txt
-COPY pyproject.toml hatch_build.py README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE NOTICE ./
 COPY discorag discorag
 COPY eval eval
 COPY graphs graphs

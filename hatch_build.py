@@ -12,7 +12,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -33,7 +33,8 @@ class WheelHook(BuildHookInterface[Any]):
         """Write the copies; an editable install needs none."""
         if version == "editable":
             return
-        self._copies = Path(mkdtemp())
+        self._folder = TemporaryDirectory()
+        self._copies = Path(self._folder.name)
         for file in _files(Path(self.root)):
             copy = self._copies / inside(file)
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +46,7 @@ class WheelHook(BuildHookInterface[Any]):
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the copies."""
         if version != "editable":
-            shutil.rmtree(self._copies)
+            self._folder.cleanup()
 
 
 def inside(file: Path) -> Path:

@@ -83,10 +83,11 @@ class Registry(Mapping[str, P]):
         part = self._offers[name].part
         return cast(P, resolve_name(part.name)) if isinstance(part, _Where) else part
 
-    def check(self, name: str) -> str:
-        """The name again. Raises `UnknownNameError` with the known ones if it is none."""
-        if name not in self:
-            raise UnknownNameError(f"There is no {self.kind} {name!r}.", hint=f"Known are {', '.join(self) or 'none'}.")
+    def check(self, name: str, also: tuple[str, ...] = ()) -> str:
+        """The name again. Raises `UnknownNameError` with the known ones if it is neither of them nor one ``also``."""
+        if name not in self and name not in also:
+            known = ", ".join((*also, *self)) or "none"
+            raise UnknownNameError(f"There is no {self.kind} {name!r}.", hint=f"Known are {known}.")
         return name
 
     def help(self, name: str) -> str:

@@ -23,6 +23,7 @@ from discorag.rst.render import one_line
 from discorag.settings import Settings, read_settings
 from discorag.store.protocol import Manifest
 from discorag.text.citations import steps
+from discorag.trees.registry import RETRIEVERS
 from discorag.types.chunk import Chunk
 from discorag.types.errors import ConfigError, DiscoRagError, InputError
 from graphs.commands import key, serve
@@ -54,7 +55,9 @@ def ingest(
     corpus: Corpus = None,
     tenant: Tenant = None,
     parser: Parser = "auto",
-    retriever: Annotated[str, typer.Option(help="Whose trees are built now; dense: none.")] = DEFAULT_RETRIEVER,
+    retriever: Annotated[
+        str, typer.Option(help=f"Whose trees are built now; dense: none; {RETRIEVERS.described()}.")
+    ] = DEFAULT_RETRIEVER,
     refresh: Annotated[bool, typer.Option(help="Store unchanged documents again.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate.")] = False,
     llm: Llm = None,

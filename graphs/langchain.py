@@ -46,6 +46,13 @@ class DiscoRetriever(BaseRetriever):
         tenant: Tenant to search for; default as configured.
         filters: Metadata key -> accepted values.
         switches: Further fields of `nodes.context.AnswerContext`, such as ``evidence_words`` or ``follow``.
+
+    Example:
+        >>> from discorag import DiscoRetriever
+        >>> _ = rag.ingest(notes, retriever="dense")
+        >>> found = DiscoRetriever(rag=rag, retriever="dense", top_k=1).invoke("Does it help?")
+        >>> len(found), sorted(found[0].metadata)[:3]
+        (1, ['chunk_id', 'doc_id', 'end'])
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 
 from discorag.answer.compression import compressed, narrowed
 from discorag.types.case import Case
@@ -22,15 +21,16 @@ async def case_of(state: AnswerState, context: AnswerContext) -> Case:
 
     The chunks are read once a run: again only when hits, evidence or trees are others.
     """
-    told = json.dumps([state.get("hits", []), state.get("evidence", {}), state.get("trees", {})])
-    if context.reading.told != told:
-        context.read(Reading(told, await _chunks(state, context)))
+    told, reading = (state.get("hits"), state.get("evidence"), state.get("trees")), context.reading
+    if reading.told != told:
+        reading = Reading(told, await _chunks(state, context))
+        context.read(reading)
     graph, plan = state.get("graph"), state.get("plan")
     return Case(
         query=state["query"],
         instruction=state.get("instruction", ""),
-        chunks=context.reading.chunks,
-        known=context.reading.known,
+        chunks=reading.chunks,
+        known=reading.known,
         graph=RhetoricalGraph.model_validate(graph) if graph else None,
         plan=Plan(paragraph=plan) if plan else None,
         turns=state.get("turns", {}),

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 from langgraph.runtime import Runtime
 from pydantic import Field, PrivateAttr
@@ -50,7 +51,7 @@ class Reading:
         known: See `discorag.types.case.Case`.
     """
 
-    told: str = ""
+    told: Any = None
     chunks: tuple[Chunk, ...] = ()
     known: Known = field(default_factory=Known)
 
@@ -62,7 +63,7 @@ class AnswerContext(AnswerSwitches, _Scoped):
 
     @property
     def reading(self) -> Reading:
-        """What was read in this run; each run has a context of its own."""
+        """What was read last with these switches: in this run, where it has a context of its own."""
         return self._reading
 
     def read(self, new: Reading) -> None:
@@ -84,7 +85,7 @@ class AnswerContext(AnswerSwitches, _Scoped):
         """Whose trees a chunk gets that lacks one."""
         if self.preset == "paper" and self.parser == "llm":
             return "paper"
-        return deps.settings.parser.kind if self.parser == "auto" else self.parser
+        return _parser(self.parser, deps)
 
     @property
     def limits(self) -> Limits:
@@ -121,7 +122,11 @@ class IngestContext(IngestSwitches, _Scoped):
 
     def tree_engine(self, deps: Resources) -> str:
         """Who parses; ``none`` leaves the chunks' trees to the question."""
-        return deps.settings.parser.kind if self.parser == "auto" else self.parser
+        return _parser(self.parser, deps)
+
+
+def _parser(name: str, deps: Resources) -> str:
+    return deps.settings.parser.kind if name == "auto" else name
 
 
 _opening = threading.Lock()
@@ -143,8 +148,13 @@ async def default_resources() -> Resources:
 
 
 def answer_context(runtime: Runtime[AnswerContext]) -> AnswerContext:
-    """The run's switches; defaults when the caller gave none."""
-    return runtime.context or AnswerContext()
+    """The run's switches; when the caller gave none, the defaults, the same for all runs."""
+    return runtime.context or _defaults()
+
+
+@cache
+def _defaults() -> AnswerContext:
+    return AnswerContext()
 
 
 def ingest_context(runtime: Runtime[IngestContext]) -> IngestContext:

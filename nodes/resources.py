@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from functools import cached_property
+from threading import Lock
 
 from anyio.from_thread import start_blocking_portal
 
@@ -14,8 +15,8 @@ from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
 from discorag.models.offline import OfflineModel
 from discorag.models.protocol import Encoder, LanguageModel, Template
-from discorag.models.reranker import Reranker, reranker_from
-from discorag.rst.parser import PARSERS, Limits, TreeParser
+from discorag.models.reranker import RERANKERS, Reranker, reranker_from
+from discorag.rst.parser import PARSERS, PROMPTED, Limits, TreeParser
 from discorag.rst.units import UnitParser
 from discorag.settings import LlmSettings, Settings, read_settings
 from discorag.store.open import open_store
@@ -45,7 +46,8 @@ class Resources:
         self.model = model
         self.workbench = Workbench()
         self.parses = Recent[RstTree](PARSES)
-        self._parsers: dict[tuple[str, Limits], TreeParser] = {}
+        self._parsers: dict[str, TreeParser] = {}
+        self._making = Lock()
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Resources:
@@ -66,6 +68,8 @@ class Resources:
 
     @classmethod
     def _opened(cls, settings: Settings, model: LanguageModel | None) -> Resources:
+        PARSERS.check(settings.parser.kind)
+        RERANKERS.check(settings.reranker.kind, also=("auto",))
         with start_blocking_portal() as portal:  # works inside a running event loop too
             encoder = portal.call(encoder_from, settings)
         store = open_store(settings.store, dimension=encoder.dimension, encoder_version=encoder.version)
@@ -85,20 +89,22 @@ class Resources:
         return load(name)
 
     def parser(self, name: str, limits: Limits | None = None) -> TreeParser:
-        """The parser of this name; the same one again while it is asked in the same way, since it may hold a model.
+        """The parser of this name. One that asks a language model is made anew, others once: they may hold a model.
 
         Raises:
             UnknownNameError: There is none; the error lists those that there are.
             ConfigError: It asks a language model, and none is configured.
         """
-        key = (name, limits or Limits())
-        if key not in self._parsers:
-            self._parsers[key] = PARSERS[name](self, key[1])
-        return self._parsers[key]
+        if name in PROMPTED:
+            return PARSERS[name](self, limits or Limits())
+        with self._making:
+            if name not in self._parsers:
+                self._parsers[name] = PARSERS[name](self, Limits())
+            return self._parsers[name]
 
     def tree_tools(self, parser: str) -> TreeTools:
         """What builders are made of; a parser that only reads chunks leaves sentences and paragraphs to ``local``."""
-        chosen = self.parser(parser)
+        chosen = self.parser("local" if parser in PROMPTED else parser)
         units = chosen if isinstance(chosen, UnitParser) else self.parser("local")
         assert isinstance(units, UnitParser)
         return TreeTools(self, units, self.parses)

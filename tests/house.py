@@ -9,7 +9,7 @@ from inspect import cleandoc
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PUBLIC = ("discorag", "graphs/facade.py")
+PUBLIC = ("discorag", "graphs/facade.py", "graphs/langchain.py")
 HEADING = "\nExample:\n"
 _NO_EXAMPLE = {"Protocol", "Enum", "IntEnum", "StrEnum", "Exception", "_Section", "BaseSettings"}
 _SCHEMA = ".model_json_schema()"

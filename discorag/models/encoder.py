@@ -1,4 +1,4 @@
-"""The packaged encoder: all-MiniLM-L6-v2 from a wheel, run by sentence-transformers, never from the network."""
+"""The encoders by name, and the packaged one: all-MiniLM-L6-v2 from a wheel, never from the network."""
 
 from __future__ import annotations
 
@@ -179,4 +179,5 @@ async def encoder_from(settings: Settings) -> Encoder:
     chosen = settings.encoder
     named = "packaged" if chosen.model == EncoderSettings().model else "sentence-transformers"
     auto = named if chosen.base_url is None else "endpoint"
+    ENCODERS.check(chosen.kind, also=("auto",))
     return await ENCODERS[auto if chosen.kind == "auto" else chosen.kind](chosen)

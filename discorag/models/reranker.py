@@ -80,8 +80,6 @@ def served_reranker(settings: RerankerSettings, _encoder: Encoder) -> ServerRera
 
 def maxsim_reranker(_settings: RerankerSettings, encoder: Encoder) -> MaxSimReranker:
     """For the registry: over the packaged encoder, the loaded one if it is that."""
-    from discorag.models.encoder import PackagedEncoder
-
     return MaxSimReranker(encoder if isinstance(encoder, PackagedEncoder) else PackagedEncoder())
 
 

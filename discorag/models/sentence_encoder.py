@@ -91,8 +91,7 @@ class SentenceEncoder:
         """
         if not texts:
             return np.zeros((0, self._dimension), dtype=np.float32)
-        self._check(texts, InvariantError)
-        return await asyncio.to_thread(self._encode, texts, self._document_prompt)
+        return await asyncio.to_thread(self._checked, texts, self._document_prompt, InvariantError)
 
     async def encode_query(self, text: str) -> Vectors:
         """Unit vector of a query, shape (d,), float32.
@@ -100,8 +99,12 @@ class SentenceEncoder:
         Raises:
             QueryError: The query is longer than the window.
         """
-        self._check([text], QueryError)
-        return (await asyncio.to_thread(self._encode, [text], self._query_prompt))[0]
+        return (await asyncio.to_thread(self._checked, [text], self._query_prompt, QueryError))[0]
+
+    def _checked(self, texts: Sequence[str], prompt: str, kind: type[DiscoRagError]) -> Vectors:
+        with self._lock:
+            self._check(texts, kind)
+            return self._encode(texts, prompt)
 
     def _check(self, texts: Sequence[str], kind: type[DiscoRagError]) -> None:
         window = self._tokens.max_tokens
@@ -111,15 +114,14 @@ class SentenceEncoder:
                 raise kind(short, hint="Ask a shorter question, or cut smaller chunks.")
 
     def _encode(self, texts: Sequence[str], prompt: str) -> Vectors:
-        with self._lock:
-            vectors = self._model.encode(
-                list(texts),
-                prompt=prompt,
-                batch_size=self._settings.batch_size,
-                normalize_embeddings=True,
-                convert_to_numpy=True,
-                show_progress_bar=False,
-            )
+        vectors = self._model.encode(
+            list(texts),
+            prompt=prompt,
+            batch_size=self._settings.batch_size,
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
         return np.asarray(vectors, dtype=np.float32)
 
 
@@ -135,7 +137,7 @@ def load_named(name: str) -> SentenceTransformer:
         with loading_quietly():
             return SentenceTransformer(name)
     except (OSError, ValueError) as error:
-        said = str(error).splitlines()[0]
+        said = next(iter(str(error).splitlines()), type(error).__name__)
         hint = "Name a folder, or a model of the Hugging Face hub (then unset HF_HUB_OFFLINE), or an endpoint."
         raise ConfigError(f"The model '{name}' cannot be loaded: {said}", hint=hint) from error
 

@@ -1,8 +1,9 @@
 """Disco-RAG as printed: separate calls with the inputs and outputs of its figs. 11, 12 and 18 (14 with all off).
 
-What differs from our own conversation (`rhetoric.llm`): the graph call sees the chunks only and labels every ordered
-pair in a line of its own; plan and answer read chunks, trees and graph as three lists; nothing is cited; every call
-starts from nothing, so a server's prefix cache has little to reuse. Only the fences around quoted text are ours.
+What differs from our own conversation (`discorag.prompted.engine`): the graph call sees the chunks only and labels
+every ordered pair in a line of its own; plan and answer read chunks, trees and graph as three lists; nothing is cited;
+every call starts from nothing, so a server's prefix cache has little to reuse. Only the fences around quoted text are
+ours.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 from discorag.types.errors import MissingExtraError
 
+OURS = frozenset({"discorag", "graphs", "nodes", "prompts"})
+
 
 @contextmanager
 def extra(name: str) -> Generator[None]:
@@ -18,5 +20,7 @@ def extra(name: str) -> Generator[None]:
     try:
         yield
     except ModuleNotFoundError as error:  # also when the version of a distribution is asked that is not there
+        if (error.name or "").partition(".")[0] in OURS:
+            raise
         hint = f'Run: pip install "disco-rag[{name}]".'
         raise MissingExtraError(f"{error.name} is not installed.", hint=hint) from error

@@ -13,6 +13,6 @@ PRESETS: dict[str, dict[str, Any]] = {
     "standard-rag": {"retriever": "dense", "use_tree": False, "use_graph": False, "use_plan": False},
     **{name: {"baseline": name} for name in BASELINES},
 }
-"""Model name -> arguments of `graphs.DiscoRAG.aask`."""
+"""Model name -> arguments of `graphs.facade.DiscoRAG.aask`."""
 NEEDS_MODEL = {"disco-rag-paper", *BASELINES}
 """Presets that cannot do without a language model."""

@@ -15,21 +15,21 @@ from nodes.state import AnswerState, Json
 
 
 async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Infer the graph; when the llm engine fails, the local engine's graph stands in and the result says so."""
+    """Infer the graph; when a model fails, the local engine's graph stands in and the result says so."""
     context = answer_context(runtime)
     stage = Stage("relate")
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
     case, deps = await case_of(state, context), await context.deps()
     name = "local" if context.relater in ("auto", "llm") else context.relater
-    local = await asyncio.to_thread(RELATION_ENGINES[name], deps)  # reads its weights at first
     llm = await context.llm(context.relater)
-    engine: GraphEngine = llm or local
+    engine: GraphEngine = llm or await asyncio.to_thread(RELATION_ENGINES[name], deps)  # reads its weights at first
     try:
         outcome = await engine.relate(case)
     except ModelError as error:
         stage.failed(error, fallback="local")
-        outcome, llm = await local.relate(case), None
+        local, llm, name = await asyncio.to_thread(RELATION_ENGINES["local"], deps), None, "local"
+        outcome = await local.relate(case)
     model = llm.model.name if llm else ""
     preview = ", ".join(f"{case.number(e.source)} {e.relation} {case.number(e.target)}" for e in outcome.value.edges)
     ledger = stage.done(engine="llm" if llm else name, model=model, outcome=outcome, preview=preview)

@@ -25,15 +25,15 @@ async def grow(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
     if context.retriever not in RETRIEVERS or doc_id is None:
         return spent(StageRecord(stage="grow", engine="off"))
     stage, deps, scope = Stage("grow"), await context.deps(), await context.scope()
-    index = tree_index(RETRIEVERS[context.retriever], deps, scope, _parser(context, deps))
     try:
+        index = tree_index(RETRIEVERS[context.retriever], deps, scope, _parser(context, deps))
         await index.ensure([doc_id])
+        noted(stage, index)
     except DiscoRagError as error:
         stage.failed(error, fallback=LATER)
     except OSError as error:
         full = StoreError(f"The tree of {state['uri']} could not be stored: {error}.", hint="Check the disk.")
         stage.failed(full, fallback=LATER)
-    noted(stage, index)
     return {"ledger": stage.done(engine="local", model=deps.encoder.version)}
 
 

@@ -45,7 +45,7 @@ def accurate_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
     if not (WEIGHTS / "accurate.safetensors").is_file():
         raise ConfigError(
             "The accurate parser has no weights: those over free texts are not trained yet.",
-            hint="Choose parser=local, or train it: python -m training.parser.train --tier accurate (docs/parser.md).",
+            hint="Choose parser=local, or train it in the repository: training.parser.train --tier accurate.",
         )
     name = tools.settings.parser.encoder
     return TrainedParser("accurate", transformer=partial(_transformer, name) if name else None)

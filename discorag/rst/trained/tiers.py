@@ -143,7 +143,7 @@ def restore(model: Model, path: Path) -> None:
     try:
         values = {n: _unpacked(n, stored, shape) for n, shape in wanted.items()}
     except (KeyError, RuntimeError) as error:
-        hint = "Train this tier again (python -m training.parser.train), or take the package's own weights."
+        hint = "Train this tier again (training.parser.train, in the repository), or take the package's own weights."
         raise ConfigError(f"{path} holds the weights of another network.", hint=hint) from error
     model.load_state_dict(values, strict=False)
 
