@@ -82,7 +82,7 @@ class Examples:
 
     def __call__(self, *corpora: str) -> DiscoRAG:
         """The pipeline, with these folders of ``examples/`` as corpora of the same names; by default all of them."""
-        for corpus in corpora or sorted(p.name for p in EXAMPLES.iterdir() if p.is_dir()):
+        for corpus in corpora or sorted(p.name for p in EXAMPLES.glob("[!_]*") if p.is_dir()):
             if corpus not in self._there:
                 self._rag.ingest(EXAMPLES / corpus, corpus=corpus)
                 self._there.add(corpus)

@@ -20,7 +20,7 @@ MORE = {
 
 def texts() -> dict[str, dict[str, str]]:
     """Corpus -> file name -> text."""
-    folders = sorted(path for path in EXAMPLES.iterdir() if path.is_dir())
+    folders = sorted(path for path in EXAMPLES.glob("[!_]*") if path.is_dir())
     return {folder.name: {p.name: p.read_text(encoding="utf-8") for p in _files(folder)} for folder in folders}
 
 

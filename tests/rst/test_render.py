@@ -76,7 +76,7 @@ def test_mermaid_is_well_formed_whatever_the_text(chunk: Chunk):
 
 
 @given(chunks())
-def test_any_tree_can_betree_text(chunk: Chunk):
+def test_any_tree_can_be_printed(chunk: Chunk):
     assert len(tree_text(_with_tree(chunk)).splitlines()) >= 2 * len(chunk.sentences) - 1
 
 

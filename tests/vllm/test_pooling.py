@@ -18,7 +18,7 @@ from tests.vllm.server import VllmServer
 QUESTION = "Why are some tides higher than others?"
 TEXTS = [
     text
-    for path in sorted(EXAMPLES.glob("*/*"))
+    for path in sorted(EXAMPLES.glob("[!_]*/*"))
     for text in path.read_text(encoding="utf-8").split("\n\n")
     if 40 < len(text) < 600
 ][:40]
