@@ -397,6 +397,7 @@ def test_nothing_below_a_folder_that_cannot_be_looked_into_vanishes() -> None:
     assert [m.doc_id for m in gone] == ["/d/b.md"]
 
 
+@pytest.mark.deep
 def test_a_program_that_does_not_close_the_pipeline_ends(tmp_path: Path) -> None:
     code = (
         "from discorag import DiscoRAG; from discorag.settings import Settings\n"

@@ -112,6 +112,7 @@ def test_the_version_tells_models_and_instructions_apart(tmp_path: Path, opened:
     assert first != other == same
 
 
+@pytest.mark.deep
 def test_a_name_is_looked_up_on_the_hub_and_its_revision_kept(tmp_path: Path) -> None:
     place = tmp_path / "hub" / "models--acme--mini"
     linked(place / "snapshots" / REVISION)

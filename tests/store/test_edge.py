@@ -220,6 +220,7 @@ def hits(points: EdgePoints, query: Vectors, where: Where) -> set[str]:
     return {h.chunk_id for h in points.nearest(query, where, corpus=where, limit=10)}
 
 
+@pytest.mark.deep
 def test_optimising_indexes_many_points_and_still_finds_the_nearest(filled: Path) -> None:
     with owned(filled) as lock:
         points = shard(filled, lock)
