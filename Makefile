@@ -118,7 +118,7 @@ eval-smoke: .venv/eval.stamp ## A handful of questions of three benchmarks, then
 	$(BIN)/python -m eval run loong asqa lay-summaries --limit 5 --pool chosen --out .disco-rag/eval/smoke
 	$(BIN)/python -m eval report $(addprefix .disco-rag/eval/smoke/,loong asqa lay-summaries) --out .disco-rag/eval/smoke.html
 
-eval-dev: .venv/eval.stamp ## The development suites without a language model (an hour at most), then the page
+eval-dev: .venv/eval.stamp ## The development suites without a language model (long: every document is parsed), then the page
 	$(BIN)/python -m eval run $(DEV)
 	$(BIN)/python -m eval report $(addprefix $(RUNS)/,$(DEV)) --out .disco-rag/eval/report.html
 	$(BIN)/python -m eval report $(addprefix $(RUNS)/,$(DEV)) --no-texts --out .disco-rag/eval/report-no-texts.html
