@@ -66,15 +66,19 @@ class DiscourseBuilder:
     @property
     def version(self) -> str:
         """With the parser's and the node text's."""
-        return f"discourse-1/{marked(self._parser)}/{self._text.version}"
+        return f"{self.name}-1/{marked(self._parser)}/{self._text.version}"
 
     async def build(self, source: Source) -> DiscourseBuilt:
-        """A binary tree of one root over all sentences."""
+        """A tree of one root over all sentences."""
         growth = Growth.over(sentence_leaves(source), self._text)
         parses = Parses(self._parser, {} if self._cache is None else self._cache)
         roots = await graft(growth, parses, paragraph_leaves(source), "sentence")
-        await graft(growth, parses, [roots], "paragraph")
+        await self._join(growth, parses, source, roots)
         return discourse_built(self.name, growth, parses)
+
+    async def _join(self, growth: Growth, parses: Parses, source: Source, roots: list[int]) -> None:
+        """One tree over the paragraphs' roots."""
+        await graft(growth, parses, [roots], "paragraph")
 
 
 async def graft(growth: Growth, parses: Parses, groups: Sequence[Sequence[int]], kind: Unit) -> list[int]:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Sequence
 
-from discorag.rst.units import Parses, UnitParser, marked
+from discorag.rst.units import Parses
 from discorag.trees.builder import Source
-from discorag.trees.builders.discourse import DiscourseBuilt, discourse_built, graft
-from discorag.trees.builders.leaves import paragraph_leaves, sentence_leaves
-from discorag.trees.builders.node_text import Branch, Growth, NodeText
+from discorag.trees.builders.discourse import DiscourseBuilder
+from discorag.trees.builders.node_text import Branch, Growth
 from discorag.types.hierarchy import Hierarchy, Kind
-from discorag.types.rst_tree import RstTree
 
 
-class UnifiedBuilder:
+class UnifiedBuilder(DiscourseBuilder):
     """Document over sections over paragraphs, as many as there are; a binary RST tree over a paragraph's sentences.
 
     A section's heading is its first child, and the node carries it. What would be the only child of a node stands in
@@ -38,23 +36,9 @@ class UnifiedBuilder:
 
     name = "unified"
 
-    def __init__(
-        self, parser: UnitParser, text: NodeText, *, cache: MutableMapping[str, RstTree] | None = None
-    ) -> None:
-        self._parser, self._text, self._cache = parser, text, cache
-
-    @property
-    def version(self) -> str:
-        """With the parser's and the node text's."""
-        return f"unified-1/{marked(self._parser)}/{self._text.version}"
-
-    async def build(self, source: Source) -> DiscourseBuilt:
-        """A tree of one root over all sentences."""
-        growth = Growth.over(sentence_leaves(source), self._text)
-        parses = Parses(self._parser, {} if self._cache is None else self._cache)
-        roots = await graft(growth, parses, paragraph_leaves(source), "sentence")
+    async def _join(self, growth: Growth, parses: Parses, source: Source, roots: list[int]) -> None:
+        """The author's headings above the paragraphs' roots."""
         await growth.add(_sections(source.hierarchy, roots, len(growth.nodes)))
-        return discourse_built(self.name, growth, parses)
 
 
 def _sections(hierarchy: Hierarchy, roots: Sequence[int], first: int) -> list[Branch]:
