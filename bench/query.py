@@ -37,7 +37,8 @@ from rich.table import Table
 from bench.build_process import SCOPE, put_whole
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.reranker import MaxSimReranker
-from discorag.store.edge import HNSW_EF, EdgePoints, EdgeStore
+from discorag.store.disk.points import HNSW_EF, EdgePoints
+from discorag.store.edge import EdgeStore
 from discorag.store.protocol import SearchQuery, Store
 from discorag.store.shard import BUILDER, NODES
 from discorag.text.tokens import TokenCounter

@@ -40,6 +40,9 @@ class StoreSettings(_Section):
         default="edge", description="edge: Qdrant Edge on disk; memory: lost at exit; or one that a package adds."
     )
     path: Path = Field(default=Path(".disco-rag/store"), description="Folder of the Edge store, and of checkpoints.")
+    min_free_mb: float = Field(
+        default=256.0, ge=0, description="With less free on the folder's disk the store is read-only."
+    )
     url: str | None = Field(
         default=None, description="A Qdrant server in the folder's place, e.g. http://localhost:6333."
     )

@@ -1,4 +1,4 @@
-"""The command line: ingest, ask, show, estimate, status, delete (all with ``--json``), serve, key."""
+"""The command line: ingest, ask, show, estimate, status, delete; check to restore for the store; serve, key."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ from discorag.types.errors import ConfigError, DiscoRagError, InputError
 from graphs.commands import key, serve
 from graphs.facade import AskResult, DiscoRAG
 from graphs.present import IngestProgress, estimate_table, ingest_summary, ledger_table, status_table
+from graphs.upkeep import backup, check, migrate, repair, restore
 from nodes.context import AnswerContext
 from nodes.switches import DEFAULT_RETRIEVER, retriever_names
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
 app.add_typer(show, name="show")
-app.command()(serve)
-app.command()(key)
+for command in (serve, key, check, repair, migrate, backup, restore):
+    app.command()(command)
 SWITCHES = AnswerContext.model_fields.keys() - {"resources"}
 out, err = Console(), Console(stderr=True)
 

@@ -40,17 +40,21 @@ from nodes.state import DocumentOutput, DocumentState, IngestInput, IngestOutput
 CONCURRENCY = 4  # documents on their way at once
 
 
-def build_document() -> Graph:
-    """The graph of one document. It keeps no checkpoints: a document that was interrupted starts anew."""
+def build_document(first: str = "load") -> Graph:
+    """The graph of one document, from ``load`` or, where its text lies on the workbench already, ``structure``.
+
+    It keeps no checkpoints: a document that was interrupted starts anew.
+    """
     steps = StateGraph(DocumentState, context_schema=IngestContext, output_schema=DocumentOutput)
-    steps.add_node("load", load, destinations=("structure", "grow", END))
+    if first == "load":
+        steps.add_node("load", load, destinations=("structure", "grow", END))
     steps.add_node("structure", structure)
     steps.add_node("segment", segment)
     steps.add_node("parse", parse_document)
     steps.add_node("embed", embed, destinations=("upsert", END))
     steps.add_node("upsert", upsert)
     steps.add_node("grow", grow)
-    steps.add_edge(START, "load")
+    steps.add_edge(START, first)
     steps.add_edge("structure", "segment")
     steps.add_edge("segment", "parse")
     steps.add_edge("parse", "embed")

@@ -19,7 +19,8 @@ from discorag.models.reranker import RERANKERS, Reranker, reranker_from
 from discorag.rst.parser import PARSERS, PROMPTED, Limits, TreeParser
 from discorag.rst.units import UnitParser
 from discorag.settings import LlmSettings, Settings, read_settings
-from discorag.store.open import open_store
+from discorag.store.base import Mended
+from discorag.store.open import Opening, open_mended, open_store
 from discorag.store.protocol import Store
 from discorag.store.recent import Recent
 from discorag.trees.registry import TreeTools
@@ -65,6 +66,15 @@ class Resources:
             opened = cls._opened(settings.model_copy(update={"llm": llm}), model)
             undo.pop_all()
         return opened
+
+    @classmethod
+    def mended(cls, settings: Settings, opening: Opening = open_mended) -> tuple[Resources, Mended]:
+        """Open a store that may be damaged, without a language model in this process. Raises as ``opening``."""
+        with start_blocking_portal() as portal:
+            encoder = portal.call(encoder_from, settings)
+        store, done = opening(settings.store, encoder.dimension, encoder.version)
+        model = gateway_from(settings) if settings.llm.kind == "endpoint" else None
+        return cls(settings, store, encoder, model), done
 
     @classmethod
     def _opened(cls, settings: Settings, model: LanguageModel | None) -> Resources:

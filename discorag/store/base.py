@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Self
 from uuid import UUID
@@ -13,20 +14,65 @@ from numpy.typing import NDArray
 
 from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue, OwnedCatalogue
+from discorag.store.check import inspect, tallies
+from discorag.store.checksums import checksum
 from discorag.store.outline import Outline
 from discorag.store.payload import Entry
 from discorag.store.protocol import Hit, Manifest, SearchQuery
 from discorag.store.ranking import best, ranked
 from discorag.store.shard import Shard, write
-from discorag.store.trees import Trees
+from discorag.store.trees import StoredTree, Trees
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
 from discorag.types.errors import NotFoundError, StoreError
+from discorag.types.report import Report
 from discorag.types.retrieval_tree import RetrievalTree
 from discorag.types.vectors import Vectors
 
 ATTEMPTS = 10
 """How often chunks are looked for whose document is being replaced meanwhile."""
+
+
+@dataclass(frozen=True)
+class Mended:
+    """What a store that was damaged cannot tell by itself.
+
+    Args:
+        unread: Documents to be read again from their texts, with the manifests that they had.
+        trees: Trees to be built again: of which document, by which builder.
+        found: What differed, a line each.
+
+    Example:
+        >>> sample_of("tides.md", ["Tides rise."]).put_in(store)
+        >>> store.mend()
+        Mended(unread=(), trees=(), found=())
+    """
+
+    unread: tuple[tuple[Scope, Document, Manifest], ...]
+    trees: tuple[tuple[Scope, str, str], ...]
+    found: tuple[str, ...]
+
+    def also(self, line: str) -> Mended:
+        """The same with a further line."""
+        return replace(self, found=(*self.found, line))
+
+
+@dataclass(frozen=True)
+class Stored:
+    """All that is stored of a document; ``vectors`` has shape (chunks, d).
+
+    Example:
+        >>> sample_of("tides.md", ["Tides rise."]).put_in(store)
+        >>> [(stored.manifest.uri, stored.vectors.shape) for stored in store.stored()]
+        [('tides.md', (1, 8))]
+    """
+
+    scope: Scope
+    document: Document
+    manifest: Manifest
+    chunks: Sequence[Chunk]
+    vectors: Vectors
+    trees: tuple[StoredTree, ...]
 
 
 class ShardStore:
@@ -75,12 +121,13 @@ class ShardStore:
         """
         points.check(scope, document, manifest, chunks, vectors, self._dimension)
         with self._writing:
+            self._catalogue.begin(scope, manifest.doc_id)
             self._catalogue.announce(scope, manifest.doc_id, points.version_of(manifest))
-            pairs = zip(chunks, vectors, strict=True)
-            write(self._nodes, (points.chunk_point(scope, manifest, c, v) for c, v in pairs), self._lock)
+            made = [points.chunk_point(scope, manifest, c, v) for c, v in zip(chunks, vectors, strict=True)]
+            write(self._nodes, iter(made), self._lock)
             old = self._catalogue.entry(scope, manifest.doc_id)
             same = old is not None and old.manifest.fingerprint == manifest.fingerprint
-            entry = Entry(manifest, old.trees if old and same else {})
+            entry = Entry(manifest, old.trees if old and same else {}, checksum(made))
             self._catalogue.publish(scope, entry, points.document_point(scope, document, entry, vectors))
             self._sweep(scope, manifest.doc_id, entry)
 
@@ -94,6 +141,7 @@ class ShardStore:
     def delete(self, scope: Scope, doc_id: str) -> bool:
         """See `Store.delete`."""
         with self._writing:
+            self._catalogue.begin(scope, doc_id)
             found = self._catalogue.withdraw(scope, doc_id)
             self._sweep(scope, doc_id, None)
         return found
@@ -219,6 +267,66 @@ class ShardStore:
             InvariantError: ``vector`` has not shape (d,).
         """
         return self._trees.scores(scope, outlines, vector)
+
+    def check(self) -> Report:
+        """Compare all points with what was written: reads the whole store. See `Store.check`."""
+        return inspect(self._docs, self._nodes, self._catalogue.all())
+
+    def stored(self) -> Iterator[Stored]:
+        """Every document of every scope, each in one state; one that is deleted meanwhile may be left out.
+
+        Raises:
+            StoreError: Points are missing, also when looked for again.
+        """
+        for scope, entry in self._catalogue.all():
+            if found := self._stored(scope, entry.manifest.doc_id):
+                yield found
+
+    def _stored(self, scope: Scope, doc_id: str) -> Stored | None:
+        for _ in range(ATTEMPTS):
+            with self._lock:
+                entry = self._catalogue.entry(scope, doc_id)
+                if entry is None:
+                    return None
+                document = self._catalogue.document(scope, doc_id)
+                where = points.of_scope(scope).also(("version", (points.version_of(entry.manifest),)))
+                found = sorted(self._nodes.points(where), key=lambda p: p.payload["order"])
+                trees = self._trees.stored(scope, entry)
+            if len(found) == entry.manifest.chunks and len(trees) == len(entry.trees):
+                chunks = [points.chunk_from(p.payload) for p in found]
+                vectors = np.stack([p.dense for p in found])
+                return Stored(scope, document, entry.manifest, chunks, vectors, tuple(trees))
+        raise StoreError(f"Chunks or nodes of document {doc_id!r} are missing.", hint="Run disco-rag check.")
+
+    def mend(self) -> Mended:
+        """Make right what can be told from what is stored; see `Mended` for the rest. Nobody else writes meanwhile."""
+        unread: list[tuple[Scope, Document, Manifest]] = []
+        trees: list[tuple[Scope, str, str]] = []
+        report = self.check()
+        entries = {entry.manifest.doc_id: entry for _, entry in self._catalogue.all()}
+        for d in report.differences:
+            if d.part == "leftovers":
+                self._catalogue.clear()
+            elif d.part == "tree":
+                self.delete_tree(d.scope, d.doc_id, d.builder)
+                trees.append((d.scope, d.doc_id, d.builder))
+            elif d.part == "chunks" or not self._catalogue.restate(d.scope, entries[d.doc_id]):
+                entry = entries[d.doc_id]
+                unread.append((d.scope, self._catalogue.document(d.scope, d.doc_id), entry.manifest))
+                trees += [(d.scope, d.doc_id, builder) for builder in entry.trees]
+        for scope, _, manifest in unread:
+            self._catalogue.withhold(scope, manifest.doc_id)
+        self._add_checksums({manifest.doc_id for _, _, manifest in unread})
+        return Mended(tuple(unread), tuple(dict.fromkeys(trees)), tuple(map(str, report.differences)))
+
+    def _add_checksums(self, unread: set[str]) -> None:
+        """To entries that earlier versions wrote."""
+        old = [(scope, e) for scope, e in self._catalogue.all() if not e.has_checksums]
+        found = tallies(self._nodes) if old else {}
+        for scope, entry in old:
+            if entry.manifest.doc_id not in unread:
+                trees = {b: replace(part, content=found[part.key].content) for b, part in entry.trees.items()}
+                self._catalogue.restate(scope, replace(entry, trees=trees))
 
     def optimise(self) -> None:
         """See `Store.optimise`. Readers and writers wait where the store has one owner."""

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from threading import RLock
 from typing import Protocol
 
+import numpy as np
+
 from discorag.store import payload as points
+from discorag.store.checksums import checksum
+from discorag.store.disk.archive import Archive
 from discorag.store.payload import Entry
 from discorag.store.protocol import Hit
 from discorag.store.shard import Point, Shard, Where
 from discorag.text.terms import SparseVector
-from discorag.types.document import Scope
+from discorag.types.document import Document, Scope
 from discorag.types.vectors import Vectors
 
 
@@ -44,6 +49,30 @@ class Catalogue(Protocol):
         """The live versions of those of these documents that are in the scope."""
         ...
 
+    def all(self) -> list[tuple[Scope, Entry]]:
+        """Every document of every scope, also of those that are not shown because they are damaged."""
+        ...
+
+    def document(self, scope: Scope, doc_id: str) -> Document:
+        """The text of a document of `all`."""
+        ...
+
+    def restate(self, scope: Scope, entry: Entry) -> bool:
+        """Publish a document again as its chunks' points have it; whether all of these are there."""
+        ...
+
+    def withhold(self, scope: Scope, doc_id: str) -> None:
+        """Do not show a damaged document until it is published again."""
+        ...
+
+    def clear(self) -> None:
+        """Delete the points of no document, unless others write to the shards as well."""
+        ...
+
+    def begin(self, scope: Scope, doc_id: str) -> None:
+        """Points of this document will be written or deleted."""
+        ...
+
     def announce(self, scope: Scope, doc_id: str, version: str) -> None:
         """Chunks of this version will be written; they are hidden until it is published."""
         ...
@@ -60,6 +89,10 @@ class Catalogue(Protocol):
         """What was hidden of this document is gone."""
         ...
 
+    def end(self, scope: Scope, doc_id: str) -> None:
+        """What was begun with this document is done, if nothing of it is hidden."""
+        ...
+
     def search(self, find: Callable[[Nearest], list[Hit]]) -> list[Hit]:
         """What ``find`` finds, all of it in one state of every document that it meets."""
         ...
@@ -68,8 +101,15 @@ class Catalogue(Protocol):
 class OwnedCatalogue:
     """Entries in memory, right where nothing else writes to the shards.
 
-    Nothing is ever hidden but what was written or replaced since opening: chunks and nodes that a crash left without an
-    entry are deleted on opening.
+    Nothing is ever hidden but what was written or replaced since opening.
+
+    Args:
+        docs: Shard of the documents.
+        nodes: Shard of the chunks and nodes.
+        archive: The documents on disk; None: they are read from their shard.
+
+    Raises:
+        StoreDamagedError: A row of the archive is not as it was written.
 
     Example:
         >>> from discorag.store.catalogue import OwnedCatalogue
@@ -79,15 +119,61 @@ class OwnedCatalogue:
         ['tides.md']
     """
 
-    def __init__(self, docs: Shard, nodes: Shard) -> None:
+    def __init__(self, docs: Shard, nodes: Shard, archive: Archive | None = None) -> None:
         self._docs = docs
         self._nodes = nodes
+        self._archive = archive
         self._hidden: dict[tuple[Scope, str], set[str]] = {}  # document -> versions written, but not live
-        self._live = _load(docs)
+        self._live: dict[Scope, dict[str, Entry]] = {}
+        self.withheld: set[tuple[Scope, str]] = set()
         self.lock = RLock()
-        entries = (entry for scope in self._live.values() for entry in scope.values())
-        versions = tuple(v for entry in entries for live in entry.versions.values() for v in live)
-        nodes.delete(Where(none=(("version", versions),)))
+        for scope, entry in self.all():
+            self._live.setdefault(scope, {})[entry.manifest.doc_id] = entry
+        if archive is None:  # in memory
+            self.clear()
+
+    def all(self) -> list[tuple[Scope, Entry]]:
+        """See `Catalogue.all`."""
+        if self._archive:
+            return [(kept.scope, kept.entry) for kept in self._archive.kept()]
+        return scoped_entries(self._docs)
+
+    def finish(self) -> None:
+        """On opening: make an end of writes that failed or that a crash cut off, with what was live before them."""
+        for scope, doc_id in self._archive.begun() if self._archive else ():
+            entry = self.entry(scope, doc_id)
+            if entry and not self.restate(scope, entry):
+                continue  # damaged, which a check will say
+            if entry is None:
+                self._docs.delete(points.of_document(scope, doc_id))
+            keep = tuple(v for versions in entry.versions.values() for v in versions) if entry else ()
+            self._nodes.delete(points.of_document(scope, doc_id).without(keep))
+            self.swept(scope, doc_id)
+
+    def restate(self, scope: Scope, entry: Entry) -> bool:
+        """See `Catalogue.restate`."""
+        if found := restated(self._nodes, scope, entry, self.document(scope, entry.manifest.doc_id)):
+            self.publish(scope, *found)
+        return found is not None
+
+    def withhold(self, scope: Scope, doc_id: str) -> None:
+        """See `Catalogue.withhold`. It stays in the archive."""
+        with self.lock:
+            self._live.get(scope, {}).pop(doc_id, None)
+            self.withheld.add((scope, doc_id))
+
+    def document(self, scope: Scope, doc_id: str) -> Document:
+        """See `Catalogue.document`."""
+        if self._archive:
+            return self._archive.document(scope, doc_id)
+        return points.document_from(self._docs.retrieve([doc_id])[doc_id])
+
+    def clear(self) -> None:
+        """See `Catalogue.clear`."""
+        entries = [entry for _, entry in self.all()]
+        live = tuple(v for entry in entries for versions in entry.versions.values() for v in versions)
+        self._nodes.delete(Where(none=(("version", live),)))
+        self._docs.delete(Where(none=(("doc_id", tuple(entry.manifest.doc_id for entry in entries)),)))
 
     def entries(self, scope: Scope, doc_ids: Iterable[str] | None = None) -> list[Entry]:
         """See `Catalogue.entries`."""
@@ -103,6 +189,11 @@ class OwnedCatalogue:
         """See `Catalogue.live`."""
         return {points.version_of(entry.manifest) for entry in self.entries(scope, doc_ids)}
 
+    def begin(self, scope: Scope, doc_id: str) -> None:
+        """See `Catalogue.begin`."""
+        if self._archive:
+            self._archive.begin(scope, doc_id)
+
     def announce(self, scope: Scope, doc_id: str, version: str) -> None:
         """See `Catalogue.announce`."""
         with self.lock:
@@ -112,20 +203,27 @@ class OwnedCatalogue:
     def publish(self, scope: Scope, entry: Entry, point: Point | None = None) -> None:
         """See `Catalogue.publish`."""
         doc_id = entry.manifest.doc_id
-        with self.lock:
+        with self._archive.transaction() if self._archive else nullcontext(), self.lock:
+            if self._archive:
+                self._archive.put(scope, entry, str(point.payload["document"]) if point else None)
             if point:
                 self._docs.upsert([point])
             else:
-                self._docs.set_payload(doc_id, {"trees": entry.trees_json})
+                self._docs.set_payload(doc_id, entry.payload)
+        with self.lock:
             self._hide(scope, doc_id, {points.version_of(entry.manifest)})
             self._live.setdefault(scope, {})[doc_id] = entry
+            self.withheld.discard((scope, doc_id))
 
     def withdraw(self, scope: Scope, doc_id: str) -> bool:
         """See `Catalogue.withdraw`."""
         with self.lock:
             if self.entry(scope, doc_id) is None:
                 return False
-            self._docs.delete(points.of_document(scope, doc_id))
+            with self._archive.transaction() if self._archive else nullcontext():
+                if self._archive:
+                    self._archive.remove(scope, doc_id)
+                self._docs.delete(points.of_document(scope, doc_id))
             self._hide(scope, doc_id, set())
             del self._live[scope][doc_id]
             return True
@@ -140,6 +238,12 @@ class OwnedCatalogue:
         """See `Catalogue.swept`."""
         with self.lock:
             self._hidden.pop((scope, doc_id), None)
+        self.end(scope, doc_id)
+
+    def end(self, scope: Scope, doc_id: str) -> None:
+        """See `Catalogue.end`."""
+        if self._archive and (scope, doc_id) not in self._hidden:
+            self._archive.end(scope, doc_id)
 
     def search(self, find: Callable[[Nearest], list[Hit]]) -> list[Hit]:
         """See `Catalogue.search`."""
@@ -155,10 +259,18 @@ class OwnedCatalogue:
             return find(nearest)
 
 
-def _load(docs: Shard) -> dict[Scope, dict[str, Entry]]:
-    live: dict[Scope, dict[str, Entry]] = {}
-    for found in docs.scroll(Where(), ("tenant", "corpus", *points.ENTRY_FIELDS)):
-        entry = points.entry_from(found)
-        scope = Scope(tenant=found["tenant"], corpus=found["corpus"])
-        live.setdefault(scope, {})[entry.manifest.doc_id] = entry
-    return live
+def restated(nodes: Shard, scope: Scope, entry: Entry, document: Document) -> tuple[Entry, Point] | None:
+    """The entry and the point of a document as its chunks' points have it; None if chunks are missing."""
+    where = points.of_scope(scope).also(("version", (points.version_of(entry.manifest),)))
+    chunks = list(nodes.points(where))
+    if len(chunks) != entry.manifest.chunks:
+        return None
+    entry = replace(entry, content=checksum(chunks))
+    vectors = np.stack([point.dense for point in chunks])
+    return entry, points.document_point(scope, document, entry, vectors)
+
+
+def scoped_entries(docs: Shard) -> list[tuple[Scope, Entry]]:
+    """All documents, from their points."""
+    found = docs.scroll(Where(), ("tenant", "corpus", *points.ENTRY_FIELDS))
+    return [(Scope(tenant=p["tenant"], corpus=p["corpus"]), points.entry_from(p)) for p in found]

@@ -9,6 +9,7 @@ from math import ceil
 from typing import cast
 from uuid import UUID
 
+import numpy as np
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
@@ -270,6 +271,24 @@ class ClientPoints:
                 return
             offset = cast("models.ExtendedPointId", following)
 
+    def points(self, where: Where) -> Iterator[Point]:
+        """See `Shard.points`."""
+        offset: models.ExtendedPointId | None = None
+        while True:
+            records, following = self._wire(
+                self._client.scroll,
+                self._name,
+                _filter(where),
+                limit=_PAGE,
+                offset=offset,
+                with_payload=True,
+                with_vectors=True,
+            )
+            yield from map(_read, records)
+            if following is None:
+                return
+            offset = cast("models.ExtendedPointId", following)
+
     def retrieve(self, ids: Sequence[str], fields: Sequence[str] | None = None) -> dict[str, Payload]:
         """See `Shard.retrieve`."""
         wanted = True if fields is None else list(fields)
@@ -291,6 +310,14 @@ def _point(point: Point) -> models.PointStruct:
     if point.sparse is not None:
         vectors[point.space.bm25] = models.SparseVector(indices=point.sparse[0], values=point.sparse[1])
     return models.PointStruct(id=point.id, vector=vectors, payload=dict(point.payload))
+
+
+def _read(record: models.Record) -> Point:
+    found = cast("dict[str, models.Vector]", record.vector)
+    space = NODES if NODES.dense in found else CHUNKS
+    bm25 = found.get(space.bm25)
+    sparse = (bm25.indices, bm25.values) if isinstance(bm25, models.SparseVector) else None
+    return Point(str(record.id), np.asarray(found[space.dense], np.float32), record.payload or {}, sparse, space)
 
 
 def _filter(where: Where, space: Space | None = None) -> models.Filter:

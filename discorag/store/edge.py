@@ -2,51 +2,54 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import cast
-from uuid import UUID
-
-import qdrant_edge as qe
 
 from discorag.settings import StoreSettings
 from discorag.store.base import ShardStore
+from discorag.store.catalogue import OwnedCatalogue
+from discorag.store.check import inspect
+from discorag.store.disk.archive import Archive
+from discorag.store.disk.lock import owned
+from discorag.store.disk.points import DAMAGED, EdgePoints, settle
+from discorag.store.disk.room import Room
+from discorag.store.disk.seal import Seal
 from discorag.store.identity import Identity
-from discorag.store.lock import owned
-from discorag.store.optimise import optimised
-from discorag.store.protocol import Hit
-from discorag.store.shard import BUILDER, CHUNKS, KEYWORDS, NODES, Payload, Point, Space, Where
-from discorag.text.terms import SparseVector
-from discorag.types.errors import StoreError
-from discorag.types.vectors import Vectors
+from discorag.types.errors import StoreDamagedError, StoreError
 
-HNSW_EF = 128
-"""Candidates kept while the graph is searched: recall@10 0.98 at 100,000 nodes (``bench/search.py``)."""
-UNINDEXED = 20_000
-"""Points that are searched exactly before it is worth while to index them."""
-_COMMON = ("tenant", "corpus", BUILDER)
-_PAGE = 1000
+FORMAT = 2
+"""Of the folder: 1 had no archive and no checksums."""
+PARTS = (Archive.FILE, "docs", "nodes")
+"""What a store consists of, in the order in which it is made."""
 
 
 def open_edge(settings: StoreSettings, dimension: int, encoder_version: str) -> EdgeStore:
     """For the registry."""
-    return EdgeStore(settings.path, dimension=dimension, encoder_version=encoder_version)
+    return EdgeStore(
+        settings.path, dimension=dimension, encoder_version=encoder_version, min_free_mb=settings.min_free_mb
+    )
 
 
 class EdgeStore(ShardStore):
     """A store in a folder, owned by one process at a time. Also a context manager that closes it.
 
+    Opening compares what is there with what was written: the checksums of all files, or after a crash every point. It
+    finishes what a crash cut off, and deletes nothing else.
+
     Args:
         path: The folder; made if it does not exist.
         dimension: Length d of a vector.
         encoder_version: `Encoder.version` of the encoder that makes the vectors.
+        min_free_mb: With less room on the disk nothing is written.
+        whole: Refuse a store with differences; else documents that are damaged are not shown, see `mend`.
 
     Raises:
         StoreLockedError: Another process, or another store of this one, has it open.
         EncoderMismatchError: It was filled by another encoder; nothing was changed.
-        StoreError: The folder cannot be made, is damaged, or holds something else.
+        StoreFormatError: It was written by a version with another format.
+        StoreDamagedError: What is there is not what was written.
+        StoreError: The folder cannot be made, or holds something else.
 
     Example:
         >>> from discorag.store.edge import EdgeStore
@@ -58,239 +61,67 @@ class EdgeStore(ShardStore):
         ['tides.md']
     """
 
-    def __init__(self, path: Path, *, dimension: int, encoder_version: str) -> None:
+    def __init__(
+        self, path: Path, *, dimension: int, encoder_version: str, min_free_mb: float = 0, whole: bool = True
+    ) -> None:
+        identity = Identity(format=FORMAT, encoder_version=encoder_version, dimension=dimension)
+        self._path = path
         with ExitStack() as stack:
-            try:
-                path.mkdir(parents=True, exist_ok=True)
-                lock = stack.enter_context(owned(path))
-                Identity(encoder_version=encoder_version, dimension=dimension).claim(path)
-            except OSError as error:
-                raise StoreError(
-                    f"Cannot use {path} as a store: {error.strerror or error}.", hint="Check its permissions."
-                ) from error
-            _check_halves(path)
-            docs = stack.enter_context(closing(EdgePoints(path / "docs", dimension, sparse=False, lock=lock)))
-            nodes = stack.enter_context(closing(EdgePoints(path / "nodes", dimension, sparse=True, lock=lock)))
-            super().__init__(docs, nodes, dimension=dimension, resources=stack)
+            lock = claimed(stack, path, identity)
+            self._seal, self._may_seal = Seal(path, list(PARTS)), False
+            room = Room(path, int(min_free_mb * 1_000_000))
+
+            def guard() -> None:
+                room.check()
+                self._seal.break_()
+
+            if self._seal.is_set:
+                _refuse(path, self._seal.differences())
+            _check_parts(path)
+            stack.callback(self._close_seal)
+            archive = stack.enter_context(closing(Archive(path / Archive.FILE, identity.model_dump_json(), guard)))
+            docs, nodes = (
+                stack.enter_context(closing(EdgePoints(path / name, dimension, sparse=sparse, lock=lock, guard=guard)))
+                for name, sparse in (("docs", False), ("nodes", True))
+            )
+            catalogue = OwnedCatalogue(docs, nodes, archive)
+            closed = self._seal.is_set
+            catalogue.finish()
+            if whole and not closed:
+                _refuse(path, [str(d) for d in inspect(docs, nodes, catalogue.all()).differences])
+            super().__init__(docs, nodes, dimension=dimension, resources=stack, catalogue=catalogue)
+        self._owned, self._may_seal = catalogue, True
+
+    def _close_seal(self) -> None:
+        """When all else is closed; without a seal, as where the disk is full, the next opening reads every point."""
+        if self._may_seal and not self._seal.is_set and not self._owned.withheld:
+            with suppress(OSError, StoreError):
+                for name in ("docs", "nodes"):
+                    settle(self._path / name)
+                self._seal.set()
 
 
-class EdgePoints:
-    """One shard of Qdrant Edge in a folder of its own.
-
-    Search is exact over points that `optimise` has not indexed; over the others it goes through an HNSW graph.
-
-    Args:
-        folder: The shard's; made if it does not exist.
-        dimension: Length d of a vector.
-        sparse: Whether its points have a BM25 vector.
-        lock: File descriptor of the store's lock, which a process that indexes the shard holds as well.
-
-    Example:
-        >>> from contextlib import closing
-        >>> from discorag.store.edge import EdgePoints
-        >>> from discorag.store.lock import owned
-        >>> from discorag.store.shard import Where
-        >>> with owned(tmp_path) as lock, closing(EdgePoints(tmp_path / "docs", 8, sparse=False, lock=lock)) as shard:
-        ...     print(shard.scroll(Where(), ["uri"]))
-        []
-    """
-
-    def __init__(self, folder: Path, dimension: int, *, sparse: bool, lock: int) -> None:
-        if not folder.exists():
-            _create(folder, dimension, sparse=sparse)
-        self._folder = folder
-        self._lock = lock
-        self._dimension = dimension
-        self._shard = _load(folder)
-        _index(self._shard)
-        self._common = {field: _values(self._shard, field) for field in _COMMON}
-        self._intact = self._found_intact()
-
-    def upsert(self, points: Sequence[Point]) -> None:
-        """See `Shard.upsert`."""
-        spaces = {point.space for point in points}
-        if NODES in spaces and not self._common[BUILDER]:
-            self._make_room_for_nodes()
-        for field, values in self._common.items():
-            values.update(str(point.payload[field]) for point in points if field in point.payload)
-        with self._counted(len(points)) if CHUNKS in spaces else nullcontext():
-            self._update(qe.UpdateOperation.upsert_points([_point(p) for p in points]))
-
-    def _make_room_for_nodes(self) -> None:
-        """Nodes have vectors of their own, which a shard without nodes need not have. Doing it again does nothing."""
-        self._update(qe.UpdateOperation.create_dense_vector(NODES.dense, self._dimension, qe.Distance.Cosine))
-        self._update(qe.UpdateOperation.create_sparse_vector(NODES.bm25, modifier=qe.Modifier.Idf))
-
-    def _update(self, operation: qe.UpdateOperation) -> None:
-        try:
-            self._shard.update(operation)
-        except Exception as error:  # the library raises no class of its own
-            raise StoreError(
-                f"Storing failed: {error}.", hint="Check the disk; the same command tries again."
-            ) from error
-
-    def set_payload(self, id: str, payload: Payload) -> None:
-        """See `Shard.set_payload`."""
-        self._update(qe.UpdateOperation.set_payload([id], dict(payload)))
-
-    def delete(self, where: Where, space: Space | None = None) -> None:
-        """See `Shard.delete`."""
-        if space == NODES and not self._common[BUILDER]:
-            return
-        with nullcontext() if space == NODES else self._counted(0):
-            self._shard.update(qe.UpdateOperation.delete_points_by_filter(_filter(where, space)))
-
-    @contextmanager
-    def _counted(self, added: int) -> Generator[None]:
-        """Around a change that nodes are not alone in: unless it adds exactly so many points, it removed some."""
-        before, intact = self._shard.info().points_count, self._intact
-        self._intact = False
-        yield
-        if self._shard.info().points_count == before + added:
-            self._intact = intact
-
-    def nearest(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
-        """See `Shard.nearest`."""
-        if isinstance(vector, tuple):
-            query = qe.Query.Nearest(qe.SparseVector(*vector), using=CHUNKS.bm25)
-            params = self._frequencies(self._needed(corpus))
-        else:
-            query = qe.Query.Nearest(vector.tolist(), using=CHUNKS.dense)
-            params = qe.SearchParams(hnsw_ef=max(HNSW_EF, limit))
-        needed = self._needed(where)
-        request = qe.QueryRequest(
-            limit=limit, query=query, filter=None if needed == Where() else _filter(needed), params=params
-        )
-        return [Hit(str(point.id), point.score) for point in self._shard.query(request)]
-
-    def cosines(self, vector: Vectors, where: Where, limit: int) -> tuple[bytes, list[float]]:
-        """See `Shard.cosines`."""
-        if not self._common[BUILDER]:
-            return b"", []
-        query = qe.Query.Nearest(vector.tolist(), using=NODES.dense)
-        request = qe.QueryRequest(
-            limit=limit, query=query, filter=_filter(self._needed(where)), params=qe.SearchParams(exact=True)
-        )
-        found = self._shard.query(request)
-        return b"".join([cast(UUID, point.id).bytes for point in found]), [point.score for point in found]
-
-    def _frequencies(self, corpus: Where) -> qe.SearchParams | None:
-        """Whose document frequencies BM25 takes. The library's own are fastest, but count what was deleted."""
-        if corpus == Where() and self._intact:
-            return None
-        return qe.SearchParams(idf=qe.IdfParams(corpus=_filter(corpus)))
-
-    def _needed(self, where: Where) -> Where:
-        """The same without the conditions that every point meets: each costs time for each point."""
-        met = [field for field, values in self._common.items() if len(values) == 1]
-        each = tuple((f, values) for f, values in where.each if f not in met or not self._common[f].issubset(values))
-        return Where(each, where.none)
-
-    def scroll(self, where: Where, fields: Sequence[str]) -> list[Payload]:
-        """See `Shard.scroll`."""
-        return list(self._pages(where, list(fields)))
-
-    def _pages(self, where: Where, fields: list[str]) -> Iterator[Payload]:
-        offset: qe.PointId | None = None
-        while True:
-            request = qe.ScrollRequest(offset=offset, limit=_PAGE, filter=_filter(where), with_payload=fields)
-            records, offset = self._shard.scroll(request)
-            yield from (r.payload or {} for r in records)
-            if offset is None:
-                return
-
-    def retrieve(self, ids: Sequence[str], fields: Sequence[str] | None = None) -> dict[str, Payload]:
-        """See `Shard.retrieve`."""
-        wanted = True if fields is None else list(fields)
-        return {str(r.id): r.payload or {} for r in self._shard.retrieve(list(ids), wanted, False)}
-
-    def optimise(self) -> None:
-        """See `Shard.optimise`. Does nothing below `UNINDEXED` points that are new since the last time.
-
-        Raises:
-            StoreError: It failed; every point is where it was.
-        """
-        self._shard.flush()
-        if self._unindexed() < UNINDEXED:
-            return
-        self._shard.close()
-        try:
-            optimised(self._folder, lock=self._lock)
-        finally:
-            self._shard = _load(self._folder)
-            self._intact = self._found_intact()
-
-    def _unindexed(self) -> int:
-        """How many points were written to the segment that is not indexed, as flushed: 8 bytes each in this file."""
-        return sum(f.stat().st_size // 8 for f in self._folder.glob("segments/*/mutable_id_tracker.versions"))
-
-    def _found_intact(self) -> bool:
-        """Whether no indexed segment holds deleted points, as far as that can be told."""
-        info = self._shard.info()
-        return not self._unindexed() and info.indexed_vectors_count == 2 * info.points_count
-
-    def close(self) -> None:
-        """Flush and release."""
-        self._shard.flush()
-        self._shard.close()
-
-
-def _load(folder: Path) -> qe.EdgeShard:
+def claimed(stack: ExitStack, path: Path, identity: Identity) -> int:
+    """Own the folder while the stack lasts, and check that it is such a store; the lock's file descriptor."""
     try:
-        return qe.EdgeShard.load(str(folder))
-    except Exception as error:  # the library raises no class of its own
-        raise StoreError(f"{folder} is damaged: {error}.", hint="Ingest again into a new folder.") from error
+        path.mkdir(parents=True, exist_ok=True)
+        lock = stack.enter_context(owned(path))
+        identity.claim(path)
+    except OSError as error:
+        raise StoreError(
+            f"Cannot use {path} as a store: {error.strerror or error}.", hint="Check its permissions."
+        ) from error
+    return lock
 
 
-def _values(shard: qe.EdgeShard, field: str) -> set[str]:
-    """Up to two of the field's values."""
-    return {str(hit.value) for hit in shard.facet(qe.FacetRequest(field, limit=2, exact=True)).hits}
+def _check_parts(path: Path) -> None:
+    """Refuse a store that has lost a part: whatever is made later presupposes what is made earlier."""
+    there = [(path / part).exists() for part in PARTS]
+    _refuse(path, [f"{part} is missing" for i, part in enumerate(PARTS) if not there[i] and any(there[i + 1 :])])
 
 
-def _check_halves(path: Path) -> None:
-    """Refuse half a store: opening it would take the other half for leftovers. ``docs`` is made before ``nodes``."""
-    if (path / "nodes").exists() and not (path / "docs").exists():
-        raise StoreError(f"{path} has lost its documents.", hint="Restore the folder, or ingest into a new one.")
-
-
-def _create(folder: Path, dimension: int, *, sparse: bool) -> None:
-    """Make an empty shard, whole or not at all."""
-    draft = folder.with_name(f"{folder.name}.new")
-    shutil.rmtree(draft, ignore_errors=True)
-    dense = {CHUNKS.dense: qe.EdgeVectorParams(size=dimension, distance=qe.Distance.Cosine)}
-    bm25 = {CHUNKS.bm25: qe.EdgeSparseVectorParams(modifier=qe.Modifier.Idf)}
-    config = qe.EdgeConfig(vectors=dense, sparse_vectors=bm25 if sparse else None, wal_enabled=True)
-    shard = qe.EdgeShard.create(str(draft), config)
-    _index(shard)
-    shard.flush()
-    shard.close()
-    draft.rename(folder)
-
-
-def _index(shard: qe.EdgeShard) -> None:
-    """Make the indexes that are missing: folders that are older than trees have none for builders."""
-    there = shard.info().payload_schema
-    for field in (f for f in KEYWORDS if f not in there):
-        index = qe.KeywordIndexParams(is_tenant=field == "tenant")
-        shard.update(qe.UpdateOperation.create_field_index(field, index))
-
-
-def _point(point: Point) -> qe.Point:
-    vectors: dict[str, qe.NamedVector] = {point.space.dense: point.dense.tolist()}
-    if point.sparse is not None:
-        vectors[point.space.bm25] = qe.SparseVector(*point.sparse)
-    return qe.Point(point.id, vectors, dict(point.payload))
-
-
-def _filter(where: Where, space: Space | None = None) -> qe.Filter:
-    within: list[qe.ConditionType] = [qe.HasVectorCondition(space.dense)] if space else []
-    return qe.Filter(must=_conditions(where.each) + within, must_not=_conditions(where.none))
-
-
-def _conditions(pairs: tuple[tuple[str, tuple[str, ...]], ...]) -> list[qe.ConditionType]:
-    return [qe.FieldCondition(field, match=_match(values)) for field, values in pairs]
-
-
-def _match(values: tuple[str, ...]) -> qe.MatchType:
-    """One value is compared faster than a list of one."""
-    return qe.MatchValue(values[0]) if len(values) == 1 else qe.MatchAny(list(values))
+def _refuse(path: Path, differences: Sequence[str]) -> None:
+    if differences:
+        more = f", and {len(differences) - 1} more" if len(differences) > 1 else ""
+        said = f"{path} is not as it was written: {differences[0]}{more}."
+        raise StoreDamagedError(said, hint=DAMAGED, differences=differences)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from discorag.store.lock import LOCK_FILE, OWNER_FILE
-from discorag.types.errors import EncoderMismatchError, StoreError
+from discorag.store.disk.lock import LOCK_FILE, OWNER_FILE
+from discorag.types.errors import EncoderMismatchError, StoreDamagedError, StoreError, StoreFormatError
 
 FILE = "store.json"
 
@@ -26,7 +25,7 @@ class Identity(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: Literal[1] = 1
+    format: int = 1
     encoder_version: str
     dimension: int
 
@@ -34,15 +33,24 @@ class Identity(BaseModel):
         """Compare with the JSON found at ``place``.
 
         Raises:
-            StoreError: It is damaged or of another format.
+            StoreDamagedError: It cannot be read.
+            StoreFormatError: It is of another format.
             EncoderMismatchError: It names another encoder or dimension.
         """
         try:
             other = Identity.model_validate_json(found)
         except ValidationError as error:
-            raise StoreError(
-                f"{place} is damaged or was written by another version.", hint="Choose a new place and ingest again."
+            raise StoreDamagedError(
+                f"{place} cannot be read.",
+                hint="disco-rag repair makes it again.",
+                differences=(f"{place} is damaged",),
             ) from error
+        if other.format != self.format:
+            older = other.format < self.format
+            raise StoreFormatError(
+                f"{place} has format {other.format}, this version writes {self.format}.",
+                hint="Run disco-rag migrate." if older else "Use the version that wrote it, or a newer one.",
+            )
         if other != self:
             raise EncoderMismatchError(
                 f"{place} was filled by encoder {other.encoder_version!r} ({other.dimension} numbers per vector); "
@@ -67,9 +75,13 @@ class Identity(BaseModel):
                 f"{folder} holds {foreign[0]!r} but no {FILE}: it is no store, or a damaged one.",
                 hint="Choose an empty folder (DISCO_RAG_STORE__PATH) and ingest again.",
             )
+        self.write(folder)
+
+    def write(self, folder: Path) -> None:
+        """Write this in the place of what is there."""
         draft = folder / _DRAFT
         draft.write_text(self.model_dump_json(), encoding="utf-8")
-        draft.replace(file)
+        draft.replace(folder / FILE)
 
 
 _DRAFT = f"{FILE}.new"

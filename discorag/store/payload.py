@@ -20,7 +20,7 @@ from discorag.types.vectors import Vectors
 
 TREE = "flat_chunk"
 CHUNK_FIELDS = ("order", "text", "chunk")
-ENTRY_FIELDS = ("manifest", "trees")
+ENTRY_FIELDS = ("manifest", "trees", "content")
 LAYOUT = 2
 """Of trees: from 2 on the first node has the tree's outline."""
 
@@ -34,6 +34,7 @@ class TreePart:
         version: What its builder said.
         nodes: Number of nodes.
         layout: Which payloads its nodes have; a tree of another than `LAYOUT` is as good as not stored.
+        content: Checksum of its points; empty for what earlier versions wrote.
 
     Example:
         >>> from discorag.store.payload import TreePart
@@ -45,6 +46,7 @@ class TreePart:
     version: str
     nodes: int
     layout: int = 1
+    content: str = ""
 
 
 _TREES = TypeAdapter(dict[str, TreePart])
@@ -52,7 +54,7 @@ _TREES = TypeAdapter(dict[str, TreePart])
 
 @dataclass(frozen=True)
 class Entry:
-    """What is live of a document: its manifest, and its trees by builder.
+    """What is live of a document: its manifest, its trees by builder, and the checksum of its chunks' points.
 
     Example:
         >>> from discorag.store.payload import Entry, TreePart
@@ -64,6 +66,7 @@ class Entry:
 
     manifest: Manifest
     trees: Mapping[str, TreePart] = field(default_factory=dict[str, TreePart])
+    content: str = ""
 
     @property
     def versions(self) -> dict[Space, set[str]]:
@@ -75,10 +78,26 @@ class Entry:
         """The field ``trees`` of the document's point."""
         return _TREES.dump_json(dict(self.trees)).decode()
 
+    @property
+    def has_checksums(self) -> bool:
+        """Whether all of its points can be compared."""
+        return bool(self.content) and all(part.content for part in self.trees.values())
+
+    @property
+    def payload(self) -> dict[str, str]:
+        """The fields of the document's point that change with its trees."""
+        return {"trees": self.trees_json, "content": self.content}
+
 
 def entry_from(payload: Payload) -> Entry:
     """The entry as it was stored; needs `ENTRY_FIELDS`."""
-    return Entry(Manifest.model_validate_json(payload["manifest"]), trees_from(payload))
+    manifest = Manifest.model_validate_json(payload["manifest"])
+    return Entry(manifest, trees_from(payload), payload.get("content") or "")
+
+
+def document_from(payload: Payload) -> Document:
+    """The canonical document, from its point's payload."""
+    return Document.model_validate_json(payload["document"])
 
 
 def trees_from(payload: Payload) -> Mapping[str, TreePart]:
@@ -171,7 +190,7 @@ def document_point(scope: Scope, document: Document, entry: Entry, vectors: Vect
         "title": document.title,
         "meta": pairs(document.metadata),
         "manifest": manifest.model_dump_json(),
-        "trees": entry.trees_json,
+        **entry.payload,
         "document": document.model_dump_json(),
     }
     return Point(manifest.doc_id, mean / max(float(np.linalg.norm(mean)), 1e-12), payload)

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from discorag.store.outline import Outline
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
+from discorag.types.report import Report
 from discorag.types.retrieval_tree import RetrievalTree
 from discorag.types.vectors import Vectors
 
@@ -196,6 +197,10 @@ class Store(Protocol):
 
         Of the query, ``vector`` and ``filters`` count.
         """
+        ...
+
+    def check(self) -> Report:
+        """Compare all that is stored with what was written: reads everything, changes nothing."""
         ...
 
     def optimise(self) -> None:

@@ -117,6 +117,10 @@ class Shard(Protocol):
         """These payload fields of every point that matches, in no order."""
         ...
 
+    def points(self, where: Where) -> Iterator[Point]:
+        """Every point that matches, whole, in no order."""
+        ...
+
     def retrieve(self, ids: Sequence[str], fields: Sequence[str] | None = None) -> dict[str, Payload]:
         """Payloads of the points that exist, or these fields of them, by id. Every id is a UUID."""
         ...

@@ -9,12 +9,12 @@ from time import monotonic
 from uuid import uuid4
 
 from discorag.store import payload as points
-from discorag.store.catalogue import Nearest
+from discorag.store.catalogue import Nearest, restated, scoped_entries
 from discorag.store.payload import Entry
 from discorag.store.protocol import Hit
 from discorag.store.shard import Point, Shard, VersionedShard, Where
 from discorag.text.terms import SparseVector
-from discorag.types.document import Scope
+from discorag.types.document import Document, Scope
 from discorag.types.errors import StoreError
 from discorag.types.vectors import Vectors
 
@@ -83,6 +83,32 @@ class SharedCatalogue:
         where = points.of_scope(scope).also(("doc_id", tuple(doc_ids)))
         return {p["version"] for p in self._docs.scroll(where, ("version",))}
 
+    def all(self) -> list[tuple[Scope, Entry]]:
+        """See `Catalogue.all`."""
+        return scoped_entries(self._docs)
+
+    def document(self, scope: Scope, doc_id: str) -> Document:
+        """See `Catalogue.document`."""
+        return points.document_from(self._docs.retrieve([doc_id])[doc_id])
+
+    def restate(self, scope: Scope, entry: Entry) -> bool:
+        """See `Catalogue.restate`."""
+        if found := restated(self._nodes, scope, entry, self.document(scope, entry.manifest.doc_id)):
+            self.publish(scope, *found)
+        return found is not None
+
+    def withhold(self, scope: Scope, doc_id: str) -> None:
+        """Nothing to do: its chunks are missing, which whoever asks for them is told."""
+
+    def clear(self) -> None:
+        """Nothing to do: these may be the points of a document that another process is just writing."""
+
+    def begin(self, scope: Scope, doc_id: str) -> None:
+        """Nothing to do: what is not live is hidden."""
+
+    def end(self, scope: Scope, doc_id: str) -> None:
+        """Nothing to do."""
+
     def announce(self, scope: Scope, doc_id: str, version: str) -> None:
         """Nothing to do: what is not live is hidden."""
 
@@ -92,7 +118,7 @@ class SharedCatalogue:
         if point:
             self._docs.upsert([replace(point, payload={**point.payload, **revision})])
         else:
-            self._docs.set_payload(entry.manifest.doc_id, {"trees": entry.trees_json, **revision})
+            self._docs.set_payload(entry.manifest.doc_id, {**entry.payload, **revision})
 
     def withdraw(self, scope: Scope, doc_id: str) -> bool:
         """See `Catalogue.withdraw`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from pydantic_core import from_json
 
 from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue
+from discorag.store.checksums import checksum
 from discorag.store.outline import Outline
 from discorag.store.payload import LAYOUT, Entry, TreePart
 from discorag.store.recent import Recent
@@ -29,6 +31,21 @@ ATTEMPTS = 10
 CACHED = 512
 """Trees kept in memory, decoded, and outlines."""
 _NODE_FIELDS = ("order", "text", "node")
+
+
+@dataclass(frozen=True)
+class StoredTree:
+    """A retrieval tree as it is stored; ``vectors`` has shape (nodes, d).
+
+    Example:
+        >>> from discorag.store.trees import StoredTree
+        >>> StoredTree(tree, np.zeros((len(tree.nodes), 8), np.float32), "headings-1").version
+        'headings-1'
+    """
+
+    tree: RetrievalTree
+    vectors: Vectors
+    version: str
 
 
 class Trees:
@@ -68,14 +85,18 @@ class Trees:
         """
         _check(document, tree, vectors, self._dimension)
         part = TreePart(_key(entry, tree, vectors, version), version, len(tree.nodes), LAYOUT)
-        write(self._nodes, _points(scope, entry, document, tree, vectors, part), self._lock)
-        self._publish(scope, Entry(entry.manifest, {**entry.trees, tree.builder: part}))
+        made = list(_points(scope, entry, document, tree, vectors, part))
+        part = replace(part, content=checksum(made))
+        self._catalogue.begin(scope, entry.manifest.doc_id)
+        write(self._nodes, iter(made), self._lock)
+        self._publish(scope, replace(entry, trees={**entry.trees, tree.builder: part}))
 
     def delete(self, scope: Scope, entry: Entry, builder: str) -> bool:
         """See `Store.delete_tree`."""
         kept = {b: part for b, part in entry.trees.items() if b != builder}
         if found := len(kept) < len(entry.trees):
-            self._publish(scope, Entry(entry.manifest, kept))
+            self._catalogue.begin(scope, entry.manifest.doc_id)
+            self._publish(scope, replace(entry, trees=kept))
         return found
 
     def _publish(self, scope: Scope, entry: Entry) -> None:
@@ -84,6 +105,7 @@ class Trees:
         self._catalogue.publish(scope, entry)
         with self._lock:
             self._nodes.delete(points.of_document(scope, doc_id).without(live), NODES)
+        self._catalogue.end(scope, doc_id)
 
     def tree(self, scope: Scope, doc_id: str, builder: str) -> RetrievalTree:
         """See `Store.tree`."""
@@ -102,6 +124,17 @@ class Trees:
         if found is None:
             raise NotFoundError(f"A tree by {outline.builder!r} was replaced meanwhile.", hint="Read it again.")
         return found
+
+    def stored(self, scope: Scope, entry: Entry) -> list[StoredTree]:
+        """The trees of a document that are all there, with their vectors."""
+        whole: list[StoredTree] = []
+        for builder, part in entry.trees.items():
+            where = points.of_scope(scope).also(("version", (part.key,)))
+            found = sorted(self._nodes.points(where), key=lambda p: p.payload["order"])
+            if len(found) == part.nodes:
+                tree = _decoded(builder, [p.payload for p in found])
+                whole.append(StoredTree(tree, np.stack([p.dense for p in found]), part.version))
+        return whole
 
     def _whole(self, scope: Scope, builder: str, key: str, nodes: int) -> RetrievalTree | None:
         """The tree of this key; None if it is not stored any more, or not yet."""

@@ -7,6 +7,8 @@ ledger (`discorag.types.ledger.Failure`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from discorag.types.usage import Usage
 
 
@@ -93,6 +95,28 @@ class EmptyCorpusError(InputError):
 
 class StoreError(DiscoRagError):
     """The store cannot do what was asked."""
+
+
+class StoreFullError(StoreError):
+    """The disk is nearly full: the store is read-only until there is room."""
+
+
+class StoreFormatError(StoreError):
+    """The store was written by a version with another format."""
+
+
+class StoreDamagedError(StoreError):
+    """What is stored is not what the store's own records say.
+
+    Args:
+        message: What differs, shortly.
+        hint: What the user can do.
+        differences: All that differs, one line each.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", differences: Sequence[str] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.differences = tuple(differences)
 
 
 class StoreLockedError(StoreError):

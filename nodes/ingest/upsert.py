@@ -7,7 +7,7 @@ import asyncio
 from langgraph.runtime import Runtime
 
 from discorag.ingest.survey import DocumentOutcome, Status
-from discorag.types.errors import StoreError
+from discorag.types.errors import StoreError, StoreFullError
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.record import Clock, settled
 from nodes.state import DocumentState, Json
@@ -23,12 +23,13 @@ async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
     try:
         await asyncio.to_thread(deps.store.put, scope, piece.document, manifest, piece.chunks, piece.vectors)
     except (StoreError, OSError) as error:
-        cause = StoreError(
-            f"{piece.document.title} could not be stored: {error}.",
-            hint="Check the store; run it again.",
-        )
+        cause = error if isinstance(error, StoreFullError) else _unstored(piece.document.title, error)
         outcome = DocumentOutcome(uri=state["uri"], status=Status.FAILED, note=str(cause))
         return settled("upsert", outcome, error=cause, seconds=clock.seconds)
     status = Status.REPLACED if piece.replaces else Status.ADDED
     outcome = DocumentOutcome(uri=state["uri"], status=status, chunks=len(piece.chunks))
     return {**settled("upsert", outcome, seconds=clock.seconds), "doc_id": manifest.doc_id}
+
+
+def _unstored(title: str, error: Exception) -> StoreError:
+    return StoreError(f"{title} could not be stored: {error}.", hint="Check the store; run it again.")

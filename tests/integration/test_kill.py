@@ -18,8 +18,8 @@ import pytest
 import qdrant_edge as qe
 
 from discorag.settings import EncoderSettings, Settings, StoreSettings
+from discorag.store.disk.lock import OWNER_FILE
 from discorag.store.edge import EdgeStore
-from discorag.store.lock import OWNER_FILE
 from discorag.text.loaders import find_files, load
 from discorag.types.document import Scope
 from graphs.facade import DiscoRAG

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 from discorag.settings import StoreSettings
-from discorag.store import edge
 from discorag.store.client import QdrantStore
-from discorag.store.edge import EdgePoints, EdgeStore
-from discorag.store.lock import owned
+from discorag.store.disk import points as edge
+from discorag.store.disk.lock import owned
+from discorag.store.disk.points import EdgePoints
+from discorag.store.edge import EdgeStore
 from discorag.store.open import open_store
 from discorag.store.protocol import Hit
 from discorag.store.shard import Point, Where
@@ -32,9 +33,10 @@ OPEN = f"""
 import sys
 from pathlib import Path
 from discorag.types.errors import StoreLockedError
-from discorag.store import edge
-from discorag.store.edge import EdgePoints, EdgeStore
-from discorag.store.lock import owned
+from discorag.store.disk import points as edge
+from discorag.store.disk.points import EdgePoints
+from discorag.store.edge import EdgeStore
+from discorag.store.disk.lock import owned
 from tests.store.samples import sample
 try:
     store = EdgeStore(Path(sys.argv[1]), dimension={DIMENSION}, encoder_version={ENCODER!r})
@@ -102,9 +104,10 @@ def test_a_mismatch_or_damage_releases_the_folder(tmp_path: Path) -> None:
 def test_a_damaged_or_unknown_description_is_refused(tmp_path: Path) -> None:
     opened(tmp_path).close()
     description = tmp_path / "store.json"
-    for content in (b"", b"{}", b"not json", b'{"format": 2, "encoder_version": "e", "dimension": 8}', b"\xff"):
+    newer = b'{"format": 9, "encoder_version": "e", "dimension": 8}'
+    for content in (b"", b"{}", b"not json", newer, b"\xff"):
         description.write_bytes(content)
-        with pytest.raises(StoreError, match=r"store\.json is damaged or was written by another version"):
+        with pytest.raises(StoreError, match=r"store\.json (cannot be read|has format 9)"):
             opened(tmp_path)
         assert description.read_bytes() == content
 
@@ -126,7 +129,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
 def test_a_damaged_shard_is_a_store_error(tmp_path: Path) -> None:
     opened(tmp_path).close()
     (tmp_path / "nodes" / "edge_config.json").write_text("{")
-    with pytest.raises(StoreError, match="nodes is damaged"):
+    with pytest.raises(StoreError, match=r"nodes/edge_config\.json is not as it was written"):
         opened(tmp_path)
 
 
@@ -138,6 +141,7 @@ def test_a_path_that_is_a_file_is_a_store_error(tmp_path: Path) -> None:
 
 def test_a_crash_while_the_folder_is_made_does_no_harm(tmp_path: Path) -> None:
     opened(tmp_path).close()
+    (tmp_path / "seal.json").unlink()
     (tmp_path / "nodes").rename(tmp_path / "nodes.new")
     piece = sample("a.md", ["one"])
     with opened(tmp_path) as store:
@@ -160,8 +164,8 @@ TERMS = ([1, 2, 3], [1.0, 1.0, 1.0])
 INDEX = """
 import os, sys
 from pathlib import Path
-from discorag.store.lock import owned
-from discorag.store.optimise import optimised
+from discorag.store.disk.lock import owned
+from discorag.store.disk.optimise import optimised
 with owned(Path(sys.argv[1])) as lock:
     print(os.getpid(), flush=True)
     optimised(Path(sys.argv[1]) / "nodes", lock=lock)
@@ -348,7 +352,7 @@ def test_indexing_killed_half_way_loses_nothing_and_can_be_done_again(filled: Pa
         points.close()
 
 
-OPTIMISE = [sys.executable, "-m", "discorag.store.optimise"]
+OPTIMISE = [sys.executable, "-m", "discorag.store.disk.optimise"]
 
 
 def timed_indexing(folder: Path) -> float:

@@ -14,9 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from discorag.store.base import Mended
 from discorag.store.edge import EdgeStore
+from discorag.store.mend import migrated
 from discorag.store.protocol import SearchQuery
 from discorag.types.document import Scope
+from discorag.types.errors import StoreFormatError
 
 SCOPE = Scope(tenant="default", corpus="vitamin-d")
 NAMES = ("guideline-statement.md", "harlow-winter-trial.md", "pooled-analysis.md")
@@ -29,7 +32,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EdgeStore]:
     with tarfile.open(Path(__file__).parent / "old" / "c571e80.tar.xz") as archive:
         archive.extractall(home, filter="data")
     encoder = json.loads((home / "store" / "store.json").read_text())
-    opened = EdgeStore(home / "store", dimension=encoder["dimension"], encoder_version=encoder["encoder_version"])
+    made = {"dimension": encoder["dimension"], "encoder_version": encoder["encoder_version"]}
+    with pytest.raises(StoreFormatError, match="migrate"):
+        EdgeStore(home / "store", **made)
+    opened, mended = migrated(home / "store", **made)
+    assert mended == Mended((), (), ())
+    opened.close()
+    opened = EdgeStore(home / "store", **made)
+    assert not opened.check().differences
     yield opened
     opened.close()
 

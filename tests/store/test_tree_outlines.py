@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from pydantic_core import from_json, to_json
 
 from discorag.store.base import ShardStore
 from discorag.store.outline import Outline
@@ -60,9 +61,10 @@ def test_trees_of_an_older_layout_are_not_shown_until_they_are_stored_anew(place
     store, made = place.open(), means_of(PIECE)
     PIECE.put_in(store)
     made.put_in(store)
-    parts = from_json(store._docs.retrieve([PIECE.doc_id])[PIECE.doc_id]["trees"])
-    del parts["discourse"]["layout"]
-    store._docs.set_payload(PIECE.doc_id, {"trees": to_json(parts).decode()})
+    entry = store._catalogue.entry(SCOPE, PIECE.doc_id)
+    assert entry is not None
+    trees = {builder: replace(part, layout=1) for builder, part in entry.trees.items()}
+    store._catalogue.publish(SCOPE, replace(entry, trees=trees))
     place.leave()
     store = place.open()
     assert PIECE.doc_id not in store.tree_versions(SCOPE, "discourse")

@@ -1,4 +1,4 @@
-"""Build the search index of one shard in a process of its own: ``python -m discorag.store.optimise FOLDER``.
+"""Build the search index of one shard in a process of its own: ``python -m discorag.store.disk.optimise FOLDER``.
 
 The library holds the interpreter's lock for the minutes that this may take.
 """
@@ -24,7 +24,7 @@ def optimised(folder: Path, *, lock: int) -> None:
     Raises:
         StoreError: It failed or was killed; every point is where it was.
     """
-    command = [sys.executable, "-m", "discorag.store.optimise", str(folder.absolute())]
+    command = [sys.executable, "-m", "discorag.store.disk.optimise", str(folder.absolute())]
     done = subprocess.run(command, pass_fds=(lock,), stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         cause = done.stderr.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
