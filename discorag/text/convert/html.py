@@ -21,7 +21,7 @@ _DROPPED = (
     "a[href^='#footnote-ref'], a[href^='#endnote-ref']"  # mammoth's way back from a note
 )
 _UNWRAPPED = ["a", "b", "strong", "i", "em", "u", "s", "del", "ins", "mark", "small", "font", "img", "sub"]
-_XML_DECLARATION = re.compile(r"^(\s*<\?xml(?:[^>]*\?>)?)+")  # also one that is not closed
+_XML_DECLARATION = re.compile(r"^(\s*<\?xml(?:[^<>]*\?>)?)+")  # also one that is not closed
 _EXPONENT = re.compile(r"[+\u2212-]?\d+")
 _BACKTICKS = re.compile(r"`{3,}")
 # What web pages say and what they mean (https://encoding.spec.whatwg.org/#names-and-labels).
