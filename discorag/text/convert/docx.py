@@ -59,7 +59,7 @@ def _repacked(data: bytes, path: Path, max_bytes: int) -> bytes:
             for part in {part.filename: part for part in parts}.values():
                 content = _unpacked(packed, part)
                 made.writestr(part.filename, _shown(content) if part.filename.endswith(".xml") else content)
-    except DocumentTooLargeError:
+    except (DocumentTooLargeError, MemoryError):
         raise
     except Exception as error:  # a damaged zip raises more than BadZipFile
         raise _damaged(path) from error
@@ -114,6 +114,8 @@ def _html(data: bytes, path: Path) -> str:
 
     try:
         made = mammoth.convert_to_html(BytesIO(data), style_map=_STYLES, convert_image=no_image)
+    except MemoryError:
+        raise
     except Exception as error:  # mammoth has no class of its own: a missing part, bad XML and bad zips differ
         raise _damaged(path) from error
     return made.value
