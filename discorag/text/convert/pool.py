@@ -114,7 +114,7 @@ class _Child:
     def __init__(self, megabytes: int) -> None:
         self._command = [sys.executable, "-P", "-m", worker.__name__, str(megabytes)]
         self._process: subprocess.Popen[bytes] | None = None
-        self._answered = self._stopped = False
+        self._ready = self._stopped = False
         self._lock = Lock()
 
     def ask(self, request: Request, data: bytes) -> Reply | None:
@@ -123,23 +123,25 @@ class _Child:
         Raises:
             ConversionLimitError: It used up its time.
             ConverterDiedError: It died.
-            ConversionError: It was stopped.
+            ConversionError: It was stopped, or did not start.
         """
         line = b""
         process = self._started(request)
         assert process.stdin
         assert process.stdout
         with suppress(OSError, ValueError):  # it is gone, or was stopped and its pipes closed
+            self._ready = self._ready or process.stdout.readline() == worker.READY
             process.stdin.write(request.model_dump_json().encode() + b"\n" + data)
             process.stdin.flush()
             line = process.stdout.readline()
         if line.endswith(b"\n"):
-            self._answered = True
             return Reply.model_validate_json(line)
         code = process.wait()
         if self._stopped:
             raise _stopped(request)
-        if code == 0 and self._answered:
+        if not self._ready:
+            raise _not_started(request, code)
+        if code == 0:
             return None
         if code == -SIGPROF:
             raise _too_slow(request)
@@ -199,10 +201,20 @@ def _too_slow(request: Request) -> ConversionLimitError:
 
 
 def _died(request: Request, code: int) -> ConverterDiedError:
-    cause = Signals(-code).name if code < 0 else f"exit status {code}"
     return ConverterDiedError(
-        request.path, f"its converter died of it ({cause})", hint="Open it and save it anew, or print it to a new PDF."
+        request.path,
+        f"its converter died of it ({_cause(code)})",
+        hint="Open it and save it anew, or print it to a new PDF.",
     )
+
+
+def _not_started(request: Request, code: int) -> ConversionError:
+    hint = f"See why: {sys.executable} -P -m {worker.__name__} 1024"
+    return ConversionError(request.path, f"its converter did not start ({_cause(code)})", hint=hint)
+
+
+def _cause(code: int) -> str:
+    return Signals(-code).name if code < 0 else f"exit status {code}"
 
 
 def _stopped(request: Request) -> ConversionError:

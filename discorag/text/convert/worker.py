@@ -26,13 +26,22 @@ IDLE_S = 300.0
 """A child that nobody asks for so long leaves."""
 FILES = 500
 """A child leaves after as many: what its libraries leave in memory counts against the limit."""
+READY = b"ready\n"
+"""What a child says first."""
 OUTPUT, MEMORY, BUG = "output", "memory", "bug"
 """In a reply, errors that are none of ours."""
 _NICENESS = 10  # questions come first
 
 
 class Request(BaseModel):
-    """What is to be converted, in how many seconds of processor time: ``size`` bytes follow."""
+    """What is to be converted, in how many seconds of processor time: ``size`` bytes follow.
+
+    Example:
+        >>> from discorag.text.convert.worker import Reply, Request, answer
+        >>> request = Request(path="a.html", size=13, max_bytes=100, output_bytes=100, seconds=1)
+        >>> Reply.model_validate_json(answer(request, b"<h1>Tides</h1>")).text
+        '# Tides'
+    """
 
     path: str
     size: int
@@ -42,7 +51,14 @@ class Request(BaseModel):
 
 
 class Reply(BaseModel):
-    """A file as Markdown (see `discorag.text.convert.converted.Converted`), or the class and words of an error."""
+    """A file as Markdown (see `discorag.text.convert.converted.Converted`), or the class and words of an error.
+
+    Example:
+        >>> from discorag.text.convert.worker import Reply, Request, answer
+        >>> request = Request(path="a.html", size=0, max_bytes=100, output_bytes=100, seconds=1)
+        >>> Reply.model_validate_json(answer(request, b"")).error
+        'EmptyDocumentError'
+    """
 
     text: str = ""
     title: str = ""
@@ -60,6 +76,8 @@ def main() -> None:
     os.nice(_NICENESS)
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no reply
+    replies.write(READY)
+    replies.flush()
     for request, data in islice(_requests(os.fdopen(0, "rb")), FILES):
         signal.setitimer(signal.ITIMER_PROF, request.seconds)  # the system ends a process that exceeds it: SIGPROF
         reply = answer(request, data)
@@ -80,10 +98,13 @@ def _requests(pipe: BinaryIO) -> Iterator[tuple[Request, bytes]]:
 
 
 def _listen(pipe: BinaryIO, waiting: SimpleQueue[tuple[Request, bytes]]) -> None:
-    """Pass requests on; end the process when the pipe ends."""
-    while line := pipe.readline():
-        request = Request.model_validate_json(line)
-        waiting.put((request, pipe.read(request.size)))
+    """Pass requests on; end the process when the pipe ends, or no room is left for a file."""
+    try:
+        while line := pipe.readline():
+            request = Request.model_validate_json(line)
+            waiting.put((request, pipe.read(request.size)))
+    except MemoryError:
+        os._exit(1)
     os._exit(0)
 
 
