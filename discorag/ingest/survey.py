@@ -161,7 +161,7 @@ def survey(path: Path, *, emptied: bool = False) -> Survey:
     ]
     first: dict[str, str] = {}
     sources: dict[str, Source] = {}
-    for source in found.sources:
+    for source in sorted(found.sources, key=lambda s: s.path.is_symlink()):  # a file comes before links to it
         uri = source.path.resolve().as_posix()
         if not _utf8(uri):
             aside.append(
@@ -171,7 +171,7 @@ def survey(path: Path, *, emptied: bool = False) -> Survey:
         earlier = first.setdefault(_digest_of(source.path) or uri, uri)
         if earlier != uri:
             aside.append(DocumentOutcome(uri=uri, status=Status.DUPLICATE, note=f"Same content as {earlier}."))
-        elif uri in sources:  # a link to it, or it after its link
+        elif uri in sources:
             link = (root / source.uri).as_posix()
             aside.append(DocumentOutcome(uri=link, status=Status.DUPLICATE, note=f"Same file as {uri}."))
         else:
