@@ -8,6 +8,7 @@ from threading import Lock
 
 from anyio.from_thread import start_blocking_portal
 
+from discorag.ingest.reader import Reader
 from discorag.ingest.survey import Workbench
 from discorag.models.embedded import EmbeddedGateway
 from discorag.models.encoder import encoder_from
@@ -46,6 +47,7 @@ class Resources:
         self.bare_encoder = encoder
         self.model = model
         self.workbench = Workbench()
+        self.reader = Reader.of(settings)
         self.parses = Recent[RstTree](PARSES)
         self._parsers: dict[str, TreeParser] = {}
         self._making = Lock()
@@ -128,6 +130,7 @@ class Resources:
         """Stop the language model if it is in this process, and release the store."""
         if isinstance(self.model, EmbeddedGateway | OfflineModel):
             self.model.stop()
+        self.reader.close()
         self.store.close()
 
     def __enter__(self) -> Resources:

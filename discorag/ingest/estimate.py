@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from pydantic import BaseModel, ConfigDict
 
+from discorag.ingest.attempts import Attempts
+from discorag.ingest.reader import Reader
 from discorag.ingest.survey import Survey, manifest_of, versions
 from discorag.models.protocol import Encoder
 from discorag.settings import Settings
 from discorag.store.protocol import Store
 from discorag.text.chunks import cut_chunks
 from discorag.text.headings import build_hierarchy
-from discorag.text.loaders import load
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
 from discorag.types.errors import InputError
@@ -68,7 +70,7 @@ async def estimate(
         return manifest_of(document, scope, stages).fingerprint
 
     stored = {m.doc_id: m.fingerprint for m in await asyncio.to_thread(store.manifests, scope)}
-    documents, unreadable = await asyncio.to_thread(_readable, survey, settings)
+    documents = await _readable(survey, settings)
     fresh = [d for d in documents if stored.get(d.id_in(scope)) != fingerprint(d)]
     chunks = [c for d in fresh for c in await asyncio.to_thread(_chunks, d, scope, settings, encoder)]
     offsets = await asyncio.to_thread(encoder.tokens.token_offsets, [c.text for c in chunks])
@@ -76,7 +78,7 @@ async def estimate(
     return Estimate(
         documents=len(fresh),
         unchanged=len(documents) - len(fresh),
-        unreadable=unreadable,
+        unreadable=len(survey.sources) - len(documents),
         aside=len(survey.aside),
         characters=sum(len(d.text) for d in fresh),
         chunks=len(chunks),
@@ -88,14 +90,13 @@ async def estimate(
     )
 
 
-def _readable(survey: Survey, settings: Settings) -> tuple[list[Document], int]:
+async def _readable(survey: Survey, settings: Settings) -> list[Document]:
     documents: list[Document] = []
-    for source in survey.sources:
-        try:
-            documents.append(load(source, max_bytes=settings.reading.max_bytes))
-        except InputError:  # counted: the difference is `unreadable`
-            continue
-    return documents, len(survey.sources) - len(documents)
+    with Reader(settings.reading, Attempts(None)) as reader:
+        for source in survey.sources:
+            with suppress(InputError):  # counted: the difference is `unreadable`
+                documents.append(await reader.read(source))
+    return documents
 
 
 def _chunks(document: Document, scope: Scope, settings: Settings, encoder: Encoder) -> list[Chunk]:

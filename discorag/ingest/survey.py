@@ -160,8 +160,8 @@ def survey(path: Path, *, emptied: bool = False) -> Survey:
         DocumentOutcome(uri=(root / s.uri).as_posix(), status=Status.SKIPPED, note=s.reason) for s in found.skipped
     ]
     first: dict[str, str] = {}
-    sources: list[Source] = []
-    for source in found.sources:
+    sources: dict[str, Source] = {}
+    for source in sorted(found.sources, key=lambda s: s.path.is_symlink()):  # a file comes before links to it
         uri = source.path.resolve().as_posix()
         if not _utf8(uri):
             aside.append(
@@ -169,11 +169,14 @@ def survey(path: Path, *, emptied: bool = False) -> Survey:
             )
             continue
         earlier = first.setdefault(_digest_of(source.path) or uri, uri)
-        if earlier == uri:
-            sources.append(Source(source.path, uri))
-        else:
+        if earlier != uri:
             aside.append(DocumentOutcome(uri=uri, status=Status.DUPLICATE, note=f"Same content as {earlier}."))
-    return Survey(tuple(sources), tuple(aside))
+        elif uri in sources:
+            link = (root / source.uri).as_posix()
+            aside.append(DocumentOutcome(uri=link, status=Status.DUPLICATE, note=f"Same file as {uri}."))
+        else:
+            sources[uri] = Source(source.path, uri)
+    return Survey(tuple(sources.values()), tuple(aside))
 
 
 def content_of(path: Path) -> str:

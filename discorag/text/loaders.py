@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from stat import S_ISREG
 from typing import cast
 
 from frontmatter.default_handlers import YAMLHandler
 from yaml import BaseLoader, YAMLError
 
-from discorag.text.convert import docx, html, pdf
 from discorag.text.convert.converted import Converted
+from discorag.text.convert.formats import LIBRARIES, convert
 from discorag.text.structure import MARKDOWN, first_heading
 from discorag.types.document import Document
 from discorag.types.errors import (
+    ChangedFileError,
     DecodingError,
     DocumentTooLargeError,
     EmptyDocumentError,
@@ -26,16 +28,10 @@ from discorag.types.errors import (
     UnknownFormatError,
 )
 
-CONVERTER_VERSION = "1"
+CONVERTER_VERSION = "2"
+_TEXT_VERSION = "1"
 _TEXTS = {".txt": "text/plain", ".text": "text/plain", ".md": MARKDOWN, ".markdown": MARKDOWN}
-_LIBRARIES = {
-    ".html": html.LIBRARIES,
-    ".htm": html.LIBRARIES,
-    ".xhtml": html.LIBRARIES,
-    ".pdf": pdf.LIBRARIES,
-    ".docx": docx.LIBRARIES,
-}
-SUFFIXES = (*_TEXTS, *_LIBRARIES)
+SUFFIXES = (*_TEXTS, *LIBRARIES)
 _SUPPORTED = ", ".join(SUFFIXES)
 _MAX_FRONT_MATTER = 65_536
 
@@ -86,15 +82,21 @@ class Found:
 @cache
 def converter_version(suffix: str) -> str:
     """Version of what turns files of this suffix into canonical text: another one makes such documents stale."""
-    libraries = _LIBRARIES.get(suffix.lower(), ())
-    return "+".join([CONVERTER_VERSION, *(f"{name}-{version(name)}" for name in libraries)])
+    libraries = LIBRARIES.get(suffix.lower(), ())
+    ours = CONVERTER_VERSION if libraries else _TEXT_VERSION
+    return "+".join([ours, *(f"{name}-{version(name)}" for name in libraries)])
+
+
+def is_converted(path: Path) -> bool:
+    """Whether files of this suffix are converted; others are text."""
+    return path.suffix.lower() in LIBRARIES
 
 
 def find_files(path: Path) -> Found:
     """The files at ``path``: itself, or everything below it.
 
-    Below a folder, hidden entries are ignored; files of unknown formats, and links to folders (never followed), are
-    listed as skipped.
+    Below a folder, hidden entries are ignored; files of unknown formats, links to folders (never followed), and links
+    that lead out of the folder are listed as skipped.
 
     Raises:
         MissingPathError: Nothing is there.
@@ -125,39 +127,69 @@ def load(source: Source, *, max_bytes: int) -> Document:
         DocumentTooLargeError: The file is larger than ``max_bytes``; it is not read.
         DecodingError: It is not UTF-8 text; or it is damaged, locked, or not of the format that its suffix names.
         EmptyDocumentError: It holds white space only, or pictures of text.
-        InputError: It cannot be opened (`MissingPathError` if it is gone, `UnknownFormatError` for its suffix).
+        InputError: It cannot be opened (`MissingPathError` if it is gone, `UnknownFormatError` for its suffix,
+            `ChangedFileError` if it is being written).
         MissingExtraError: The extra that reads files of this kind is not installed.
     """
-    suffix = source.path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise UnknownFormatError(f"{source.path} is of unknown format.", hint=f"Supported are {_SUPPORTED}.")
-    data = _bytes_of(source.path, max_bytes)
-    media_type, metadata = _TEXTS.get(suffix, MARKDOWN), dict[str, str]()
-    if suffix in _LIBRARIES:
-        made = _converted(data, source.path, max_bytes)
-    else:
-        made = Converted(_decoded(data, source.path))
-        if media_type == MARKDOWN:
-            metadata, made = _front_matter(made.text)
+    data = bytes_of(source.path, max_bytes=max_bytes)
+    if is_converted(source.path):
+        return document_of(source, convert(data, source.path, max_bytes=max_bytes))
+    return text_document(source, data)
+
+
+def bytes_of(path: Path, *, max_bytes: int) -> bytes:
+    """The file, checked before and after it is read. Raises as `load`; never waits for a pipe or a device."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise UnknownFormatError(f"{path} is of unknown format.", hint=f"Supported are {_SUPPORTED}.")
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            before = os.fstat(file.fileno())
+            _check(before, path, max_bytes)
+            data = file.read(max_bytes + 1)
+            after = os.fstat(file.fileno())
+    except FileNotFoundError as error:
+        raise MissingPathError(f"{path} does not exist.", hint="Was it moved or deleted?") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened: {error.strerror}.", hint="Check its permissions.") from error
+    if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, len(data)):
+        raise ChangedFileError(f"{path} changed while it was read.", hint="Ingest it again when it is written.")
+    return data
+
+
+def _check(found: os.stat_result, path: Path, max_bytes: int) -> None:
+    if not S_ISREG(found.st_mode):
+        raise InputError(f"{path} is no regular file.", hint="Copy what it holds into a file.")
+    if found.st_size > max_bytes:
+        raise DocumentTooLargeError(
+            f"{path} has {found.st_size / 1e6:.1f} MB; the limit is {max_bytes / 1e6:.1f} MB.",
+            hint="Split the file, or raise DISCO_RAG_READING__MAX_DOCUMENT_MB.",
+        )
+
+
+def text_document(source: Source, data: bytes) -> Document:
+    """The document of a file that `is_converted` says is text. Raises as `load`."""
+    made = Converted(_decoded(data, source.path))
+    if _TEXTS[source.path.suffix.lower()] != MARKDOWN:
+        return document_of(source, made, media_type="text/plain")
+    metadata, made = _front_matter(made.text)
+    return document_of(source, made, metadata=metadata)
+
+
+def document_of(
+    source: Source, made: Converted, *, media_type: str = MARKDOWN, metadata: dict[str, str] | None = None
+) -> Document:
+    """The document of a file's text. Raises `EmptyDocumentError` if that is white space."""
     if not made.text.strip():
         raise EmptyDocumentError(f"{source.path} holds no text.", hint="Remove the file or fill it.")
     heading = first_heading(made.text) if media_type == MARKDOWN else ""
-    title = made.title or heading or _printable(source.path.stem)
     return Document(
-        uri=source.uri, title=title, text=made.text, media_type=media_type, metadata=metadata, pages=made.pages
+        uri=source.uri,
+        title=made.title or heading or _printable(source.path.stem),
+        text=made.text,
+        media_type=media_type,
+        metadata=metadata or {},
+        pages=made.pages,
     )
-
-
-def _converted(data: bytes, path: Path, max_bytes: int) -> Converted:
-    if not data:
-        raise EmptyDocumentError(f"{path} is empty.", hint="Remove the file or fill it.")
-    match path.suffix.lower():
-        case ".pdf":
-            return pdf.from_pdf(data, path)
-        case ".docx":
-            return docx.from_docx(data, path, max_bytes=max_bytes)
-        case _:
-            return html.from_html(data, path)
 
 
 def _in_folder(folder: Path) -> Found:
@@ -165,7 +197,7 @@ def _in_folder(folder: Path) -> Found:
     skipped: list[Skipped] = []
     for path in _walk(folder, skipped):
         uri = _printable(path.relative_to(folder).as_posix())
-        if reason := _unreadable(path):
+        if reason := _unreadable(path) or _outside(path, folder):
             skipped.append(Skipped(uri, reason))
         else:
             sources.append(Source(path, uri))
@@ -196,24 +228,15 @@ def _unreadable(path: Path) -> str:
     return "" if path.suffix.lower() in SUFFIXES else f"unknown format {path.suffix or 'without suffix'}"
 
 
+def _outside(path: Path, folder: Path) -> str:
+    """Why a link below ``folder`` is not followed: what it leads to was not given. Empty for all else."""
+    inside = not path.is_symlink() or path.resolve().is_relative_to(folder.resolve())
+    return "" if inside else "link out of the folder"
+
+
 def _printable(name: str) -> str:
     """``name`` with bytes that are not UTF-8 written as escapes: ids and JSON cannot hold lone surrogates."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
-
-
-def _bytes_of(path: Path, max_bytes: int) -> bytes:
-    try:
-        size = path.stat().st_size
-        if size > max_bytes:
-            raise DocumentTooLargeError(
-                f"{path} has {size / 1e6:.1f} MB; the limit is {max_bytes / 1e6:.1f} MB.",
-                hint="Split the file, or raise DISCO_RAG_READING__MAX_DOCUMENT_MB.",
-            )
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise MissingPathError(f"{path} does not exist.", hint="Was it moved or deleted?") from error
-    except OSError as error:
-        raise InputError(f"{path} cannot be opened: {error.strerror}.", hint="Check its permissions.") from error
 
 
 def _decoded(data: bytes, path: Path) -> str:

@@ -82,6 +82,36 @@ class DocumentTooLargeError(InputError):
     """A document exceeds the configured size."""
 
 
+class ChangedFileError(InputError):
+    """A file was written to while it was read."""
+
+
+class ConversionError(InputError):
+    """A file could not be converted: it ran into a limit, or took the converter down.
+
+    Args:
+        path: The file.
+        reason: What happened, without the file's name: other owners of the same file are told too.
+        hint: What to do about it.
+    """
+
+    def __init__(self, path: object, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"{path} cannot be converted: {reason}.", hint=hint)
+        self.reason = reason
+
+
+class ConversionLimitError(ConversionError):
+    """Converting a file takes more time, memory or text than the settings allow."""
+
+
+class ConverterDiedError(ConversionError):
+    """The process that converted a file died of it."""
+
+
+class RefusedFileError(InputError):
+    """A file ran into limits, or took the converter down, so often that it is not tried again unasked."""
+
+
 class QueryError(InputError):
     """The query is empty or too long."""
 

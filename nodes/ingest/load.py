@@ -12,7 +12,6 @@ from langgraph.types import Command
 
 from discorag.ingest.survey import NOT_MADE, DocumentOutcome, Piece, Status, manifest_of, versions
 from discorag.text.loaders import Source
-from discorag.text.loaders import load as read
 from discorag.types.errors import InputError, MissingExtraError
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.record import settled
@@ -39,10 +38,10 @@ async def piece_of(uri: str, context: IngestContext) -> Piece | str:
     """The document at ``uri`` as it has to be stored; its id if it is stored like that already.
 
     Raises:
-        InputError: See `discorag.text.loaders.load`.
+        InputError: See `discorag.ingest.reader.Reader.read`.
     """
     deps, scope = await context.deps(), await context.scope()
-    document = await asyncio.to_thread(read, Source(Path(uri), uri), max_bytes=deps.settings.reading.max_bytes)
+    document = await deps.reader.read(Source(Path(uri), uri), again=context.refresh)
     engine = context.tree_engine(deps)
     parser = NOT_MADE if engine == NOT_MADE else deps.parser(engine).version
     stages = versions(uri, deps.settings, parser=parser, encoder=deps.encoder.version)

@@ -11,11 +11,15 @@ import pytest
 
 from discorag.ingest.survey import vanished
 from discorag.models.protocol import Encoder
+from discorag.settings import ReadingSettings, Settings, StoreSettings
+from discorag.store.open import open_store
 from discorag.store.protocol import Manifest, Store
 from discorag.types.chunk import Chunk
 from discorag.types.errors import DecodingError, InputError, MissingPathError, StoreError, UnknownFormatError
 from graphs.facade import DiscoRAG, IngestResult
+from nodes.resources import Resources
 from tests.conftest import EXAMPLES, Examples, Pipelines
+from tests.text.pdfs import endless_pdf
 
 ROOT = EXAMPLES.parent
 
@@ -415,3 +419,34 @@ def test_the_facade_can_be_opened_and_used_inside_a_running_event_loop(pipeline:
         return len((await rag.aask("Why do tides rise?")).answer.sentences)
 
     assert asyncio.run(inside()) > 0
+
+
+def test_poison_fails_alone_is_counted_and_after_two_attempts_not_tried_again_unasked(
+    tmp_path: Path, encoder: Encoder, folder: Path
+) -> None:
+    (folder / "poison.pdf").write_bytes(endless_pdf())
+    (folder / "page.html").write_text("<h1>Tides</h1><p>They rise.</p>")
+    store = StoreSettings(kind="memory", path=tmp_path / "store")
+    settings = Settings(store=store, reading=ReadingSettings(convert_seconds=0.3))
+    opened = open_store(store, dimension=encoder.dimension, encoder_version=encoder.version)
+    with DiscoRAG(resources=Resources(settings, opened, encoder, None)) as rag:
+        results = [rag.ingest(folder, parser="rules", refresh=refresh) for refresh in (False, False, False, True)]
+    kinds = [[failure.kind for failure in result.ledger.failures] for result in results]
+    assert kinds == [["ConversionLimitError"], ["ConversionLimitError"], ["RefusedFileError"], ["ConversionLimitError"]]
+    assert statuses(results[0]) == {"a.md": "added", "b.txt": "added", "page.html": "added", "poison.pdf": "failed"}
+    assert statuses(results[2])["page.html"] == "unchanged"
+    assert "Refused after 2 attempts: it takes more than 0.3 s" in next(
+        o.note for o in results[2].outcomes if o.uri.endswith("poison.pdf")
+    )
+
+
+def test_a_link_and_what_it_leads_to_are_one_document_and_links_out_of_the_folder_none(
+    rag: DiscoRAG, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "secret.md").write_text("# Secret")
+    (folder / "away.md").symlink_to(tmp_path / "secret.md")
+    (folder / "a-link.md").symlink_to(folder / "a.md")
+    result = rag.ingest(folder)
+    assert statuses(result) == {"a.md": "added", "b.txt": "added", "a-link.md": "duplicate", "away.md": "skipped"}
+    assert [o.note for o in result.outcomes if o.status.value == "skipped"] == ["link out of the folder"]
+    assert sorted(m.title for m in rag.documents()) == ["A", "b"]

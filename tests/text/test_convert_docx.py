@@ -1,3 +1,4 @@
+import tracemalloc
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -87,3 +88,41 @@ def test_a_file_that_unpacks_beyond_the_limit_is_not_unpacked() -> None:
     assert len(bomb) < 100_000
     with pytest.raises(DocumentTooLargeError, match=r"20\.0 MB.*limit is 10\.0 MB"):
         from_docx(bomb, PATH, max_bytes=LIMIT)
+
+
+def with_part(name: str, content: bytes, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    buffer = BytesIO(made())
+    with zipfile.ZipFile(buffer, "a") as archive:
+        archive.writestr(name, content, method)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("name", ["word/media/image1.png", "customXml/item.bin", "notes.txt"])
+def test_every_part_counts_towards_the_size(name: str) -> None:
+    with pytest.raises(DocumentTooLargeError, match=r"notes\.docx has 12\.\d MB when it is unpacked; the limit is 10"):
+        from_docx(with_part(name, bytes(12_000_000)), PATH, max_bytes=LIMIT)
+
+
+def test_a_part_that_lies_about_its_length_is_not_unpacked_beyond_it() -> None:
+    data = with_part("customXml/item.bin", bytes(50_000_000))
+    at = data.rindex(b"PK\x01\x02")  # its entry in the directory of the zip
+    lying = data[: at + 24] + (1000).to_bytes(4, "little") + data[at + 28 :]
+    tracemalloc.start()
+    with pytest.raises(DecodingError, match="damaged"):
+        from_docx(lying, PATH, max_bytes=LIMIT)
+    assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    tracemalloc.stop()
+
+
+def test_parts_packed_as_no_word_processor_does_are_refused() -> None:
+    with pytest.raises(DecodingError, match="damaged"):
+        from_docx(with_part("word/extra.xml", b"<a/>", zipfile.ZIP_LZMA), PATH, max_bytes=LIMIT)
+
+
+def test_hidden_text_is_left_out() -> None:
+    document = docx.Document()
+    line = document.add_paragraph("The tide ")
+    line.add_run("always sinks ").font.hidden = True
+    line.add_run("rises").font.hidden = False
+    line.add_run(".")
+    assert from_docx(saved(document), PATH, max_bytes=LIMIT).text == "The tide rises."

@@ -24,6 +24,46 @@ def test_what_is_not_the_page_s_text_is_dropped() -> None:
     assert text_of(html) == "Tides rise."
 
 
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<p style="color: red; DISPLAY : none !important">secret</p>',
+        "<div style='visibility:hidden'><p>secret</p></div>",
+        "<p style='visibility: collapse'>secret</p>",
+        "<style>.a, .b { display: none } p { color: red }</style><p class='b'>secret</p>",
+        "<style>#s { display: none } p { display: block }</style><p id=s>secret</p>",
+        "<style>/* p {} */ div > p { visibility: hidden; }</style><div><p>secret</p></div>",
+        "<style>p { display: none !important }</style><p style='display: block'>secret</p>",
+        "<style>p { display: none</style><p>secret</p>",
+        "<template><p>secret</p></template>",
+        "<!-- secret --><!--[if IE]>secret<![endif]-->",
+        "<p hidden>secret</p>",
+        "<h1 style='display:none'>secret</h1>",
+    ],
+)
+def test_what_the_page_hides_is_left_out(html: str) -> None:
+    page = from_html(f"<body>{html}<div>Tides rise.</div></body>".encode(), PATH)
+    assert (page.text, page.title) == ("Tides rise.", "")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p style='display: block'>Tides rise.</p>",
+        "<style>.tab { display: none } .tab.active { display: block }</style><p class='tab active'>Tides rise.</p>",
+        "<style>p { display: none } p { display: inline }</style><p>Tides rise.</p>",
+        "<style>p { display: none }</style><p style='display: block'>Tides rise.</p>",
+        "<style media=print>p { display: none }</style><p>Tides rise.</p>",
+        "<style>@media print { p { display: none } }</style><p>Tides rise.</p>",
+        "<style>body { display: none !important }</style><p>Tides rise.</p>",
+        "<style>p::before, p:no-such { display: none } ]]> {{{</style><p>Tides rise.</p>",
+        "<p style='display: {'>Tides rise.</p>",
+    ],
+)
+def test_what_the_page_shows_stays(html: str) -> None:
+    assert text_of(html) == "Tides rise."
+
+
 def test_links_keep_their_text_and_emphasis_loses_its_markers() -> None:
     html = '<p>The <b>wag</b>gle <a href="https://bees.example/a_b">dance_1</a> <em>is</em> 10<sup>3</sup> m off.</p>'
     assert text_of(html) == "The waggle dance_1 is 10^3 m off."

@@ -1,5 +1,6 @@
 import codecs
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from discorag.text.loaders import SUFFIXES, Source, converter_version, find_files, load
 from discorag.types.document import Document
 from discorag.types.errors import (
+    ChangedFileError,
     DecodingError,
     DocumentTooLargeError,
     EmptyDocumentError,
@@ -66,6 +68,31 @@ def test_linked_folders_are_not_entered_and_link_loops_end(tmp_path: Path) -> No
     found = find_files(inside)
     assert [s.uri for s in found.sources] == ["a.txt"]
     assert [s.uri for s in found.skipped] == ["away", "broken.txt", "loop"]
+
+
+def test_links_to_files_are_followed_inside_the_folder_only(tmp_path: Path) -> None:
+    inside = tmp_path / "in"
+    write(inside, "..data/kept.txt", "text")
+    write(tmp_path, "in-secret/secret.txt", "text")
+    (inside / "kept.txt").symlink_to(inside / "..data" / "kept.txt")
+    (inside / "secret.txt").symlink_to(tmp_path / "in-secret" / "secret.txt")
+    (inside / "passwd.txt").symlink_to("/etc/passwd")
+    (inside / "self.txt").symlink_to(inside / "self.txt")
+    found = find_files(inside)
+    assert [s.uri for s in found.sources] == ["kept.txt"]
+    assert {s.uri: s.reason for s in found.skipped} == {
+        "passwd.txt": "link out of the folder",
+        "secret.txt": "link out of the folder",
+        "self.txt": "not a regular file",
+    }
+
+
+def test_a_link_that_the_user_names_is_followed(tmp_path: Path) -> None:
+    target = write(tmp_path, "out/a.txt", "text")
+    (tmp_path / "a.txt").symlink_to(target)
+    (tmp_path / "folder").symlink_to(target.parent)
+    assert [s.uri for s in find_files(tmp_path / "a.txt").sources] == ["a.txt"]
+    assert [s.uri for s in find_files(tmp_path / "folder").sources] == ["a.txt"]
 
 
 def test_named_pipe_is_skipped_instead_of_blocking(tmp_path: Path) -> None:
@@ -139,17 +166,36 @@ def test_document_of_front_matter_only_is_empty(tmp_path: Path) -> None:
         read(write(tmp_path, "a.md", "---\ntitle: x\n---\n\n"))
 
 
-def test_large_file_is_refused_by_its_size_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_file_is_refused_by_its_size_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "big.txt"
     with path.open("wb") as file:
         file.truncate(50_000_000)
-
-    def unread(path: Path) -> bytes:
-        raise AssertionError(path)
-
-    monkeypatch.setattr(Path, "read_bytes", unread)
+    tracemalloc.start()
     with pytest.raises(DocumentTooLargeError, match=r"50\.0 MB; the limit is 20\.0 MB.*MAX_DOCUMENT_MB"):
         read(path, max_bytes=20_000_000)
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.pdf"])
+def test_a_pipe_in_the_place_of_a_file_is_refused_instead_of_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match="no regular file"):
+        read(tmp_path / name)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, fstat = write(tmp_path, "log.txt", "first line\n"), os.fstat
+
+    def written_to_meanwhile(descriptor: int) -> os.stat_result:
+        found = fstat(descriptor)
+        with path.open("a") as file:
+            file.write("another line\n")
+        return found
+
+    monkeypatch.setattr(os, "fstat", written_to_meanwhile)
+    with pytest.raises(ChangedFileError, match=r"log\.txt changed while it was read.*Ingest it again"):
+        read(path)
 
 
 def test_file_of_exactly_the_limit_is_read(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discorag.text.convert import hidden
 from discorag.text.convert.converted import Converted, cell, literal
 from discorag.types.errors import DecodingError
 
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
     from markdownify import MarkdownConverter
 
-LIBRARIES = ("markdownify", "beautifulsoup4", "lxml")
+LIBRARIES = ("markdownify", "beautifulsoup4", "lxml", *hidden.LIBRARIES)
 _DROPPED = (
     "head, script, style, template, noscript, nav, svg, math annotation, iframe, object, button, select, "
     "[hidden], [aria-hidden=true], [role=navigation], [role=search], "
     "a[href^='#footnote-ref'], a[href^='#endnote-ref']"  # mammoth's way back from a note
 )
 _UNWRAPPED = ["a", "b", "strong", "i", "em", "u", "s", "del", "ins", "mark", "small", "font", "img", "sub"]
-_XML_DECLARATION = re.compile(r"^(\s*<\?xml(?:[^>]*\?>)?)+")  # also one that is not closed
+_XML_DECLARATION = re.compile(r"^(\s*<\?xml(?:[^<>]*\?>)?)+")  # also one that is not closed
 _EXPONENT = re.compile(r"[+\u2212-]?\d+")
 _BACKTICKS = re.compile(r"`{3,}")
 # What web pages say and what they mean (https://encoding.spec.whatwg.org/#names-and-labels).
@@ -32,8 +33,8 @@ _MAX_COLSPAN = 50
 def from_html(data: bytes, path: Path) -> Converted:
     """The text of a page as Markdown, in the encoding that a byte order mark or the page itself names, else UTF-8.
 
-    Scripts, styles, forms and navigation are left out. Links keep their text and emphasis loses its markers; tables
-    become pipe tables, preformatted text becomes fenced blocks.
+    Scripts, styles, forms, navigation, and what the page itself hides are left out. Links keep their text and emphasis
+    loses its markers; tables become pipe tables, preformatted text becomes fenced blocks.
 
     Args:
         data: The file.
@@ -43,6 +44,8 @@ def from_html(data: bytes, path: Path) -> Converted:
         DecodingError: It is in another encoding than it says, or nested too deeply.
     """
     soup = _soup(_decoded(data, path))
+    for tag in hidden.hidden(soup):
+        tag.decompose()
     title = soup.select_one("head > title, h1")
     name = " ".join(title.get_text(" ").split()) if title else ""
     return Converted(text=_markdown(soup, path), title=name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -77,7 +79,11 @@ def page_text(glyphs: Iterable[Glyph], grids: list[Grid]) -> str:
         grids: What may be tables. Those of one row or column, or with less than half of their cells filled, are not.
     """
     placed = list(_placed(list(glyphs), grids))
-    tables = {i: rows for i, grid in enumerate(grids) if _is_table(rows := _rows(placed, i, grid))}
+    inside: dict[Key, list[Glyph]] = defaultdict(list)
+    for p in placed:
+        if p.cell:
+            inside[p.cell].append(p.glyph)
+    tables = {i: rows for i, grid in enumerate(grids) if _is_table(rows := _rows(inside, i, grid))}
     parts: list[str] = []
     shown: set[int] = set()
     for table, group in groupby(placed, key=lambda p: p.cell[0] if p.cell and p.cell[0] in tables else None):
@@ -99,21 +105,60 @@ def _placed(glyphs: list[Glyph], grids: list[Grid]) -> Iterator[_Placed]:
         for c, cell in enumerate(row)
         if cell
     }
+    holder = _Holder(cells)
     last: Key | None = None
     for glyph in glyphs:
         box = glyph.box
         if box and not (last and cells[last].holds(box)):
-            last = next((key for key, cell in cells.items() if cell.holds(box)), None)
+            last = holder.of(box)
         yield _Placed(glyph, last)
 
 
-def _rows(placed: list[_Placed], number: int, grid: Grid) -> list[list[str]]:
-    cells: dict[Key, list[Glyph]] = {}
-    for p in placed:
-        if p.cell and p.cell[0] == number:
-            cells.setdefault(p.cell, []).append(p.glyph)
+class _Axis:
+    """An axis cut at some edges: every edge and every gap between two of them is a place of its own."""
+
+    def __init__(self, edges: Iterable[float]) -> None:
+        self._edges = sorted(set(edges))
+
+    def place(self, value: float) -> int:
+        return bisect_left(self._edges, value) + bisect_right(self._edges, value)
+
+    def places(self, low: float, high: float) -> range:
+        return range(self.place(low), self.place(high) + 1)
+
+
+class _Holder:
+    """Which cell holds a box, without a look at the other rows and columns; of several the first."""
+
+    def __init__(self, cells: dict[Key, Box]) -> None:
+        self._cells = cells
+        self._axis = _Axis(edge for cell in cells.values() for edge in (cell.bottom, cell.top))
+        self._rows: dict[int, list[Key]] = defaultdict(list)
+        for key, cell in cells.items():
+            for place in self._axis.places(cell.bottom, cell.top):
+                self._rows[place].append(key)
+        self._cut: dict[int, tuple[_Axis, dict[int, Key]]] = {}
+
+    def of(self, box: Box) -> Key | None:
+        row = self._axis.place((box.bottom + box.top) / 2)
+        if row not in self._cut:
+            self._cut[row] = self._columns(self._rows.get(row, []))
+        axis, keys = self._cut[row]
+        return keys.get(axis.place((box.left + box.right) / 2))
+
+    def _columns(self, row: list[Key]) -> tuple[_Axis, dict[int, Key]]:
+        cells = {key: self._cells[key] for key in row}
+        axis = _Axis(edge for cell in cells.values() for edge in (cell.left, cell.right))
+        keys: dict[int, Key] = {}
+        for key, cell in cells.items():
+            for place in axis.places(cell.left, cell.right):
+                keys.setdefault(place, key)
+        return axis, keys
+
+
+def _rows(inside: dict[Key, list[Glyph]], number: int, grid: Grid) -> list[list[str]]:
     width = max(map(len, grid), default=0)
-    return [[unwrapped(list(_lines(cells.get((number, r, c), [])))) for c in range(width)] for r in range(len(grid))]
+    return [[unwrapped(list(_lines(inside.get((number, r, c), [])))) for c in range(width)] for r in range(len(grid))]
 
 
 def _is_table(rows: list[list[str]]) -> bool:

@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING
 
 from discorag.text.convert.converted import Converted
 from discorag.text.convert.page import Box, Glyph, Grid, page_text
+from discorag.text.convert.ruled import Rule, grids
 from discorag.text.convert.unwrap import joined_pages
 from discorag.types.errors import DecodingError, EmptyDocumentError
 from discorag.types.extras import extra
 
 if TYPE_CHECKING:
-    from pdfplumber.table import Table
+    from pdfplumber.page import Page
     from pypdfium2 import PdfDocument, PdfPage
 
 LIBRARIES = ("pypdfium2", "pdfplumber", "pdfminer.six")
 _PDFIUM = Lock()  # PDFium must not be called from two threads at once
 _PASSWORD = 4  # FPDF_ERR_PASSWORD
 _MIN_RULES, _MAX_RULES = 3, 2000  # fewer lines rule no table; more are a drawing, and slow to look through
+_SNAP = 3  # pdfplumber's default: lines so near each other, in points, are one; shorter ones are none
 _NO_TITLES = ("", "untitled", "(anonymous)")
 
 
@@ -109,13 +111,20 @@ def _grids(data: bytes, numbers: list[int]) -> dict[int, list[Grid]]:
     try:
         with pdfplumber.open(BytesIO(data), pages=[i + 1 for i in numbers]) as pdf:
             for i, page in zip(numbers, pdf.pages, strict=True):
-                found[i] = [_grid(table, float(page.height)) for table in page.find_tables()]
+                found[i] = _tables(page)
                 page.close()
     except Exception:  # noqa: BLE001 - PDFium has read the file: what breaks a second reader costs its tables only
         return found
     return found
 
 
-def _grid(table: Table, top: float) -> Grid:
-    """Its cells, in PDF coordinates; pdfplumber measures down from the ``top``."""
-    return [[cell and Box(cell[0], top - cell[3], cell[2], top - cell[1]) for cell in row.cells] for row in table.rows]
+def _tables(page: Page) -> list[Grid]:
+    """What pdfplumber's ``find_tables`` finds."""
+    from pdfplumber.table import merge_edges
+    from pdfplumber.utils.geometry import filter_edges
+
+    straight = [*filter_edges(page.edges, "v"), *filter_edges(page.edges, "h")]
+    edges = filter_edges(merge_edges(straight, _SNAP, _SNAP, _SNAP, _SNAP), min_length=_SNAP)
+    across = [Rule(e["top"], e["x0"], e["x1"]) for e in edges if e["orientation"] == "h"]
+    down = [Rule(e["x0"], e["top"], e["bottom"]) for e in edges if e["orientation"] == "v"]
+    return grids(across, down, height=float(page.height), glyphs=len(page.chars))

@@ -17,8 +17,8 @@ _INDENT = 0.8  # of the line height
 _ITEM = re.compile(r"[•●▪◦‣·–*-]\s|\d{1,3}[.)]\s|\([0-9A-Za-z]{1,3}\)\s|\[\d{1,3}\]\s")
 _ENDED = re.compile(r"[.!?:。！？：][\"”’»)\]）】」』]*$")
 _CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
-_COMPOUND = re.compile(r"\w+-\w+")
-_SPLIT = re.compile(rf"(\w*){HYPHEN}(\w*)")
+_COMPOUND = re.compile(r"\b\w+-\w+")  # \b: from the start of a word only, else a long one takes quadratic time
+_SPLIT = re.compile(rf"(?:\b(\w+))?{HYPHEN}(\w*)")
 _CONTROL = dict.fromkeys([*range(2), *range(3, 9), *range(11, 32), 0x7F, 0xAD])
 _CLEAN = _CONTROL | {0xA0: " "} | {c: unicodedata.normalize("NFKC", chr(c)) for c in range(0xFB00, 0xFB07)}
 
@@ -89,7 +89,7 @@ def joined_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
     text = ""
     starts: list[int] = []
     for page in pages:
-        whole = _SPLIT.sub(lambda m: _whole(m[1], m[2], compounds), page)
+        whole = _SPLIT.sub(lambda m: _whole(m[1] or "", m[2], compounds), page)
         text += _between(text, whole)
         starts.append(len(text))
         text += whole

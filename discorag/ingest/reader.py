@@ -1,0 +1,102 @@
+"""Reading files for an ingest: text in this process, all else in children, and nothing for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+
+from discorag.ingest.attempts import Attempts, attempts_file
+from discorag.settings import ReadingSettings, Settings
+from discorag.text.convert.converted import Converted
+from discorag.text.convert.pool import Converters
+from discorag.text.loaders import Source, bytes_of, converter_version, document_of, is_converted, text_document
+from discorag.types.document import Document
+from discorag.types.errors import ConversionLimitError, ConverterDiedError, RefusedFileError
+from discorag.types.ids import digest
+
+
+class Reader:
+    """Reads files as `discorag.text.loaders.load` does, and stays alive whatever they are.
+
+    Args:
+        reading: Limits.
+        attempts: What is known against files.
+
+    Example:
+        >>> import asyncio
+        >>> from discorag.ingest.attempts import Attempts
+        >>> from discorag.ingest.reader import Reader
+        >>> from discorag.settings import ReadingSettings
+        >>> from discorag.text.loaders import Source
+        >>> _ = (notes / "tides.html").write_text("<h1>Tides</h1>")
+        >>> with Reader(ReadingSettings(), Attempts(None)) as reader:
+        ...     asyncio.run(reader.read(Source(notes / "tides.html", "tides.html"))).title
+        'Tides'
+    """
+
+    def __init__(self, reading: ReadingSettings, attempts: Attempts) -> None:
+        self._reading = reading
+        self._attempts = attempts
+        self._converters = Converters(reading)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Reader:
+        """As configured."""
+        return cls(settings.reading, Attempts(attempts_file(settings.store)))
+
+    async def read(self, source: Source, *, again: bool = False) -> Document:
+        """The document of a file.
+
+        Args:
+            source: The file.
+            again: Convert it even if that failed too often.
+
+        Raises:
+            RefusedFileError: It ran into limits, or took its converter down, too often.
+            InputError: As `discorag.text.convert.pool.Converters.convert`.
+            StoreError: The attempts cannot be written down.
+        """
+        data = await asyncio.to_thread(bytes_of, source.path, max_bytes=self._reading.max_bytes)
+        if not is_converted(source.path):
+            return await asyncio.to_thread(text_document, source, data)
+        made = await self._converted(source, data, again=again)
+        return await asyncio.to_thread(document_of, source, made)
+
+    async def _converted(self, source: Source, data: bytes, *, again: bool) -> Converted:
+        """The file converted, with the attempt written down before, and what came of it after."""
+        key = await asyncio.to_thread(self._key, source, data)
+        try:
+            await asyncio.to_thread(self._attempts.begin, key, again=again)
+        except RefusedFileError as error:
+            raise RefusedFileError(f"{source.path}: {error.message}", hint=error.hint) from error
+        try:
+            made = await self._converters.convert(data, source.path)
+        except (ConversionLimitError, ConverterDiedError) as error:
+            await asyncio.to_thread(self._attempts.failed, key, error.reason)
+            raise
+        except asyncio.CancelledError:
+            await asyncio.to_thread(self._attempts.cancelled, key)
+            raise
+        except Exception:
+            await asyncio.to_thread(self._attempts.done, key)
+            raise
+        await asyncio.to_thread(self._attempts.done, key)
+        return made
+
+    def _key(self, source: Source, data: bytes) -> str:
+        """Of the content, and of what converts it: another converter or other limits may be up to it."""
+        reading = self._reading
+        limits = f"{reading.convert_seconds} {reading.convert_mb} {reading.output_bytes}"
+        version = converter_version(source.path.suffix)
+        return digest(f"{hashlib.sha256(data).hexdigest()} {version} {limits}")
+
+    def close(self) -> None:
+        """Stop the converters."""
+        self._converters.close()
+        self._attempts.close()
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

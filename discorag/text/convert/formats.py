@@ -1,0 +1,31 @@
+"""Which converter reads which files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from discorag.text.convert import docx, html, pdf
+from discorag.text.convert.converted import Converted
+from discorag.types.errors import EmptyDocumentError
+
+LIBRARIES = {
+    ".html": html.LIBRARIES,
+    ".htm": html.LIBRARIES,
+    ".xhtml": html.LIBRARIES,
+    ".pdf": pdf.LIBRARIES,
+    ".docx": docx.LIBRARIES,
+}
+"""By suffix, the distributions that shape what is made of such a file."""
+
+
+def convert(data: bytes, path: Path, *, max_bytes: int) -> Converted:
+    """HTML, PDF or DOCX as Markdown, by its suffix. Raises as `discorag.text.loaders.load`."""
+    if not data:
+        raise EmptyDocumentError(f"{path} is empty.", hint="Remove the file or fill it.")
+    match path.suffix.lower():
+        case ".pdf":
+            return pdf.from_pdf(data, path)
+        case ".docx":
+            return docx.from_docx(data, path, max_bytes=max_bytes)
+        case _:
+            return html.from_html(data, path)

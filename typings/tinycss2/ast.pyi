@@ -1,0 +1,2 @@
+from tinycss2 import Declaration as Declaration
+from tinycss2 import QualifiedRule as QualifiedRule
