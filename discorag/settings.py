@@ -27,10 +27,23 @@ SECRETS_VARIABLE = "DISCO_RAG_SECRETS"
 """Folder of the files of secrets; ``/run/secrets`` if not set, as containers have it."""
 DATA_VARIABLE = "DISCO_RAG_DATA"
 """Folder of the benchmarks' data; read by the evaluation only."""
+FAILURES = 3
+PAUSE_S = 30.0
 
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _EndpointSection(_Section):
+    failures: int = Field(
+        default=FAILURES, ge=1, description="Calls in a row without an answer, after which the endpoint is left alone."
+    )
+    pause_s: float = Field(
+        default=PAUSE_S,
+        gt=0,
+        description="For so long; then one call tries it, while all others fail at once.",
+    )
 
 
 class StoreSettings(_Section):
@@ -51,7 +64,7 @@ class StoreSettings(_Section):
     timeout_s: float = Field(default=30.0, gt=0, description="Limit of one request to the server.")
 
 
-class EncoderSettings(_Section):
+class EncoderSettings(_EndpointSection):
     """The embedding model: the packaged MiniLM, another one in this process, or any ``/v1/embeddings``."""
 
     kind: str = Field(
@@ -87,7 +100,7 @@ class ParserSettings(_Section):
     )
 
 
-class LlmSettings(_Section):
+class LlmSettings(_EndpointSection):
     """The language model: any OpenAI-compatible endpoint, none (``base_url`` unset), or the embedded one."""
 
     kind: Literal["endpoint", "embedded", "offline"] = Field(
@@ -110,7 +123,7 @@ class LlmSettings(_Section):
     )
 
 
-class RerankerSettings(_Section):
+class RerankerSettings(_EndpointSection):
     """What reranks for HTSIR: an endpoint, a cross-encoder in this process, or the packaged encoder's token vectors."""
 
     kind: str = Field(

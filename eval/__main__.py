@@ -14,8 +14,8 @@ from rich.text import Text
 
 from discorag.relations.engine import RELATION_ENGINES
 from discorag.rst.parser import PARSERS
-from discorag.rst.render import one_line
 from discorag.settings import read_settings
+from discorag.text.shown import one_line
 from discorag.types.errors import ConfigError, DiscoRagError
 from eval.datasets.registry import load_benchmark
 from eval.options import data_folder, judge_settings, metric_models

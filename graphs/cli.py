@@ -19,10 +19,10 @@ from discorag.answer.render import answer_text, graph_mermaid, graph_text, plan_
 from discorag.ingest.survey import Status
 from discorag.rst.formats.table import FORMATS, READERS, read_tree, written
 from discorag.rst.parser import PARSERS
-from discorag.rst.render import one_line
 from discorag.settings import Settings, read_settings
 from discorag.store.protocol import Manifest
 from discorag.text.citations import steps
+from discorag.text.shown import one_line
 from discorag.trees.registry import RETRIEVERS
 from discorag.types.chunk import Chunk
 from discorag.types.errors import ConfigError, DiscoRagError, InputError

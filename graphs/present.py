@@ -13,8 +13,8 @@ from rich.text import Text
 
 from discorag.ingest.estimate import Estimate
 from discorag.ingest.survey import Status
-from discorag.rst.render import one_line
 from discorag.store.protocol import Manifest
+from discorag.text.shown import one_line
 from discorag.types.ledger import Ledger
 from graphs.facade import IngestResult
 

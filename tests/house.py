@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PUBLIC = ("discorag", "graphs/facade.py", "graphs/langchain.py")
 HEADING = "\nExample:\n"
-_NO_EXAMPLE = {"Protocol", "Enum", "IntEnum", "StrEnum", "Exception", "_Section", "BaseSettings"}
+_NO_EXAMPLE = {"Protocol", "Enum", "IntEnum", "StrEnum", "Exception", "_Section", "_EndpointSection", "BaseSettings"}
 _SCHEMA = ".model_json_schema()"
 
 

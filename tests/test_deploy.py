@@ -47,6 +47,20 @@ class Health(BaseModel):
     test: list[str]
 
 
+class Limits(BaseModel):
+    cpus: float = Field(gt=0)
+    memory: str = Field(pattern=r"^\d+g$")
+    pids: int = Field(gt=0)
+
+
+class Resources(BaseModel):
+    limits: Limits
+
+
+class Deploy(BaseModel):
+    resources: Resources
+
+
 class Service(BaseModel):
     image: str
     profiles: set[str]
@@ -63,6 +77,7 @@ class Service(BaseModel):
     read_only: bool = False
     tmpfs: list[str] = []
     stop_grace_period: str = "10s"
+    deploy: Deploy
 
     @property
     def mounts(self) -> list[Mount]:
@@ -84,10 +99,10 @@ class Compose(BaseModel):
         return {name for name, service in self.services.items() if profile in service.profiles}
 
 
-def read_compose() -> Compose:
-    """docker-compose.yml as Compose reads it where no variable is set."""
+def read_compose(**variables: str) -> Compose:
+    """docker-compose.yml as Compose reads it where these variables are set."""
     text = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
-    filled = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
+    filled = re.sub(r"\$\{(\w+):-([^}]*)\}", lambda m: variables.get(m[1], m[2]), text)
     left = re.findall(r"(?<!\$)\$[\w{]\w*", filled)
     assert not left, f"variables without a default: {left}"
     return Compose.model_validate(yaml.safe_load(filled.replace("$$", "$")))
@@ -174,6 +189,18 @@ def test_images_are_pinned_to_versions() -> None:
     assert bases
     for image in [*images, *bases]:
         assert re.search(r":v?\d+\.\d+\.\d+(-[\w-]+)?$", image), image
+
+
+def test_an_image_from_elsewhere_can_be_pinned_by_its_digest() -> None:
+    pinned = {"QDRANT_IMAGE": f"qdrant/qdrant@sha256:{'0' * 64}", "VLLM_IMAGE": f"vllm/vllm-openai@sha256:{'1' * 64}"}
+    used = {name: service.image for name, service in read_compose(**pinned).services.items() if name not in APIS}
+    assert used == {"qdrant": pinned["QDRANT_IMAGE"]} | dict.fromkeys([*SERVERS, "fetch"], pinned["VLLM_IMAGE"])
+
+
+def test_the_file_names_every_variable_that_it_takes() -> None:
+    text = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+    told = re.findall(r"[A-Z]+_[A-Z_]+", "".join(line for line in text.splitlines() if line.startswith("#")))
+    assert set(told) == set(re.findall(r"\$\{(\w+):-", text))
 
 
 def test_images_are_of_the_versions_that_the_code_is_written_for() -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from discorag.rst.render import mermaid_label, one_line
-from discorag.text.citations import steps
-from discorag.types.answer import Answer, Disagreement, EvidenceSpan
+from discorag.text.citations import only_references, steps
+from discorag.text.shown import markdown, mermaid, one_line, plain, rounded
+from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
 from discorag.types.chunk import Chunk
 from discorag.types.graph import RhetoricalGraph
 from discorag.types.plan import Plan
@@ -22,7 +22,7 @@ def graph_text(graph: RhetoricalGraph, chunks: tuple[Chunk, ...]) -> RenderableT
     """The chunks by number, then one line per edge."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for number, chunk in enumerate(chunks, start=1):
-        table.add_row(Text(f"[{number}]"), Text(one_line(chunk.title, 30)), Text(one_line(chunk.text, _LABEL)))
+        table.add_row(Text(f"[{number}]"), Text(plain(chunk.title, 30)), Text(plain(chunk.text, _LABEL)))
     lines = [
         Text(
             f"[{graph.number(e.source)}] {e.relation} [{graph.number(e.target)}]",
@@ -37,21 +37,23 @@ def graph_mermaid(graph: RhetoricalGraph, chunks: tuple[Chunk, ...]) -> str:
     """A Mermaid flowchart: a vertex per chunk, an edge per relation."""
     lines = ["flowchart LR"]
     for number, chunk in enumerate(chunks, start=1):
-        lines.append(f'    c{number}["{number}: {mermaid_label(chunk.title)}<br/>{mermaid_label(chunk.text)}"]')
+        title, text = (mermaid(rounded(part), 2 * _LABEL) for part in (chunk.title, chunk.text))
+        lines.append(f'    c{number}["{number}: {title}<br/>{text}"]')
     lines += [f"    c{graph.number(e.source)} -->|{e.relation}| c{graph.number(e.target)}" for e in graph.edges]
     return "\n".join(lines) + "\n"
 
 
 def plan_text(plan: Plan) -> RenderableType:
     """The plan's steps, numbered."""
-    return Group(*(Text(f"{i}. {one_line(step.text, 2000)}") for i, step in enumerate(steps(plan), start=1)))
+    shown = (one_line(only_references(step.text), 2000) for step in steps(plan))
+    return Group(*(Text(f"{i}. {step}") for i, step in enumerate(shown, start=1)))
 
 
 def plan_mermaid(plan: Plan) -> str:
     """A Mermaid flowchart of the steps in order."""
     lines = ["flowchart TD"]
     for i, step in enumerate(steps(plan), start=1):
-        lines.append(f'    s{i}["{i}: {mermaid_label(step.text)}"]')
+        lines.append(f'    s{i}["{i}: {mermaid(only_references(step.text), 2 * _LABEL)}"]')
         if i > 1:
             lines.append(f"    s{i - 1} --> s{i}")
     return "\n".join(lines) + "\n"
@@ -62,11 +64,11 @@ def answer_text(answer: Answer) -> RenderableType:
     sources = _sources(answer)
     body = Text()
     for sentence in answer.sentences:
-        marks = "".join(f"[{sources.index(e) + 1}]" for e in sentence.evidence)
-        body.append(one_line(sentence.text, len(sentence.text)) + " ", style="" if sentence.supported else "yellow")
-        body.append((marks or "[unsupported]") + " ", style="cyan" if marks else "bold yellow")
+        marks = _marks(sentence, sources)
+        body.append(plain(sentence.text) + " ", style="" if sentence.supported else "yellow")
+        body.append(marks + " ", style="cyan" if sentence.supported else "bold yellow")
     parts: list[RenderableType] = [body, Text("")]
-    parts += [Text(f"[{i}] {_where(e)}", style="dim") for i, e in enumerate(sources, start=1)]
+    parts += [Text(f"[{i}] {_where(e, plain)}", style="dim") for i, e in enumerate(sources, start=1)]
     if answer.disagreements:
         parts += [Text(""), Text("The sources disagree:", style="bold red")]
         parts += [_disagreement(d) for d in answer.disagreements]
@@ -74,25 +76,33 @@ def answer_text(answer: Answer) -> RenderableType:
 
 
 def answer_markdown(answer: Answer) -> Iterator[str]:
-    """The same as Markdown, in pieces to be joined: each sentence as one, then sources and disagreements."""
+    """The same as Markdown, in pieces to be joined: each sentence as one, then sources and disagreements.
+
+    All markup, and every square bracket, is ours: what sources and models wrote is escaped.
+    """
     sources = _sources(answer)
     for sentence in answer.sentences:
-        marks = "".join(f"[{sources.index(e) + 1}]" for e in sentence.evidence) or "[unsupported]"
-        yield f"{one_line(sentence.text, len(sentence.text))} {marks} "
+        yield f"{markdown(sentence.text)} {_marks(sentence, sources)} "
     if sources:
-        yield "\n\nSources:\n\n" + "\n".join(f"{i}. {_where(e)}" for i, e in enumerate(sources, start=1))
+        yield "\n\nSources:\n\n" + "\n".join(f"{i}. {_where(e, markdown)}" for i, e in enumerate(sources, start=1))
     for i, d in enumerate(answer.disagreements):
-        yield ("\n\nThe sources disagree:\n" if i == 0 else "") + f"\n- {d.relation}: {_where(d.a)} / {_where(d.b)}"
+        sides = f"{_where(d.a, markdown)} / {_where(d.b, markdown)}"
+        yield ("\n\nThe sources disagree:\n" if i == 0 else "") + f"\n- {d.relation}: {sides}"
 
 
 def _sources(answer: Answer) -> list[EvidenceSpan]:
     return list(dict.fromkeys(e for s in answer.sentences for e in s.evidence))
 
 
-def _where(e: EvidenceSpan) -> str:
+def _marks(sentence: AnswerSentence, sources: list[EvidenceSpan]) -> str:
+    return "".join(f"[{sources.index(e) + 1}]" for e in sentence.evidence) or "[unsupported]"
+
+
+def _where(e: EvidenceSpan, shown: Callable[[str, int], str]) -> str:
     page = f", p. {e.page}" if e.page else ""
-    return f"{one_line(e.title, 50)}{page}, characters {e.span.start}-{e.span.end}: “{one_line(e.text, 100)}”"
+    return f"{shown(e.title, 50)}{page}, characters {e.span.start}-{e.span.end}: “{shown(e.text, 100)}”"
 
 
 def _disagreement(d: Disagreement) -> RenderableType:
-    return Group(Text(f"  {d.relation}", style="red"), Text(f"    {_where(d.a)}"), Text(f"    {_where(d.b)}"))
+    sides = (Text(f"    {_where(e, plain)}") for e in (d.a, d.b))
+    return Group(Text(f"  {d.relation}", style="red"), *sides)

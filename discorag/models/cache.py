@@ -11,8 +11,9 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from diskcache import Cache, JSONDisk, Timeout
+from diskcache import Cache, Timeout
 
+from discorag.models.disk import PlainJSONDisk
 from discorag.models.protocol import Request
 from discorag.types.errors import ConfigError
 from discorag.types.ids import digest
@@ -85,7 +86,7 @@ class ReplyCache:
         with self._lock:
             if self._cache is None:
                 try:
-                    self._cache = Cache(str(self._folder), disk=JSONDisk)
+                    self._cache = Cache(str(self._folder), disk=PlainJSONDisk)
                 except _FAULTS as error:
                     raise ConfigError(
                         f"The reply cache in {self._folder} cannot be opened: {error}",

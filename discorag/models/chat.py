@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import AIMessage
 from pydantic import SecretStr
 
+from discorag.models.breaker import Call, breaker_of
 from discorag.models.deadline import each_in_time, in_time
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import Request
@@ -85,6 +86,7 @@ class ChatClient:
     def __init__(self, settings: LlmSettings, backoff: Backoff) -> None:
         self._settings = settings
         self._backoff = backoff
+        self._breaker = breaker_of(settings.base_url, settings.model, settings.failures, settings.pause_s)
         self._lanes = PerLoop(self._lane)
 
     async def send(self, request: Request[Any]) -> Draft:
@@ -93,14 +95,16 @@ class ChatClient:
         All attempts, and the wait for a slot, end at the run's deadline if it has one (`discorag.models.deadline`).
 
         Raises:
-            ModelError: Timeout, 429 or 5xx to the end; refused; not an OpenAI-compatible endpoint.
+            ModelError: Timeout, 429 or 5xx to the end; refused; not an OpenAI-compatible endpoint; or, at once, after
+                some calls in a row that nobody answered (`discorag.models.breaker`).
         """
         lane = await self._lanes.get()
-        try:
-            async with in_time():
-                return await self._backoff.attempts()(self._once, lane, request)
-        except ENDPOINT_ERRORS as error:
-            raise as_model_error(error, variables=VARIABLES) from error
+        with self._breaker.call() as call:
+            try:
+                async with in_time():
+                    return await self._backoff.attempts()(self._once, lane, request, call)
+            except ENDPOINT_ERRORS as error:
+                raise as_model_error(error, variables=VARIABLES) from error
 
     async def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
         """Pieces of text as they come, at last the whole draft. Retried only while nothing has come yet.
@@ -113,16 +117,18 @@ class ChatClient:
         """
         lane = await self._lanes.get()
         draft = Draft()
-        try:
-            async for attempt in self._backoff.attempts(lambda e: not draft.text and is_transient(e)):
-                with attempt:
-                    async with aclosing(self._pieces(lane, request, draft)) as pieces:
-                        async for piece in each_in_time(pieces):
-                            yield piece
-        except ENDPOINT_ERRORS as error:
-            final = as_model_error(error, variables=VARIABLES)
-            final.usage = draft.usage if draft.text else None
-            raise final from error
+        with self._breaker.call() as call:
+            try:
+                async for attempt in self._backoff.attempts(lambda e: not draft.text and is_transient(e)):
+                    with attempt:
+                        async with aclosing(self._pieces(lane, request, draft, call)) as pieces:
+                            async for piece in each_in_time(pieces):
+                                call.answered()
+                                yield piece
+            except ENDPOINT_ERRORS as error:
+                final = as_model_error(error, variables=VARIABLES)
+                final.usage = draft.usage if draft.text else None
+                raise final from error
         yield draft
 
     async def aclose(self) -> None:
@@ -131,15 +137,17 @@ class ChatClient:
             client: AsyncOpenAI = lane.chat.root_async_client
             await client.close()
 
-    async def _once(self, lane: _Lane, request: Request[Any]) -> Draft:
+    async def _once(self, lane: _Lane, request: Request[Any], call: Call) -> Draft:
         draft = Draft()
         async with lane.slots, asyncio.timeout(self._settings.timeout_s):
+            call.ask()
             # stream=False: inside LangGraph a callback would otherwise turn this into a streamed call.
             draft.add(await lane.chat.ainvoke(_turns(request), stream=False, **_parameters(request)))
         return draft
 
-    async def _pieces(self, lane: _Lane, request: Request[Any], draft: Draft) -> AsyncGenerator[str, None]:
+    async def _pieces(self, lane: _Lane, request: Request[Any], draft: Draft, call: Call) -> AsyncGenerator[str, None]:
         async with lane.slots:
+            call.ask()
             async for chunk in lane.chat.astream(_turns(request), **_parameters(request)):
                 draft.add(chunk)
                 if piece := _encodable(chunk.text):

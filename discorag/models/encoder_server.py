@@ -10,6 +10,7 @@ import numpy as np
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from openai.types import CreateEmbeddingResponse
 
+from discorag.models.breaker import Breaker, Call, breaker_of
 from discorag.models.loops import PerLoop
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
 from discorag.models.tokens import PackagedTokens
@@ -27,17 +28,20 @@ class _Endpoint:
     settings: EncoderSettings
     backoff: Backoff
     clients: PerLoop[AsyncOpenAI]
+    breaker: Breaker
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of one batch, shape (len(texts), d)."""
-        try:
-            response: CreateEmbeddingResponse = await self.backoff.attempts()(self._once, texts)
-            rows = [item.embedding for item in sorted(response.data, key=lambda item: item.index)]
-        except ENDPOINT_ERRORS as error:
-            raise as_model_error(error, variables=VARIABLES) from error
+        with self.breaker.call() as call:
+            try:
+                response: CreateEmbeddingResponse = await self.backoff.attempts()(self._once, texts, call)
+                rows = [item.embedding for item in sorted(response.data, key=lambda item: item.index)]
+            except ENDPOINT_ERRORS as error:
+                raise as_model_error(error, variables=VARIABLES) from error
         return _unit_vectors(rows, len(texts))
 
-    async def _once(self, texts: Sequence[str]) -> CreateEmbeddingResponse:
+    async def _once(self, texts: Sequence[str], call: Call) -> CreateEmbeddingResponse:
+        call.ask()
         client = await self.clients.get()
         async with asyncio.timeout(self.settings.timeout_s):
             # Not every server knows the client's default, base64.
@@ -83,7 +87,8 @@ class ServerEncoder:
         Raises:
             ModelError: As the gateway's calls.
         """
-        endpoint = _Endpoint(settings, Backoff(retries, base_wait_s), PerLoop(lambda: _client(settings)))
+        breaker = breaker_of(settings.base_url, settings.model, settings.failures, settings.pause_s)
+        endpoint = _Endpoint(settings, Backoff(retries, base_wait_s), PerLoop(lambda: _client(settings)), breaker)
         [probe] = await endpoint.embed([_PROBE])
         return cls(endpoint, len(probe), await asyncio.to_thread(PackagedTokens))
 

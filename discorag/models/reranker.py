@@ -19,12 +19,13 @@ from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from pydantic import BaseModel, FiniteFloat, SecretStr
 from tokenizers import Tokenizer
 
+from discorag.models.breaker import Call, breaker_of
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import Encoder
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
 from discorag.registry import Registry
-from discorag.settings import RerankerSettings
+from discorag.settings import FAILURES, PAUSE_S, RerankerSettings
 from discorag.types.errors import ConfigError, InvalidOutputError, QueryError
 from discorag.types.vectors import Vectors
 
@@ -75,7 +76,8 @@ def served_reranker(settings: RerankerSettings, _encoder: Encoder) -> ServerRera
     if settings.base_url is None:
         raise ConfigError("An endpoint is to rerank, but none is named.", hint=f"Set {VARIABLES}__BASE_URL.")
     where = RerankerEndpoint(settings.base_url, settings.model or "default", settings.api_key, settings.path)
-    return ServerReranker(replace(where, timeout_s=settings.timeout_s))
+    limits = {"timeout_s": settings.timeout_s, "failures": settings.failures, "pause_s": settings.pause_s}
+    return ServerReranker(replace(where, **limits))
 
 
 def maxsim_reranker(_settings: RerankerSettings, encoder: Encoder) -> MaxSimReranker:
@@ -101,6 +103,8 @@ class RerankerEndpoint:
         path: ``/rerank`` (Jina's and Cohere's form; vLLM has it too) or ``/score`` (vLLM's own).
         batch_size: Texts a request.
         timeout_s: Limit of one request.
+        failures: Calls in a row without an answer, after which it is left alone.
+        pause_s: For so long (`discorag.models.breaker`).
 
     Example:
         >>> from discorag.models.reranker import RerankerEndpoint
@@ -114,6 +118,8 @@ class RerankerEndpoint:
     path: Literal["/rerank", "/score"] = "/rerank"
     batch_size: int = 64
     timeout_s: float = 60.0
+    failures: int = FAILURES
+    pause_s: float = PAUSE_S
 
 
 class _Ranked(BaseModel):
@@ -154,6 +160,7 @@ class ServerReranker:
     def __init__(self, endpoint: RerankerEndpoint, *, retries: int = 3, base_wait_s: float = 0.5) -> None:
         self._endpoint = endpoint
         self._backoff = Backoff(retries, base_wait_s)
+        self._breaker = breaker_of(endpoint.base_url, endpoint.model, endpoint.failures, endpoint.pause_s)
         # The openai client posts to any path; its failures are those that `Backoff` knows.
         self._clients = PerLoop(lambda: _client(endpoint))
 
@@ -179,10 +186,11 @@ class ServerReranker:
             await client.close()
 
     async def _batch(self, query: str, texts: Sequence[str]) -> list[float]:
-        try:
-            found = _indexed(await self._backoff.attempts()(self._once, query, texts))
-        except ENDPOINT_ERRORS as error:
-            raise as_model_error(error, variables=VARIABLES) from error
+        with self._breaker.call() as call:
+            try:
+                found = _indexed(await self._backoff.attempts()(self._once, query, texts, call))
+            except ENDPOINT_ERRORS as error:
+                raise as_model_error(error, variables=VARIABLES) from error
         if sorted(index for index, _ in found) != list(range(len(texts))):
             raise InvalidOutputError(
                 f"The reranker gave scores for texts {[index for index, _ in found][:10]}, not one for each of "
@@ -191,7 +199,8 @@ class ServerReranker:
             )
         return [score for _, score in sorted(found)]
 
-    async def _once(self, query: str, texts: Sequence[str]) -> object:
+    async def _once(self, query: str, texts: Sequence[str], call: Call) -> object:
+        call.ask()
         client = await self._clients.get()
         one, many = ("query", "documents") if self._endpoint.path == "/rerank" else ("text_1", "text_2")
         body = {"model": self._endpoint.model, one: query, many: list(texts)}

@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
+from discorag.text.shown import mermaid, one_line
 from discorag.types.chunk import Chunk
 from discorag.types.errors import InvariantError
 from discorag.types.rst_tree import RstTree
 
 _LABEL = 60  # characters of an EDU that a label shows
-_MERMAID_SPECIAL = '"#&<>`%|[]{}()\\$*_~;'
 
 _Constituent = tuple[int, int]
 
@@ -75,20 +75,9 @@ def _label(chunk: Chunk, tree: RstTree, part: _Constituent) -> str:
     return f"{end}: {one_line(chunk.slice(tree.edus[start]))}"
 
 
-def one_line(text: str, length: int = _LABEL) -> str:
-    """One printable line: a document's control characters must not reach the terminal."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
-
-
 def _vertex_id(part: _Constituent) -> str:
     return f"n{part[0]}_{part[1]}"
 
 
 def _vertex(chunk: Chunk, tree: RstTree, part: _Constituent) -> str:
-    return f'    {_vertex_id(part)}["{mermaid_label(_label(chunk, tree, part))}"]'
-
-
-def mermaid_label(text: str) -> str:
-    """``text`` on one short line, with every character that Mermaid would read as its own written as an entity."""
-    return "".join(f"#{ord(c)};" if c in _MERMAID_SPECIAL else c for c in one_line(text, 2 * _LABEL))
+    return f'    {_vertex_id(part)}["{mermaid(_label(chunk, tree, part))}"]'

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from discorag.text.sentences import sentence_spans
+from discorag.text.shown import rounded
 from discorag.types.plan import Plan, PlanStep, Reference
 
-_REFERENCE = re.compile(r"(?<!\\)\[(\d{1,4})(?:\.(\d{1,4})(?:-(\d{1,4}))?)?\]")
+_REFERENCE = re.compile(r"(?<!\\)\[([0-9]{1,4})(?:\.([0-9]{1,4})(?:-([0-9]{1,4}))?)?\](?!\()")
+_ESCAPED = re.compile(r"\\(\\*\[)")
 
 
 def references(text: str) -> tuple[Reference, ...]:
@@ -31,12 +34,34 @@ def steps(plan: Plan) -> tuple[PlanStep, ...]:
 def without_references(text: str, *, chunks: int) -> str:
     """``text`` without its references to chunks 1 to ``chunks`` and the space before them; escapes are undone."""
     bare = re.sub(r"\s*" + _REFERENCE.pattern, lambda m: "" if 1 <= int(m[1]) <= chunks else m[0], text)
-    return bare.replace("\\[", "[")
+    return _ESCAPED.sub(r"\1", bare)
 
 
 def escaped(text: str) -> str:
-    """``text`` of a source with a mark before everything that would read as a reference of ours."""
-    return _REFERENCE.sub(lambda m: "\\" + m[0], text)
+    """``text`` of a source with a mark before all that would read as a reference or a mark of ours."""
+    return re.sub(r"\\+\[|" + _REFERENCE.pattern, lambda m: "\\" + m[0], text)
+
+
+def without_copied(text: str, passages: Sequence[str]) -> str:
+    """A model's ``text``; references that a passage has behind the same word are escaped: they were copied."""
+    sources = [" ".join(p.split()) for p in passages]
+
+    def kept(match: re.Match[str]) -> str:
+        before = text[: match.start()]
+        word = before.split()[-1] if before.strip() else ""
+        copied = word + " " * before[-1:].isspace() + match[0]
+        return "\\" + match[0] if word and any(copied in s for s in sources) else match[0]
+
+    return _REFERENCE.sub(kept, text)
+
+
+def only_references(text: str) -> str:
+    """``text`` of a plan whose square brackets are its references: all others are round."""
+    parts, at = [""], 0
+    for match in _REFERENCE.finditer(text):
+        parts += [rounded(text[at : match.start()]), match[0]]
+        at = match.end()
+    return "".join(parts) + rounded(text[at:])
 
 
 def with_citation(sentence: str, citation: str) -> str:

@@ -14,7 +14,7 @@ from discorag.answer.refinement import refine_answer
 from discorag.models.protocol import Reply
 from discorag.prompted.as_printed import PaperEngine
 from discorag.prompted.engine import LlmEngine
-from discorag.text.citations import steps
+from discorag.text.citations import steps, without_copied
 from discorag.types.case import Case, Outcome
 from discorag.types.errors import ConfigError, InputError, ModelError
 from nodes.case import case_of
@@ -66,7 +66,8 @@ async def drafted(
     ledger = stage.done(
         engine="llm" if write else "local", model=model if write else "", outcome=outcome, preview=outcome.value
     )
-    return {"draft": outcome.value, "ledger": ledger}
+    draft = without_copied(outcome.value, [c.text for c in case.chunks]) if write else outcome.value
+    return {"draft": draft, "ledger": ledger}
 
 
 async def _written(llm: LlmEngine | PaperEngine, case: Case, *, context: AnswerContext, stage: Stage) -> Outcome[str]:

@@ -10,6 +10,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from discorag import DiscoRAG
+from discorag.answer.render import answer_markdown
 from discorag.rst.inline import unmark
 from discorag.rst.trained.parser import TrainedParser
 from discorag.settings import EncoderSettings, LlmSettings, Settings, StoreSettings
@@ -367,3 +368,14 @@ def test_the_full_context_is_cut_to_what_the_model_can_read(pipeline: Pipelines,
         wide, narrow = results
     assert 0 < len(narrow.hits) < len(wide.hits)
     assert narrow.ledger.failures == ()
+
+
+def test_a_citation_that_the_model_copied_from_a_source_is_none_of_ours(pipeline: Pipelines, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Zinc lowered the incidence of colds in adults.", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("Vitamin D is perfectly safe [1].", encoding="utf-8")
+    with ScriptedServer(model({"answer": "Vitamin D is perfectly safe [1]."})) as server:
+        result = opened(pipeline, server, str(tmp_path)).ask("Is vitamin D safe?")
+    [sentence] = result.answer.sentences
+    assert sentence.text == "Vitamin D is perfectly safe [1]."
+    assert [e.title for e in sentence.evidence] == ["b"]
+    assert "".join(answer_markdown(result.answer)).startswith("Vitamin D is perfectly safe (1). [1] ")

@@ -310,7 +310,9 @@ def test_trees_that_the_papers_parser_made_at_ingest_cost_one_call_a_chunk_once(
 def test_trees_that_only_stood_in_at_ingest_are_made_anew(pipeline: Pipelines, texts: str) -> None:
     down = [True]
     with ScriptedServer(lambda b: Scripted("down", status=500) if down[0] else model()(b)) as server:
-        rag = opened(pipeline, server, texts, parser="paper")
+        rag = pipeline(llm=server.base_url, failures=9)
+        rag.ingest(texts, parser="paper")
+        server.requests.clear()
         down[0] = False
         rag.ask(QUERY, preset="paper")
         assert [name_of(r) for r in server.requests] == PIPELINE

@@ -1,0 +1,93 @@
+"""What a reader sees of an answer, a plan and a graph: marks are ours, and nothing that a source wrote is markup."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+
+import pytest
+from hypothesis import given
+from rich.console import Console, RenderableType
+
+from discorag.answer.render import answer_markdown, answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
+from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
+from discorag.types.chunk import Chunk
+from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.graph import Edge, RhetoricalGraph
+from discorag.types.plan import Plan
+from discorag.types.span import Span
+from tests.answer.hostile import Page, hostile_texts, planted, rendered
+from tests.strategies import texts
+
+_SQUARE = re.compile(r"[\[［【〔⟦][^\]］】〕⟧]*[\]］】〕⟧]")
+
+
+def answer_of(text: str) -> Answer:
+    """Two sentences and all else of an answer made of ``text``."""
+    first, second = (
+        EvidenceSpan(chunk_id=c, doc_id=c, title=text, span=Span(start=0, end=max(1, len(text))), text=text)
+        for c in "ab"
+    )
+    sentences = (
+        AnswerSentence(text=text, evidence=(first, second)),
+        AnswerSentence(text=text, reason=text),
+    )
+    found = Disagreement(relation=ChunkRelation.CONTRADICTS, a=first, b=second)
+    return Answer(query=text, sentences=sentences, disagreements=(found,))
+
+
+def printed(what: RenderableType) -> str:
+    out = StringIO()
+    Console(file=out, width=10_000, color_system=None).print(what)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("text", list(dict.fromkeys(hostile_texts())))
+def test_the_only_marks_that_a_reader_sees_are_ours(text: str) -> None:
+    answer = answer_of(text)
+    shown = "".join(answer_markdown(answer))
+    assert planted(shown) == []
+    assert _SQUARE.findall(Page(rendered(shown)).text) == ["[1]", "[2]", "[unsupported]"]
+    terminal = printed(answer_text(answer))
+    assert _SQUARE.findall(terminal) == ["[1]", "[2]", "[unsupported]", "[1]", "[2]"]
+    assert "\x1b" not in terminal
+
+
+@given(texts)
+def test_an_answer_of_any_text_has_its_form_and_no_other(text: str) -> None:
+    shown = "".join(answer_markdown(answer_of(text)))
+    assert planted(shown) == []
+    tags = [name for name, _ in Page(rendered(shown)).tags if name != "code"]
+    assert tags == ["p", "p", "ol", "li", "li", "p", "ul", "li"]
+
+
+def test_a_plan_keeps_its_references_and_no_other_brackets() -> None:
+    plan = Plan(paragraph="Open with [2.1-3], which is [safe] 【1】. Set \\[1] against [1](http://evil.example).")
+    assert printed(plan_text(plan)).splitlines() == [
+        "1. Open with [2.1-3], which is (safe) (1).",
+        "2. Set \\(1) against (1)(http://evil.example).",
+    ]
+    labels = plan_mermaid(plan)
+    assert "#91;2.1-3#93;" in labels
+    assert "#91;1#93;" not in labels
+
+
+def test_the_graph_numbers_chunks_and_no_chunk_numbers_itself() -> None:
+    words = ['[1] "]; click c1 "http://evil.example" %%{init: {}}%%', "`end` fa:fa-ban ［2］\nflowchart"]
+    spans = [Span(start=0, end=len(w)) for w in words]
+    chunks = tuple(
+        Chunk(id=f"c{i}", doc_id="d", order=i, span=span, text=w, title=w, sentences=(span,))
+        for i, (w, span) in enumerate(zip(words, spans, strict=True))
+    )
+    edge = Edge(source="c0", target="c1", relation=ChunkRelation.SUPPORTS)
+    graph = RhetoricalGraph(chunks=("c0", "c1"), edges=(edge,))
+    assert _SQUARE.findall(printed(graph_text(graph, chunks))) == ["[1]", "[2]", "[1]", "[2]"]
+    head, *lines = graph_mermaid(graph, chunks).splitlines()
+    assert head == "flowchart LR"
+    assert [re.sub(r'(?<=: )[^"\[\]`{}%]+', "...", line.strip()) for line in lines] == [
+        'c1["1: ..."]',
+        'c2["2: ..."]',
+        "c1 -->|SUPPORTS| c2",
+    ]
+    assert "#91;" not in "".join(lines)
+    assert "fa:fa" not in "".join(lines)

@@ -1,0 +1,67 @@
+"""What others wrote cannot become markup, a link or a citation in any form of output."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from discorag.text.shown import markdown, mermaid, one_line, plain
+from tests.answer.hostile import MARKUP, Page, hostile_texts, planted, rendered
+from tests.strategies import texts
+
+_punctuated = st.text(alphabet="<>&[]()`*_~|$\\!#:/.@-+=1a \n", max_size=12)
+_words = st.lists(st.one_of(st.sampled_from(MARKUP), texts, _punctuated))
+anything = _words.map(" ".join)
+
+
+@pytest.mark.parametrize("text", list(dict.fromkeys(hostile_texts())))
+def test_markdown_shows_hostile_words_as_words(text: str) -> None:
+    shown = markdown(text)
+    assert planted(shown) == []
+    assert Page(rendered(shown)).text == plain(text)
+    assert not re.search(r"[\[\]［］【】〔〕⟦⟧]", shown)
+
+
+@given(anything)
+@example("1) x")
+@example("`//`` ```")
+def test_markdown_of_any_text_renders_as_the_text_and_nothing_else(text: str) -> None:
+    shown = markdown(text)
+    for where in (shown, f"Before it {shown} [1] ", f"1. {shown}, p. 3", f"- X: {shown}"):
+        assert planted(where) == []
+    assert Page(rendered(shown)).text == plain(text)
+
+
+def test_prose_is_not_disfigured() -> None:
+    text = "Vitamin D lowered the risk by 12 % (95 % CI 0.5-0.9; p = 0.03), e.g. in children: see fig. 2."
+    assert markdown(text) == plain(text) == text
+
+
+def test_no_square_bracket_of_any_width_is_left_beside_ours() -> None:
+    kinds = ("SQUARE BRACKET", "LENTICULAR", "TORTOISE SHELL")
+    square = [c for c in map(chr, range(0x20000)) if any(k in unicodedata.name(c, "") for k in kinds)]
+    brackets = [c for c in square if unicodedata.category(c) in ("Ps", "Pe")]
+    assert len(brackets) > 40
+    assert set(plain("".join(brackets))) == set("()")
+    assert plain("[1] ［2］ 【3】") == "(1) (2) (3)"
+
+
+def test_addresses_are_code_which_nothing_makes_a_link_of() -> None:
+    assert markdown("See www.evil.example, a@b.example or http://x.") == (
+        "See `www.evil.example,` `a@b.example` or `http://x.`"
+    )
+
+
+def test_what_cannot_be_seen_is_not_shown() -> None:
+    assert one_line("pay\u200bload \x1b[31mred\u202e\x00\x9b2J\ttab\u2028end") == "payload [31mred 2J tab end"
+
+
+@given(anything)
+def test_a_mermaid_label_has_none_of_mermaids_own_characters(text: str) -> None:
+    label = mermaid(text)
+    assert not re.search(r'["&<>`%|\[\]{}()\\$*_~°¶\n]|;(?<!#\d;)(?<!#\d\d;)(?<!#\d\d\d;)|fa:fa-', label)
+    assert re.sub(r"#(\d+);", lambda m: chr(int(m[1])), label) == one_line(text, None)
