@@ -69,7 +69,8 @@ async def _served(rag: DiscoRAG, settings: Settings, access: Access, meters: Met
 
     uploads = Uploads(settings.api.uploads)
     await asyncio.to_thread(uploads.sweep)
-    jobs = await asyncio.to_thread(Jobs, settings.api.uploads / "jobs", ingest.reader_of(rag, uploads, meters), settled)
+    read, folder = ingest.reader_of(rag, uploads, meters), settings.api.uploads / "jobs"
+    jobs = await asyncio.to_thread(Jobs, folder, read, settled, settings.api.jobs)
     try:
         await jobs.resume()
         tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_warm(rag))]

@@ -21,11 +21,13 @@ from discorag.types.errors import (
     NotFoundError,
     RateLimitedError,
     StoreError,
+    StoreFullError,
 )
 
 _STATUS: tuple[tuple[type[DiscoRagError], int], ...] = (
     (NotFoundError, 404),
     (EmptyCorpusError, 404),
+    (StoreFullError, 507),
     (StoreError, 503),
     (ContextTooLongError, 422),
     (ModelUnavailableError, 503),

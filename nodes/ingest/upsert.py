@@ -7,7 +7,7 @@ import asyncio
 from langgraph.runtime import Runtime
 
 from discorag.ingest.survey import DocumentOutcome, Status
-from discorag.types.errors import StoreError
+from discorag.types.errors import StoreError, StoreFullError
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.record import Clock, settled
 from nodes.state import DocumentState, Json
@@ -22,6 +22,8 @@ async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
     manifest = piece.manifest.model_copy(update={"chunks": len(piece.chunks)})
     try:
         await asyncio.to_thread(deps.store.put, scope, piece.document, manifest, piece.chunks, piece.vectors)
+    except StoreFullError:  # no other document could be stored either
+        raise
     except (StoreError, OSError) as error:
         cause = StoreError(
             f"{piece.document.title} could not be stored: {error}.",
