@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
-from time import monotonic
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Header, Request
@@ -15,7 +14,6 @@ from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from discorag.models.deadline import each_within
 from graphs.facade import AskResult
 from graphs.serving.access import Principal, Reader
 from graphs.serving.problems import COMMON, RefusedError, documented, problem_of
@@ -103,10 +101,10 @@ def _arguments(asked: Asked, who: Principal) -> dict[str, Any]:
 
 async def _events(asked: Asked, who: Principal, served: Service) -> AsyncGenerator[bytes]:
     """The run's events as they come; an error ends the stream as an ``error`` event, its status cannot change."""
-    end = monotonic() + served.settings.deadline_s
+    end = served.deadline()
     try:
         async with served.counted(), aclosing(served.rag.astream(**_arguments(asked, who))) as stream:
-            async for part in each_within(stream, end):
+            async for part in served.each(stream, end):
                 if isinstance(part, AskResult):
                     served.meters.observe(part.ledger)
                     yield format_sse_event(event="answer", data_str=Reply.to(part).model_dump_json())

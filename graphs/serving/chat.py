@@ -10,7 +10,7 @@ import json
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from time import monotonic, perf_counter, time
+from time import perf_counter, time
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -19,7 +19,6 @@ from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
 
 from discorag.answer.render import answer_markdown
-from discorag.models.deadline import each_within
 from discorag.models.protocol import Message
 from discorag.prompted.standalone import standalone
 from discorag.types.errors import InputError, ModelError, NotFoundError
@@ -106,14 +105,15 @@ async def _completed(
 async def _stream(
     asked: ChatRequest, talk: _Talk, preset: dict[str, Any], who: Principal, served: Service
 ) -> AsyncGenerator[bytes]:
-    end, chunk = monotonic() + served.settings.deadline_s, _Chunks(asked.model)
+    end, chunk = served.deadline(), _Chunks(asked.model)
     try:
         async with served.counted():
             yield chunk.delta({"role": "assistant", "content": ""})
-            question, record = await _question(talk, served)
+            async with served.in_time(end):
+                question, record = await _question(talk, served)
             arguments = _arguments(asked, talk, question, preset, who)
             async with aclosing(served.rag.astream(**arguments)) as stream:
-                async for part in each_within(stream, end):
+                async for part in served.each(stream, end):
                     if not isinstance(part, AskResult):
                         yield _comment(part)
                         continue

@@ -21,6 +21,7 @@ from diskcache import Cache, Timeout
 from pydantic import BaseModel, ConfigDict
 
 from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.models.wanted import while_wanted
 from discorag.types.document import Scope
 from discorag.types.errors import DiscoRagError, NotFoundError, StoreError, StoreFullError
 from discorag.types.ledger import Failure
@@ -225,7 +226,8 @@ class Jobs:
 
     async def _read(self, job: Job, file: JobFile) -> JobFile:
         try:
-            outcome, failures = await self._ingest(job.scope, file.name)
+            with while_wanted():
+                outcome, failures = await self._ingest(job.scope, file.name)
         except StoreFullError:
             raise
         except DiscoRagError as error:
