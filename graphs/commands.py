@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+import tempfile
+from datetime import datetime
+from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,11 +40,20 @@ def serve(
         from graphs.serving.logs import log_as_json
         from graphs.serving.telemetry import trace
     app = create_app(settings)
-    log_as_json(texts=settings.api.log_text)
+    log_as_json(texts=settings.api.log_text, audit=settings.api.audit)
+    _spool(settings.api)
     trace(texts=settings.api.log_text)
     typer.echo(f"disco-rag: http://{settings.api.host}:{settings.api.port}/docs")
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it once more when all is closed
     server(app, settings.api).run()
+
+
+def _spool(api: ApiSettings) -> None:
+    """Temporary files of this process go to the disk of the uploads, into a folder that is swept at each start."""
+    from graphs.serving.uploads import Uploads
+
+    tempfile.tempdir = str(Uploads(api.uploads).spool.resolve())
+    Path(tempfile.tempdir).mkdir(parents=True, exist_ok=True)
 
 
 def server(app: FastAPI, api: ApiSettings) -> uvicorn.Server:
@@ -69,14 +81,15 @@ def key(
     name: Annotated[str, typer.Argument(help="The key's own name, for logs.")],
     tenant: Annotated[str, typer.Option(help="Whose documents it opens.")],
     role: Annotated[list[str] | None, typer.Option(help="read, write, operate; repeatable.")] = None,
+    expires: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Refused from this day on.")] = None,
 ) -> None:
     """Make an API key: it is shown once, on standard error; its entry for the file of keys goes to standard output."""
     with extra("api"):
-        from graphs.serving.access import Role, new_key
+        from graphs.serving.keys import Role, new_key
     known = {str(r): r for r in Role}
     wrong = [r for r in role or [] if r not in known]
     if wrong:
         raise ConfigError(f"--role {wrong[0]} is unknown.", hint=f"Roles are {', '.join(known)}.")
-    made, entry = new_key(name, tenant, [known[r] for r in role or ["read"]])
+    made, entry = new_key(name, tenant, [known[r] for r in role or ["read"]], expires.date() if expires else None)
     err.print(made)
     typer.echo(entry)

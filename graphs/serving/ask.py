@@ -15,12 +15,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from graphs.facade import AskResult
-from graphs.serving.access import Principal, Reader
+from graphs.serving.keys import Principal
 from graphs.serving.problems import COMMON, RefusedError, documented, problem_of
-from graphs.serving.service import Served, Service
+from graphs.serving.service import Asker, Keyed, Served, Service
 from nodes.switches import AnswerSwitches
 
-router = APIRouter(tags=["questions"], responses=COMMON)
+router = APIRouter(tags=["questions"], responses=COMMON, route_class=Keyed)
 T = TypeVar("T")
 GONE = 499
 """Status of a request whose client did not wait; for the log, nobody reads it."""
@@ -80,7 +80,7 @@ _EVENTS = (
     responses=documented(404, 502) | {200: {"description": _EVENTS, "content": STREAM}},
 )
 async def ask(
-    request: Request, asked: Asked, who: Reader, served: Served, accept: Annotated[str, Header()] = "application/json"
+    request: Request, asked: Asked, who: Asker, served: Served, accept: Annotated[str, Header()] = "application/json"
 ) -> Reply | StreamingResponse:
     """Answer a question; every sentence with its sources, and what it cost."""
     served.note(request, asked.query)
@@ -90,6 +90,7 @@ async def ask(
     async with served.question():
         result = await unless_gone(request, served.rag.aask(**_arguments(asked, who)))
     served.meters.observe(result.ledger)
+    await served.tell_read(who, asked.corpus, result)
     return Reply.to(result)
 
 
@@ -107,6 +108,7 @@ async def _events(asked: Asked, who: Principal, served: Service) -> AsyncGenerat
             async for part in served.each(stream, end):
                 if isinstance(part, AskResult):
                     served.meters.observe(part.ledger)
+                    await served.tell_read(who, asked.corpus, part)
                     yield format_sse_event(event="answer", data_str=Reply.to(part).model_dump_json())
                 else:
                     yield format_sse_event(event=str(part["event"]), data_str=json.dumps(part, ensure_ascii=False))

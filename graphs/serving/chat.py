@@ -24,26 +24,26 @@ from discorag.prompted.standalone import standalone
 from discorag.types.errors import InputError, ModelError, NotFoundError
 from discorag.types.ledger import Failure, Ledger, StageRecord
 from graphs.facade import AskResult
-from graphs.serving.access import Principal, Reader, Role, allowed
 from graphs.serving.ask import STREAM, Reply, unless_gone
+from graphs.serving.keys import Principal, Role
 from graphs.serving.openai_types import ChatCompletion, ChatMessage, ChatRequest, ChatUsage, Choice, Model, ModelList
 from graphs.serving.presets import NEEDS_MODEL, PRESETS
 from graphs.serving.problems import COMMON, documented, problem_of
-from graphs.serving.service import Served, Service
+from graphs.serving.service import Asker, Guard, Keyed, Served, Service
 from prompts import load
 
-router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=COMMON)
+router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=COMMON, route_class=Keyed)
 ALONE = "(There is no language model that could read the conversation: this answers your last message alone.)"
 _AS_IT_STANDS = "the question as it stands"
 
 
-@router.get("/models", dependencies=[Depends(allowed(Role.READ))])
+@router.get("/models", dependencies=[Depends(Guard(Role.READ))])
 async def models(served: Served) -> ModelList:
     """The pipelines; those that need a language model are listed if there is one."""
     return ModelList(data=[Model(id=name) for name in _offered(served)])
 
 
-@router.get("/models/{name}", responses=documented(404), dependencies=[Depends(allowed(Role.READ))])
+@router.get("/models/{name}", responses=documented(404), dependencies=[Depends(Guard(Role.READ))])
 async def model(served: Served, name: Annotated[str, Path(max_length=100)]) -> Model:
     """One of them."""
     _preset(name, served)
@@ -55,7 +55,7 @@ async def model(served: Served, name: Annotated[str, Path(max_length=100)]) -> M
     response_model=ChatCompletion,
     responses=documented(404, 502) | {200: {"content": STREAM}},
 )
-async def chat(request: Request, asked: ChatRequest, who: Reader, served: Served) -> ChatCompletion | StreamingResponse:
+async def chat(request: Request, asked: ChatRequest, who: Asker, served: Served) -> ChatCompletion | StreamingResponse:
     """Answer the last message of a conversation."""
     preset, talk = _preset(asked.model, served), _Talk.of(asked)
     served.note(request, talk.question)
@@ -90,6 +90,7 @@ async def _completed(
 ) -> ChatCompletion:
     question, record = await _question(talk, served)
     result = await served.rag.aask(**_arguments(asked, talk, question, preset, who))
+    await served.tell_read(who, asked.corpus, result)
     reply = _reply(result, record, served)
     message = ChatMessage(content="".join(_content(reply, talk, served)))
     return ChatCompletion(
@@ -117,6 +118,7 @@ async def _stream(
                     if not isinstance(part, AskResult):
                         yield _comment(part)
                         continue
+                    await served.tell_read(who, asked.corpus, part)
                     reply = _reply(part, record, served)
                     for piece in _content(reply, talk, served):
                         yield chunk.delta({"content": piece})

@@ -21,7 +21,7 @@ from discorag.settings import ApiSettings, LlmSettings
 from discorag.types.document import Scope
 from graphs.api import create_app
 from graphs.commands import server
-from graphs.serving.access import Role, new_key
+from graphs.serving.keys import Role, new_key
 from nodes.resources import Resources
 
 T = TypeVar("T")

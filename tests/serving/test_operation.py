@@ -21,7 +21,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client.parser import text_string_to_metric_families
 
 from discorag.types.errors import ConfigError, StoreError
-from graphs.serving.access import Role
+from graphs.serving.keys import Role
 from graphs.serving.logs import log_as_json
 from graphs.serving.telemetry import ENDPOINT, instrument, trace
 from tests.graphs.scripts import model
@@ -38,8 +38,9 @@ def test_a_server_that_lives_says_so(apps: Apps, serve: Serve, uploads: Path) ->
 
 
 def test_readiness_tells_the_encoder_and_whether_the_model_can_be_reached(
-    apps: Apps, serve: Serve, uploads: Path
+    apps: Apps, serve: Serve, uploads: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("graphs.serving.service.KNOWN_S", 0)
     without = serve(apps(uploads)).get("/readyz").json()
     assert without == {"status": "ready", "encoder": apps.shared.encoder.version, "language_model": "none"}
     with ScriptedServer(model()) as llm:

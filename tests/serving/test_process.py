@@ -22,7 +22,7 @@ from discorag.models.protocol import Encoder
 from discorag.settings import ApiSettings, LlmSettings, Settings, StoreSettings
 from discorag.store.open import open_store
 from graphs.api import create_app
-from graphs.serving.access import Role
+from graphs.serving.keys import Role
 from nodes.resources import Resources
 from tests.conftest import EXAMPLES
 from tests.graphs.scripts import model
