@@ -118,9 +118,7 @@ class AnswerSwitches(Switches):
     )
     temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature of the language model.")
     beam_width: int = Field(default=1, ge=1, le=16, description="Beam search width on servers that have it; 1 is off.")
-    tree_tokens: int = Field(
-        default=2048, ge=16, le=MOST_TOKENS, description="Output limit of a tree call, in tokens."
-    )
+    tree_tokens: int = Field(default=2048, ge=16, le=MOST_TOKENS, description="Output limit of a tree call, in tokens.")
     graph_tokens: int = Field(
         default=2048, ge=16, le=MOST_TOKENS, description="Output limit of the graph call, in tokens."
     )
