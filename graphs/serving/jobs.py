@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
@@ -193,6 +194,7 @@ class Jobs:
                 self._go.clear()
                 while turn := self._turns.next(self._at_work):
                     self._at_work[turn] = asyncio.create_task(self._attempt(turn))
+                    self._at_work[turn].add_done_callback(partial(self._over, turn))
                 await self._go.wait()
         finally:
             for task in (left := [*self._at_work.values()]):
@@ -205,9 +207,11 @@ class Jobs:
         except StoreError:  # its record cannot be read or written now, or the store has no room
             await asyncio.sleep(AGAIN_S)
             self._turns.add([turn])
-        finally:
-            del self._at_work[turn]
-            self._go.set()
+
+    def _over(self, turn: Turn, _: asyncio.Task[None]) -> None:
+        """Also of a task that was cancelled before its first step."""
+        del self._at_work[turn]
+        self._go.set()
 
     async def _turn(self, turn: Turn) -> None:
         """Settle one file of a job, which may end it."""

@@ -308,6 +308,21 @@ async def test_a_job_that_is_cancelled_at_work_stops_and_the_next_one_goes_on(tm
     assert [f.status for f in found.files] == [None, None]
 
 
+@pytest.mark.parametrize("jobs_at_once", [1, 3])
+async def test_a_job_can_be_cancelled_at_any_step_of_its_start(tmp_path: Path, jobs_at_once: int) -> None:
+    reader = Reader()
+    async with working(tmp_path, reader, at_once=jobs_at_once) as jobs:
+        for steps in range(20):  # of the event loop
+            job = await jobs.accept(Scope(), ["a", "b"], nothing)
+            cancelling = asyncio.create_task(jobs.cancel(job.tenant, job.id))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            await asyncio.gather(cancelling, jobs.cancel(job.tenant, job.id))
+        reader.go.set()
+        assert (await done(jobs, await jobs.accept(Scope(), ["a"], nothing))).status is JobStatus.DONE
+        await reached(lambda: jobs.under_way("default") == 0)
+
+
 async def test_a_job_that_is_cancelled_while_it_waits_is_never_read(tmp_path: Path) -> None:
     reader = Reader()
     async with working(tmp_path, reader) as jobs:
