@@ -77,7 +77,7 @@ _EVENTS = (
 @router.post(
     "/ask",
     response_model=Reply,
-    responses=documented(404, 502) | {200: {"description": _EVENTS, "content": STREAM}},
+    responses=documented(404, 502, 507) | {200: {"description": _EVENTS, "content": STREAM}},
 )
 async def ask(
     request: Request, asked: Asked, who: Asker, served: Served, accept: Annotated[str, Header()] = "application/json"

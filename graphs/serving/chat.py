@@ -53,7 +53,7 @@ async def model(served: Served, name: Annotated[str, Path(max_length=100)]) -> M
 @router.post(
     "/chat/completions",
     response_model=ChatCompletion,
-    responses=documented(404, 502) | {200: {"content": STREAM}},
+    responses=documented(404, 502, 507) | {200: {"content": STREAM}},
 )
 async def chat(request: Request, asked: ChatRequest, who: Asker, served: Served) -> ChatCompletion | StreamingResponse:
     """Answer the last message of a conversation."""

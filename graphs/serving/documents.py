@@ -75,7 +75,7 @@ async def documents(who: Reader, served: Served, wanted: Annotated[Wanted, Query
     return Documents(total=len(found), documents=[_shown(served.uploads.name_of(m.uri), m) for m in part])
 
 
-@router.delete("/documents/{doc_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404))
+@router.delete("/documents/{doc_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404, 507))
 async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = None) -> Response:
     """Delete a document, and the file that was uploaded."""
     scope, store = served.rag.scope(tenant=who.tenant, corpus=corpus), served.rag.resources.store
