@@ -164,6 +164,15 @@ class ReadingSettings(_Section):
         return int(self.convert_output_mb * 1_000_000)
 
 
+class QuotaSettings(_Section):
+    """What one tenant of the HTTP API may have; the file of keys can say otherwise of each."""
+
+    documents: int = Field(default=100_000, ge=0, description="Uploaded documents.")
+    storage_mb: float = Field(default=50_000.0, ge=0, description="Bytes of uploaded files.")
+    jobs: int = Field(default=1_000, ge=0, description="Ingest jobs that have not ended.")
+    questions_per_minute: int = Field(default=3_000, ge=1)
+
+
 class ApiSettings(_Section):
     """How the HTTP API serves."""
 
@@ -175,10 +184,15 @@ class ApiSettings(_Section):
     uploads: Path = Field(default=Path(".disco-rag/uploads"), description="Folder of uploaded files, and of jobs.")
     upload_mb: float = Field(default=100.0, gt=0, description="Largest request with files.")
     body_kb: float = Field(default=256.0, gt=0, description="Largest other request.")
+    jobs: int = Field(default=3, ge=1, description="Uploaded files read at once; one tenant gets all places but one.")
     deadline_s: float = Field(default=120.0, gt=0, description="A request is answered by then, if only with an error.")
     questions: int = Field(default=256, ge=1, description="Questions under way or waiting; more are turned away.")
     requests_per_minute: int = Field(default=600, ge=1, description="Of one key.")
+    quota: QuotaSettings = QuotaSettings()
     drain_s: int = Field(default=30, ge=0, description="On SIGTERM, seconds for requests under way to end.")
+    audit: Path | None = Field(
+        default=None, description="File of the audit log: which key read or changed which document. None: the log."
+    )
     log_text: bool = Field(default=False, description="Write questions into the log, and texts into traces.")
 
     @property

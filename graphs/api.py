@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 
 from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
 
 from discorag.settings import Settings, read_settings
 from discorag.types.errors import ModelError
@@ -18,6 +19,7 @@ from graphs.serving.jobs import JobFile, Jobs
 from graphs.serving.meters import Meters
 from graphs.serving.middleware import Limited, Watched
 from graphs.serving.problems import handle_errors
+from graphs.serving.quotas import Quotas
 from graphs.serving.service import Service
 from graphs.serving.uploads import Uploads
 
@@ -51,12 +53,14 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
             if rag is None:
                 await asyncio.to_thread(opened.close)
 
-    app = FastAPI(title="disco-rag", version=version("disco-rag"), description=_ABOUT, lifespan=life)
+    about = {"title": "disco-rag", "version": version("disco-rag"), "description": _ABOUT}
+    app = FastAPIOffline(redoc_url=None, lifespan=life, **about)  # /docs loads nothing from elsewhere
     app.add_middleware(Limited, settings=settings.api, uploads=frozenset({"/ingest"}))
     app.add_middleware(Watched, meters=meters)
     handle_errors(app)
     for part in (ask, ingest, documents, chat, health):
         app.include_router(part.router)
+    app.include_router(health.numbers)
     return app
 
 
@@ -69,12 +73,13 @@ async def _served(rag: DiscoRAG, settings: Settings, access: Access, meters: Met
 
     uploads = Uploads(settings.api.uploads)
     await asyncio.to_thread(uploads.sweep)
-    jobs = await asyncio.to_thread(Jobs, settings.api.uploads / "jobs", ingest.reader_of(rag, uploads, meters), settled)
+    read, folder = ingest.reader_of(rag, uploads, meters), settings.api.uploads / "jobs"
+    jobs = await asyncio.to_thread(Jobs, folder, read, settled, settings.api.jobs)
     try:
         await jobs.resume()
         tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_warm(rag))]
         try:
-            yield Service(rag, settings.api, access, uploads, jobs, meters)
+            yield Service(rag, settings.api, access, uploads, jobs, meters, Quotas(access, uploads, jobs))
         finally:
             for task in tasks:
                 task.cancel()

@@ -7,24 +7,21 @@ upsert > grow.
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from discorag.ingest.survey import content_of
 from discorag.settings import Settings
-from discorag.types.errors import StoreError
 from discorag.types.ids import digest
 from graphs.answer import Graph
+from graphs.checkpoints import checkpoints
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.embed import embed
 from nodes.ingest.grow import grow
@@ -100,60 +97,52 @@ graph = build()
 async def run_ingest(
     path: Path, context: IngestContext, progress: Callable[[dict[str, Any]], None] | None = None
 ) -> dict[str, Any]:
-    """Run the graph with checkpoints on disk; an ingest of the same files that was cut off is taken up where it was.
+    """Run the graph. An ingest of the same folder that was cut off is taken up where it was; a file starts anew.
 
     Raises:
         InputError: See `nodes.ingest.scan.scan`.
+        StoreError: The store fails, or the disk with the checkpoints.
     """
     settings = (await context.deps()).settings
-    thread = await _thread_of(path, context, settings)
-    config: Any = {"configurable": {"thread_id": thread}}
-    async with _checkpoints(settings) as saver:
-        checkpointed = build(checkpointer=saver)
-        resumes = bool((await checkpointed.aget_state(config)).next)
-        given = None if resumes else {"path": str(path)}
-        state: dict[str, Any] = {}
-        stream = checkpointed.astream(
-            given, config, context=context, stream_mode=["custom", "values"], durability="async", subgraphs=True
-        )
-        try:
-            async for namespace, mode, part in stream:
-                if mode == "custom" and progress:
-                    progress(cast("dict[str, Any]", part))
-                elif mode == "values" and not namespace:
-                    state = cast("dict[str, Any]", part)
-        except Exception:  # the next run tries again what failed, and finds what is stored unchanged
-            await saver.adelete_thread(thread)
-            raise
-        await saver.adelete_thread(thread)
+    if not path.is_dir() or (settings.store.url is None and settings.store.kind == "memory"):
+        return await _run(InMemorySaver(), path, context, progress)
+    async with checkpoints(_folder(settings), await _job(path, context, settings)) as saver:
+        return await _run(saver, path, context, progress)
+
+
+async def _run(
+    saver: BaseCheckpointSaver[Any],
+    path: Path,
+    context: IngestContext,
+    progress: Callable[[dict[str, Any]], None] | None,
+) -> dict[str, Any]:
+    config: Any = {"configurable": {"thread_id": "ingest"}}
+    checkpointed = build(checkpointer=saver)
+    resumes = bool((await checkpointed.aget_state(config)).next)
+    given = None if resumes else {"path": str(path)}
+    state: dict[str, Any] = {}
+    stream = checkpointed.astream(
+        given, config, context=context, stream_mode=["custom", "values"], durability="async", subgraphs=True
+    )
+    async for namespace, mode, part in stream:
+        if mode == "custom" and progress:
+            progress(cast("dict[str, Any]", part))
+        elif mode == "values" and not namespace:
+            state = cast("dict[str, Any]", part)
     return state
 
 
-@asynccontextmanager
-async def _checkpoints(settings: Settings) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
+def _folder(settings: Settings) -> Path:
     """Checkpoints lie in the store's folder: they say what is in this store, and go when it goes.
 
     Those of a server lie beside that folder, under the server's name.
     """
     store = settings.store
-    if store.url is None and store.kind == "memory":
-        yield InMemorySaver()
-        return
-    server = store.path.parent / "servers" / digest(f"{store.url}\x00{store.prefix}")[:16]
-    file = (server if store.url else store.path) / "checkpoints.sqlite"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
-            await saver.setup()
-            yield saver
-    except sqlite3.DatabaseError as error:
-        raise StoreError(
-            f"{file} cannot be used: {error}.", hint="Remove it: it only holds where an ingest stopped."
-        ) from error
+    return store.path.parent / "servers" / digest(f"{store.url}\x00{store.prefix}")[:16] if store.url else store.path
 
 
-async def _thread_of(path: Path, context: IngestContext, settings: Settings) -> str:
-    """One thread for one job: the same scope, settings, switches and files. Anything else starts anew."""
+async def _job(path: Path, context: IngestContext, settings: Settings) -> str:
+    """Name of a job: the same scope, settings, switches and files. Anything else starts anew."""
     scope = await context.scope()
     files = await asyncio.to_thread(content_of, path)
     model = settings.llm.model if context.parser in ("llm", "paper") else ""

@@ -15,6 +15,7 @@ from discorag.trees.scores import NodeScores
 from discorag.verification.verifier import VERIFIERS
 
 TOP_K = 10
+MOST_TOKENS = 1_000_000
 
 Engine = Literal["auto", "local", "llm"]
 DEFAULT_RETRIEVER = "snapped"
@@ -66,13 +67,15 @@ class AnswerSwitches(Switches):
         "order. Over trees, which are built at ingest or when they are first needed: the others. Where only top_k or "
         f"follow is given, which are about chunks: dense. {RETRIEVERS.described()}.",
     )
-    search_documents: int = Field(default=20, ge=1, description="Documents whose trees are searched.")
+    search_documents: int = Field(default=20, ge=1, le=10_000, description="Documents whose trees are searched.")
     node_scores: NodeScores = Field(
         default="hybrid",
         description="How nodes of trees are scored. dense: by their vectors; bm25: by the words of the sentences below "
         "them; hybrid: both fused by rank (k = 60).",
     )
-    evidence_words: int = Field(default=400, ge=1, description="Words of evidence that a retriever over trees gives.")
+    evidence_words: int = Field(
+        default=400, ge=1, le=100_000, description="Words of evidence that a retriever over trees gives."
+    )
     top_k: int = Field(
         default=TOP_K, ge=1, le=200, description="Chunks to retrieve, by a retriever over chunks (Disco-RAG uses 10)."
     )
@@ -87,6 +90,7 @@ class AnswerSwitches(Switches):
     compress_to: int | None = Field(
         default=None,
         ge=1,
+        le=MOST_TOKENS,
         description="Tokens that each chunk is shortened to by its tree, satellites first, never one that changes what "
         "its nucleus means. None: whole chunks.",
     )
@@ -114,10 +118,16 @@ class AnswerSwitches(Switches):
     )
     temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature of the language model.")
     beam_width: int = Field(default=1, ge=1, le=16, description="Beam search width on servers that have it; 1 is off.")
-    tree_tokens: int = Field(default=2048, ge=16, description="Output limit of a tree call, in tokens.")
-    graph_tokens: int = Field(default=2048, ge=16, description="Output limit of the graph call, in tokens.")
-    plan_tokens: int = Field(default=512, ge=16, description="Output limit of the plan call, in tokens.")
-    answer_tokens: int = Field(default=1024, ge=16, description="Output limit of the answer call, in tokens.")
+    tree_tokens: int = Field(default=2048, ge=16, le=MOST_TOKENS, description="Output limit of a tree call, in tokens.")
+    graph_tokens: int = Field(
+        default=2048, ge=16, le=MOST_TOKENS, description="Output limit of the graph call, in tokens."
+    )
+    plan_tokens: int = Field(
+        default=512, ge=16, le=MOST_TOKENS, description="Output limit of the plan call, in tokens."
+    )
+    answer_tokens: int = Field(
+        default=1024, ge=16, le=MOST_TOKENS, description="Output limit of the answer call, in tokens."
+    )
 
     @model_validator(mode="before")
     @classmethod

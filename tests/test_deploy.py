@@ -25,7 +25,8 @@ from pydantic import BaseModel, Field
 import discorag
 from discorag.settings import Settings, read_settings
 from graphs import cli
-from graphs.serving.access import Access, Role
+from graphs.serving.access import Access
+from graphs.serving.keys import Role
 
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()

@@ -20,7 +20,7 @@ from typing import Any, Self
 import httpx
 
 from discorag.types.errors import InvariantError
-from graphs.serving.access import Role, new_key
+from graphs.serving.keys import Role, new_key
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120.0

@@ -14,6 +14,7 @@ import numpy as np
 
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
+from discorag.models.wanted import check_wanted
 from discorag.registry import Registry
 from discorag.settings import EncoderSettings, Settings
 from discorag.types.errors import InvariantError, QueryError
@@ -134,7 +135,9 @@ def load_quietly(folder: Path) -> SentenceModel:
     from sentence_transformers import SentenceTransformer
 
     with loading_quietly():
-        return cast(SentenceModel, SentenceTransformer(str(folder), local_files_only=True))
+        model = SentenceTransformer(str(folder), local_files_only=True)
+    model.register_forward_pre_hook(check_wanted)  # before each batch
+    return cast(SentenceModel, model)
 
 
 @contextmanager

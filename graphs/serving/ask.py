@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
-from time import monotonic
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Header, Request
@@ -15,14 +14,13 @@ from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from discorag.models.deadline import each_within
 from graphs.facade import AskResult
-from graphs.serving.access import Principal, Reader
+from graphs.serving.keys import Principal
 from graphs.serving.problems import COMMON, RefusedError, documented, problem_of
-from graphs.serving.service import Served, Service
+from graphs.serving.service import Asker, Keyed, Served, Service
 from nodes.switches import AnswerSwitches
 
-router = APIRouter(tags=["questions"], responses=COMMON)
+router = APIRouter(tags=["questions"], responses=COMMON, route_class=Keyed)
 T = TypeVar("T")
 GONE = 499
 """Status of a request whose client did not wait; for the log, nobody reads it."""
@@ -79,10 +77,10 @@ _EVENTS = (
 @router.post(
     "/ask",
     response_model=Reply,
-    responses=documented(404, 502) | {200: {"description": _EVENTS, "content": STREAM}},
+    responses=documented(404, 502, 507) | {200: {"description": _EVENTS, "content": STREAM}},
 )
 async def ask(
-    request: Request, asked: Asked, who: Reader, served: Served, accept: Annotated[str, Header()] = "application/json"
+    request: Request, asked: Asked, who: Asker, served: Served, accept: Annotated[str, Header()] = "application/json"
 ) -> Reply | StreamingResponse:
     """Answer a question; every sentence with its sources, and what it cost."""
     served.note(request, asked.query)
@@ -92,6 +90,7 @@ async def ask(
     async with served.question():
         result = await unless_gone(request, served.rag.aask(**_arguments(asked, who)))
     served.meters.observe(result.ledger)
+    await served.tell_read(who, asked.corpus, result)
     return Reply.to(result)
 
 
@@ -103,12 +102,13 @@ def _arguments(asked: Asked, who: Principal) -> dict[str, Any]:
 
 async def _events(asked: Asked, who: Principal, served: Service) -> AsyncGenerator[bytes]:
     """The run's events as they come; an error ends the stream as an ``error`` event, its status cannot change."""
-    end = monotonic() + served.settings.deadline_s
+    end = served.deadline()
     try:
         async with served.counted(), aclosing(served.rag.astream(**_arguments(asked, who))) as stream:
-            async for part in each_within(stream, end):
+            async for part in served.each(stream, end):
                 if isinstance(part, AskResult):
                     served.meters.observe(part.ledger)
+                    await served.tell_read(who, asked.corpus, part)
                     yield format_sse_event(event="answer", data_str=Reply.to(part).model_dump_json())
                 else:
                     yield format_sse_event(event=str(part["event"]), data_str=json.dumps(part, ensure_ascii=False))

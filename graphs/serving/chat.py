@@ -10,7 +10,7 @@ import json
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from time import monotonic, perf_counter, time
+from time import perf_counter, time
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -19,32 +19,31 @@ from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
 
 from discorag.answer.render import answer_markdown
-from discorag.models.deadline import each_within
 from discorag.models.protocol import Message
 from discorag.prompted.standalone import standalone
 from discorag.types.errors import InputError, ModelError, NotFoundError
 from discorag.types.ledger import Failure, Ledger, StageRecord
 from graphs.facade import AskResult
-from graphs.serving.access import Principal, Reader, Role, allowed
 from graphs.serving.ask import STREAM, Reply, unless_gone
+from graphs.serving.keys import Principal, Role
 from graphs.serving.openai_types import ChatCompletion, ChatMessage, ChatRequest, ChatUsage, Choice, Model, ModelList
 from graphs.serving.presets import NEEDS_MODEL, PRESETS
 from graphs.serving.problems import COMMON, documented, problem_of
-from graphs.serving.service import Served, Service
+from graphs.serving.service import Asker, Guard, Keyed, Served, Service
 from prompts import load
 
-router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=COMMON)
+router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=COMMON, route_class=Keyed)
 ALONE = "(There is no language model that could read the conversation: this answers your last message alone.)"
 _AS_IT_STANDS = "the question as it stands"
 
 
-@router.get("/models", dependencies=[Depends(allowed(Role.READ))])
+@router.get("/models", dependencies=[Depends(Guard(Role.READ))])
 async def models(served: Served) -> ModelList:
     """The pipelines; those that need a language model are listed if there is one."""
     return ModelList(data=[Model(id=name) for name in _offered(served)])
 
 
-@router.get("/models/{name}", responses=documented(404), dependencies=[Depends(allowed(Role.READ))])
+@router.get("/models/{name}", responses=documented(404), dependencies=[Depends(Guard(Role.READ))])
 async def model(served: Served, name: Annotated[str, Path(max_length=100)]) -> Model:
     """One of them."""
     _preset(name, served)
@@ -54,9 +53,9 @@ async def model(served: Served, name: Annotated[str, Path(max_length=100)]) -> M
 @router.post(
     "/chat/completions",
     response_model=ChatCompletion,
-    responses=documented(404, 502) | {200: {"content": STREAM}},
+    responses=documented(404, 502, 507) | {200: {"content": STREAM}},
 )
-async def chat(request: Request, asked: ChatRequest, who: Reader, served: Served) -> ChatCompletion | StreamingResponse:
+async def chat(request: Request, asked: ChatRequest, who: Asker, served: Served) -> ChatCompletion | StreamingResponse:
     """Answer the last message of a conversation."""
     preset, talk = _preset(asked.model, served), _Talk.of(asked)
     served.note(request, talk.question)
@@ -91,6 +90,7 @@ async def _completed(
 ) -> ChatCompletion:
     question, record = await _question(talk, served)
     result = await served.rag.aask(**_arguments(asked, talk, question, preset, who))
+    await served.tell_read(who, asked.corpus, result)
     reply = _reply(result, record, served)
     message = ChatMessage(content="".join(_content(reply, talk, served)))
     return ChatCompletion(
@@ -106,17 +106,19 @@ async def _completed(
 async def _stream(
     asked: ChatRequest, talk: _Talk, preset: dict[str, Any], who: Principal, served: Service
 ) -> AsyncGenerator[bytes]:
-    end, chunk = monotonic() + served.settings.deadline_s, _Chunks(asked.model)
+    end, chunk = served.deadline(), _Chunks(asked.model)
     try:
         async with served.counted():
             yield chunk.delta({"role": "assistant", "content": ""})
-            question, record = await _question(talk, served)
+            async with served.in_time(end):
+                question, record = await _question(talk, served)
             arguments = _arguments(asked, talk, question, preset, who)
             async with aclosing(served.rag.astream(**arguments)) as stream:
-                async for part in each_within(stream, end):
+                async for part in served.each(stream, end):
                     if not isinstance(part, AskResult):
                         yield _comment(part)
                         continue
+                    await served.tell_read(who, asked.corpus, part)
                     reply = _reply(part, record, served)
                     for piece in _content(reply, talk, served):
                         yield chunk.delta({"content": piece})

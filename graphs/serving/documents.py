@@ -15,11 +15,11 @@ from discorag.rst.render import tree_mermaid
 from discorag.store.protocol import Manifest
 from discorag.types.chunk import Chunk
 from discorag.types.errors import NotFoundError
-from graphs.serving.access import Reader, Writer
+from graphs.serving import audit
 from graphs.serving.problems import COMMON, documented
-from graphs.serving.service import Served
+from graphs.serving.service import Keyed, Reader, Served, Writer
 
-router = APIRouter(tags=["documents"], responses=COMMON)
+router = APIRouter(tags=["documents"], responses=COMMON, route_class=Keyed)
 Order = Annotated[int, Field(ge=0, le=10**9)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 _FORMAT = Query(
@@ -69,16 +69,20 @@ async def documents(who: Reader, served: Served, wanted: Annotated[Wanted, Query
     """The stored documents."""
     found = await asyncio.to_thread(served.rag.documents, tenant=who.tenant, corpus=wanted.corpus)
     part = found[wanted.offset : wanted.offset + wanted.limit]
+    if part:
+        scope = served.rag.scope(tenant=who.tenant, corpus=wanted.corpus)
+        audit.tell("listed", who, corpus=scope.corpus, documents=[m.doc_id for m in part])
     return Documents(total=len(found), documents=[_shown(served.uploads.name_of(m.uri), m) for m in part])
 
 
-@router.delete("/documents/{doc_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404))
+@router.delete("/documents/{doc_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404, 507))
 async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = None) -> Response:
     """Delete a document, and the file that was uploaded."""
     scope, store = served.rag.scope(tenant=who.tenant, corpus=corpus), served.rag.resources.store
     manifest = await asyncio.to_thread(store.manifest, scope, str(doc_id))
     if manifest is None or not await asyncio.to_thread(store.delete, scope, str(doc_id)):
         raise NotFoundError(f"There is no document {doc_id}.", hint="GET /documents lists them.")
+    audit.tell("deleted", who, corpus=scope.corpus, documents=[manifest.doc_id])
     await asyncio.to_thread(served.uploads.remove, scope, manifest.uri)
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
@@ -100,6 +104,7 @@ async def trees(
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     stored = await asyncio.to_thread(served.rag.resources.store.chunks_of, scope, str(doc_id))
     found = [c for c in stored if chunk in (None, c.order)]
+    audit.tell("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     if format_ is None:
         return [ChunkTree(chunk=c, mermaid=tree_mermaid(c)) for c in found]
     if not found:

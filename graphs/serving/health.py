@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 import httpx
 from fastapi import APIRouter, Depends, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
-from graphs.serving.access import Role, allowed
+from graphs.serving.keys import Role
 from graphs.serving.problems import COMMON, documented
-from graphs.serving.service import Served
+from graphs.serving.service import Guard, Keyed, Served, Service
 
 router = APIRouter(tags=["operation"])
+numbers = APIRouter(tags=["operation"], route_class=Keyed)
 _PROBE_S = 3.0
 
 
@@ -39,7 +41,11 @@ async def healthz() -> Health:
 
 @router.get("/readyz", responses=documented(503, 504))
 async def readyz(served: Served) -> Readiness:
-    """Whether questions can be answered: the store and the encoder answer, which loads its model at first."""
+    """Whether questions can be answered: the store and the encoder answer. What was found is said for some seconds."""
+    return await served.readiness(partial(_probe, served))
+
+
+async def _probe(served: Service) -> Readiness:
     resources = served.rag.resources
     async with asyncio.timeout(_PROBE_S):
         await asyncio.to_thread(resources.store.manifest, served.rag.scope(), "probe")
@@ -62,11 +68,11 @@ async def _model(served: Served) -> str:
     return "reachable" if reply.is_success else "unreachable"
 
 
-@router.get(
+@numbers.get(
     "/metrics",
     response_class=Response,
     responses=COMMON | {200: {"content": {"text/plain": {}}}},
-    dependencies=[Depends(allowed(Role.OPERATE))],
+    dependencies=[Depends(Guard(Role.OPERATE))],
 )
 async def metrics(served: Served) -> Response:
     """Numbers for Prometheus."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import Annotated
 
 from fastapi import APIRouter, File, Form, Path, UploadFile, status
@@ -11,18 +12,18 @@ from pydantic.json_schema import SkipJsonSchema
 
 from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.types.document import Scope
-from discorag.types.errors import DiscoRagError, StoreError, UnknownFormatError
+from discorag.types.errors import DiscoRagError, InputError, StoreError, UnknownFormatError
 from discorag.types.ledger import Failure
 from graphs.facade import DiscoRAG
-from graphs.serving.access import Reader, Writer
+from graphs.serving import audit
 from graphs.serving.documents import Name
 from graphs.serving.jobs import Ingest, Job
 from graphs.serving.meters import Meters
 from graphs.serving.problems import COMMON, RefusedError, documented
-from graphs.serving.service import Served
+from graphs.serving.service import Keyed, Reader, Served, Service, Uploader, Writer
 from graphs.serving.uploads import Uploads
 
-router = APIRouter(prefix="/ingest", tags=["documents"], responses=COMMON)
+router = APIRouter(prefix="/ingest", tags=["documents"], responses=COMMON, route_class=Keyed)
 JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="As POST /ingest returned it.")]
 Corpus = Annotated[Name | SkipJsonSchema[None], Form(description="Named set of documents.")]
 
@@ -45,7 +46,7 @@ class Progress(BaseModel):
 
 @router.post("", status_code=status.HTTP_202_ACCEPTED, responses=documented(415, 507))
 async def ingest(
-    who: Writer,
+    who: Uploader,
     served: Served,
     files: Annotated[
         list[UploadFile], File(min_length=1, max_length=1000, description="Text, Markdown, HTML, PDF, DOCX.")
@@ -57,16 +58,33 @@ async def ingest(
     A file of the same name in the same corpus replaces the document.
     """
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
-    sent = {file.filename or "": file.file for file in files}
+    sent = _by_name(files)
     try:
-        staged = await asyncio.to_thread(served.uploads.stage, scope, sent)
-        try:
-            return Progress.of(await served.jobs.accept(scope, list(sent), staged.publish))
-        finally:
-            await asyncio.to_thread(staged.discard)
+        async with served.quotas.room(scope, {name: file.size or 0 for name, file in sent.items()}):
+            accepted = await _accepted(scope, sent, served)
     except (UnknownFormatError, StoreError) as error:
         status_code = 415 if isinstance(error, UnknownFormatError) else 507
         raise RefusedError(status_code, error.kind, error.message, hint=error.hint) from error
+    audit.tell("accepted", who, corpus=scope.corpus, documents=served.ids_of(accepted))
+    return Progress.of(accepted)
+
+
+def _by_name(files: list[UploadFile]) -> dict[str, UploadFile]:
+    """Raises `InputError` if two have the same name: one would replace the other."""
+    named = {file.filename or "": file for file in files}
+    if len(named) < len(files):
+        (name, _), *_ = Counter(file.filename or "" for file in files).most_common(1)
+        raise InputError(f"{name[:100]!r} was sent more than once.", hint="Give each file a name of its own.")
+    return named
+
+
+async def _accepted(scope: Scope, sent: dict[str, UploadFile], served: Service) -> Job:
+    content = {name: file.file for name, file in sent.items()}
+    staged = await asyncio.to_thread(served.uploads.stage, scope, content)
+    try:
+        return await served.jobs.accept(scope, list(sent), staged.publish)
+    finally:
+        await asyncio.to_thread(staged.discard)
 
 
 @router.get("/{job_id}", responses=documented(404))
@@ -78,13 +96,17 @@ async def job(who: Reader, served: Served, job_id: JobId) -> Progress:
 @router.delete("/{job_id}", responses=documented(404))
 async def cancel(who: Writer, served: Served, job_id: JobId) -> Progress:
     """Stop a job. Documents that are stored stay; the others are not read."""
-    return Progress.of(await served.jobs.cancel(who.tenant, job_id))
+    job = await served.jobs.cancel(who.tenant, job_id)
+    audit.tell("cancelled", who, corpus=job.corpus, documents=served.ids_of(job))
+    return Progress.of(job)
 
 
 @router.post("/{job_id}/retry", responses=documented(404))
 async def retry(who: Writer, served: Served, job_id: JobId) -> Progress:
     """Read the files that failed, or that a cancelled job left, once more."""
-    return Progress.of(await served.jobs.retry(who.tenant, job_id))
+    job = await served.jobs.retry(who.tenant, job_id)
+    audit.tell("retried", who, corpus=job.corpus, documents=served.ids_of(job))
+    return Progress.of(job)
 
 
 def reader_of(rag: DiscoRAG, uploads: Uploads, meters: Meters) -> Ingest:

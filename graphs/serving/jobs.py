@@ -1,7 +1,7 @@
 """Ingest jobs: what was accepted is on disk, is worked off in turn, and survives a restart.
 
-A job is a record in a SQLite-backed `diskcache.Cache` and a list of uploaded files. One worker takes the jobs in turn,
-a file at a time, so that a long job does not hold up a short one.
+A job is a record in a SQLite-backed `diskcache.Cache` and a list of uploaded files. Some files are read at once, in the
+order of `graphs.serving.turns`, so that neither a long job nor a slow file holds up the others.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
@@ -21,9 +22,11 @@ from diskcache import Cache, Timeout
 from pydantic import BaseModel, ConfigDict
 
 from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.models.wanted import while_wanted
 from discorag.types.document import Scope
-from discorag.types.errors import DiscoRagError, NotFoundError, StoreError
+from discorag.types.errors import DiscoRagError, NotFoundError, StoreError, StoreFullError
 from discorag.types.ledger import Failure
+from graphs.serving.turns import Turn, Turns
 
 T = TypeVar("T")
 
@@ -75,16 +78,15 @@ class Job(BaseModel):
         """Whose documents these become."""
         return Scope(tenant=self.tenant, corpus=self.corpus)
 
-    @property
-    def next_file(self) -> int | None:
-        """Index of the first file that is not settled; None if all are."""
-        return next((i for i, f in enumerate(self.files) if f.status is None), None)
+    def turns(self) -> list[Turn]:
+        """Its files that are not settled."""
+        return [Turn(self.id, self.scope, i, f.name) for i, f in enumerate(self.files) if f.status is None]
 
     def settled(self, index: int, file: JobFile) -> Job:
         """The job with this file settled, which ends it if it is the last."""
         files = (*self.files[:index], file, *self.files[index + 1 :])
         job = self.model_copy(update={"files": files, "status": JobStatus.RUNNING})
-        if job.next_file is not None:
+        if any(f.status is None for f in files):
             return job
         return job.closed(JobStatus.FAILED if any(f.status is Status.FAILED for f in files) else JobStatus.DONE)
 
@@ -104,30 +106,40 @@ class Jobs:
         folder: Where the records are.
         ingest: Reads one file.
         settled: Told of every file that is settled.
+        at_once: Files that are read at once.
 
     Raises:
         StoreError: On opening, and by any method: the disk is full or broken. What was acknowledged stays as it was.
     """
 
-    def __init__(self, folder: Path, ingest: Ingest, settled: Callable[[JobFile], None]) -> None:
+    def __init__(self, folder: Path, ingest: Ingest, settled: Callable[[JobFile], None], at_once: int = 1) -> None:
         with _store_errors():
             self._records = Cache(str(folder), eviction_policy="none", sqlite_synchronous=_SYNC_FULL)
         self._ingest = ingest
         self._settled = settled
-        self._turns: asyncio.Queue[str] = asyncio.Queue()
+        self._turns = Turns(at_once)
+        self._at_work: dict[Turn, asyncio.Task[None]] = {}
         self._changes = asyncio.Lock()
-        self._now: tuple[str, asyncio.Task[JobFile]] | None = None
+        self._go = asyncio.Event()
 
     async def resume(self) -> None:
         """Queue what an earlier run of the server left."""
         for job in sorted(await self._all(), key=lambda j: j.created):
             if job.ended is None:
-                self._turns.put_nowait(job.id)
+                self._queue(await self._save(job.model_copy(update={"status": JobStatus.WAITING})))
 
     @property
     def waiting(self) -> int:
-        """Jobs in the queue, the one at work not counted."""
-        return self._turns.qsize()
+        """Jobs of which no file is at work."""
+        return len(self._turns.jobs() - {turn.job for turn in self._at_work})
+
+    def under_way(self, tenant: str) -> int:
+        """Jobs of a tenant that have not ended."""
+        return len(self._turns.jobs(tenant) | {t.job for t in self._at_work if t.scope.tenant == tenant})
+
+    def _queue(self, job: Job) -> None:
+        self._turns.add(job.turns())
+        self._go.set()
 
     async def accept(self, scope: Scope, names: Sequence[str], publish: Callable[[], None]) -> Job:
         """A new job for files that were uploaded; when this returns it is on disk.
@@ -143,7 +155,7 @@ class Jobs:
         except StoreError:
             await _on_disk(lambda: self._records.delete(job.id))
             raise
-        self._turns.put_nowait(job.id)
+        self._queue(job)
         return job
 
     async def of(self, tenant: str, job_id: str) -> Job:
@@ -154,13 +166,14 @@ class Jobs:
         return job
 
     async def cancel(self, tenant: str, job_id: str) -> Job:
-        """Stop a job: files that are stored stay, the one at work and later ones are not read. Raises as `of`."""
+        """Stop a job: files that are stored stay, those at work and later ones are not read. Raises as `of`."""
         async with self._changes:
             job = await self.of(tenant, job_id)
             if job.ended is None:
                 job = await self._save(job.closed(JobStatus.CANCELLED))
-                if self._now and self._now[0] == job_id:
-                    self._now[1].cancel()
+                self._turns.drop(tenant, job_id)
+                for task in [task for turn, task in self._at_work.items() if turn.job == job_id]:
+                    task.cancel()
         return job
 
     async def retry(self, tenant: str, job_id: str) -> Job:
@@ -171,49 +184,56 @@ class Jobs:
             if job.ended is not None and any(f.status is None for f in files):
                 update = {"files": files, "status": JobStatus.WAITING, "ended": None}
                 job = await self._save(job.model_copy(update=update))
-                self._turns.put_nowait(job.id)
+                self._queue(job)
         return job
 
     async def work(self) -> None:
-        """Work off jobs until cancelled; a file that is at work then is read again after the next `resume`."""
-        while True:
-            job_id = await self._turns.get()
-            try:
-                await self._turn(job_id)
-            except StoreError:  # its record cannot be read or written now
-                await asyncio.sleep(AGAIN_S)
-                self._turns.put_nowait(job_id)
-
-    async def _turn(self, job_id: str) -> None:
-        """Settle one file of a job, which ends it or puts it behind the others."""
-        job = await self._load(job_id)
-        if job is None or job.ended is not None or (index := job.next_file) is None:
-            return
-        file = await self._cancellable(job, job.files[index])
-        async with self._changes:
-            job = await self._load(job_id)
-            if job is None or job.ended is not None or file.status is None:  # cancelled meanwhile
-                return
-            job = await self._save(job.settled(index, file))
-        self._settled(file)
-        if job.ended is None:
-            self._turns.put_nowait(job_id)
-
-    async def _cancellable(self, job: Job, file: JobFile) -> JobFile:
-        """The file settled, in a task that `cancel` can stop while this one lives on."""
-        task = asyncio.create_task(self._read(job, file))
-        self._now = (job.id, task)
+        """Work off jobs until cancelled; files that are at work then are read again after the next `resume`."""
         try:
-            await asyncio.wait({task})
+            while True:
+                self._go.clear()
+                while turn := self._turns.next(self._at_work):
+                    self._at_work[turn] = asyncio.create_task(self._attempt(turn))
+                    self._at_work[turn].add_done_callback(partial(self._over, turn))
+                await self._go.wait()
         finally:
-            self._now = None
-            task.cancel()  # does nothing to one that is done
-            await asyncio.wait({task})  # nothing is at work when this ends
-        return file if task.cancelled() else task.result()
+            for task in (left := [*self._at_work.values()]):
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+
+    async def _attempt(self, turn: Turn) -> None:
+        try:
+            await self._turn(turn)
+        except StoreError:  # its record cannot be read or written now, or the store has no room
+            await asyncio.sleep(AGAIN_S)
+            self._turns.add([turn])
+
+    def _over(self, turn: Turn, _: asyncio.Task[None]) -> None:
+        """Also of a task that was cancelled before its first step."""
+        del self._at_work[turn]
+        self._go.set()
+
+    async def _turn(self, turn: Turn) -> None:
+        """Settle one file of a job, which may end it."""
+        async with self._changes:
+            job = await self._load(turn.job)
+            if job is None or job.ended is not None:
+                return
+            if job.status is JobStatus.WAITING:
+                job = await self._save(job.model_copy(update={"status": JobStatus.RUNNING}))
+        file = await self._read(job, job.files[turn.index])
+        async with self._changes:
+            if (job := await self._load(turn.job)) is None or job.ended is not None:  # cancelled meanwhile
+                return
+            await self._save(job.settled(turn.index, file))
+        self._settled(file)
 
     async def _read(self, job: Job, file: JobFile) -> JobFile:
         try:
-            outcome, failures = await self._ingest(job.scope, file.name)
+            with while_wanted():
+                outcome, failures = await self._ingest(job.scope, file.name)
+        except StoreFullError:
+            raise
         except DiscoRagError as error:
             failed = Failure.of("ingest", error)
             return file.model_copy(update={"status": Status.FAILED, "note": str(error), "failures": (failed,)})

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import logging
 import sys
+from logging.handlers import WatchedFileHandler
+from pathlib import Path
 from typing import Any
 
 import structlog
 from structlog.tracebacks import ExceptionDictTransformer
 from structlog.types import ExcInfo, Processor
 
+from discorag.types.errors import ConfigError
+from graphs.serving.audit import LOGGER
+
 _WHOLE = ExceptionDictTransformer(show_locals=False)
 
 
-def log_as_json(*, texts: bool) -> None:
+def log_as_json(*, texts: bool, audit: Path | None = None) -> None:
     """Make every logger of this process write JSON. Call it once, when a server starts.
 
-    Without ``texts`` errors are logged without their messages, which may quote a question or a document.
+    The audit log goes to the end of the file ``audit``, if given, each line as soon as it is written. Without ``texts``
+    errors are logged without their messages, which may quote a question or a document.
     """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -36,7 +42,22 @@ def log_as_json(*, texts: bool) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=rendered))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    logging.getLogger("disco_rag.api").setLevel(logging.INFO)
+    for name in ("disco_rag.api", LOGGER):
+        logging.getLogger(name).setLevel(logging.INFO)
+    if audit:
+        _write_audit(audit, handler.formatter)
+
+
+def _write_audit(file: Path, formatter: logging.Formatter | None) -> None:
+    """Raises `ConfigError` if the file cannot be written."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handler = WatchedFileHandler(file, encoding="utf-8")  # a file that was moved away is begun anew
+    except OSError as error:
+        raise ConfigError(f"The audit log cannot be written: {error}.", hint="Check DISCO_RAG_API__AUDIT.") from error
+    handler.setFormatter(formatter)
+    logger = logging.getLogger(LOGGER)
+    logger.handlers, logger.propagate = [handler], False
 
 
 def _where(exc_info: ExcInfo) -> list[dict[str, Any]]:

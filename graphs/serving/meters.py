@@ -16,6 +16,7 @@ class Meters:
         self.registry = CollectorRegistry()
         self.requests = self._counter("requests", "Requests answered.", "route", "method", "status")
         self.request_seconds = self._histogram("request_seconds", "Until the last byte of the response.", "route")
+        self.refused = self._counter("refused", "Requests turned away: no key, over a quota, ...", "kind")
         self.under_way = self._gauge("requests_under_way", "Requests being answered.")
         self.stage_seconds = self._histogram("stage_seconds", "One stage of one run.", "stage", "engine")
         self.tokens = self._counter("tokens", "Language model tokens.", "stage", "kind")

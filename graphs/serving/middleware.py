@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discorag.settings import ApiSettings
 from graphs.serving.meters import Meters
-from graphs.serving.problems import RefusedError, response_of
+from graphs.serving.problems import RefusedError, declared, response_of
 
 GRACE_S = 5.0
 """A request that its endpoint did not end at the deadline is ended so many seconds later."""
@@ -103,7 +103,7 @@ class Limited:
             started = True
             await send(message)
 
-        if _declared(scope) > limit:
+        if declared(scope) > limit:
             refused = RefusedError(413, "TooLargeError", _too_large(limit), hint="Send less at once.")
             return await response_of(refused)(scope, receive, send)
         try:
@@ -117,11 +117,6 @@ class Limited:
 
     def _limit(self, path: str) -> int:
         return self._settings.upload_bytes if path in self._uploads else self._settings.body_bytes
-
-
-def _declared(scope: Scope) -> int:
-    value = dict(scope["headers"]).get(b"content-length", b"0")
-    return int(value) if value.isdigit() else 0
 
 
 def _too_large(limit: int) -> str:

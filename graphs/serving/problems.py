@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 from discorag.types.errors import (
     ContextTooLongError,
@@ -21,11 +22,13 @@ from discorag.types.errors import (
     NotFoundError,
     RateLimitedError,
     StoreError,
+    StoreFullError,
 )
 
 _STATUS: tuple[tuple[type[DiscoRagError], int], ...] = (
     (NotFoundError, 404),
     (EmptyCorpusError, 404),
+    (StoreFullError, 507),
     (StoreError, 503),
     (ContextTooLongError, 422),
     (ModelUnavailableError, 503),
@@ -60,7 +63,7 @@ class RefusedError(Exception):
         self, status: int, kind: str, message: str, *, hint: str = "", headers: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.kind = status, kind
         self.problem = Problem(error=ErrorBody(type=kind, message=message, hint=hint))
         self.headers = dict(headers or {})
 
@@ -95,7 +98,9 @@ def response_of(error: Exception) -> JSONResponse:
 def handle_errors(app: FastAPI) -> None:
     """Make every error that is raised on purpose a `Problem`; `graphs.serving.middleware.Watched` does the others."""
 
-    async def ours(_: Request, error: Exception) -> JSONResponse:
+    async def ours(request: Request, error: Exception) -> JSONResponse:
+        if isinstance(error, RefusedError):
+            request.app.state.service.meters.refused.labels(error.kind).inc()
         return response_of(error)
 
     for kind in (RefusedError, DiscoRagError, TimeoutError):
@@ -118,6 +123,12 @@ async def _plain(_: Request, error: Exception) -> JSONResponse:
     return JSONResponse(Problem(error=body).model_dump(), raised.status_code, raised.headers)
 
 
+def declared(scope: Scope) -> int:
+    """Bytes of the body as the client announces them; 0 if it does not."""
+    value = dict(scope["headers"]).get(b"content-length", b"0")
+    return int(value) if value.isdigit() else 0
+
+
 _SAID = {
     400: "The body cannot be read.",
     401: "No valid key.",
@@ -126,7 +137,7 @@ _SAID = {
     413: "The request is too large.",
     415: "No loader reads files of this kind.",
     422: "The request cannot be carried out as it is.",
-    429: "Too many requests of this key; see Retry-After.",
+    429: "More than the key or its tenant may have; see Retry-After where waiting helps.",
     502: "A model's server gave nothing of use.",
     503: "Something that is needed is unavailable; see Retry-After.",
     504: "Not answered in time.",

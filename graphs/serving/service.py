@@ -3,29 +3,96 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Annotated, Any, Generic, TypeVar
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
+from fastapi.routing import APIRoute
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from discorag.models.deadline import models_within
+from discorag.models.wanted import while_wanted
 from discorag.settings import ApiSettings
-from graphs.facade import DiscoRAG
-from graphs.serving.access import Access
-from graphs.serving.jobs import Jobs
+from discorag.types.errors import StoreError
+from graphs.facade import AskResult, DiscoRAG
+from graphs.serving import audit
+from graphs.serving.access import Access, check_site
+from graphs.serving.jobs import Job, Jobs
+from graphs.serving.keys import Principal, Role
 from graphs.serving.meters import Meters
-from graphs.serving.problems import RefusedError
+from graphs.serving.problems import RefusedError, declared
+from graphs.serving.quotas import Quotas
 from graphs.serving.uploads import Uploads
 
+T = TypeVar("T")
+
+_BEARER = HTTPBearer(auto_error=False, description="An API key; not needed where the server has none.")
+KNOWN_S = 5.0
+"""How long a probe's answer is kept, in seconds."""
 MODEL_SHARE = 0.75
 """Part of a question's time that language models may use; what is left is for the local engines that stand in."""
 
 
+@dataclass(frozen=True)
+class Guard:
+    """What an endpoint asks of a key: a role; and whether its tenant's quotas of questions or of uploads count.
+
+    As a dependency it gives the principal, whom `Keyed` has let in.
+    """
+
+    role: Role
+    asks: bool = False
+    uploads: bool = False
+
+    async def __call__(
+        self, request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)] = None
+    ) -> Principal:
+        """Who asks."""
+        return request.state.who
+
+
+class Keyed(APIRoute):
+    """A route that asks for the key before any of the body is read; FastAPI asks its dependencies afterwards."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler behind the guard of the endpoint."""
+        handle = super().get_route_handler()
+        (guard,) = [d.call for d in self.dependant.dependencies if isinstance(d.call, Guard)]
+
+        async def handler(request: Request) -> Response:
+            await _service(request).admit(request, guard)
+            return await handle(request)
+
+        return handler
+
+
+class Once(Generic[T]):
+    """An answer that is asked for at most every `KNOWN_S` seconds; who comes meanwhile gets the same one."""
+
+    def __init__(self) -> None:
+        self._lock, self._until = asyncio.Lock(), 0.0
+        self._found: T | Exception | None = None
+
+    async def __call__(self, find: Callable[[], Awaitable[T]]) -> T:
+        """What ``find`` gave or raised."""
+        async with self._lock:
+            if self._found is None or monotonic() >= self._until:
+                try:
+                    self._found = await find()
+                except Exception as error:  # noqa: BLE001 - it is raised below, each time
+                    self._found = error
+                self._until = monotonic() + KNOWN_S
+        if isinstance(self._found, Exception):
+            raise self._found
+        return self._found
+
+
 @dataclass
 class Service:
-    """One server. ``under_way`` counts the questions that are being answered or wait."""
+    """One server. ``under_way`` counts the questions that are being answered or wait; ``stopped``: none may be."""
 
     rag: DiscoRAG
     settings: ApiSettings
@@ -33,7 +100,11 @@ class Service:
     uploads: Uploads
     jobs: Jobs
     meters: Meters
+    quotas: Quotas
     under_way: int = 0
+    stopped: bool = False
+    readiness: Once[Any] = field(default_factory=Once[Any])
+    _limits: set[asyncio.Timeout] = field(default_factory=set[asyncio.Timeout])
 
     def check_room(self) -> None:
         """Raises `RefusedError` (503) if as many questions are under way as there may be."""
@@ -41,6 +112,42 @@ class Service:
             hint = "Try again later, or raise DISCO_RAG_API__QUESTIONS."
             said = f"{self.under_way} questions are under way."
             raise RefusedError(503, "BusyError", said, hint=hint)
+
+    async def admit(self, request: Request, guard: Guard) -> Principal:
+        """Who asks, if they may. Raises `RefusedError` (401, 403, 429)."""
+        who = None
+        try:
+            given = await _BEARER(request)
+            request.state.who = who = self.access.who(given.credentials if given else None)
+            if self.access.is_open:
+                check_site(request)
+            await self.access.count(who)
+            await self._check(request, guard, who)
+        except RefusedError as error:
+            if error.status != 429:
+                audit.tell("refused", who)
+            raise
+        return who
+
+    async def _check(self, request: Request, guard: Guard, who: Principal) -> None:
+        if guard.role not in who.roles:
+            raise RefusedError(403, "RoleError", f"This key may not {guard.role}.", hint="Use a key with this role.")
+        if guard.asks:
+            await self.access.count_question(who)
+        if guard.uploads:
+            await self.quotas.check(who.tenant, files=0, size=declared(request.scope))
+
+    async def tell_read(self, who: Principal, corpus: str | None, result: AskResult) -> None:
+        """Let the audit log have the documents that an answer was made from."""
+        scope, hits = self.rag.scope(tenant=who.tenant, corpus=corpus), [hit.chunk_id for hit in result.hits]
+        shown = {e.doc_id for sentence in result.answer.sentences for e in sentence.evidence}
+        with suppress(StoreError):  # a document that is gone by now, and is in what is shown if it is of use
+            shown |= {c.doc_id for c in await asyncio.to_thread(self.rag.resources.store.chunks, scope, hits)}
+        audit.tell("read", who, corpus=scope.corpus, documents=shown)
+
+    def ids_of(self, job: Job) -> list[str]:
+        """Ids of the documents that a job's files become."""
+        return [self.uploads.doc_id(job.scope, file.name) for file in job.files]
 
     def note(self, request: Request, query: str) -> None:
         """Let the log have the question, if it may."""
@@ -53,16 +160,51 @@ class Service:
         self.check_room()
         self.under_way += 1
         try:
-            with models_within(MODEL_SHARE * self.settings.deadline_s):
+            with while_wanted(), models_within(MODEL_SHARE * self.settings.deadline_s):
                 yield
         finally:
             self.under_way -= 1
 
     @asynccontextmanager
     async def question(self) -> AsyncGenerator[None]:
-        """`counted`, and ended by ``TimeoutError`` at the deadline."""
-        async with self.counted(), asyncio.timeout(self.settings.deadline_s):
+        """`counted`, and `in_time` until the deadline."""
+        async with self.counted(), self.in_time(self.deadline()):
             yield
+
+    def deadline(self) -> float:
+        """When a question that comes now must be answered, as ``monotonic()`` counts."""
+        return monotonic() + self.settings.deadline_s
+
+    @asynccontextmanager
+    async def in_time(self, end: float) -> AsyncGenerator[None]:
+        """A block that is ended by ``TimeoutError`` at ``end``, by `RefusedError` (503) when the server stops."""
+        try:
+            async with asyncio.timeout(0 if self.stopped else max(0.0, end - monotonic())) as limit:
+                self._limits.add(limit)
+                try:
+                    yield
+                finally:
+                    self._limits.discard(limit)
+        except TimeoutError:
+            if not self.stopped:
+                raise
+            raise RefusedError(503, "StoppingError", "The server is being stopped.", hint="Ask again.") from None
+
+    async def each(self, parts: AsyncIterator[T], end: float) -> AsyncGenerator[T]:
+        """The same parts, each `in_time`."""
+        while True:
+            async with self.in_time(end):
+                part = await anext(parts, None)
+            if part is None:
+                return
+            yield part
+
+    def stop(self) -> None:
+        """End all questions that are under way with an error."""
+        self.stopped = True
+        for limit in self._limits:
+            if not limit.expired():
+                limit.reschedule(0)
 
 
 def _service(request: Request) -> Service:
@@ -70,3 +212,7 @@ def _service(request: Request) -> Service:
 
 
 Served = Annotated[Service, Depends(_service)]
+Reader = Annotated[Principal, Depends(Guard(Role.READ))]
+Asker = Annotated[Principal, Depends(Guard(Role.READ, asks=True))]
+Writer = Annotated[Principal, Depends(Guard(Role.WRITE))]
+Uploader = Annotated[Principal, Depends(Guard(Role.WRITE, uploads=True))]

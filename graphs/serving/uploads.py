@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 from uuid import uuid4
 
 from discorag.text.loaders import SUFFIXES
 from discorag.types.document import Scope
 from discorag.types.errors import InputError, StoreError, UnknownFormatError
-from discorag.types.ids import digest
+from discorag.types.ids import digest, stable_id
 
 _LONGEST = 200  # bytes of a file's name
 _PART = ".part"
@@ -44,11 +44,32 @@ class Staged:
                 part.unlink(missing_ok=True)
 
 
+class Kept(NamedTuple):
+    """How many files a tenant has, and their bytes."""
+
+    files: int
+    size: int
+
+
 @dataclass(frozen=True)
 class Uploads:
     """The uploaded files below ``folder``."""
 
     folder: Path
+
+    def kept(self, tenant: str) -> Kept:
+        """What a tenant has, in all corpora."""
+        homes = [self.folder / "files" / mark.name for mark in self._marks(tenant).glob("*")]
+        sizes = [file.stat().st_size for home in homes for file in home.glob("[!.]*")]
+        return Kept(len(sizes), sum(sizes))
+
+    def new(self, scope: Scope, names: Iterable[str]) -> int:
+        """How many of these are names of no file yet. Raises `InputError` as `path`."""
+        return sum(not self.path(scope, name).exists() for name in names)
+
+    def doc_id(self, scope: Scope, name: str) -> str:
+        """Id of the document that the file of this name is, or becomes."""
+        return stable_id(scope.tenant, scope.corpus, str(self.path(scope, name).resolve()))
 
     def path(self, scope: Scope, name: str) -> Path:
         """Where the file of this name lies. Raises `InputError` if that is no plain name."""
@@ -65,6 +86,8 @@ class Uploads:
         staged = Staged({target: target.with_name(f".{uuid4().hex}{_PART}") for target in targets})
         try:
             self._home(scope).mkdir(parents=True, exist_ok=True)
+            self._marks(scope.tenant).mkdir(parents=True, exist_ok=True)
+            (self._marks(scope.tenant) / self._home(scope).name).touch()
             for part, content in zip(staged.parts.values(), files.values(), strict=True):
                 _write(part, content)
             for folder in (self._home(scope), self.folder / "files", self.folder):
@@ -76,8 +99,13 @@ class Uploads:
 
     def sweep(self) -> None:
         """Remove what an earlier run of the server staged and did not publish."""
-        for part in self.folder.glob(f"files/*/.*{_PART}"):
+        for part in (*self.folder.glob(f"files/*/.*{_PART}"), *self.spool.glob("*")):
             part.unlink(missing_ok=True)
+
+    @property
+    def spool(self) -> Path:
+        """Folder of what is being received."""
+        return self.folder / "spool"
 
     def remove(self, scope: Scope, uri: str) -> None:
         """Remove the file at ``uri`` if it is one of this scope's."""
@@ -91,6 +119,10 @@ class Uploads:
 
     def _home(self, scope: Scope) -> Path:
         return self.folder / "files" / digest(f"{scope.tenant}\x00{scope.corpus}")[:32]
+
+    def _marks(self, tenant: str) -> Path:
+        """A folder with a file for each folder of a tenant's."""
+        return self.folder / "tenants" / digest(tenant)[:32]
 
 
 def checked_name(name: str) -> str:

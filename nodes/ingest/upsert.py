@@ -22,6 +22,8 @@ async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
     manifest = piece.manifest.model_copy(update={"chunks": len(piece.chunks)})
     try:
         await asyncio.to_thread(deps.store.put, scope, piece.document, manifest, piece.chunks, piece.vectors)
+    except StoreFullError:  # no other document could be stored either
+        raise
     except (StoreError, OSError) as error:
         cause = error if isinstance(error, StoreFullError) else _unstored(piece.document.title, error)
         outcome = DocumentOutcome(uri=state["uri"], status=Status.FAILED, note=str(cause))

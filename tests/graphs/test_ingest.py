@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple, cast
 
 import pytest
@@ -362,11 +363,33 @@ def test_another_store_gets_every_document_whatever_happened_to_the_first(pipeli
     assert len(other.documents()) == NOTES
 
 
-def test_an_unusable_checkpoint_file_says_what_to_do(pipeline: Pipelines, folder: Path, tmp_path: Path) -> None:
+QUICK: dict[str, Any] = {"parser": "rules", "retriever": "dense"}
+
+
+@pytest.mark.parametrize(
+    ("times", "single"),
+    [(10, False), pytest.param(50, False, marks=pytest.mark.deep), pytest.param(50, True, marks=pytest.mark.deep)],
+)
+async def test_ingests_that_are_cancelled_at_any_moment_stop_nobody_else(
+    pipeline: Pipelines, folder: Path, times: int, single: bool
+) -> None:
+    rag, moments = pipeline(kind="edge"), Random(times)
+    path = folder / "a.md" if single else folder
+    for i in range(times):
+        (folder / "a.md").write_text(f"# A\n\nTide {i} rises.", encoding="utf-8")
+        task = asyncio.create_task(rag.aingest(path, **QUICK))
+        await asyncio.sleep(moments.uniform(0, 0.2))
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    (folder / "a.md").write_text("# A\n\nTides fall.", encoding="utf-8")
+    assert statuses(await rag.aingest(path, **QUICK))["a.md"] in {"added", "replaced"}
+
+
+async def test_the_same_folder_can_be_ingested_twice_at_once(pipeline: Pipelines, folder: Path) -> None:
     rag = pipeline(kind="edge")
-    (tmp_path / "store" / "checkpoints.sqlite").write_bytes(b"garbage" * 1000)
-    with pytest.raises(StoreError, match="Remove it"):
-        rag.ingest(folder)
+    await asyncio.gather(rag.aingest(folder, **QUICK), rag.aingest(folder, **QUICK))
+    assert sorted(m.title for m in rag.documents()) == ["A", "b"]
+    assert list(rag.resources.settings.store.path.glob("checkpoints*")) == []
 
 
 def test_two_corpora_can_be_filled_from_one_folder_at_the_same_time(rag: DiscoRAG) -> None:

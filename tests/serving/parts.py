@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import uvicorn
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
@@ -21,7 +20,8 @@ from discorag.models.gateway import gateway_from
 from discorag.settings import ApiSettings, LlmSettings
 from discorag.types.document import Scope
 from graphs.api import create_app
-from graphs.serving.access import Role, new_key
+from graphs.commands import server
+from graphs.serving.keys import Role, new_key
 from nodes.resources import Resources
 
 T = TypeVar("T")
@@ -62,11 +62,11 @@ class Apps:
 
 
 class Listening:
-    """An app on a loopback port, running between ``with`` and its end, in a thread."""
+    """An app on a loopback port as ``disco-rag serve`` has it, between ``with`` and its end, in a thread."""
 
-    def __init__(self, app: FastAPI) -> None:
+    def __init__(self, app: FastAPI, *, drain_s: int = 5) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        self._server = uvicorn.Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=10))
+        self._server = server(app, ApiSettings(drain_s=drain_s))
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
 
     @property
@@ -80,8 +80,12 @@ class Listening:
         until(lambda: self._server.started)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def stop(self) -> None:
+        """What SIGTERM does."""
         self._server.should_exit = True
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
         self._thread.join(timeout=PATIENCE_S)
         self._socket.close()
 

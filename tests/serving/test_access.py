@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import io
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from starlette.types import Message
 from typer.testing import CliRunner
 
 from discorag.settings import ApiSettings, Settings
 from discorag.types.errors import ConfigError
 from graphs.cli import app as cli
-from graphs.serving.access import Access, Role, new_key
+from graphs.serving.access import Access
+from graphs.serving.keys import KeyFile, Role, new_key
+from graphs.serving.problems import RefusedError
 from tests.serving.conftest import Serve
 from tests.serving.parts import QUERY, Apps, bearer, write_keys
 
@@ -36,8 +41,8 @@ def keys(tmp_path: Path) -> Path:
     [
         (b"[[key", "cannot be read"),
         (b'name = "caf\xe9"', "cannot be read"),
-        (b"", "key: Field required"),
-        (b"key = []", "key: "),
+        (b"", "no key"),
+        (b"key = []", "no key"),
         (ENTRY.replace('"read"', '"rule"').encode(), "key.0.roles.*'read', 'write' or 'operate'"),
         (ENTRY.replace('name = "a"', 'name = ""').encode(), "key.0.name"),
         (ENTRY.replace('tenant = "alpha"', "").encode(), "key.0.tenant"),
@@ -149,6 +154,98 @@ def test_a_rate_is_each_keys_own_and_says_when_to_come_again(
     assert replies[-1].json()["error"]["type"] == "TooManyRequestsError"
     assert client.get("/documents", headers=other).status_code == 200
     assert client.get("/healthz", headers=one).status_code == 200
+
+
+def never_read(app: FastAPI, client: TestClient, path: str, headers: dict[str, str]) -> int:
+    """Status of a POST of 50 MB whose body may not be read."""
+    status = list[int]()
+
+    async def receive() -> Message:
+        raise AssertionError("the body was read")
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            status.append(message["status"])
+
+    sent = {"host": "127.0.0.1", "content-length": "50000000", "content-type": "multipart/form-data; boundary=x"}
+    raw = [(name.lower().encode(), value.encode()) for name, value in {**sent, **headers}.items()]
+    scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b""}
+    scope |= {"headers": raw, "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "scheme": "http"}
+    assert client.portal
+    client.portal.call(
+        app, {**scope, "asgi": {"version": "3.0"}, "http_version": "1.1", "root_path": ""}, receive, send
+    )
+    return status[0]
+
+
+def test_no_byte_of_a_body_is_read_before_key_role_rate_and_quota_allow_it(
+    apps: Apps, serve: Serve, uploads: Path, keys: Path
+) -> None:
+    entries = [("reader", "alpha", [Role.READ]), ("writer", "alpha", [Role.WRITE]), ("full", "small", EVERY)]
+    reader, writer, full = write_keys(keys, *entries)
+    keys.write_text(keys.read_text() + '[[tenant]]\nname = "small"\nstorage_mb = 10\n', encoding="utf-8")
+    app = apps(uploads, keys=keys, requests_per_minute=2, body_kb=100_000)
+    client = serve(app)
+    refused = {"none": {}, "wrong": bearer("dr-wrong"), "no role": reader, "over quota": full}
+    found = {name: never_read(app, client, "/ingest", headers) for name, headers in refused.items()}
+    assert found == {"none": 401, "wrong": 401, "no role": 403, "over quota": 429}
+    assert [client.get("/documents", headers=writer).status_code for _ in range(2)] == [403, 403]
+    assert never_read(app, client, "/ingest", writer) == 429
+    assert never_read(app, client, "/ask", {}) == never_read(app, client, "/v1/chat/completions", {}) == 401
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file of keys is looked at with every request."""
+    monkeypatch.setattr("graphs.serving.keys.CHECKED_S", 0)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_keys_come_and_go_with_their_file_while_the_server_runs(
+    apps: Apps, serve: Serve, uploads: Path, keys: Path
+) -> None:
+    one, other = new_key("one", "alpha", EVERY), new_key("other", "alpha", EVERY)
+    client, status = serve_with(apps, serve, uploads, keys, one[1]), list[list[int]]()
+    for content in (one[1] + other[1], other[1], "[[key", other[1].replace("read", "rule"), None, one[1], ""):
+        keys.write_text(content, encoding="utf-8") if content is not None else keys.unlink()
+        status.append([client.get("/documents", headers=bearer(key)).status_code for key, _ in (one, other)])
+    only_other = [401, 200]
+    assert status == [[200, 200], only_other, only_other, only_other, only_other, [200, 401], [401, 401]]
+
+
+def serve_with(apps: Apps, serve: Serve, uploads: Path, keys: Path, content: str) -> TestClient:
+    keys.write_text(content, encoding="utf-8")
+    return serve(apps(uploads, keys=keys))
+
+
+def test_the_file_of_keys_is_looked_at_once_a_second_at_most(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (key, entry), now = new_key("a", "alpha", EVERY), [100.0]
+    monkeypatch.setattr("graphs.serving.keys.monotonic", lambda: now[0])
+    keys.write_text(entry, encoding="utf-8")
+    found = access(keys)
+    keys.write_text(new_key("b", "alpha", EVERY)[1], encoding="utf-8")
+    assert found.who(key).name == "a"
+    now[0] += 1
+    with pytest.raises(RefusedError) as error:
+        found.who(key)
+    assert error.value.status == 401
+
+
+def test_a_key_is_refused_from_the_day_on_which_it_expires(apps: Apps, serve: Serve, uploads: Path, keys: Path) -> None:
+    today = datetime.now(UTC).date()
+    made = [new_key(f"key {days}", "alpha", EVERY, today + timedelta(days=days)) for days in (-1, 0, 2)]
+    client = serve_with(apps, serve, uploads, keys, "".join(entry for _, entry in made))
+    replies = [client.get("/documents", headers=bearer(key)) for key, _ in made]
+    assert [reply.status_code for reply in replies] == [401, 401, 200]
+    assert replies[0].json()["error"]["type"] == "ExpiredKeyError"
+    assert f"expired on {today}" in replies[1].json()["error"]["message"]
+
+
+def test_disco_rag_key_makes_keys_that_expire(keys: Path) -> None:
+    made = CliRunner().invoke(cli, ["key", "a", "--tenant", "alpha", "--expires", "2001-02-03"])
+    keys.write_text(made.stdout, encoding="utf-8")
+    assert [str(key.expires) for key in KeyFile(keys).now().keys.values()] == ["2001-02-03"]
+    assert CliRunner().invoke(cli, ["key", "a", "--tenant", "alpha", "--expires", "soon"]).exit_code == 2
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])

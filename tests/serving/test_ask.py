@@ -9,10 +9,13 @@ from typing import Any
 import httpx
 import pytest
 
+from discorag.rst.trained.parser import TrainedParser
+from discorag.types.rst_tree import RstTree
+from graphs.api import create_app
 from tests.graphs.scripts import ANSWER, model
 from tests.servers.scripted import Scripted, ScriptedServer
 from tests.serving.conftest import Listen, Serve
-from tests.serving.parts import PATIENCE_S, QUERY, TEXTS, Apps, events, until
+from tests.serving.parts import PATIENCE_S, QUERY, TEXTS, Apps, Listening, events, until
 
 STREAM = {"Accept": "text/event-stream"}
 
@@ -114,6 +117,52 @@ async def test_nothing_goes_on_for_a_client_that_left(
                 await question
         await asyncio.to_thread(until, lambda: app.state.service.under_way == 0)
         assert len(llm.requests) == 1
+
+
+async def test_threads_at_work_stop_too_when_a_client_leaves(
+    apps: Apps, listen: Listen, uploads: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = "\n\n".join(f"Tide {i} rises. However, tide {i} falls." for i in range(600))
+    (tmp_path / "long.txt").write_text(text, encoding="utf-8")
+    rag, parsed, parse = apps.rag(uploads), list[object](), TrainedParser.parse_units
+
+    def counted(parser: TrainedParser, *given: Any) -> RstTree:
+        tree = parse(parser, *given)
+        parsed.append(tree)
+        return tree
+
+    await rag.aingest(tmp_path / "long.txt", corpus="long", parser="none", retriever="dense")
+    monkeypatch.setattr(TrainedParser, "parse_units", counted)
+    app = create_app(rag=rag)
+    async with httpx.AsyncClient(base_url=listen(app), timeout=PATIENCE_S) as client:
+        body = asked(corpus="long", switches={"retriever": "discourse"})
+        question = asyncio.create_task(client.post("/ask", json=body, headers=STREAM))
+        await asyncio.to_thread(until, lambda: parsed)
+        question.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await question
+    await asyncio.to_thread(until, lambda: app.state.service.under_way == 0)
+    at_the_end = len(parsed)
+    await asyncio.sleep(0.5)
+    assert len(parsed) <= at_the_end + 1 < 600
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("path", ["/ask", "/v1/chat/completions"])
+async def test_who_waits_when_the_server_stops_is_told_so(apps: Apps, uploads: Path, path: str, streamed: bool) -> None:
+    chat = {"model": "disco-rag", "stream": streamed, "messages": [{"role": "user", "content": QUERY}]}
+    body, headers = (asked(), STREAM if streamed else {}) if path == "/ask" else (chat, {})
+    with (
+        ScriptedServer(lambda _: Scripted("late", delay_s=60)) as llm,
+        Listening(apps(uploads, llm=llm.base_url), drain_s=0) as server,
+    ):
+        async with httpx.AsyncClient(base_url=server.url, timeout=PATIENCE_S) as client:
+            question = asyncio.create_task(client.post(path, json=body, headers=headers))
+            await asyncio.to_thread(until, lambda: llm.requests)
+            server.stop()
+            reply = await question
+    problem = events(reply.text)[-1][1] if streamed else reply.json()
+    assert (reply.status_code, problem["error"]["type"]) == (200 if streamed else 503, "StoppingError")
 
 
 @pytest.mark.parametrize("headers", [{}, STREAM], ids=["whole", "streamed"])

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 
 from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.types.document import Scope
-from discorag.types.errors import StoreError
+from discorag.types.errors import StoreError, StoreFullError
 from discorag.types.ledger import Failure
 from graphs.serving.jobs import Ingest, Job, JobFile, Jobs, JobStatus
 from tests.serving.conftest import Serve
@@ -154,10 +154,10 @@ def nothing() -> None:
 
 
 @asynccontextmanager
-async def working(folder: Path, ingest: Ingest) -> AsyncGenerator[Jobs]:
+async def working(folder: Path, ingest: Ingest, at_once: int = 1) -> AsyncGenerator[Jobs]:
     """Jobs with their worker, as a server has them."""
     settled: list[JobFile] = []
-    jobs = Jobs(folder, ingest, settled.append)
+    jobs = Jobs(folder, ingest, settled.append, at_once)
     await jobs.resume()
     worker = asyncio.create_task(jobs.work())
     try:
@@ -191,7 +191,95 @@ async def test_jobs_take_turns_so_that_a_short_one_need_not_wait_for_a_long_one(
         reader.go.set()
         assert (await done(jobs, short)).status is JobStatus.DONE
         assert (await done(jobs, long)).status is JobStatus.DONE
-    assert reader.read == ["l1", "s1", "l2", "l3", "l4"]
+    assert reader.read == ["l1", "l2", "s1", "l3", "l4"]
+
+
+NORTH, SOUTH = Scope(tenant="north"), Scope(tenant="south")
+
+
+async def test_a_job_is_running_as_soon_as_a_file_of_it_is_read(tmp_path: Path) -> None:
+    reader = Reader()
+    async with working(tmp_path, reader) as jobs:
+        job = await jobs.accept(Scope(), ["a"], nothing)
+        assert job.status is JobStatus.WAITING
+        await reached(lambda: reader.read == ["a"])
+        assert (await jobs.of(job.tenant, job.id)).status is JobStatus.RUNNING
+
+
+async def test_tenants_take_turns_whatever_number_of_jobs_each_has(tmp_path: Path) -> None:
+    reader = Reader()
+    async with working(tmp_path, reader) as jobs:
+        for i in range(50):
+            await jobs.accept(NORTH, [f"n{i}.1", f"n{i}.2"], nothing)
+        await reached(lambda: reader.read == ["n0.1"])
+        small = await jobs.accept(SOUTH, ["s1", "s2"], nothing)
+        reader.go.set()
+        await done(jobs, small)
+    assert reader.read[:5] == ["n0.1", "n0.2", "s1", "n1.1", "s2"]
+
+
+class Slow(Reader):
+    """One for which every file that is called slow takes for ever."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.peak = self.now = 0
+
+    async def __call__(self, scope: Scope, name: str) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+        self.now += 1
+        self.peak = max(self.peak, self.now)
+        try:
+            if name.startswith("slow"):
+                await asyncio.Event().wait()
+            await asyncio.sleep(0)
+            return await super().__call__(scope, name)
+        finally:
+            self.now -= 1
+
+
+async def test_a_slow_file_holds_up_neither_its_job_nor_its_tenant_nor_others(tmp_path: Path) -> None:
+    reader = Slow()
+    reader.go.set()
+    async with working(tmp_path, reader, at_once=3) as jobs:
+        mixed = await jobs.accept(NORTH, ["slow", "a", "b"], nothing)
+        await reached(lambda: reader.read == ["a", "b"])
+        await done(jobs, await jobs.accept(NORTH, ["c"], nothing))
+        await jobs.accept(NORTH, ["slow too", "d"], nothing)
+        await done(jobs, await jobs.accept(SOUTH, ["s"], nothing))
+        assert reader.read == ["a", "b", "c", "s"]
+        assert jobs.under_way("north") == 2
+        assert (await jobs.cancel(mixed.tenant, mixed.id)).status is JobStatus.CANCELLED
+        await reached(lambda: reader.read[-1] == "d")
+    assert reader.peak <= 3
+
+
+async def test_one_file_is_never_read_twice_at_once(tmp_path: Path) -> None:
+    reader = Slow()
+    async with working(tmp_path, reader, at_once=3) as jobs:
+        first = await jobs.accept(Scope(), ["a"], nothing)
+        second = await jobs.accept(Scope(), ["a"], nothing)
+        other = await jobs.accept(Scope(corpus="other"), ["a"], nothing)
+        await reached(lambda: reader.now == 2)
+        reader.go.set()
+        for job in (first, second, other):
+            assert (await done(jobs, job)).status is JobStatus.DONE
+    assert reader.read == ["a", "a", "a"]
+    assert reader.peak == 2
+
+
+async def test_files_wait_while_the_store_has_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphs.serving.jobs.AGAIN_S", 0.01)
+    full = [True, True]
+
+    async def read(scope: Scope, name: str) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+        if full:
+            full.pop()
+            raise StoreFullError("The disk is nearly full.")
+        return DocumentOutcome(uri=name, status=Status.ADDED), ()
+
+    async with working(tmp_path, read) as jobs:
+        job = await done(jobs, await jobs.accept(Scope(), ["a"], nothing))
+    assert (job.status, full) == (JobStatus.DONE, [])
 
 
 async def test_an_error_that_nobody_expected_fails_its_file_and_stops_nothing(tmp_path: Path) -> None:
@@ -218,6 +306,21 @@ async def test_a_job_that_is_cancelled_at_work_stops_and_the_next_one_goes_on(tm
         found = await jobs.of(job.tenant, job.id)
     assert found.status is JobStatus.CANCELLED
     assert [f.status for f in found.files] == [None, None]
+
+
+@pytest.mark.parametrize("jobs_at_once", [1, 3])
+async def test_a_job_can_be_cancelled_at_any_step_of_its_start(tmp_path: Path, jobs_at_once: int) -> None:
+    reader = Reader()
+    async with working(tmp_path, reader, at_once=jobs_at_once) as jobs:
+        for steps in range(20):  # of the event loop
+            job = await jobs.accept(Scope(), ["a", "b"], nothing)
+            cancelling = asyncio.create_task(jobs.cancel(job.tenant, job.id))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            await asyncio.gather(cancelling, jobs.cancel(job.tenant, job.id))
+        reader.go.set()
+        assert (await done(jobs, await jobs.accept(Scope(), ["a"], nothing))).status is JobStatus.DONE
+        await reached(lambda: jobs.under_way("default") == 0)
 
 
 async def test_a_job_that_is_cancelled_while_it_waits_is_never_read(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from langchain_openai import ChatOpenAI
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import SecretStr
 
-from graphs.serving.access import Role
+from graphs.serving.keys import Role
 from tests.graphs.scripts import ANSWER, model
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 from tests.serving.conftest import Listen

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,9 +21,13 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 
+from discorag.models.protocol import Encoder
 from discorag.types.errors import ConfigError, StoreError
-from graphs.serving.access import Role
+from discorag.types.vectors import Vectors
+from graphs.serving.ask import Switches
+from graphs.serving.keys import Role
 from graphs.serving.logs import log_as_json
+from graphs.serving.service import KNOWN_S
 from graphs.serving.telemetry import ENDPOINT, instrument, trace
 from tests.graphs.scripts import model
 from tests.servers.scripted import Scripted, ScriptedServer
@@ -38,8 +43,9 @@ def test_a_server_that_lives_says_so(apps: Apps, serve: Serve, uploads: Path) ->
 
 
 def test_readiness_tells_the_encoder_and_whether_the_model_can_be_reached(
-    apps: Apps, serve: Serve, uploads: Path
+    apps: Apps, serve: Serve, uploads: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("graphs.serving.service.KNOWN_S", 0)
     without = serve(apps(uploads)).get("/readyz").json()
     assert without == {"status": "ready", "encoder": apps.shared.encoder.version, "language_model": "none"}
     with ScriptedServer(model()) as llm:
@@ -57,6 +63,61 @@ def test_a_server_whose_store_fails_is_alive_and_not_ready(apps: Apps, serve: Se
     assert (reply.status_code, reply.json()["error"]["type"]) == (503, "StoreError")
     assert int(reply.headers["retry-after"]) >= 1
     assert client.get("/healthz").status_code == 200
+
+
+def test_who_asks_often_whether_the_server_is_ready_makes_it_work_once(
+    apps: Apps, serve: Serve, uploads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = apps(uploads)
+    client, now, asked = serve(app), [100.0], list[str]()
+    monkeypatch.setattr("graphs.serving.service.monotonic", lambda: now[0])
+    encoder = app.state.service.rag.resources.encoder
+    app.state.service.rag.resources.encoder = Counted(encoder, asked)
+    assert {client.get("/readyz").status_code for _ in range(5)} == {200}
+    assert len(asked) == 1
+    now[0] += KNOWN_S
+    client.get("/readyz")
+    assert len(asked) == 2
+
+
+class Counted:
+    """An encoder that says how often it was asked."""
+
+    def __init__(self, encoder: Encoder, asked: list[str]) -> None:
+        self._encoder, self._asked = encoder, asked
+        self.version = encoder.version
+
+    async def encode_query(self, text: str) -> Vectors:
+        self._asked.append(text)
+        return await self._encoder.encode_query(text)
+
+
+def test_the_page_of_the_calls_loads_nothing_from_elsewhere(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client = serve(apps(uploads))
+    page = client.get("/docs").text
+    loaded = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert len(loaded) >= 3
+    assert all(path.startswith("/") and client.get(path).status_code == 200 for path in loaded)
+    assert "http" not in page
+    assert client.get("/redoc").status_code == 404
+
+
+NUMBERS = [-(2**64), -1, 2**31, 2**64, 10**30]
+
+
+def test_no_number_is_too_large_to_be_refused(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client, wrong = serve(apps(uploads)), list[str]()
+    numbers = [name for name, field in Switches.model_fields.items() if "int" in str(field.annotation)]
+    assert "search_documents" in numbers
+    message = [{"role": "user", "content": QUERY}]
+    for n in NUMBERS:
+        replies = {name: client.post("/ask", json={"query": QUERY, "switches": {name: n}}) for name in numbers}
+        replies |= {name: client.get("/documents", params={name: str(n)}) for name in ("offset", "limit")}
+        replies["chunk"] = client.get(f"/trees/{'0' * 8}-0000-0000-0000-{'0' * 12}", params={"chunk": str(n)})
+        chat = {"model": "disco-rag", "messages": message, "max_tokens": n}
+        replies["max_tokens"] = client.post("/v1/chat/completions", json=chat)
+        wrong += [f"{name}={n}: {r.status_code}" for name, r in replies.items() if r.status_code != 422]
+    assert wrong == []
 
 
 class Broken:

@@ -11,7 +11,7 @@ from schemathesis.checks import load_all_checks
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events, from_schema
 
-from graphs.serving.access import Role
+from graphs.serving.keys import Role
 from tests.serving.parts import PATIENCE_S, Apps, Listening, write_keys
 
 USUAL = ["2xx", 401, 403, 404, 409, "5xx"]

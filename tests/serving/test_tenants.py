@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from graphs.serving.access import Role
+from graphs.serving.keys import Role
 from tests.serving.parts import Apps, ended, upload, write_keys
 
 CORPUS = "shared-name"

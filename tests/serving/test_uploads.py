@@ -120,6 +120,24 @@ def test_an_unknown_format_is_refused_before_anything_is_kept(
     assert kept(uploads) == []
 
 
+def test_files_of_one_name_in_a_request_are_refused_together(apps: Apps, serve: Serve, uploads: Path) -> None:
+    parts = [("files", (name, text)) for name, text in (("a.txt", "1."), ("b.txt", "2."), ("a.txt", "3."))]
+    reply = serve(apps(uploads)).post("/ingest", files=parts, data={"corpus": "same"})
+    assert (reply.status_code, reply.json()["error"]["type"]) == (422, "InputError")
+    assert "'a.txt'" in reply.json()["error"]["message"]
+    assert kept(uploads) == []
+
+
+def test_what_an_earlier_server_was_receiving_is_removed_at_the_next_start(
+    apps: Apps, serve: Serve, uploads: Path
+) -> None:
+    left = Uploads(uploads).spool / "tmp1"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"x")
+    serve(apps(uploads))
+    assert not left.exists()
+
+
 def test_a_request_without_files_is_refused(apps: Apps, serve: Serve, uploads: Path) -> None:
     client = serve(apps(uploads))
     assert client.post("/ingest", data={"corpus": "c"}).status_code == 422

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.toolbox import Toolbox
+from discorag.models.wanted import check_wanted
 from discorag.rst.parser import Limits, ParsedTree
 from discorag.rst.rules import RuleParser, rule_tree
 from discorag.rst.units import Leaves, Unit, units_in
@@ -123,6 +124,7 @@ class TrainedParser:
         from discorag.rst.trained.run import layout_of, parse
 
         with self._lock:  # fast tokenizers must not be shared by threads
+            check_wanted()
             return parse(self._loaded(), layout_of(text, sentences, paragraphs), self._leaves)
 
     def parse_units(self, texts: Sequence[str], kind: Unit = "paragraph") -> RstTree:
@@ -151,6 +153,7 @@ class TrainedParser:
         from discorag.rst.trained.run import parse_units
 
         with self._lock:
+            check_wanted()
             return parse_units(self._loaded(), whole, units_in(texts, whole), kind)
 
     def _loaded(self) -> Model:
