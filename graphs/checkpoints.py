@@ -13,12 +13,15 @@ from typing import Any
 import aiosqlite
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from discorag.types.errors import StoreError
 
 KEPT_S = 7 * 86_400
 """How long the checkpoints of a job that nobody takes up are kept, in seconds."""
+_PLAIN = JsonPlusSerializer(allowed_msgpack_modules=None)
+"""Makes no objects of what it reads, which could be code that runs; a state holds JSON values only."""
 
 
 @asynccontextmanager
@@ -37,7 +40,7 @@ async def checkpoints(folder: Path, job: str) -> AsyncGenerator[BaseCheckpointSa
     try:
         await connection
         goes = await _is_ours(connection)
-        yield AsyncSqliteSaver(connection) if goes else InMemorySaver()
+        yield AsyncSqliteSaver(connection, serde=_PLAIN) if goes else InMemorySaver()
     except sqlite3.DatabaseError as error:
         goes = True
         hint = "Check the disk and run it again: what is stored is not read again."

@@ -1,7 +1,7 @@
 """An endpoint that hangs or refuses is left alone: one call at a time tries it again, all others fail at once.
 
-Of the libraries that break circuits (circuitbreaker, purgatory, pybreaker) none lets exactly one call through when the
-time is up, and they take a call that was given up for an answer.
+The library ``circuitbreaker`` lets every call through when the time is up, and takes a call that was given up for an
+answer.
 """
 
 from __future__ import annotations

@@ -308,14 +308,14 @@ class ShardStore:
             if d.part == "leftovers":
                 self._catalogue.clear()
             elif d.part == "tree":
-                self.delete_tree(d.scope, d.doc_id, d.builder)
                 trees.append((d.scope, d.doc_id, d.builder))
             elif d.part == "chunks" or not self._catalogue.restate(d.scope, entries[d.doc_id]):
-                entry = entries[d.doc_id]
-                unread.append((d.scope, self._catalogue.document(d.scope, d.doc_id), entry.manifest))
-                trees += [(d.scope, d.doc_id, builder) for builder in entry.trees]
+                unread.append((d.scope, self._catalogue.document(d.scope, d.doc_id), entries[d.doc_id].manifest))
+                trees += [(d.scope, d.doc_id, builder) for builder in entries[d.doc_id].trees]
         for scope, _, manifest in unread:
             self._catalogue.withhold(scope, manifest.doc_id)
+        for tree in trees:
+            self.delete_tree(*tree)  # of an unread document nothing is shown
         self._add_checksums({manifest.doc_id for _, _, manifest in unread})
         return Mended(tuple(unread), tuple(dict.fromkeys(trees)), tuple(map(str, report.differences)))
 

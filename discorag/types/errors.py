@@ -153,10 +153,6 @@ class StoreLockedError(StoreError):
     """Another process owns the store's folder."""
 
 
-class StoreFullError(StoreError):
-    """The disk is nearly full: the store is read-only until there is room."""
-
-
 class EncoderMismatchError(StoreError):
     """The store was filled by another encoder than the one configured now."""
 

@@ -112,9 +112,9 @@ async def retry(who: Writer, served: Served, job_id: JobId) -> Progress:
 def reader_of(rag: DiscoRAG, uploads: Uploads, meters: Meters) -> Ingest:
     """What a job does with a file: the ingest graph over it alone."""
 
-    async def read(scope: Scope, name: str) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+    async def read(scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
         path = uploads.path(scope, name)
-        result = await rag.aingest(path, tenant=scope.tenant, corpus=scope.corpus)
+        result = await rag.aingest(path, tenant=scope.tenant, corpus=scope.corpus, refresh=again)
         meters.observe(result.ledger)
         if not result.outcomes:
             raise DiscoRagError(f"{name} was not read.", hint="Upload it again.")

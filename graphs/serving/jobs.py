@@ -22,6 +22,7 @@ from diskcache import Cache, Timeout
 from pydantic import BaseModel, ConfigDict
 
 from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.models.disk import PlainDisk
 from discorag.models.wanted import while_wanted
 from discorag.types.document import Scope
 from discorag.types.errors import DiscoRagError, NotFoundError, StoreError, StoreFullError
@@ -49,7 +50,10 @@ class JobStatus(StrEnum):
 
 
 class JobFile(BaseModel):
-    """One file of a job; ``status`` is None until it is settled, ``note`` says why a file failed."""
+    """One file of a job; ``status`` is None until it is settled, ``note`` says why a file failed.
+
+    ``again``: somebody asked for it once more, so that it is tried even if it was refused for what it did before.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -58,6 +62,7 @@ class JobFile(BaseModel):
     chunks: int = 0
     note: str = ""
     failures: tuple[Failure, ...] = ()
+    again: bool = False
 
 
 class Job(BaseModel):
@@ -95,8 +100,8 @@ class Job(BaseModel):
         return self.model_copy(update={"status": status, "ended": datetime.now(UTC)})
 
 
-Ingest = Callable[[Scope, str], Awaitable[tuple[DocumentOutcome, tuple[Failure, ...]]]]
-"""Reads one uploaded file into the store of its scope: (scope, name) -> what became of it."""
+Ingest = Callable[[Scope, str, bool], Awaitable[tuple[DocumentOutcome, tuple[Failure, ...]]]]
+"""Reads one uploaded file into the store of its scope: (scope, name, whether it was asked for again) -> its fate."""
 
 
 class Jobs:
@@ -114,7 +119,7 @@ class Jobs:
 
     def __init__(self, folder: Path, ingest: Ingest, settled: Callable[[JobFile], None], at_once: int = 1) -> None:
         with _store_errors():
-            self._records = Cache(str(folder), eviction_policy="none", sqlite_synchronous=_SYNC_FULL)
+            self._records = Cache(str(folder), disk=PlainDisk, eviction_policy="none", sqlite_synchronous=_SYNC_FULL)
         self._ingest = ingest
         self._settled = settled
         self._turns = Turns(at_once)
@@ -180,7 +185,8 @@ class Jobs:
         """Queue the files that failed, or were not read, once more. Raises as `of`."""
         async with self._changes:
             job = await self.of(tenant, job_id)
-            files = tuple(JobFile(name=f.name) if f.status in (None, Status.FAILED) else f for f in job.files)
+            wanted = (None, Status.FAILED)
+            files = tuple(JobFile(name=f.name, again=True) if f.status in wanted else f for f in job.files)
             if job.ended is not None and any(f.status is None for f in files):
                 update = {"files": files, "status": JobStatus.WAITING, "ended": None}
                 job = await self._save(job.model_copy(update=update))
@@ -231,7 +237,7 @@ class Jobs:
     async def _read(self, job: Job, file: JobFile) -> JobFile:
         try:
             with while_wanted():
-                outcome, failures = await self._ingest(job.scope, file.name)
+                outcome, failures = await self._ingest(job.scope, file.name, file.again)
         except StoreFullError:
             raise
         except DiscoRagError as error:

@@ -25,13 +25,12 @@ async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
     except StoreFullError:  # no other document could be stored either
         raise
     except (StoreError, OSError) as error:
-        cause = error if isinstance(error, StoreFullError) else _unstored(piece.document.title, error)
+        cause = StoreError(
+            f"{piece.document.title} could not be stored: {error}.",
+            hint="Check the store; run it again.",
+        )
         outcome = DocumentOutcome(uri=state["uri"], status=Status.FAILED, note=str(cause))
         return settled("upsert", outcome, error=cause, seconds=clock.seconds)
     status = Status.REPLACED if piece.replaces else Status.ADDED
     outcome = DocumentOutcome(uri=state["uri"], status=status, chunks=len(piece.chunks))
     return {**settled("upsert", outcome, seconds=clock.seconds), "doc_id": manifest.doc_id}
-
-
-def _unstored(title: str, error: Exception) -> StoreError:
-    return StoreError(f"{title} could not be stored: {error}.", hint="Check the store; run it again.")

@@ -139,10 +139,13 @@ class Reader:
 
     def __init__(self) -> None:
         self.read: list[str] = []
+        self.again: list[str] = []
         self.go = asyncio.Event()
 
-    async def __call__(self, scope: Scope, name: str) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+    async def __call__(self, scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
         self.read.append(name)
+        if again:
+            self.again.append(name)
         await self.go.wait()
         if name.startswith("broken"):
             raise RuntimeError(name)
@@ -225,14 +228,14 @@ class Slow(Reader):
         super().__init__()
         self.peak = self.now = 0
 
-    async def __call__(self, scope: Scope, name: str) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+    async def __call__(self, scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
         self.now += 1
         self.peak = max(self.peak, self.now)
         try:
             if name.startswith("slow"):
                 await asyncio.Event().wait()
             await asyncio.sleep(0)
-            return await super().__call__(scope, name)
+            return await super().__call__(scope, name, again)
         finally:
             self.now -= 1
 
@@ -271,7 +274,7 @@ async def test_files_wait_while_the_store_has_no_room(tmp_path: Path, monkeypatc
     monkeypatch.setattr("graphs.serving.jobs.AGAIN_S", 0.01)
     full = [True, True]
 
-    async def read(scope: Scope, name: str) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+    async def read(scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
         if full:
             full.pop()
             raise StoreFullError("The disk is nearly full.")
