@@ -36,7 +36,7 @@ _NAMES = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[a-z0-9]{24}|[0-9a-f]{32,64}")
 _BLOCK = 4096
 
 
-def halve(data: bytes, rng: random.Random) -> bytes:
+def halve(data: bytes, _: random.Random) -> bytes:
     """The first half."""
     return data[: len(data) // 2]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 from uuid import UUID
 
@@ -99,16 +100,11 @@ class Drawer:
         made = self.value(operation.bodies[kind], "")
         if kind != "multipart/form-data":
             return {"json": made} if _is_json(made) else {"content": b"{"}
-        return {"files": [*self._parts(made)]} if isinstance(made, dict) else {"content": b"--"}
-
-    def _parts(self, made: dict[str, Json]) -> Iterator[tuple[str, Any]]:
-        for name, value in made.items():
-            for one in value if isinstance(value, list) else [value]:
-                yield name, (one if isinstance(one, tuple) else (None, str(one)))
+        return {"files": [*_parts(cast("dict[str, Json]", made))]} if isinstance(made, dict) else {"content": b"--"}
 
     def value(self, schema: Json, name: str, depth: int = 0) -> Json:
         """A value of this schema under this name; one time in seven something else."""
-        if depth and self._rng.random() < _INVALID / (depth + 1):
+        if name and self._rng.random() < _INVALID / (depth + 1):
             return self._rng.choice(ODD)
         known = self._known(name, self._rng) if name else None
         return self._of(schema, name, depth) if known is None else known
@@ -134,7 +130,7 @@ class Drawer:
             case "array":
                 return [self.value(schema.get("items", {}), name, depth + 1) for _ in range(rng.randrange(1, 3))]
             case "integer":
-                return rng.choice((low, high, rng.randint(int(low), max(int(low), int(high)))))
+                return rng.choice((low, high, 2**64, rng.randint(int(low), max(int(low), int(high)))))
             case "number":
                 return rng.uniform(low, high)
             case "boolean":
@@ -142,7 +138,9 @@ class Drawer:
             case "null":
                 return None
             case _:
-                return str(UUID(int=rng.getrandbits(128))) if schema.get("format") == "uuid" else rng.choice(("x", "tide"))
+                return (
+                    str(UUID(int=rng.getrandbits(128))) if schema.get("format") == "uuid" else rng.choice(("x", "tide"))
+                )
 
     def _object(self, schema: Json, depth: int) -> Json:
         if depth >= _DEEPEST:
@@ -160,8 +158,18 @@ def _plain(value: str) -> str:
     return "".join(c for c in value if 32 <= ord(c) < 127)[:1000].strip()
 
 
+def _parts(made: Mapping[str, Json]) -> Iterator[tuple[str, Any]]:
+    """The parts of a form; files are pairs of a name and bytes."""
+    for name, value in made.items():
+        several = cast("list[Json]", value) if isinstance(value, list) else [value]
+        for one in several:
+            yield name, (one if isinstance(one, tuple) else (None, str(one)))
+
+
 def _is_json(value: Json) -> bool:
     """Whether it holds no files."""
-    if isinstance(value, dict):
-        return all(map(_is_json, value.values()))
-    return all(map(_is_json, value)) if isinstance(value, list) else not isinstance(value, tuple)
+    try:
+        json.dumps(value)
+    except TypeError:
+        return False
+    return True

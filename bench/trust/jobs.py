@@ -1,7 +1,7 @@
 """Uploads of two tenants to a server, and how long they take: jobs that are cancelled, files that are poison.
 
-- `cancelled`: ``stuck``: jobs of the other tenant that do not end well in `PATIENCE_S` after a cancellation.
-- `poisoned`: ``block_of_others_s``: the longest that a small file of the other tenant took, from upload to done, less
+- `cancel_all`: ``stuck``: jobs of the other tenant that do not end well in `PATIENCE_S` after a cancellation.
+- `poison_all`: ``block_of_others_s``: the longest that a small file of the other tenant took, from upload to done, less
   what such a file takes alone; ``crashes``: times that the server died.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from statistics import median
@@ -27,8 +28,11 @@ ATTACKER, OTHER = "attacker", "other"
 PATIENCE_S = 30.0
 ALONE = 5
 """Files whose times are what one takes alone."""
+LATEST_S = 3.0
+"""A job is cancelled within so many seconds."""
 _POLL_S = 0.05
-_LONGEST_S = 1_200.0
+_OPEN = "not ended"
+_LONGEST_S = 600.0
 """The attacker's jobs are waited for so long."""
 _UPLOAD_EVERY_S = 1.0
 
@@ -42,7 +46,7 @@ def upload(client: httpx.Client, name: str, data: bytes) -> str:
     """The id of the job; empty if the server did not take it."""
     with suppress(httpx.HTTPError):
         reply = client.post("/ingest", files=[("files", (name, data))])
-        if reply.status_code == httpx.codes.ACCEPTED:
+        if reply.is_success:
             return reply.json()["job"]["id"]
     return ""
 
@@ -63,7 +67,7 @@ def seconds_of(client: httpx.Client, number: int, within_s: float) -> tuple[floa
     start = time.monotonic()
     job = upload(client, f"note-{number}.md", note(number))
     found = ended(client, job, within_s) if job else None
-    status = "refused" if not job else found["status"] if found else "not ended"
+    status = "refused" if not job else found["status"] if found else _OPEN
     return time.monotonic() - start, status
 
 
@@ -88,58 +92,68 @@ def _slow(rng: random.Random, number: int) -> tuple[str, bytes]:
 
 
 def cancelled(trial: Trial) -> Figures:
+    """`cancel_all` against a server of its own."""
+    with ApiServer(home_of(trial)) as server, server.client(ATTACKER) as attacker, server.client(OTHER) as other:
+        return cancel_all(attacker, other, trial)
+
+
+def cancel_all(attacker: httpx.Client, other: httpx.Client, trial: Trial) -> Figures:
     """``trial.count`` jobs of one tenant, each cancelled at a random moment; then the other uploads a small file."""
     rng, ends, took = random.Random(trial.seed), Counter[str](), list[float]()
-    with ApiServer(home_of(trial)) as server, server.client(ATTACKER) as attacker, server.client(OTHER) as other:
-        usual = alone(other)
-        for number in range(trial.count):
-            job = upload(attacker, *_slow(rng, number))
-            time.sleep(rng.uniform(0.0, 3.0))
-            attacker.delete(f"/ingest/{job}")
-            seconds, status = seconds_of(other, number, PATIENCE_S)
-            ends[status] += 1
-            took.append(seconds)
-            trial.tick()
+    usual = alone(other)
+    for number in range(trial.count):
+        job = upload(attacker, *_slow(rng, number))
+        time.sleep(rng.uniform(0.0, LATEST_S))
+        attacker.delete(f"/ingest/{job}")
+        seconds, status = seconds_of(other, number, PATIENCE_S)
+        ends[status] += 1
+        took.append(seconds)
+        trial.tick()
     stuck = trial.count - ends["done"]
     return {"stuck": stuck, "ends": dict(ends), "slowest_s": round(max(took), 2), "alone_s": round(usual, 2)}
 
 
 def poisoned(trial: Trial) -> Figures:
-    """``trial.count`` poison files at once of one tenant, while the other uploads a small file every second."""
-    files = poisons(trial.count, trial.seed)
-    with ApiServer(home_of(trial)) as server, server.client(OTHER) as other, ThreadPoolExecutor(256) as pool:
-        usual = alone(other)
-        with server.client(ATTACKER) as attacker:
-            jobs = {name: upload(attacker, name, data) for name, data in files}
-            others = _meanwhile(server, other, pool, jobs, trial)
-            took = [o.result() for o in others]
-            fates = {name: _fate(attacker, job) for name, job in jobs.items()}
-        died = not psutil.pid_exists(server.pid)
+    """`poison_all` against a server of its own."""
+    with ApiServer(home_of(trial)) as server, server.client(ATTACKER) as attacker, server.client(OTHER) as other:
+        process = psutil.Process(server.pid)
+        found = poison_all(attacker, other, poisons(trial.count, trial.seed), trial, process)
+        errors = [line for line in server.log.others if "Traceback" in line or '"error"' in line]
+    return found | {"errors_logged": len(errors), "errors_first": errors[:3]}
+
+
+def poison_all(
+    attacker: httpx.Client,
+    other: httpx.Client,
+    files: Sequence[tuple[str, bytes]],
+    trial: Trial,
+    server: psutil.Process,
+) -> Figures:
+    """These files at once of one tenant, while the other uploads a small file every second until they have ended."""
+    usual, others, fates = alone(other), list[Future[tuple[float, str]]](), dict[str, str]()
+    with ThreadPoolExecutor(256) as pool:
+        jobs, began = {name: upload(attacker, name, data) for name, data in files}, time.monotonic()
+        while len(fates) < len(jobs) and time.monotonic() - began < _LONGEST_S and _lives(server):
+            others.append(pool.submit(seconds_of, other, len(others), _LONGEST_S))
+            time.sleep(_UPLOAD_EVERY_S)
+            for name in jobs.keys() - fates.keys():
+                if (fate := _fate(attacker, jobs[name])) != _OPEN:
+                    fates[name] = fate
+                    trial.tick()
+        took = [o.result() for o in others]
     return {
-        "block_of_others_s": round(max(seconds for seconds, _ in took) - usual, 2),
-        "crashes": int(died),
+        "block_of_others_s": round(max(0.0, max(seconds for seconds, _ in took) - usual), 2),
+        "crashes": int(not _lives(server)),
         "others": len(took),
         "others_not_done": sum(status != "done" for _, status in took),
         "alone_s": round(usual, 2),
-        "poison": dict(Counter(fate for fate in fates.values())),
-        "not_ended": [name for name, fate in fates.items() if fate == "not ended"],
-        "errors": [line for line in server.log.others if "Traceback" in line or '"error"' in line][:5],
+        "poison": dict(Counter(fates.values())),
+        "not_ended": sorted(jobs.keys() - fates.keys()),
     }
 
 
-def _meanwhile(
-    server: ApiServer, other: httpx.Client, pool: ThreadPoolExecutor, jobs: dict[str, str], trial: Trial
-) -> list[Future[tuple[float, str]]]:
-    """Upload a small file every second until the attacker's jobs have ended."""
-    began, open_jobs, others = time.monotonic(), dict(jobs), list[Future[tuple[float, str]]]()
-    with server.client(ATTACKER) as attacker:
-        while open_jobs and time.monotonic() - began < _LONGEST_S and psutil.pid_exists(server.pid):
-            others.append(pool.submit(seconds_of, other, len(others), _LONGEST_S))
-            time.sleep(_UPLOAD_EVERY_S)
-            for name in [n for n, job in open_jobs.items() if not job or _fate(attacker, job) != "not ended"]:
-                del open_jobs[name]
-                trial.tick()
-    return others
+def _lives(server: psutil.Process) -> bool:
+    return server.is_running() and server.status() != psutil.STATUS_ZOMBIE
 
 
 def _fate(client: httpx.Client, job: str) -> str:
@@ -148,7 +162,5 @@ def _fate(client: httpx.Client, job: str) -> str:
         return "refused"
     with suppress(httpx.HTTPError, KeyError, ValueError):
         said = client.get(f"/ingest/{job}").json()["job"]
-        return said["status"] if said["ended"] else "not ended"
-    return "not ended"
-
-
+        return said["status"] if said["ended"] else _OPEN
+    return _OPEN

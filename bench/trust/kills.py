@@ -130,5 +130,3 @@ def _compared(folder: Path, parser: str, seen: Seen) -> Figures:
         "lost_first": (seen.gone + lost)[:10],
         "differing_first": other[:10],
     }
-
-

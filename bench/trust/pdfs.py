@@ -18,9 +18,7 @@ def pdf(content: bytes, *, pages: int = 1, filters: int = 1, box: Sequence[int] 
     named = " ".join(["/FlateDecode"] * filters)
     kids = " ".join(f"{5 + i} 0 R" for i in range(pages))
     edges = " ".join(map(str, box))
-    page = (
-        f"<< /Type /Page /Parent 2 0 R /MediaBox [{edges}] /Contents 4 0 R /Resources << /Font << /F 3 0 R >> >> >>"
-    )
+    page = f"<< /Type /Page /Parent 2 0 R /MediaBox [{edges}] /Contents 4 0 R /Resources << /Font << /F 3 0 R >> >> >>"
     return written(
         [
             b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -48,8 +46,7 @@ def grid(rows: int, columns: int, word: str = "tide") -> bytes:
     """A ruled table with a word in every cell: cells and glyphs to be brought together."""
     height, width = _PAGE / (rows + 2), 600 / columns
     drawn = ["0.2 w"]
-    for row in range(rows + 1):
-        drawn.append(f"6 {height * (row + 1):.2f} m 606 {height * (row + 1):.2f} l S")
+    drawn += [f"6 {height * (row + 1):.2f} m 606 {height * (row + 1):.2f} l S" for row in range(rows + 1)]
     for column in range(columns + 1):
         left = 6 + width * column
         drawn.append(f"{left:.2f} {height:.2f} m {left:.2f} {height * (rows + 1):.2f} l S")

@@ -39,7 +39,7 @@ QUESTIONS = (
     "Why do adolescents sleep late?",
 )
 FIRST_BUILT = "bisection"
-"""A retriever whose trees the first question builds and stores: asks that write, so that there is something to break."""
+"""A retriever whose trees the first question builds and stores: asks that write can be broken."""
 Node = Callable[..., Awaitable[Any]]
 
 
@@ -60,9 +60,7 @@ class Look(BaseModel):
 def look(store: Path) -> Look:
     """Of a store that nobody else has open. Raises `InvariantError` if it cannot be read."""
     line = [sys.executable, "-m", "bench.trust.pipeline", "look", str(store)]
-    done = subprocess.run(
-        line, env=environment(store), capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
+    done = subprocess.run(line, env=environment(store), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     if done.returncode:
         raise InvariantError(f"{store} cannot be read: {done.stderr[-2000:]}")
     return Look.model_validate_json(done.stdout.splitlines()[-1])

@@ -1,4 +1,4 @@
-"""Randomised requests of two tenants over every endpoint, drawn from the server's own schema, each with the other's ids.
+"""Randomised requests of two tenants over every endpoint, drawn from the server's own schema, with each other's ids.
 
 - ``leaks``: responses that hold the other's word or an id that was not asked for, successes with an id of the other's,
   and what is no longer as its owner left it.
@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +20,7 @@ import httpx
 
 from bench.serving.leaks import made_text
 from bench.serving.server import ApiServer, Home
-from bench.trust.drawn import Drawer, Drawn, Operation, operations
+from bench.trust.drawn import Drawer, Drawn, Known, Operation, operations
 from bench.trust.jobs import ended
 from bench.trust.trial import Figures, Trial
 
@@ -29,6 +29,7 @@ FILES = ("note.md", "report.md")
 SPARE = tuple(f"spare-{i}.md" for i in range(4))
 """Documents that their owner may delete."""
 QUESTIONS = ("What is kept in the harbour archive?", "Who signed the report?", "Which word is secret?")
+PRESETS = ("disco-rag", "standard-rag", "none")
 AT_ONCE = 8
 RARE = {"/ask": 0.2, "/v1/chat/completions": 0.2, "/ingest": 0.1, "/metrics": 0.3}
 """How often what takes long is asked for, against all others."""
@@ -98,30 +99,26 @@ def leaked(drawn: Drawn, reply: httpx.Response, other: Owner) -> list[str]:
     return found + ["success with its id"] * succeeded
 
 
-def known(who: Owner, other: Owner, method: str) -> Callable[[str, random.Random], Any]:
+def known(who: Owner, other: Owner, method: str) -> Known:
     """Values that mean something: ids of either tenant, the corpus that both have, questions about it."""
+    names = SPARE if method == "DELETE" else (*FILES, *SPARE)
+    mine, theirs = [who.documents[name] for name in names], [*other.documents.values()]
+    corpora = (CORPUS, CORPUS, CORPUS, f"{other.tenant}/{CORPUS}", f"../{CORPUS}", "*")
 
     def value(name: str, rng: random.Random) -> Any:
-        owner = who if rng.random() < _OWN else other
-        mine = [who.documents[n] for n in SPARE if n in who.documents] if method == "DELETE" else [*who.documents.values()]
-        match name:
-            case "doc_id":
-                ids = mine if owner is who else [*other.documents.values()]
-                return rng.choice([*ids, str(UUID(int=rng.getrandbits(128)))])
-            case "job_id":
-                return rng.choice([*owner.jobs, f"{rng.getrandbits(128):032x}"])
-            case "corpus":
-                return rng.choice((CORPUS, CORPUS, CORPUS, f"{other.tenant}/{CORPUS}", f"../{CORPUS}", "*"))
-            case "query" | "content":
-                return rng.choice(QUESTIONS)
-            case "model" | "name":
-                return rng.choice(("disco-rag", "standard-rag", "none"))
-            case "role":
-                return rng.choice(("user", "user", "system"))
-            case "files":
-                return [(f"more-{rng.randrange(5)}.md", made_text("more.md", who.word).encode())]
-            case _:
-                return None
+        is_own = rng.random() < _OWN
+        values: dict[str, Sequence[Any]] = {
+            "doc_id": [*(mine if is_own else theirs), str(UUID(int=rng.getrandbits(128)))],
+            "job_id": [*(who if is_own else other).jobs, f"{rng.getrandbits(128):032x}"],
+            "corpus": corpora,
+            "query": QUESTIONS,
+            "content": QUESTIONS,
+            "model": PRESETS,
+            "name": PRESETS,
+            "role": ("user", "user", "system"),
+            "files": [[(f"more-{rng.randrange(5)}.md", made_text("more.md", who.word).encode())]],
+        }
+        return rng.choice(values[name]) if name in values else None
 
     return value
 

@@ -34,18 +34,18 @@ _BOUNDARY = "----------------------------trust"
 class Flood(Thread):
     """One request without a key that sends all of its body but the end, and keeps the connection."""
 
-    def __init__(self, port: int, over: Event) -> None:
+    def __init__(self, port: int, over: Event, body: int) -> None:
         super().__init__(daemon=True)
-        self._port, self._over = port, over
+        self._port, self._over, self._body = port, over, body
         self.sent = 0
         self.status = "none"
 
     def run(self) -> None:
         """Send until it is answered, closed, or all but the end is sent."""
         with socket.create_connection(("127.0.0.1", self._port)) as connection, suppress(OSError):
-            connection.sendall(_head())
+            connection.sendall(_head(self._body))
             connection.settimeout(5.0)
-            while self.sent < BODY - len(_PIECE) and not self._answered(connection):
+            while self.sent < self._body - len(_PIECE) and not self._answered(connection):
                 self.sent += connection.send(_PIECE)
             self._over.wait(_LONGEST_S)
             self._answered(connection)
@@ -59,9 +59,9 @@ class Flood(Thread):
         return True
 
 
-def _head() -> bytes:
+def _head(body: int) -> bytes:
     part = f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
-    lines = ("POST /ingest HTTP/1.1", "Host: 127.0.0.1", f"Content-Length: {BODY}")
+    lines = ("POST /ingest HTTP/1.1", "Host: 127.0.0.1", f"Content-Length: {body}")
     kind = f"Content-Type: multipart/form-data; boundary={_BOUNDARY}"
     return ("\r\n".join([*lines, kind]) + "\r\n\r\n" + part).encode()
 
@@ -80,35 +80,39 @@ def _open_files(pid: int) -> Iterator[tuple[str, int]]:
 
 
 def run(trial: Trial) -> Figures:
-    """``trial.count`` such requests at once."""
+    """`flooded` with a server of its own."""
     home = Home.made(trial.folder / "home", ["someone"])
     with ApiServer(home) as server:
-        process, over = psutil.Process(server.pid), Event()
-        files, memory = temporary_bytes(server.pid, home.folder), process.memory_info().rss
-        floods = [Flood(server.port, over) for _ in range(trial.count)]
-        for flood in floods:
-            flood.start()
-        most_files, most_memory = _most(server, home.folder, floods)
-        over.set()
-        for flood in floods:
-            flood.join(_LONGEST_S)
-            trial.tick()
-    grown = max(0, most_memory - memory)
-    kept = max(0, most_files - files) + (grown if grown > NOISE else 0)
+        return flooded(server.pid, server.port, home.folder, trial)
+
+
+def flooded(pid: int, port: int, home: Path, trial: Trial, body: int = BODY) -> Figures:
+    """``trial.count`` such requests at once, of ``body`` bytes each."""
+    process, over = psutil.Process(pid), Event()
+    files, memory = temporary_bytes(pid, home), process.memory_info().rss
+    floods = [Flood(port, over, body) for _ in range(trial.count)]
+    for flood in floods:
+        flood.start()
+    most_files, most_memory = _most(process, home, floods)
+    over.set()
+    for flood in floods:
+        flood.join(_LONGEST_S)
+        trial.tick()
+    spooled, grown = max(0, most_files - files), max(0, most_memory - memory)
     return {
-        "unauthenticated_bytes_kept": kept,
-        "in_files": max(0, most_files - files),
+        "unauthenticated_bytes_kept": spooled + (grown if grown > NOISE else 0),
+        "in_files": spooled,
         "memory_grown_by": grown,
         "bytes_taken": sum(flood.sent for flood in floods),
         "replies": dict(Counter(flood.status for flood in floods)),
     }
 
 
-def _most(server: ApiServer, home: Path, floods: list[Flood]) -> tuple[int, int]:
+def _most(process: psutil.Process, home: Path, floods: list[Flood]) -> tuple[int, int]:
     """The most bytes in temporary files and in memory while the requests come in, and a moment longer."""
-    process, files, memory, last, since = psutil.Process(server.pid), 0, 0, -1, time.monotonic()
+    files, memory, last, since = 0, 0, -1, time.monotonic()
     while time.monotonic() - since < _HELD_S:
-        files = max(files, temporary_bytes(server.pid, home))
+        files = max(files, temporary_bytes(process.pid, home))
         memory = max(memory, process.memory_info().rss)
         if (sent := sum(flood.sent for flood in floods)) != last:
             last, since = sent, time.monotonic()
