@@ -171,16 +171,19 @@ def stored(folder: Path, documents: int, parser: str) -> Path:
     return store
 
 
-def run(trial: Trial, *, parser: str = "local", documents: int = DOCUMENTS) -> Figures:
-    """``trial.count`` damages."""
-    rng = random.Random(trial.seed)
-    store = stored(trial.folder, documents, parser)
-    reading = trial.folder / "reading.json"
+def run(trial: Trial) -> Figures:
+    """`damage_all` to a store of its own."""
+    store, reading = stored(trial.folder, DOCUMENTS, "local"), trial.folder / "reading.json"
     reading.write_text(look(copied(store, trial.folder / "seen")).reading.model_dump_json(), encoding="utf-8")
+    return damage_all(store, reading, trial, mends=knows("check", trial.folder))
+
+
+def damage_all(store: Path, reading: Path, trial: Trial, *, mends: bool) -> Figures:
+    """``trial.count`` damages to copies of a closed store; with ``mends`` there are the commands check and repair."""
+    rng, found = random.Random(trial.seed), list[Found]()
     intact = read(copied(store, trial.folder / "read"), reading)
     if isinstance(intact, Ended):
         raise InvariantError(f"The intact store cannot be read: {intact.err[-2000:]}")
-    mends, found = knows("check", trial.folder), list[Found]()
     for damage in damages(store, trial.count, rng):
         found.append(tried(damage, store, reading, intact, rng, mends=mends))
         trial.tick()

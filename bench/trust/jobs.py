@@ -86,7 +86,7 @@ def home_of(trial: Trial) -> Home:
 def _slow(rng: random.Random, number: int) -> tuple[str, bytes]:
     """A file to be cancelled: seconds of work, or a moment's."""
     if rng.random() < 0.5:
-        return f"slow-{number}.pdf", pdfs.grid(rng.randrange(15, 45), rng.randrange(5, 15))
+        return f"slow-{number}.pdf", pdfs.grid(rng.randrange(30, 80), rng.randrange(10, 25))
     text = b" ".join(b"The tide of hour %d rises, because the moon pulls." % i for i in range(rng.randrange(10, 150)))
     return f"slow-{number}.md", text
 

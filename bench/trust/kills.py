@@ -8,12 +8,13 @@ import random
 import signal
 import time
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
-from bench.trust.content import differing, missing
+from bench.trust.content import Content, differing, missing
 from bench.trust.pipeline import ASK, QUESTIONS, STAGES, look, start
 from bench.trust.product import write_texts
 from bench.trust.trial import Figures, Trial
@@ -89,39 +90,81 @@ class Process:
         return event, said[0] if said else ""
 
 
-def run(trial: Trial, *, parser: str = "local", documents: int = DOCUMENTS) -> Figures:
-    """``trial.count`` kills, an equal share in every stage; texts change whenever a run gets through."""
-    rng, seen, within = random.Random(trial.seed), Seen(), Counter[str]()
-    folder, store = trial.folder / "texts", trial.folder / "killed" / "store"
-    store.parent.mkdir()
-    kills = revision = 0
-    write_texts(folder, documents)
-    while _wanted(kills, within, trial.count):
-        stage = min(STAGES, key=lambda name: within[name])
-        nth = rng.randint(1, len(QUESTIONS) if stage == ASK else 3)
-        found = Process(store, folder, parser, seen).killed(stage, nth, seen.moment(stage, rng))
+@dataclass
+class Killing:
+    """A store whose pipeline is killed over and over, and what came of that.
+
+    Args:
+        folder: Holds the texts and the store.
+        parser: Who makes the trees.
+        documents: How many texts.
+    """
+
+    folder: Path
+    parser: str = "local"
+    documents: int = DOCUMENTS
+    seen: Seen = field(default_factory=Seen)
+    within: Counter[str] = field(default_factory=Counter[str])
+    kills: int = 0
+    revision: int = 0
+
+    @property
+    def texts(self) -> Path:
+        """What is ingested."""
+        return self.folder / "texts"
+
+    @property
+    def store(self) -> Path:
+        """What is killed."""
+        return self.folder / "killed" / "store"
+
+    def kill(self, stages: Sequence[str], rng: random.Random) -> bool:
+        """Kill one process in the stage that was hit least; texts change if it gets through, which is False."""
+        stage = min(stages, key=lambda name: self.within[name])
+        nth = rng.randint(1, len(QUESTIONS) if stage == ASK else min(3, self.documents))
+        process = Process(self.store, self.texts, self.parser, self.seen)
+        found = process.killed(stage, nth, self.seen.moment(stage, rng))
         if found is None:
-            revision += 1
-            write_texts(folder, documents, revision)
-            continue
-        kills += 1
-        within[stage] += stage in found
-        trial.tick()
-    return _compared(trial.folder, parser, seen) | {"kills": kills, "in_stage": dict(within), "revisions": revision}
+            self.revision += 1
+            write_texts(self.texts, self.documents, self.revision)
+            return False
+        self.kills += 1
+        self.within[stage] += stage in found
+        return True
+
+    def begin(self) -> None:
+        """Write the texts."""
+        self.store.parent.mkdir()
+        write_texts(self.texts, self.documents)
+
+    def get_through(self, store: Path, seen: Seen) -> None:
+        """Run the pipeline to its end."""
+        Process(store, self.texts, self.parser, seen).killed("", -1, 0.0)
 
 
-def _wanted(kills: int, within: Counter[str], count: int) -> bool:
+def run(trial: Trial) -> Figures:
+    """``trial.count`` kills, an equal share in every stage; then the store against one that nobody disturbed."""
+    rng, killing = random.Random(trial.seed), Killing(trial.folder)
+    killing.begin()
+    while _wanted(killing, trial.count):
+        if killing.kill(STAGES, rng):
+            trial.tick()
+    whole = trial.folder / "whole" / "store"
+    whole.parent.mkdir()
+    killing.get_through(killing.store, killing.seen)
+    killing.get_through(whole, Seen())
+    how = {"kills": killing.kills, "in_stage": dict(killing.within), "revisions": killing.revision}
+    return compared(look(killing.store).all(), look(whole).all(), killing.seen) | how
+
+
+def _wanted(killing: Killing, count: int) -> bool:
     share = count // len(STAGES)
-    return kills < count or (any(within[s] < share for s in STAGES) and kills < _PATIENCE * count)
+    few = any(killing.within[stage] < share for stage in STAGES)
+    return killing.kills < count or (few and killing.kills < _PATIENCE * count)
 
 
-def _compared(folder: Path, parser: str, seen: Seen) -> Figures:
-    """The killed store, once it got through, against one that nobody disturbed."""
-    stores = [folder / name / "store" for name in ("killed", "whole")]
-    stores[1].parent.mkdir()
-    for store in stores:
-        Process(store, folder / "texts", parser, seen if store is stores[0] else Seen()).killed("", -1, 0.0)
-    killed, whole = (look(store).all() for store in stores)
+def compared(killed: Content, whole: Content, seen: Seen) -> Figures:
+    """What the killed store has lost of the other, and what differs."""
     lost, other = missing(whole, killed), differing(whole, killed)
     return {
         "lost": len(lost) + len(seen.gone),

@@ -1,7 +1,7 @@
 """Questions to a server: streams that are left, and thousands of asks in a row.
 
 - `disconnects`: ``work_after_s``: the 95th percentile of how long the server still worked on a stream that its client
-  had left: until no request is under way, and the language model gets no further call.
+  had left: until no request is under way, and the language model neither writes nor gets a further call.
 - `soak`: ``memory_growth_pct`` and ``descriptor_growth``: medians of the last tenth of the asks against the second
   tenth's, of the server with its children.
 """
@@ -34,9 +34,11 @@ from tests.servers.scripted import Scripted, ScriptedServer
 
 TENANT = "asker"
 DOCUMENTS = 6
-CALL_S = 1.5
-"""What the scripted language model takes for a call; a question makes three."""
+CALL_S, WRITING_S = 1.5, 6.0
+"""What the scripted language model takes before it replies, and, where it streams, until the reply is whole."""
 CALLS = 3
+"""Of a question."""
+_PIECE = 8  # characters of a streamed piece
 AT_ONCE = 4
 QUESTIONS = (
     "What does the waggle dance say?",
@@ -55,8 +57,9 @@ def give_texts(client: httpx.Client, trial: Trial, documents: int = DOCUMENTS) -
 
 
 def slow(body: dict[str, Any]) -> Scripted:
-    """The usual reply, later."""
-    return replace(respond(body), delay_s=CALL_S)
+    """The usual reply, later, and streamed slowly."""
+    reply = respond(body)
+    return replace(reply, delay_s=CALL_S, pause_s=WRITING_S / (1 + len(reply.text or "") // _PIECE))
 
 
 def disconnects(trial: Trial) -> Figures:
@@ -74,14 +77,15 @@ def leave_all(client: httpx.Client, model: ScriptedServer, trial: Trial) -> Figu
     """``trial.count`` streams, half of them /ask, half chat, each left at a random moment."""
     rng, after = random.Random(trial.seed), list[float]()
     for number in range(trial.count):
-        leave(client, number % 2 == 1, rng.choice(QUESTIONS), rng.uniform(0.05, CALLS * CALL_S))
+        question = f"{rng.choice(QUESTIONS)} Say it for reader {number}."  # no reply is taken from a cache
+        leave(client, number % 2 == 1, question, rng.uniform(0.05, CALLS * CALL_S + WRITING_S))
         after.append(worked(client, model))
         trial.tick()
     return {
         "work_after_s": round(quantiles(after, n=20, method="inclusive")[-1], 2) if len(after) > 1 else after[0],
         "median_s": round(median(after), 2),
         "slowest_s": round(max(after), 2),
-        "a_whole_answer_takes_s": CALLS * CALL_S,
+        "a_whole_answer_takes_s": CALLS * CALL_S + WRITING_S,
     }
 
 
@@ -109,7 +113,7 @@ def worked(client: httpx.Client, model: ScriptedServer) -> float:
     calls = len(model.requests)
     while time.monotonic() - busy < CALL_S + 0.5 and time.monotonic() - start < PATIENCE_S:
         found = _UNDER_WAY.search(client.get("/metrics").text)
-        if (found and float(found.group(1)) > 1) or len(model.requests) > calls:
+        if (found and float(found.group(1)) > 1) or len(model.requests) > calls or model.streaming:
             busy, calls = time.monotonic(), len(model.requests)
         time.sleep(0.05)
     return busy - start

@@ -26,7 +26,8 @@ BODY = 99_000_000
 """Bytes of a body: just below what an upload may have."""
 NOISE = 32_000_000
 _PIECE = bytes(1 << 20)
-_HELD_S = 3.0
+HELD_S = 3.0
+"""Nothing more is sent for so long before the measurement ends."""
 _LONGEST_S = 60.0
 _BOUNDARY = "----------------------------trust"
 
@@ -111,7 +112,7 @@ def flooded(pid: int, port: int, home: Path, trial: Trial, body: int = BODY) -> 
 def _most(process: psutil.Process, home: Path, floods: list[Flood]) -> tuple[int, int]:
     """The most bytes in temporary files and in memory while the requests come in, and a moment longer."""
     files, memory, last, since = 0, 0, -1, time.monotonic()
-    while time.monotonic() - since < _HELD_S:
+    while time.monotonic() - since < HELD_S:
         files = max(files, temporary_bytes(process.pid, home))
         memory = max(memory, process.memory_info().rss)
         if (sent := sum(flood.sent for flood in floods)) != last:
