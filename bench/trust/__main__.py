@@ -2,7 +2,8 @@
 
 Usage: ``python -m bench.trust [NAME ...] [--as before|after] [--count N] [--out FILE]``.
 
-Every experiment is written as soon as it is done; a run that is interrupted is taken up by naming the rest.
+Every experiment is written as soon as it is done, and into the table of `docs/reliability.md`; a run that is
+interrupted is taken up by naming the rest.
 """
 
 from __future__ import annotations
@@ -19,7 +20,19 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 from rich.table import Table
 
 from bench.trust.experiments import EXPERIMENTS
-from bench.trust.results import COLUMNS, OUT, When, add, broken, machine, read, rows
+from bench.trust.results import (
+    COLUMNS,
+    OUT,
+    PAGE,
+    When,
+    add,
+    broken,
+    machine,
+    markdown,
+    read,
+    rows,
+    with_table,
+)
 from bench.trust.trial import Experiment, Figures, Trial
 
 
@@ -53,7 +66,9 @@ def main(
                 progress.console.print(f"{name} is left out: {why}")
                 continue
             figures = measured(experiment, count or experiment.count, progress, name, seed)
-            add(out, name, when, figures)
+            results = add(out, name, when, figures)
+            if out == OUT:
+                PAGE.write_text(with_table(PAGE.read_text("utf-8"), markdown(results, EXPERIMENTS)), encoding="utf-8")
             failed += [f"{name}: {figure} is {figures.get(figure)}" for figure in broken(experiment, figures)]
     show(out, chosen, console)
     if failed and when is When.AFTER:

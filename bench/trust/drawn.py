@@ -149,7 +149,7 @@ class Drawer:
         return {
             name: self.value(part, name, depth + 1)
             for name, part in schema.get("properties", {}).items()
-            if name in wanted or name == "corpus" or self._rng.random() < _OPTIONAL / (depth + 1)
+            if name in wanted or name == "corpus" or self._rng.random() < _OPTIONAL / (1 + bool(depth))
         }
 
 

@@ -28,6 +28,8 @@ ATTACKER, OTHER = "attacker", "other"
 PATIENCE_S = 30.0
 ALONE = 5
 """Files whose times are what one takes alone."""
+ROWS = (30, 80)
+"""Of the tables in the PDFs that are cancelled."""
 LATEST_S = 3.0
 """A job is cancelled within so many seconds."""
 _POLL_S = 0.05
@@ -71,11 +73,11 @@ def seconds_of(client: httpx.Client, number: int, within_s: float) -> tuple[floa
     return time.monotonic() - start, status
 
 
-def alone(client: httpx.Client, count: int = ALONE) -> float:
+def alone(client: httpx.Client) -> float:
     """Median seconds of a small file while nothing else is going on; the first ones load models."""
     for number in range(2):
         seconds_of(client, 10_000 + number, PATIENCE_S)
-    return median(seconds_of(client, 20_000 + number, PATIENCE_S)[0] for number in range(count))
+    return median(seconds_of(client, 20_000 + number, PATIENCE_S)[0] for number in range(ALONE))
 
 
 def home_of(trial: Trial) -> Home:
@@ -86,7 +88,7 @@ def home_of(trial: Trial) -> Home:
 def _slow(rng: random.Random, number: int) -> tuple[str, bytes]:
     """A file to be cancelled: seconds of work, or a moment's."""
     if rng.random() < 0.5:
-        return f"slow-{number}.pdf", pdfs.grid(rng.randrange(30, 80), rng.randrange(10, 25))
+        return f"slow-{number}.pdf", pdfs.grid(rng.randrange(*ROWS), rng.randrange(10, 25))
     text = b" ".join(b"The tide of hour %d rises, because the moon pulls." % i for i in range(rng.randrange(10, 150)))
     return f"slow-{number}.md", text
 

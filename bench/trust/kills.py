@@ -6,9 +6,10 @@ import json
 import os
 import random
 import signal
+import subprocess
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,8 +50,8 @@ class Seen:
 class Process:
     """One run of the pipeline, which may be killed in a stage."""
 
-    def __init__(self, store: Path, folder: Path, parser: str, seen: Seen) -> None:
-        self._process = start(store, folder, parser)
+    def __init__(self, started: subprocess.Popen[str], seen: Seen) -> None:
+        self._process = started
         self._seen = seen
         self._under_way: dict[tuple[str, str], float] = {}
 
@@ -98,11 +99,13 @@ class Killing:
         folder: Holds the texts and the store.
         parser: Who makes the trees.
         documents: How many texts.
+        settings: Of the processes, as for `bench.trust.product.environment`.
     """
 
     folder: Path
     parser: str = "local"
     documents: int = DOCUMENTS
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
     seen: Seen = field(default_factory=Seen)
     within: Counter[str] = field(default_factory=Counter[str])
     kills: int = 0
@@ -122,7 +125,7 @@ class Killing:
         """Kill one process in the stage that was hit least; texts change if it gets through, which is False."""
         stage = min(stages, key=lambda name: self.within[name])
         nth = rng.randint(1, len(QUESTIONS) if stage == ASK else min(3, self.documents))
-        process = Process(self.store, self.texts, self.parser, self.seen)
+        process = Process(start(self.store, self.texts, self.parser, self.settings), self.seen)
         found = process.killed(stage, nth, self.seen.moment(stage, rng))
         if found is None:
             self.revision += 1
@@ -139,7 +142,7 @@ class Killing:
 
     def get_through(self, store: Path, seen: Seen) -> None:
         """Run the pipeline to its end."""
-        Process(store, self.texts, self.parser, seen).killed("", -1, 0.0)
+        Process(start(store, self.texts, self.parser, self.settings), seen).killed("", -1, 0.0)
 
 
 def run(trial: Trial) -> Figures:

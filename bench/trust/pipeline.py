@@ -11,7 +11,7 @@ import importlib
 import json
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,11 +66,11 @@ def look(store: Path) -> Look:
     return Look.model_validate_json(done.stdout.splitlines()[-1])
 
 
-def start(store: Path, folder: Path, parser: str) -> subprocess.Popen[str]:
-    """The process that ingests and asks, in a process group of its own."""
+def start(store: Path, folder: Path, parser: str, settings: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+    """The process that ingests and asks, in a process group of its own; ``settings`` as for `environment`."""
     return subprocess.Popen(
         [sys.executable, "-m", "bench.trust.pipeline", "run", str(store), str(folder), parser],
-        env=environment(store),
+        env=environment(store, settings),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -17,7 +17,7 @@ from bench.trust import corruptions, disk_full, forged, jobs, kills, pdfs, probe
 from bench.trust.content import Content, Reading, read
 from bench.trust.disk_full import Filler, small_disk
 from bench.trust.payloads import forgeries
-from bench.trust.pipeline import FIRST_BUILT, QUESTIONS, STAGES
+from bench.trust.pipeline import STAGES
 from bench.trust.product import command, write_texts
 from bench.trust.trial import Trial, needs_root
 from discorag import DiscoRAG
@@ -63,13 +63,6 @@ class Places:
         clients = (httpx.Client(base_url=url, headers=h, timeout=PATIENCE_S) for h in headers)
         return [self.stack.enter_context(client) for client in clients]
 
-    def reading(self) -> Path:
-        """How other processes read such a store; without searches, which need vectors."""
-        reading = Reading(encoder_version=self.encoder.version, dimension=self.encoder.dimension, vectors=[], texts=[])
-        file = self.home / "reading.json"
-        file.write_text(reading.model_dump_json(), encoding="utf-8")
-        return file
-
 
 @pytest.fixture
 def places(tmp_path: Path, encoder: Encoder) -> Iterator[Places]:
@@ -77,59 +70,72 @@ def places(tmp_path: Path, encoder: Encoder) -> Iterator[Places]:
         yield Places(tmp_path, encoder, stack)
 
 
-def ingested(places: Places, texts: Path, name: str) -> Path:
-    """A closed store that nobody disturbed, with what questions build."""
-    with places.rag(name) as rag:
-        rag.ingest(texts, parser="rules")
-        for question in QUESTIONS:
-            rag.ask(question, retriever=FIRST_BUILT)
-    return places.home / name / "store"
+def reading(folder: Path, encoder_version: str, dimension: int) -> Path:
+    """How other processes read a store; without searches, which need vectors."""
+    found = Reading(encoder_version=encoder_version, dimension=dimension, vectors=[], texts=[])
+    file = folder / "reading.json"
+    file.write_text(found.model_dump_json(), encoding="utf-8")
+    return file
 
 
-def content(store: Path, reading: Path) -> Content:
-    found = read(store, reading)
+def content(store: Path, how: Path) -> Content:
+    found = read(store, how)
     assert isinstance(found, dict), found
     return found
 
 
-def killed(places: Places, stages: tuple[str, ...], count: int, documents: int) -> dict[str, object]:
-    """So many kills in these stages, then a store that got through against one that nobody disturbed."""
-    killing, rng = kills.Killing(places.home, "rules", documents), random.Random(7)
-    killing.begin()
-    while killing.kills < count:
-        killing.kill(stages, rng)
-    killing.get_through(killing.store, killing.seen)
-    reading, whole = places.reading(), ingested(places, killing.texts, "whole")
-    return kills.compared(content(killing.store, reading), content(whole, reading), killing.seen)
+def killed(folder: Path, stages: tuple[str, ...], count: int, documents: int) -> dict[str, object]:
+    """So many kills in these stages, then a store that got through against one that nobody disturbed.
+
+    A served encoder: nobody waits for torch.
+    """
+    with ScriptedServer() as server:
+        settings = {"ENCODER__BASE_URL": server.base_url, "ENCODER__MODEL": "hashed"}
+        killing, rng = kills.Killing(folder, "rules", documents, settings), random.Random(7)
+        killing.begin()
+        while killing.kills < count:
+            killing.kill(stages, rng)
+        whole = folder / "whole" / "store"
+        whole.parent.mkdir()
+        killing.get_through(killing.store, killing.seen)
+        killing.get_through(whole, kills.Seen())
+    how = reading(folder, "hashed@server/16", 16)
+    return kills.compared(content(killing.store, how), content(whole, how), killing.seen)
+
+
+def intact(places: Places, documents: int) -> tuple[Path, Path]:
+    """A closed store of example texts with their trees, and how to read it."""
+    write_texts(places.home / "texts", documents)
+    with places.rag("intact") as rag:
+        rag.ingest(places.home / "texts")
+    return places.home / "intact" / "store", reading(places.home, places.encoder.version, places.encoder.dimension)
 
 
 @pytest.mark.server
-def test_a_pipeline_killed_while_it_stores_ends_as_if_nobody_had(places: Places) -> None:
-    found = killed(places, ("upsert", "grow"), 2, documents=2)
+def test_a_pipeline_killed_while_it_stores_ends_as_if_nobody_had(tmp_path: Path) -> None:
+    found = killed(tmp_path, ("upsert", "grow"), 2, documents=2)
     assert (found["lost"], found["differing"]) == (0, 0), found
 
 
 @pytest.mark.server
 @pytest.mark.deep
-def test_a_pipeline_killed_in_every_stage_ends_as_if_nobody_had(places: Places) -> None:
-    found = killed(places, STAGES, 2 * len(STAGES), documents=4)
+def test_a_pipeline_killed_in_every_stage_ends_as_if_nobody_had(tmp_path: Path) -> None:
+    found = killed(tmp_path, STAGES, 2 * len(STAGES), documents=4)
     assert (found["lost"], found["differing"]) == (0, 0), found
 
 
 @pytest.mark.xfail(strict=False, reason="until merged: opening does not compare what is there with the manifest")
 def test_a_damaged_store_is_never_read_differently_without_a_word(places: Places) -> None:
-    write_texts(places.home / "texts", 3)
-    store = ingested(places, places.home / "texts", "intact")
-    found = corruptions.damage_all(store, places.reading(), Trial(places.home, 6), mends=False)
+    store, how = intact(places, 2)
+    found = corruptions.damage_all(store, how, Trial(places.home, 6), mends=False)
     assert found["silent"] == 0, found["silent_were"]
 
 
 @pytest.mark.deep
 @pytest.mark.xfail(strict=False, reason="until merged: there is no repair")
 def test_a_damaged_store_is_repaired(places: Places) -> None:
-    write_texts(places.home / "texts", 3)
-    store = ingested(places, places.home / "texts", "intact")
-    found = corruptions.damage_all(store, places.reading(), Trial(places.home, 12), mends=True)
+    store, how = intact(places, 3)
+    found = corruptions.damage_all(store, how, Trial(places.home, 12), mends=True)
     assert (found["silent"], found["unrepaired"]) == (0, 0), found
 
 
@@ -154,6 +160,9 @@ def test_what_a_full_disk_held_up_is_stored_when_there_is_room(tmp_path: Path) -
 @pytest.mark.xfail(strict=False, reason="until merged: a cancelled run leaves the checkpoints locked")
 def test_a_cancelled_job_holds_up_nobody(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "LATEST_S", 1.0)
+    monkeypatch.setattr(jobs, "PATIENCE_S", 15.0)
+    monkeypatch.setattr(jobs, "ROWS", (30, 45))
+    monkeypatch.setattr(jobs, "ALONE", 2)
     attacker, other = places.clients()
     found = jobs.cancel_all(attacker, other, Trial(places.home, 5))
     assert found["stuck"] == 0, found
@@ -163,7 +172,7 @@ def test_a_cancelled_job_holds_up_nobody(places: Places, monkeypatch: pytest.Mon
 def test_a_poison_file_holds_up_nobody_else(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "ALONE", 2)
     attacker, other = places.clients()
-    files = [("grid.pdf", pdfs.grid(60, 20))]
+    files = [("grid.pdf", pdfs.grid(89, 29))]
     found = jobs.poison_all(attacker, other, files, Trial(places.home, 1), psutil.Process(os.getpid()))
     assert (found["crashes"], found["others_not_done"]) == (0, 0), found
     assert found["block_of_others_s"] <= 5, found  # the benchmark says 2, of a machine that does nothing else
