@@ -88,7 +88,9 @@ def home_of(trial: Trial) -> Home:
 def _slow(rng: random.Random, number: int) -> tuple[str, bytes]:
     """A file to be cancelled: seconds of work, or a moment's."""
     if rng.random() < 0.5:
-        return f"slow-{number}.pdf", pdfs.grid(rng.randrange(*ROWS), rng.randrange(10, 25))
+        return f"slow-{number}.pdf", pdfs.grid(
+            rng.randrange(*ROWS), rng.randrange(10, 25), outside=rng.randrange(10_000)
+        )
     text = b" ".join(b"The tide of hour %d rises, because the moon pulls." % i for i in range(rng.randrange(10, 150)))
     return f"slow-{number}.md", text
 

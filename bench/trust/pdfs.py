@@ -42,8 +42,8 @@ def written(objects: Sequence[bytes]) -> bytes:
     return bytes(body) + (head + tail).encode()
 
 
-def grid(rows: int, columns: int, word: str = "tide") -> bytes:
-    """A ruled table with a word in every cell: cells and glyphs to be brought together."""
+def grid(rows: int, columns: int, outside: int = 0) -> bytes:
+    """A ruled table with a word in every cell, and so many letters below it that are in none."""
     height, width = _PAGE / (rows + 2), 600 / columns
     drawn = ["0.2 w"]
     drawn += [f"6 {height * (row + 1):.2f} m 606 {height * (row + 1):.2f} l S" for row in range(rows + 1)]
@@ -53,7 +53,8 @@ def grid(rows: int, columns: int, word: str = "tide") -> bytes:
     for row in range(rows):
         for column in range(columns):
             x, y = 7 + width * column, height * (row + 1) + 1
-            drawn.append(f"BT /F 3 Tf {x:.2f} {y:.2f} Td ({word}) Tj ET")
+            drawn.append(f"BT /F 3 Tf {x:.2f} {y:.2f} Td (tide) Tj ET")
+    drawn += [f"BT /F 0.2 Tf 7 {line * 0.15:.2f} Td ({'ab' * 1000}) Tj ET" for line in range(outside // 2000)]
     return pdf("\n".join(drawn).encode())
 
 

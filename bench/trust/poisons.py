@@ -69,7 +69,7 @@ def _span_table(rng: random.Random) -> bytes:
 
 
 KINDS: Mapping[str, Make] = {
-    "grid.pdf": lambda r: pdfs.grid(r.randrange(40, 90), r.randrange(10, 30)),
+    "grid.pdf": lambda r: pdfs.grid(r.randrange(30, 80), r.randrange(10, 40), outside=r.randrange(5_000, 30_000)),
     "glyphs.pdf": lambda r: pdfs.glyphs(r.randrange(2_000, 5_000), r),
     "rules.pdf": lambda r: pdfs.rules(r.randrange(500, 3_000), r),
     "bomb.pdf": lambda r: pdfs.bomb(r.randrange(50, 200)),
