@@ -20,6 +20,7 @@ ODD: tuple[Json, ...] = (
 _INVALID = 0.15
 _OPTIONAL = 0.3
 _DEEPEST = 4
+_MOST = 3  # one more than the optional properties of an object: each may spoil the whole
 _METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -145,12 +146,11 @@ class Drawer:
     def _object(self, schema: Json, depth: int) -> Json:
         if depth >= _DEEPEST:
             return {}
-        wanted = set(schema.get("required", ()))
-        return {
-            name: self.value(part, name, depth + 1)
-            for name, part in schema.get("properties", {}).items()
-            if name in wanted or name == "corpus" or self._rng.random() < _OPTIONAL / (1 + bool(depth))
-        }
+        parts: dict[str, Json] = schema.get("properties", {})
+        wanted = {*schema.get("required", ()), "corpus"}
+        others = [name for name in parts if name not in wanted]
+        wanted.update(self._rng.sample(others, min(len(others), self._rng.randrange(_MOST))))
+        return {name: self.value(part, name, depth + 1) for name, part in parts.items() if name in wanted}
 
 
 def _plain(value: str) -> str:
