@@ -6,7 +6,8 @@ gives, and what is there after ``disco-rag repair``.
 - ``silent``: opening and reading raised nothing, check (where there is one) found nothing, and what was read differs.
 - ``harmless``: nothing was said and nothing differs.
 - ``unrepaired``: of the damages that are not harmless, those after which repair, then check, did not both succeed and
-  give back all that was read from the intact store.
+  give back all that was read from the intact store; but for damages of `TEXTS`, which nothing could be made from
+  again: these are ``texts_lost``.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from bench.trust.trial import Figures, Trial
 from discorag.types.errors import InvariantError
 
 DOCUMENTS = 10
+TEXTS = "archive.sqlite"
+"""Beginning of the names of the files with the canonical texts."""
 FIRST = "docs/segments/*/mutable_id_tracker.mappings"
 """Halved before all others: the store opened with half of its documents, and swept the others' chunks."""
 _NAMES = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[a-z0-9]{24}|[0-9a-f]{32,64}")
@@ -212,10 +215,12 @@ def _repaired(damaged: Path, reading: Path, intact: Content) -> bool:
 def report(found: list[Found], *, mends: bool) -> Figures:
     """The figures, and each damage that was silent, ended a process or was not repaired."""
     harmful = [f for f in found if not f.harmless]
-    unrepaired = [f for f in harmful if not f.repaired]
+    lost = [f for f in harmful if not f.repaired and f.damage.file.startswith(TEXTS)]
+    unrepaired = [f for f in harmful if not f.repaired and f not in lost]
     return {
         "silent": sum(f.silent for f in found),
         "unrepaired": len(unrepaired) if mends else None,
+        "texts_lost": len(lost) if mends else None,
         "repaired": sum(bool(f.repaired) for f in harmful) if mends else None,
         "harmful": len(harmful),
         "harmless": len(found) - len(harmful),
@@ -224,5 +229,5 @@ def report(found: list[Found], *, mends: bool) -> Figures:
         "modes": dict(Counter(f.damage.mode for f in found)),
         "silent_were": [asdict(f) for f in found if f.silent],
         "crashed_were": [asdict(f) for f in found if f.crashed],
-        "unrepaired_were": [asdict(f) for f in unrepaired] if mends else [],
+        "unrepaired_were": [asdict(f) for f in unrepaired + lost] if mends else [],
     }

@@ -74,6 +74,14 @@ def test_a_damage_is_silent_if_something_else_is_read_and_nobody_says_so(
     assert (found.silent, found.harmless) == (silent, harmless)
 
 
+def test_what_is_not_repaired_counts_unless_the_texts_themselves_were_damaged() -> None:
+    files = ["docs/a", "archive.sqlite-wal", "docs/b", "docs/c"]
+    damaged = [Found(Damage(f, "flip"), 1, "", [], crashed=False, repaired=f == "docs/b") for f in files]
+    found = corruptions.report(damaged, mends=True)
+    assert (found["harmful"], found["repaired"], found["unrepaired"], found["texts_lost"]) == (4, 1, 2, 1)
+    assert corruptions.report(damaged, mends=False)["unrepaired"] is None
+
+
 def test_every_kind_of_file_is_damaged_before_a_second_of_its_kind(tmp_path: Path) -> None:
     segments = ["0e6b2a3c-1111-4222-8333-444455556666", "1e6b2a3c-1111-4222-8333-444455556666"]
     files = [f"docs/segments/{s}/{name}" for s in segments for name in ("mutable_id_tracker.mappings", "x.dat")]
