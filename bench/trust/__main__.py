@@ -8,6 +8,7 @@ interrupted is taken up by naming the rest.
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import time
@@ -19,6 +20,7 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from bench.serving.server import ROOT
 from bench.trust.experiments import EXPERIMENTS
 from bench.trust.results import (
     COLUMNS,
@@ -41,9 +43,17 @@ def measured(experiment: Experiment, count: int, progress: Progress, name: str, 
     task, start, before = progress.add_task(name, total=count), time.monotonic(), os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix=f"trust-{name}-", ignore_cleanup_errors=True) as folder:
         trial = Trial(Path(folder), count, seed, lambda: progress.advance(task))
-        figures = {"count": count} | experiment.run(trial)
+        figures = without_places({"count": count} | experiment.run(trial), folder, str(ROOT))
     seconds = {"seconds": round(time.monotonic() - start)}
     return figures | seconds | machine([before, os.getloadavg()[0]])
+
+
+def without_places(figures: Figures, *folders: str) -> Figures:
+    """The same without the names of these folders, which say nothing of the product."""
+    said = json.dumps(figures)
+    for folder in folders:
+        said = said.replace(f"{folder}/", "")
+    return json.loads(said)
 
 
 def main(

@@ -149,7 +149,7 @@ class Drawer:
         parts: dict[str, Json] = schema.get("properties", {})
         wanted = {*schema.get("required", ()), "corpus"}
         others = [name for name in parts if name not in wanted]
-        wanted.update(self._rng.sample(others, min(len(others), self._rng.randrange(_MOST))))
+        wanted.update(self._rng.sample(others, min(len(others), self._rng.randrange(_MOST) + bool(depth))))
         return {name: self.value(part, name, depth + 1) for name, part in parts.items() if name in wanted}
 
 

@@ -31,7 +31,7 @@ SPARE = tuple(f"spare-{i}.md" for i in range(4))
 QUESTIONS = ("What is kept in the harbour archive?", "Who signed the report?", "Which word is secret?")
 PRESETS = ("disco-rag", "standard-rag", "none")
 AT_ONCE = 8
-RARE = {"/ask": 0.5, "/v1/chat/completions": 0.2, "/ingest": 0.1, "/metrics": 0.3}
+RARE = {"/v1/chat/completions": 0.2, "/ingest": 0.1, "/metrics": 0.3}
 """How often what takes long is asked for, against all others."""
 _OWN = 0.4
 _PATIENCE_S = 120.0

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bench.trust import corruptions, streams
+from bench.trust.__main__ import without_places
 from bench.trust.content import differing, missing
 from bench.trust.corruptions import Damage, Found, damages, kind_of
 from bench.trust.drawn import Drawer, operations
@@ -49,6 +50,14 @@ def test_a_table_takes_the_place_of_the_old_one() -> None:
     page = f"before\n\n{BEGIN}\n\n| old |\n\n{END}\n\nafter\n"
     assert with_table(page, "| new |") == page.replace("old", "new")
     assert table_of(with_table(page, "| new |")) == "| new |"
+
+
+def test_figures_name_no_folder_of_the_machine_that_measured() -> None:
+    figures = {"lost": 0, "first": ["chunk /tmp/trust-x/texts/a.md 0", {"at": "/home/me/repo/discorag/a.py"}]}
+    assert without_places(figures, "/tmp/trust-x", "/home/me/repo") == {
+        "lost": 0,
+        "first": ["chunk texts/a.md 0", {"at": "discorag/a.py"}],
+    }
 
 
 def test_a_figure_above_its_limit_or_missing_breaks_the_promise() -> None:
