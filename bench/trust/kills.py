@@ -69,10 +69,11 @@ class Process:
                 with suppress(ProcessLookupError):
                     os.killpg(self._process.pid, signal.SIGKILL)
                 break
-        rest, said = self._process.communicate()
-        for line in rest.splitlines():
+        for line in self._process.stdout:  # what `communicate` would leave in the buffer is read too
             self._take(line)
-        if self._process.returncode not in (0, -signal.SIGKILL):
+        assert self._process.stderr is not None
+        said = self._process.stderr.read()
+        if self._process.wait() not in (0, -signal.SIGKILL):
             raise InvariantError(f"The pipeline failed by itself: {said[-2000:]}")
         return None if self._process.returncode == 0 else {name for name, _ in self._under_way}
 
