@@ -18,10 +18,10 @@ export DISCO_RAG_DATA
 RUNS := .disco-rag/eval/runs
 DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 
-MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md $(wildcard docs/*.md) $(wildcard bench/README.md bench/*/README.md) \
+MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve test lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-prefix test-vllm accurate embedded-llm clean help
+.PHONY: demo serve test lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-pipeline bench-parser bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-trust bench-prefix test-vllm accurate embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -153,6 +153,9 @@ bench-query: .venv/dev.stamp ## Evidence by retrieval trees among up to 500,000 
 
 bench-serve: .venv/dev.stamp ## The API under load and under faults: half an hour
 	$(BIN)/python -m bench.serve
+
+bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken on purpose: about an hour (disk_full: as root)
+	$(BIN)/python -m bench.trust
 
 bench-prefix: .venv/dev.stamp .venv-vllm/model.stamp ## What vLLM's prefix cache saves, by its own count
 	$(BIN)/python -m bench.prefix

@@ -49,6 +49,7 @@ class Scripted:
         refusal: The model's refusal.
         break_after: Streamed only: drop the connection after so many pieces of 8 characters.
         raw: Sent as the whole body as it is, for servers that speak something else.
+        pause_s: Streamed only: wait after every piece.
     """
 
     text: str | None = ""
@@ -60,6 +61,7 @@ class Scripted:
     refusal: str | None = None
     break_after: int | None = None
     raw: str | None = None
+    pause_s: float = 0.0
 
 
 Script = Callable[[Body], Scripted | str]
@@ -85,6 +87,7 @@ class ScriptedServer:
         embedding_requests: Bodies of all embedding requests.
         authorizations: ``Authorization`` header of every request of either kind.
         peak: Most chat requests that were under way at once.
+        streaming: Streams that are being sent; one whose client has gone is not.
     """
 
     def __init__(
@@ -99,6 +102,7 @@ class ScriptedServer:
         self.embedding_requests: list[Body] = []
         self.authorizations: list[str] = []
         self.peak = 0
+        self.streaming = 0
         self._under_way = 0
         self._prompts: list[str] = []
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -167,11 +171,21 @@ class ScriptedServer:
         usage = reply.usage or self._count(body, reply)
         if body.get("stream"):
             counts = usage if body.get("stream_options") == {"include_usage": True} else None
-            return StreamingResponse(_events(reply, counts), headers=reply.headers, media_type="text/event-stream")
+            return StreamingResponse(
+                self._streamed(reply, counts), headers=reply.headers, media_type="text/event-stream"
+            )
         # As under beam search the choices after the first are worse: cut off.
         others = [_choice(i, "a worse candidate", "length") for i in range(1, body.get("n") or 1)]
         choices = [_choice(0, reply.text, reply.finish_reason, reply.refusal), *others]
         return JSONResponse(_object("chat.completion", choices) | {"usage": usage}, headers=reply.headers)
+
+    async def _streamed(self, reply: Scripted, usage: dict[str, Any] | None) -> AsyncIterator[str]:
+        self.streaming += 1
+        try:
+            async for event in _events(reply, usage):
+                yield event
+        finally:
+            self.streaming -= 1
 
     def _count(self, body: Body, reply: Scripted) -> dict[str, Any]:
         prompt = "".join(f"{m['role']}: {m['content']}\n" for m in body["messages"])
@@ -217,7 +231,7 @@ async def _events(reply: Scripted, usage: dict[str, Any] | None) -> AsyncIterato
         if i == reply.break_after:
             raise ConnectionAbortedError
         yield event({"content": text[start : start + 8]})
-        await asyncio.sleep(0)
+        await asyncio.sleep(reply.pause_s)
     yield event({}, reply.finish_reason)
     if usage:
         yield f"data: {json.dumps(_object('chat.completion.chunk', []) | {'usage': usage})}\n\n"

@@ -1,0 +1,70 @@
+"""The experiments by name: what is done, how often, and what may come of it."""
+
+from __future__ import annotations
+
+from bench.trust import corruptions, disk_full, forged, jobs, kills, probes, streams, unauthenticated
+from bench.trust.trial import Experiment, needs_root
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "kills": Experiment(
+        what="SIGKILLs through whole-pipeline ingest and asks, at least five in every stage",
+        count=40,
+        limits={"lost": 0, "differing": 0},
+        run=kills.run,
+    ),
+    "corruptions": Experiment(
+        what="damages of every kind of file of a store: halved, deleted, flipped, zeroed, lengthened",
+        count=60,
+        limits={"silent": 0, "unrepaired": 0, "crashed": 0},
+        run=corruptions.run,
+    ),
+    "disk_full": Experiment(
+        what="disks of 30 to 300 MB that fill up during ingest and ask, then have room again",
+        count=20,
+        limits={"crashes": 0, "lost": 0},
+        run=disk_full.run,
+        unavailable=needs_root,
+    ),
+    "cancel": Experiment(
+        what="jobs cancelled at random moments, each followed by a file of another tenant",
+        count=50,
+        limits={"stuck": 0},
+        run=jobs.cancelled,
+    ),
+    "poison": Experiment(
+        what="files below 50 kB made to be too much, while another tenant uploads a small one a second",
+        count=100,
+        limits={"block_of_others_s": 2, "others_not_done": 0, "crashes": 0},
+        run=jobs.poisoned,
+    ),
+    "unauthenticated_bytes_kept": Experiment(
+        what="requests without a key, each with a body of 99 MB",
+        count=12,
+        limits={"unauthenticated_bytes_kept": 0},
+        run=unauthenticated.run,
+    ),
+    "requests": Experiment(
+        what="randomised requests of two tenants over every endpoint of the schema, each with the other's ids",
+        count=20_000,
+        limits={"leaks": 0, "server_errors": 0},
+        run=probes.run,
+    ),
+    "forged": Experiment(
+        what="hostile documents and replies, asked for in chat and rendered as Markdown",
+        count=60,
+        limits={"shown": 0},
+        run=forged.run,
+    ),
+    "disconnects": Experiment(
+        what="streams of /ask and chat left at random moments",
+        count=50,
+        limits={"work_after_s": 2},
+        run=streams.disconnects,
+    ),
+    "soak": Experiment(
+        what="asks in a row, four at a time",
+        count=5_000,
+        limits={"memory_growth_pct": 5, "descriptor_growth": 5},
+        run=streams.soak,
+    ),
+}

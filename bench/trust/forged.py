@@ -1,0 +1,115 @@
+"""Hostile documents and replies, and what of them works in what chat shows.
+
+A chat's message is rendered as a client would: CommonMark with tables, strikethrough, raw HTML and bare links. Then
+everything that is not text, a paragraph or one of our two lists came from a source; and every mark that looks like a
+citation, beyond those that the answer's evidence has, is forged.
+
+- ``shown``: cases in which something of that kind is there.
+- ``reached``: cases whose hostile sentence is in the message at all, so that there was something to keep out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from bench.replies import respond, turn_of
+from bench.serving.promises import promised, settle
+from bench.serving.server import ApiServer, Home
+from bench.trust.jobs import PATIENCE_S
+from bench.trust.payloads import Forgery, forgeries
+from bench.trust.trial import Figures, Trial
+from tests.servers.scripted import Scripted, ScriptedServer
+
+TENANT = "reader"
+OURS = frozenset(
+    {"paragraph_open", "paragraph_close", "ordered_list_open", "ordered_list_close", "bullet_list_open",
+     "bullet_list_close", "list_item_open", "list_item_close", "inline", "text", "softbreak", "hardbreak",
+     "text_special"}
+)  # fmt: skip
+"""Tokens of what we write ourselves: sentences, the list of sources, the list of disagreements."""
+_CITATION = re.compile(r"[\[［【〔⁅][\s^\u2060\u200b]*(?:source )?\d[\d\s,\-–\u2060\u200b]*[\]］】〕⁆]")
+_READER = MarkdownIt("commonmark", {"html": True, "linkify": True}).enable(["linkify", "table", "strikethrough"])
+
+
+def tokens(markdown: str) -> Iterator[Token]:
+    """All of a message, those inside of others too."""
+    for token in _READER.parse(markdown):
+        yield token
+        yield from token.children or ()
+
+
+def foreign(markdown: str) -> list[str]:
+    """Types of what is no text of ours."""
+    return sorted({t.type for t in tokens(markdown) if t.type not in OURS})
+
+
+def marks(markdown: str) -> int:
+    """How many citations a reader sees; one whose number is a digit of any script counts."""
+    return sum(len(_CITATION.findall(t.content)) for t in _READER.parse(_text(markdown)) if t.type == "inline")
+
+
+def _text(markdown: str) -> str:
+    """What is seen: escapes and entities resolved, as text of one paragraph."""
+    seen = " ".join(t.content for t in tokens(markdown) if t.type in ("text", "text_special", "code_inline"))
+    return seen.replace("\\", "").replace("\n", " ")
+
+
+def expected(sentences: list[dict[str, Any]]) -> int:
+    """How many citations the answer's evidence makes."""
+    return sum(len({str(e) for e in s["evidence"]}) for s in sentences)
+
+
+def shown(message: str, sentences: list[dict[str, Any]]) -> list[str]:
+    """What of a source works in a message."""
+    more = marks(message) - expected(sentences)
+    return foreign(message) + [f"{more} citations too many"] * (more > 0)
+
+
+def said(forged: dict[str, Forgery]) -> Any:
+    """A language model that says the hostile sentence of the question it is asked, and cites the first passage."""
+
+    def reply(body: dict[str, Any]) -> Scripted | str:
+        last = body["messages"][-1]["content"]
+        texts = "\n".join(m["content"] for m in body["messages"])
+        found = next((f for f in forged.values() if f.question in texts), None)
+        if found is None or not turn_of(last).startswith("answer"):
+            return respond(body)
+        return f"{found.sentence} [1]"
+
+    return reply
+
+
+def run(trial: Trial) -> Figures:
+    """``trial.count`` cases, each in a corpus of its own; half of them with a language model that is hostile."""
+    cases = forgeries(trial.count, trial.seed)
+    home = Home.made(trial.folder / "home", [TENANT])
+    with ScriptedServer(said({f.marker: f for f in cases})) as model:
+        settings = {"LLM__BASE_URL": model.base_url, "LLM__MODEL": "scripted", "LLM__CACHE": ""}
+        with ApiServer(home, settings) as server, server.client(TENANT) as client:
+            return judged(client, cases, trial)
+
+
+def judged(client: httpx.Client, cases: list[Forgery], trial: Trial) -> Figures:
+    """Ask about every case and look at what is shown."""
+    jobs = [promised(client, f"case-{f.number}", {"case.md": f.document}) for f in cases]
+    settle(client, jobs, seconds=10 * PATIENCE_S)
+    found, reached = dict[str, list[str]](), 0
+    for case in cases:
+        body = {
+            "model": "disco-rag" if case.reply else "disco-rag-local",
+            "corpus": f"case-{case.number}",
+            "messages": [{"role": "user", "content": case.question}],
+        }
+        reply = client.post("/v1/chat/completions", json=body).raise_for_status().json()
+        message, sentences = reply["choices"][0]["message"]["content"], reply["disco_rag"]["answer"]["sentences"]
+        reached += case.marker.split()[0] in message and "safe" in message
+        if works := shown(message, sentences):
+            found[f"{'reply' if case.reply else 'document'}: {case.payload}"] = works
+        trial.tick()
+    return {"shown": len(found), "reached": reached, "shown_were": found}

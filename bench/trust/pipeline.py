@@ -1,0 +1,133 @@
+"""A process that runs the whole pipeline and says which stage it is in, so that it can be killed there.
+
+``python -m bench.trust.pipeline run STORE FOLDER PARSER`` ingests the folder and asks `QUESTIONS`; every stage says
+``enter`` and ``leave`` on stdout. ``... look STORE`` says what the store holds and answers, as a `Look`.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict
+
+from bench.trust.content import Content, Reading, content
+from bench.trust.product import PATIENCE_S, environment
+from discorag.types.errors import InvariantError
+
+if TYPE_CHECKING:
+    from discorag import DiscoRAG
+
+NODES = {
+    "load": "load", "structure": "structure", "segment": "segment", "parse": "parse_document", "embed": "embed",
+    "upsert": "upsert", "grow": "grow",
+}  # fmt: skip
+"""Stage of the ingest -> module and function of its node."""
+ASK = "ask"
+STAGES = (*NODES, ASK)
+QUESTIONS = (
+    "What does the waggle dance say?",
+    "How does a colony survive the winter?",
+    "What is a neap tide?",
+    "Does vitamin D prevent flu?",
+    "Why do adolescents sleep late?",
+)
+FIRST_BUILT = "bisection"
+"""A retriever whose trees the first question builds and stores: asks that write can be broken."""
+Node = Callable[..., Awaitable[Any]]
+
+
+class Look(BaseModel):
+    """What a store holds, what it answers, and how to open it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    content: Content
+    answers: list[str]
+    reading: Reading
+
+    def all(self) -> Content:
+        """The content with the answers."""
+        return self.content | {f"answer {i}": text for i, text in enumerate(self.answers)}
+
+
+def look(store: Path) -> Look:
+    """Of a store that nobody else has open. Raises `InvariantError` if it cannot be read."""
+    line = [sys.executable, "-m", "bench.trust.pipeline", "look", str(store)]
+    done = subprocess.run(line, env=environment(store), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    if done.returncode:
+        raise InvariantError(f"{store} cannot be read: {done.stderr[-2000:]}")
+    return Look.model_validate_json(done.stdout.splitlines()[-1])
+
+
+def start(store: Path, folder: Path, parser: str, settings: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+    """The process that ingests and asks, in a process group of its own; ``settings`` as for `environment`."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "bench.trust.pipeline", "run", str(store), str(folder), parser],
+        env=environment(store, settings),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def watched(name: str, node: Node) -> Node:
+    """The node of this stage, which says when it is entered and left."""
+
+    @functools.wraps(node)
+    async def watching(state: Any, runtime: Any) -> Any:
+        _say("enter", name, state["uri"])
+        update = await node(state, runtime)
+        _say("leave", name, state["uri"])
+        return update
+
+    return watching
+
+
+def _run(rag: DiscoRAG, folder: Path, parser: str) -> None:
+    _say("there", json.dumps([m.uri for m in rag.documents()]))
+    failed = [o.note for o in rag.ingest(folder, parser=parser).outcomes if o.status == "failed"]
+    if failed:
+        raise InvariantError(f"Not every document was stored: {failed}.")
+    for question in QUESTIONS:
+        _say("enter", ASK, question)
+        rag.ask(question, retriever=FIRST_BUILT)
+        _say("leave", ASK, question)
+
+
+def _look(rag: DiscoRAG) -> Look:
+    encoder, store = rag.resources.encoder, rag.resources.store
+    vectors = [rag.run(functools.partial(encoder.encode_query, q)).tolist() for q in QUESTIONS]
+    reading = Reading(
+        encoder_version=encoder.version, dimension=encoder.dimension, vectors=vectors, texts=list(QUESTIONS)
+    )
+    found = content(store, rag.scope(), reading.queries())
+    return Look(content=found, answers=[rag.ask(q).answer.text for q in QUESTIONS], reading=reading)
+
+
+def _say(*words: str) -> None:
+    print(*words, sep="\t", flush=True)  # noqa: T201
+
+
+def _main(job: str, *arguments: str) -> None:
+    for stage, name in NODES.items():
+        module = importlib.import_module(f"nodes.ingest.{name}")
+        setattr(module, name, watched(stage, getattr(module, name)))
+    from discorag import DiscoRAG  # makes the graph of the nodes as they are now
+
+    with DiscoRAG() as rag:
+        if job == "run":
+            _run(rag, Path(arguments[0]), arguments[1])
+        else:
+            _say(_look(rag).model_dump_json())
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], *sys.argv[3:])

@@ -1,0 +1,71 @@
+"""The product as its users run it, in processes of its own over a store of the experiment's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.serving.corpus import texts
+from bench.serving.server import ROOT
+
+PATIENCE_S = 300.0
+_PROGRAM = (sys.executable, "-c", "from graphs.cli import main; main()")
+_QUIET = {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OMP_WAIT_POLICY": "passive"}
+_CRASHES = frozenset({132, 133, 134, 135, 136, 139})
+"""What a shell says of a process that a signal ended; 135 is SIGBUS."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A command that ended: its exit code (minus the signal that ended it) and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def crashed(self) -> bool:
+        """Whether it ended by a signal or with a traceback, and not by an error that it reports."""
+        return self.code < 0 or self.code in _CRASHES or "Traceback (most recent call last)" in self.err
+
+
+def environment(store: Path, settings: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Of a process over this store: nothing of the user's own settings; ``settings`` come without their prefix."""
+    own = {"STORE__PATH": str(store), "SECRETS": str(store.parent / "secrets")} | dict(settings or {})
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("DISCO_RAG_")}
+    return kept | {f"DISCO_RAG_{k}": v for k, v in own.items()} | _QUIET
+
+
+def command(store: Path, *arguments: str) -> Ended:
+    """Run ``disco-rag`` with these arguments over the store."""
+    done = subprocess.run(
+        [*_PROGRAM, *arguments],
+        cwd=store.parent,
+        env=environment(store),
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def knows(name: str, folder: Path) -> bool:
+    """Whether the command line has a command of this name."""
+    return command(folder / "none", name, "--help").code == 0
+
+
+def write_texts(folder: Path, count: int, revision: int = 0) -> list[Path]:
+    """So many of the repository's example texts as files; the second third changes with every revision."""
+    found = [(f"{c}-{name}", text) for c, files in texts().items() if c != "zh" for name, text in files.items()]
+    short = sorted((f for f in found if len(f[1]) < 5000), key=lambda f: f[0])[:count]
+    folder.mkdir(parents=True, exist_ok=True)
+    for at, (name, text) in enumerate(short):
+        changed = f"{text.rstrip()}\n\nRevision {revision} of {name} is this one.\n" if revision and at % 3 else text
+        (folder / name).write_text(changed, encoding="utf-8")
+    return [folder / name for name, _ in short]

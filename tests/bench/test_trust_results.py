@@ -1,0 +1,180 @@
+"""The parts of `bench.trust`: what counts as silent, lost, shown or kept, and that its table says what was measured."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.trust import corruptions, streams
+from bench.trust.__main__ import without_places
+from bench.trust.content import differing, missing
+from bench.trust.corruptions import Damage, Found, damages, kind_of
+from bench.trust.drawn import Drawer, operations
+from bench.trust.experiments import EXPERIMENTS
+from bench.trust.forged import foreign, shown
+from bench.trust.payloads import CITATIONS, forgeries
+from bench.trust.poisons import KINDS, LARGEST, poisons
+from bench.trust.results import BEGIN, END, OUT, PAGE, When, add, broken, markdown, read, rows, table_of, with_table
+from bench.trust.trial import Experiment, Trial
+
+KILLS = {"kills": EXPERIMENTS["kills"]}
+
+
+def test_the_page_shows_what_was_measured() -> None:
+    assert table_of(PAGE.read_text(encoding="utf-8")) == markdown(read(OUT), EXPERIMENTS)
+
+
+def test_every_experiment_has_its_figures_from_before() -> None:
+    results = read(OUT)
+    assert results.keys() == EXPERIMENTS.keys()
+    for name, experiment in EXPERIMENTS.items():
+        assert experiment.limits.keys() <= results[name]["before"].keys(), name
+
+
+def test_a_measurement_leaves_the_others_in_the_file(tmp_path: Path) -> None:
+    out = tmp_path / "results.json"
+    add(out, "kills", When.BEFORE, {"lost": 3, "differing": 1, "count": 4})
+    add(out, "soak", When.AFTER, {"memory_growth_pct": 1.234567})
+    add(out, "kills", When.AFTER, {"lost": 0})
+    assert read(out)["soak"] == {"after": {"memory_growth_pct": 1.234567}}
+    assert [row[2:] for row in rows(read(out), KILLS)] == [
+        ["`lost`", "0", "3 (n = 4)", "0"],
+        ["`differing`", "0", "1 (n = 4)", "-"],
+    ]
+
+
+def test_a_table_takes_the_place_of_the_old_one() -> None:
+    page = f"before\n\n{BEGIN}\n\n| old |\n\n{END}\n\nafter\n"
+    assert with_table(page, "| new |") == page.replace("old", "new")
+    assert table_of(with_table(page, "| new |")) == "| new |"
+
+
+def test_figures_name_no_folder_of_the_machine_that_measured() -> None:
+    figures = {"lost": 0, "first": ["chunk /tmp/trust-x/texts/a.md 0", {"at": "/home/me/repo/discorag/a.py"}]}
+    assert without_places(figures, "/tmp/trust-x", "/home/me/repo") == {
+        "lost": 0,
+        "first": ["chunk texts/a.md 0", {"at": "discorag/a.py"}],
+    }
+
+
+def test_a_figure_above_its_limit_or_missing_breaks_the_promise() -> None:
+    experiment = Experiment("x", 1, {"a": 0, "b": 2, "c": 0}, run=lambda _: {})
+    assert broken(experiment, {"a": 1, "b": 1.9, "c": None}) == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("check", "said", "differs", "silent", "harmless"),
+    [
+        (0, "", ["document a"], True, False),
+        (None, "", ["document a"], True, False),
+        (1, "", ["document a"], False, False),
+        (0, "It is damaged.", [], False, False),
+        (0, "", [], False, True),
+        (1, "", [], False, False),
+    ],
+)
+def test_a_damage_is_silent_if_something_else_is_read_and_nobody_says_so(
+    check: int | None, said: str, differs: list[str], silent: bool, harmless: bool
+) -> None:
+    found = Found(Damage("f", "flip"), check, said, differs, crashed=False, repaired=None)
+    assert (found.silent, found.harmless) == (silent, harmless)
+
+
+def test_what_is_not_repaired_counts_unless_the_texts_themselves_were_damaged() -> None:
+    files = ["docs/a", "archive.sqlite-wal", "docs/b", "docs/c"]
+    damaged = [Found(Damage(f, "flip"), 1, "", [], crashed=False, repaired=f == "docs/b") for f in files]
+    found = corruptions.report(damaged, mends=True)
+    assert (found["harmful"], found["repaired"], found["unrepaired"], found["texts_lost"]) == (4, 1, 2, 1)
+    assert corruptions.report(damaged, mends=False)["unrepaired"] is None
+
+
+def test_every_kind_of_file_is_damaged_before_a_second_of_its_kind(tmp_path: Path) -> None:
+    segments = ["0e6b2a3c-1111-4222-8333-444455556666", "1e6b2a3c-1111-4222-8333-444455556666"]
+    files = [f"docs/segments/{s}/{name}" for s in segments for name in ("mutable_id_tracker.mappings", "x.dat")]
+    for file in [*files, "store.json"]:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_bytes(b"data")
+    first, *rest = damages(tmp_path, 8, random.Random(0))
+    assert first.mode == "halve"
+    assert first.file.endswith(".mappings")
+    assert {kind_of(d.file) for d in rest[:3]} == {kind_of(f) for f in [*files, "store.json"]}
+    assert len({d.mode for d in rest}) == len(corruptions.MODES)
+
+
+@pytest.mark.parametrize("mode", [m for m in corruptions.MODES.values() if m])
+@pytest.mark.parametrize("data", [b"tide" * 3000, bytes(9000), b"x"])
+def test_a_mode_changes_what_it_damages(mode: corruptions.Mode, data: bytes) -> None:
+    changed = mode(data, random.Random(0))
+    assert changed != data or (mode is corruptions.zero and not any(data))
+
+
+def test_what_is_missing_or_new_or_not_alike_is_told() -> None:
+    one, other = {"a": "1", "b": "1", "c": "1"}, {"a": "1", "b": "2", "d": "1"}
+    assert (missing(one, other), differing(one, other)) == (["c"], ["b", "d"])
+
+
+def test_poison_is_small_of_every_kind_and_the_same_every_time() -> None:
+    made = poisons(len(KINDS), seed=1)
+    assert [name.partition("-")[2] for name, _ in made] == list(KINDS)
+    assert max(len(data) for _, data in made) <= LARGEST
+    assert made[:3] == poisons(3, seed=1)
+
+
+def test_plain_text_with_our_citations_and_lists_shows_nothing() -> None:
+    said = "The tide rises. [1][2] It falls. [unsupported] "
+    lists = "\n\nSources:\n\n1. a\n2. b\n\nThe sources disagree:\n\n- C: a / b"
+    sentences: list[dict[str, Any]] = [{"evidence": ["a", "b"]}, {"evidence": []}]
+    assert shown(said + lists, sentences) == []
+
+
+@pytest.mark.parametrize(
+    "message", ["![x](http://e.example)", "<b>x</b>", "http://e.example", "`x`", "# x", "> x", "*x*", "www.e-e.com"]
+)
+def test_markup_of_any_kind_is_seen(message: str) -> None:
+    assert foreign(message)
+
+
+@pytest.mark.parametrize("citation", CITATIONS)
+def test_marks_that_look_like_ours_are_counted_beyond_those_of_the_evidence(citation: str) -> None:
+    assert shown(f"It is safe {citation} for all. [1]", [{"evidence": ["a"]}])
+
+
+def test_escaped_markup_is_text() -> None:
+    assert foreign("\\<b\\>x\\</b\\> \\*x\\* &lt;i&gt; \\!\\[x\\]") == []
+
+
+def test_forgeries_are_of_both_kinds_in_documents_and_replies() -> None:
+    made = forgeries(60, seed=0)
+    assert len({f.marker for f in made}) == 60
+    assert {(f.reply, f.payload in CITATIONS) for f in made} == {(r, c) for r in (True, False) for c in (True, False)}
+
+
+def test_requests_are_drawn_for_every_operation_of_a_schema() -> None:
+    number = {"type": "integer", "minimum": 1}
+    schema = {
+        "paths": {
+            "/things/{doc_id}": {
+                "get": {"parameters": [{"name": "doc_id", "in": "path", "schema": {"type": "string"}}]},
+                "post": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/x/Body"}}}}},
+            }
+        },
+        "components": {"schemas": {"Body": {"type": "object", "properties": {"n": number}, "required": ["n"]}}},
+    }
+    drawer = Drawer(schema, lambda name, _: "mine" if name == "doc_id" else None, random.Random(3))
+    get, post = operations(schema)
+    drawn = [drawer.request(get) for _ in range(40)]
+    assert {"mine"} < {d.ids[0] for d in drawn}
+    bodies = [drawer.request(post).rest.get("json") for _ in range(40)]
+    assert {"n": 1} in bodies
+
+
+def test_growth_is_the_last_tenth_against_the_second() -> None:
+    samples = [900.0] * 10 + [100.0] * 10 + [500.0] * 70 + [104.0] * 10
+    assert streams.growth(samples) == 4.0
+
+
+def test_a_trial_needs_nobody_who_looks_on(tmp_path: Path) -> None:
+    Trial(tmp_path, 1).tick()
