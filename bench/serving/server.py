@@ -50,6 +50,8 @@ class Home:
             "API__UPLOADS": str(self.folder / "uploads"),
             "API__KEYS": str(self.folder / "keys.toml"),
             "API__REQUESTS_PER_MINUTE": "1000000",
+            "API__QUOTA__QUESTIONS_PER_MINUTE": "1000000",
+            "API__QUOTA__JOBS": "1000000",
         }
         kept = {k: v for k, v in os.environ.items() if not k.startswith("DISCO_RAG_")}
         ours = {f"DISCO_RAG_{k}": v for k, v in (own | dict(settings)).items()}

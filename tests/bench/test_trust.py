@@ -124,7 +124,6 @@ def test_a_pipeline_killed_in_every_stage_ends_as_if_nobody_had(tmp_path: Path) 
     assert (found["lost"], found["differing"]) == (0, 0), found
 
 
-@pytest.mark.xfail(strict=False, reason="until merged: opening does not compare what is there with the manifest")
 def test_a_damaged_store_is_never_read_differently_without_a_word(places: Places) -> None:
     store, how = intact(places, 2)
     found = corruptions.damage_all(store, how, Trial(places.home, 6), mends=False)
@@ -132,7 +131,6 @@ def test_a_damaged_store_is_never_read_differently_without_a_word(places: Places
 
 
 @pytest.mark.deep
-@pytest.mark.xfail(strict=False, reason="until merged: there is no repair")
 def test_a_damaged_store_is_repaired(places: Places) -> None:
     store, how = intact(places, 3)
     found = corruptions.damage_all(store, how, Trial(places.home, 12), mends=True)
@@ -140,7 +138,6 @@ def test_a_damaged_store_is_repaired(places: Places) -> None:
 
 
 @pytest.mark.skipif(bool(needs_root()), reason="only root can mount a small disk")
-@pytest.mark.xfail(strict=False, reason="until merged: Edge's files are written through maps on a full disk: SIGBUS")
 def test_a_full_disk_is_an_error_and_no_crash(tmp_path: Path) -> None:
     write_texts(tmp_path / "texts", 1)
     with small_disk(tmp_path / "disk", 20) as disk, Filler(disk, random.Random(1)):
@@ -151,13 +148,11 @@ def test_a_full_disk_is_an_error_and_no_crash(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(bool(needs_root()), reason="only root can mount a small disk")
 @pytest.mark.deep
-@pytest.mark.xfail(strict=False, reason="until merged: Edge's files are written through maps on a full disk: SIGBUS")
 def test_what_a_full_disk_held_up_is_stored_when_there_is_room(tmp_path: Path) -> None:
     found = disk_full.run(Trial(tmp_path, 2), documents=4)
     assert (found["crashes"], found["lost"]) == (0, 0), found
 
 
-@pytest.mark.xfail(strict=False, reason="until merged: a cancelled run leaves the checkpoints locked")
 def test_a_cancelled_job_holds_up_nobody(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "LATEST_S", 1.0)
     monkeypatch.setattr(jobs, "PATIENCE_S", 15.0)
@@ -168,7 +163,6 @@ def test_a_cancelled_job_holds_up_nobody(places: Places, monkeypatch: pytest.Mon
     assert found["stuck"] == 0, found
 
 
-@pytest.mark.xfail(strict=False, reason="until merged: one worker reads all tenants' files in turn")
 def test_a_poison_file_holds_up_nobody_else(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "ALONE", 2)
     attacker, other = places.clients()
@@ -178,7 +172,6 @@ def test_a_poison_file_holds_up_nobody_else(places: Places, monkeypatch: pytest.
     assert found["block_of_others_s"] <= 5, found  # the benchmark says 2, of a machine that does nothing else
 
 
-@pytest.mark.xfail(strict=False, reason="until merged: a body is read before its key is")
 def test_nothing_is_kept_of_a_body_without_a_key(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unauthenticated, "HELD_S", 1.0)
     port = places.clients()[0].base_url.port
@@ -198,7 +191,6 @@ def test_no_request_shows_or_changes_what_is_another_tenants(places: Places) -> 
     assert found.leaks == []
 
 
-@pytest.mark.xfail(strict=False, reason="until merged: what sources wrote is shown as it is")
 def test_nothing_that_a_source_or_a_model_wrote_works_as_markup_or_citation(places: Places) -> None:
     cases = forgeries(10, seed=1)
     with ScriptedServer(forged.said({f.marker: f for f in cases})) as model:
@@ -207,7 +199,6 @@ def test_nothing_that_a_source_or_a_model_wrote_works_as_markup_or_citation(plac
     assert found["shown"] == 0, found
 
 
-@pytest.mark.xfail(strict=False, reason="until merged: a run goes on when its stream is left")
 def test_a_stream_that_is_left_is_no_more_work(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "CALL_S", 0.4)
     monkeypatch.setattr(streams, "WRITING_S", 4.0)
