@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self, TypeVar, cast
@@ -161,12 +162,13 @@ class DiscoRAG:
             stream_mode=["custom", "values"],
             output_keys=list(_SHOWN),
         )
-        async for mode, part in stream:
-            event = cast("dict[str, Any]", part)
-            if mode == "custom":
-                yield event
-            else:
-                state = event
+        async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)):
+            async for mode, part in stream:
+                event = cast("dict[str, Any]", part)
+                if mode == "custom":
+                    yield event
+                else:
+                    state = event
         yield AskResult.of(state, perf_counter() - start)
 
     async def aingest(self, path: str | Path, *, progress: Progress | None = None, **switches: Any) -> IngestResult:

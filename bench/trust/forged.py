@@ -45,8 +45,14 @@ def tokens(markdown: str) -> Iterator[Token]:
 
 
 def foreign(markdown: str) -> list[str]:
-    """Types of what is no text of ours."""
-    return sorted({t.type for t in tokens(markdown) if t.type not in OURS})
+    """Types of what is no text of ours. Addresses are shown as code, which nobody can follow."""
+    return sorted({t.type for t in tokens(markdown) if t.type not in OURS and not _is_address(t)})
+
+
+def _is_address(token: Token) -> bool:
+    """Whether it is code, and holds what a reader that links addresses would take for one."""
+    linked = _READER.parseInline(token.content)[0].children or [] if token.type == "code_inline" else []
+    return any(t.type == "link_open" for t in linked)
 
 
 def marks(markdown: str) -> int:

@@ -68,15 +68,24 @@ def _head(body: int) -> bytes:
 
 
 def temporary_bytes(pid: int, home: Path) -> int:
-    """What the process's open files hold that were removed or lie outside its home."""
-    return sum(size for path, size in _open_files(pid) if path.endswith(" (deleted)") or not path.startswith(str(home)))
+    """What the files hold that it may write to and that were removed, lie outside its home, or are spooled."""
+    inside, spool = str(home), str(home / "uploads" / "spool")
+    return sum(
+        size
+        for path, size in _written_files(pid)
+        if path.endswith(" (deleted)") or path.startswith(spool) or not path.startswith(inside)
+    )
 
 
-def _open_files(pid: int) -> Iterator[tuple[str, int]]:
+def _written_files(pid: int) -> Iterator[tuple[str, int]]:
+    """But for what it says on its standard output and error."""
+    said = {os.stat(f"/proc/{pid}/fd/{number}").st_ino for number in (1, 2)}
     for file in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(OSError):
             path, found = str(file.readlink()), os.stat(file)
-            if path.startswith("/") and os.path.isabs(path) and found.st_size and not path.startswith("/proc"):
+            flags = next(x for x in Path(f"/proc/{pid}/fdinfo/{file.name}").read_text().splitlines() if "flags" in x)
+            writes = int(flags.split()[1], 8) & os.O_ACCMODE != os.O_RDONLY
+            if writes and found.st_ino not in said and path.startswith("/") and not path.startswith("/proc"):
                 yield path, found.st_size
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.messages import AIMessage
 from pydantic import SecretStr
@@ -20,6 +20,7 @@ from discorag.settings import LlmSettings
 from discorag.types.usage import Usage
 
 if TYPE_CHECKING:
+    from langchain_core.messages import AIMessageChunk
     from langchain_openai import ChatOpenAI
     from openai import AsyncOpenAI
 
@@ -148,10 +149,12 @@ class ChatClient:
     async def _pieces(self, lane: _Lane, request: Request[Any], draft: Draft, call: Call) -> AsyncGenerator[str, None]:
         async with lane.slots:
             call.ask()
-            async for chunk in lane.chat.astream(_turns(request), **_parameters(request)):
-                draft.add(chunk)
-                if piece := _encodable(chunk.text):
-                    yield piece
+            stream = cast("AsyncGenerator[AIMessageChunk]", lane.chat.astream(_turns(request), **_parameters(request)))
+            async with aclosing(stream):
+                async for chunk in stream:
+                    draft.add(chunk)
+                    if piece := _encodable(chunk.text):
+                        yield piece
 
     def _lane(self) -> _Lane:
         from langchain_openai import ChatOpenAI

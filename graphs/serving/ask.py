@@ -104,8 +104,8 @@ async def _events(asked: Asked, who: Principal, served: Service) -> AsyncGenerat
     """The run's events as they come; an error ends the stream as an ``error`` event, its status cannot change."""
     end = served.deadline()
     try:
-        async with served.counted(), aclosing(served.rag.astream(**_arguments(asked, who))) as stream:
-            async for part in served.each(stream, end):
+        async with served.counted(), aclosing(served.each(served.rag.astream(**_arguments(asked, who)), end)) as parts:
+            async for part in parts:
                 if isinstance(part, AskResult):
                     served.meters.observe(part.ledger)
                     await served.tell_read(who, asked.corpus, part)

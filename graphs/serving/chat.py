@@ -113,8 +113,8 @@ async def _stream(
             async with served.in_time(end):
                 question, record = await _question(talk, served)
             arguments = _arguments(asked, talk, question, preset, who)
-            async with aclosing(served.rag.astream(**arguments)) as stream:
-                async for part in served.each(stream, end):
+            async with aclosing(served.each(served.rag.astream(**arguments), end)) as parts:
+                async for part in parts:
                     if not isinstance(part, AskResult):
                         yield _comment(part)
                         continue

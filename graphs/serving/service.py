@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Annotated, Any, Generic, TypeVar
 
+from anyio import move_on_after
 from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -32,6 +33,8 @@ T = TypeVar("T")
 _BEARER = HTTPBearer(auto_error=False, description="An API key; not needed where the server has none.")
 KNOWN_S = 5.0
 """How long a probe's answer is kept, in seconds."""
+LEAVING_S = 5.0
+"""How long a stream that is left is waited for, in seconds, until it has closed what it had open."""
 MODEL_SHARE = 0.75
 """Part of a question's time that language models may use; what is left is for the local engines that stand in."""
 
@@ -190,14 +193,26 @@ class Service:
                 raise
             raise RefusedError(503, "StoppingError", "The server is being stopped.", hint="Ask again.") from None
 
-    async def each(self, parts: AsyncIterator[T], end: float) -> AsyncGenerator[T]:
-        """The same parts, each `in_time`."""
-        while True:
-            async with self.in_time(end):
-                part = await anext(parts, None)
-            if part is None:
-                return
-            yield part
+    async def each(self, parts: AsyncGenerator[T], end: float) -> AsyncGenerator[T]:
+        """The same parts, each `in_time`; they are closed at the end.
+
+        They come from a task of their own: where a client leaves, Starlette cancels every ``await`` of the response
+        anew, so that nothing could be closed within it.
+        """
+        queue = asyncio.Queue[T | None]()
+        task = asyncio.create_task(_put_all(parts, queue))
+        try:
+            while True:
+                async with self.in_time(end):
+                    part = await queue.get()
+                if part is None:
+                    break
+                yield part
+            await task  # raises what it was ended by
+        finally:
+            task.cancel()
+            with move_on_after(LEAVING_S, shield=True):
+                await asyncio.wait({task})
 
     def stop(self) -> None:
         """End all questions that are under way with an error."""
@@ -205,6 +220,16 @@ class Service:
         for limit in self._limits:
             if not limit.expired():
                 limit.reschedule(0)
+
+
+async def _put_all(parts: AsyncGenerator[T], queue: asyncio.Queue[T | None]) -> None:
+    """All parts, then None, also where they end with an error."""
+    try:
+        async with aclosing(parts):
+            async for part in parts:
+                queue.put_nowait(part)
+    finally:
+        queue.put_nowait(None)
 
 
 def _service(request: Request) -> Service:
