@@ -37,7 +37,14 @@ _CHUNKS = TypeAdapter(tuple[Chunk, ...])
 Progress = Callable[[str], None]
 
 
-def backup(store: ShardStore, file: Path, identity: Identity, progress: Progress = lambda _: None) -> int:
+def backup(
+    store: ShardStore,
+    file: Path,
+    identity: Identity,
+    progress: Progress = lambda _: None,
+    *,
+    tenant: str | None = None,
+) -> int:
     """Write all that is stored into a file; questions and ingests may go on meanwhile.
 
     Every document is in the file in one state, old or new; a file of this name is replaced when the new one is whole.
@@ -47,6 +54,7 @@ def backup(store: ShardStore, file: Path, identity: Identity, progress: Progress
         file: Made, beside it ``file.part`` until it is whole.
         identity: The store's encoder and dimension.
         progress: Told of each document.
+        tenant: Only this one's documents.
 
     Returns:
         How many documents it holds.
@@ -58,7 +66,7 @@ def backup(store: ShardStore, file: Path, identity: Identity, progress: Progress
     part.unlink(missing_ok=True)
     with _errors(part), closing(sqlite3.connect(part)) as rows:
         rows.executescript(_TABLES)
-        for count, stored in enumerate(store.stored(), start=1):
+        for count, stored in enumerate(store.stored(tenant), start=1):
             _write(rows, count, stored)
             progress(stored.manifest.uri)
         said = identity.model_copy(update={"format": FORMAT}).model_dump_json()

@@ -20,7 +20,7 @@ from discorag.store.outline import Outline
 from discorag.store.payload import Entry
 from discorag.store.protocol import Hit, Manifest, SearchQuery
 from discorag.store.ranking import best, ranked
-from discorag.store.shard import Shard, write
+from discorag.store.shard import Shard, Where, write
 from discorag.store.trees import StoredTree, Trees
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
@@ -272,14 +272,14 @@ class ShardStore:
         """Compare all points with what was written: reads the whole store. See `Store.check`."""
         return inspect(self._docs, self._nodes, self._catalogue.all())
 
-    def stored(self) -> Iterator[Stored]:
-        """Every document of every scope, each in one state; one that is deleted meanwhile may be left out.
+    def stored(self, tenant: str | None = None) -> Iterator[Stored]:
+        """Every document of a tenant, or of all, each in one state; one that is deleted meanwhile may be left out.
 
         Raises:
             StoreError: Points are missing, also when looked for again.
         """
         for scope, entry in self._catalogue.all():
-            if found := self._stored(scope, entry.manifest.doc_id):
+            if tenant in (None, scope.tenant) and (found := self._stored(scope, entry.manifest.doc_id)):
                 yield found
 
     def _stored(self, scope: Scope, doc_id: str) -> Stored | None:
@@ -314,6 +314,7 @@ class ShardStore:
                 trees += [(d.scope, d.doc_id, builder) for builder in entries[d.doc_id].trees]
         for scope, _, manifest in unread:
             self._catalogue.withhold(scope, manifest.doc_id)
+            self._nodes.delete(Where((("version", (points.version_of(manifest),)),)))
         for tree in trees:
             self.delete_tree(*tree)  # of an unread document nothing is shown
         self._add_checksums({manifest.doc_id for _, _, manifest in unread})

@@ -170,10 +170,13 @@ class OwnedCatalogue:
 
     def clear(self) -> None:
         """See `Catalogue.clear`."""
-        entries = [entry for _, entry in self.all()]
-        live = tuple(v for entry in entries for versions in entry.versions.values() for v in versions)
+        entries = {entry.manifest.doc_id: (scope, entry) for scope, entry in self.all()}
+        live = tuple(v for _, entry in entries.values() for versions in entry.versions.values() for v in versions)
         self._nodes.delete(Where(none=(("version", live),)))
-        self._docs.delete(Where(none=(("doc_id", tuple(entry.manifest.doc_id for entry in entries)),)))
+        for found in [p.payload for p in self._docs.points(Where()) if p.id not in entries]:
+            self._docs.delete(Where((("doc_id", (found["doc_id"],)),)))
+            if found["doc_id"] in entries:  # it is there under another id
+                self.restate(*entries[found["doc_id"]])
 
     def entries(self, scope: Scope, doc_ids: Iterable[str] | None = None) -> list[Entry]:
         """See `Catalogue.entries`."""

@@ -66,7 +66,8 @@ def tallies(nodes: Shard) -> dict[str, Tally]:
 
 def inspect(docs: Shard, nodes: Shard, kept: Iterable[tuple[Scope, Entry]]) -> Report:
     """Compare every point with the live entries; reads all of the store."""
-    kept, found = list(kept), tallies(nodes)
+    kept = sorted(kept, key=lambda k: (k[0].tenant, k[0].corpus, k[1].manifest.uri))
+    found = tallies(nodes)
     stored = {point.id: point for point in docs.points(EVERYTHING)}
     differences = [
         d for scope, entry in kept for d in _of(scope, entry, stored.pop(entry.manifest.doc_id, None), found)

@@ -1,22 +1,31 @@
-"""GET /healthz, /readyz and /metrics."""
+"""GET /healthz, /readyz, /metrics and /backup."""
 
 from __future__ import annotations
 
 import asyncio
 from functools import partial
+from typing import Annotated
+from uuid import uuid4
 
 import httpx
 from fastapi import APIRouter, Depends, Response
+from fastapi.responses import FileResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
+from starlette.background import BackgroundTask
 
-from graphs.serving.keys import Role
-from graphs.serving.problems import COMMON, documented
+from discorag.store.backup import backup as write_backup
+from discorag.store.base import ShardStore
+from discorag.store.identity import Identity
+from graphs.serving import audit
+from graphs.serving.keys import Principal, Role
+from graphs.serving.problems import COMMON, RefusedError, documented
 from graphs.serving.service import Guard, Keyed, Served, Service
 
 router = APIRouter(tags=["operation"])
 numbers = APIRouter(tags=["operation"], route_class=Keyed)
 _PROBE_S = 3.0
+_SQLITE = "application/vnd.sqlite3"
 
 
 class Health(BaseModel):
@@ -78,3 +87,26 @@ async def metrics(served: Served) -> Response:
     """Numbers for Prometheus."""
     served.meters.jobs_waiting.set(served.jobs.waiting)
     return Response(served.meters.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+@numbers.get("/backup", response_class=FileResponse, responses=documented(501, 507) | {200: {"content": {_SQLITE: {}}}})
+async def backup(who: Annotated[Principal, Depends(Guard(Role.OPERATE))], served: Served) -> FileResponse:
+    """All documents of the key's tenant in one file, for `disco-rag restore`; questions and ingests go on."""
+    store, encoder = served.rag.resources.store, served.rag.resources.encoder
+    if not isinstance(store, ShardStore):
+        raise RefusedError(501, "NoBackupError", "This kind of store has no backup.", hint="Ask its database for one.")
+    identity = Identity(encoder_version=encoder.version, dimension=encoder.dimension)
+    file = served.uploads.spool / f"{uuid4().hex}.backup"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        count = await asyncio.to_thread(write_backup, store, file, identity, tenant=who.tenant)
+    except BaseException:
+        file.with_name(f"{file.name}.part").unlink(missing_ok=True)
+        raise
+    audit.tell("backup", who)
+    return FileResponse(
+        file,
+        media_type=_SQLITE,
+        filename=f"{count}-documents.backup",
+        background=BackgroundTask(file.unlink, missing_ok=True),
+    )

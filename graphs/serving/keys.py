@@ -29,7 +29,7 @@ class Role(StrEnum):
 
     READ = "read"  # ask, and look at documents and trees
     WRITE = "write"  # ingest and delete
-    OPERATE = "operate"  # metrics
+    OPERATE = "operate"  # metrics, backups
 
 
 class Principal(BaseModel):

@@ -141,6 +141,7 @@ _SAID = {
     502: "A model's server gave nothing of use.",
     503: "Something that is needed is unavailable; see Retry-After.",
     504: "Not answered in time.",
+    501: "The store has no backup.",
     507: "The disk is full; nothing was kept.",
 }
 

@@ -235,6 +235,7 @@ class QdrantServer:
             limit=asked.limit or 10,
             offset=asked.offset,
             with_payload=True if asked.with_payload is None else asked.with_payload,
+            with_vectors=asked.with_vector or False,
         )
         return _ok({"points": _plain(found), "next_page_offset": following})
 
