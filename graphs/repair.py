@@ -5,15 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
 from discorag.ingest.survey import NOT_MADE, DocumentOutcome, Piece, Status, manifest_of, versions
+from discorag.rst.parser import PARSERS
 from discorag.store.base import Mended
 from discorag.store.protocol import Manifest
 from discorag.trees.registry import RETRIEVERS
 from discorag.types.document import Document, Scope
-from discorag.types.errors import DiscoRagError
+from discorag.types.errors import ConfigError, DiscoRagError
 from graphs.ingest import build_document
 from nodes.context import IngestContext
 from nodes.resources import Resources
@@ -30,15 +32,15 @@ async def complete(resources: Resources, mended: Mended, progress: Progress) -> 
         outcomes.append(await _reread(resources, scope, document, manifest))
         progress(outcomes[-1])
     failed = {o.uri for o in outcomes if o.status is Status.FAILED}
-    uris = {m.doc_id: m.uri for _, _, m in mended.unread}
     for scope, doc_id, builder in mended.trees:
-        if uris.get(doc_id) not in failed:
-            await _regrow(resources, scope, doc_id, builder)
+        manifest = resources.store.manifest(scope, doc_id)
+        if manifest and manifest.uri not in failed:
+            await _regrow(resources, scope, manifest, builder)
     return outcomes
 
 
 async def _reread(resources: Resources, scope: Scope, document: Document, old: Manifest) -> DocumentOutcome:
-    parser = NOT_MADE if old.versions.get("parser") == NOT_MADE else "auto"
+    parser = _parser_of(resources, old.versions.get("parser", ""))
     context = IngestContext(
         resources=resources, parser=parser, retriever="dense", tenant=scope.tenant, corpus=scope.corpus
     )
@@ -54,9 +56,21 @@ async def _reread(resources: Resources, scope: Scope, document: Document, old: M
     return DocumentOutcome.model_validate(done["outcomes"][-1])
 
 
-async def _regrow(resources: Resources, scope: Scope, doc_id: str, builder: str) -> None:
+def _parser_of(resources: Resources, version: str) -> str:
+    """The parser that says that it is of this version; if none does, the one configured."""
+    if version == NOT_MADE:
+        return NOT_MADE
+    for name in PARSERS:
+        with suppress(ConfigError):  # it lacks what it needs
+            if resources.parser(name).version == version:
+                return name
+    return "auto"
+
+
+async def _regrow(resources: Resources, scope: Scope, manifest: Manifest, builder: str) -> None:
     """By the first retriever that has this builder; a builder that is not there any more is nobody's loss."""
     retriever = next((r for r in RETRIEVERS.values() if r.builder == builder), None)
     if retriever:
-        index = tree_index(retriever, resources, scope, resources.settings.parser.kind)
-        await index.ensure([doc_id])
+        parser = _parser_of(resources, manifest.versions.get("parser", ""))
+        kind = resources.settings.parser.kind if parser in ("auto", NOT_MADE) else parser
+        await tree_index(retriever, resources, scope, kind).ensure([manifest.doc_id])

@@ -127,7 +127,7 @@ class ShardStore:
             write(self._nodes, iter(made), self._lock)
             old = self._catalogue.entry(scope, manifest.doc_id)
             same = old is not None and old.manifest.fingerprint == manifest.fingerprint
-            entry = Entry(manifest, old.trees if old and same else {}, checksum(made))
+            entry = Entry(manifest, old.trees if old and same else {}, checksum(made, exact=self._nodes.exact))
             self._catalogue.publish(scope, entry, points.document_point(scope, document, entry, vectors))
             self._sweep(scope, manifest.doc_id, entry)
 

@@ -268,7 +268,7 @@ def restated(nodes: Shard, scope: Scope, entry: Entry, document: Document) -> tu
     chunks = list(nodes.points(where))
     if len(chunks) != entry.manifest.chunks:
         return None
-    entry = replace(entry, content=checksum(chunks))
+    entry = replace(entry, content=checksum(chunks, exact=nodes.exact))
     vectors = np.stack([point.dense for point in chunks])
     return entry, points.document_point(scope, document, entry, vectors)
 

@@ -37,10 +37,10 @@ class Tally:
     total: int = 0
     vectors: Vectors = field(default_factory=lambda: np.zeros(1, np.float32))
 
-    def add(self, point: Point) -> None:
-        """Count a point."""
+    def add(self, point: Point, *, exact: bool = True) -> None:
+        """Count a point of a shard that is `Shard.exact` or not."""
         self.count += 1
-        self.total += number_of(point)
+        self.total += number_of(point, exact=exact)
         if point.space == CHUNKS:
             self.vectors = self.vectors + point.dense
 
@@ -60,7 +60,7 @@ def tallies(nodes: Shard) -> dict[str, Tally]:
     """Of all chunks and nodes, by version."""
     found: dict[str, Tally] = {}
     for point in nodes.points(EVERYTHING):
-        found.setdefault(str(point.payload.get("version")), Tally()).add(point)
+        found.setdefault(str(point.payload.get("version")), Tally()).add(point, exact=nodes.exact)
     return found
 
 

@@ -13,12 +13,12 @@ from discorag.store.shard import Point
 _ALL = 1 << 128
 
 
-def checksum(points: Iterable[Point]) -> str:
-    """Of a set of points, in any order: 32 hexadecimal digits."""
-    return written(sum(number_of(point) for point in points))
+def checksum(points: Iterable[Point], *, exact: bool) -> str:
+    """Of a set of points, in any order: 32 hexadecimal digits. ``exact``: `Shard.exact` of where they are."""
+    return written(sum(number_of(point, exact=exact) for point in points))
 
 
-def number_of(point: Point) -> int:
+def number_of(point: Point, *, exact: bool) -> int:
     """Of one point; that of a set is `written` of their sum."""
     payload = {key: value for key, value in point.payload.items() if value is not None}
     terms, weights = point.sparse or ([], [])
@@ -26,7 +26,7 @@ def number_of(point: Point) -> int:
     parts = (
         f"{point.id} {point.space.dense}".encode(),
         json.dumps(payload, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"),
-        np.asarray(point.dense, "<f4").tobytes(),
+        np.asarray(point.dense, "<f4").tobytes() if exact else b"",
         np.asarray(terms, "<u4")[order].tobytes(),
         np.asarray(weights, "<f4")[order].tobytes(),
     )

@@ -160,6 +160,8 @@ class ClientPoints:
         []
     """
 
+    exact = False
+
     def __init__(
         self, client: QdrantClient, name: str, identity: Identity, wire: Wire, *, sparse: bool, local: bool = False
     ) -> None:

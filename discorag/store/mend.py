@@ -61,7 +61,7 @@ def migrated(path: Path, *, dimension: int, encoder_version: str, min_free_mb: f
         try:
             old.check((path / FILE).read_text(encoding="utf-8", errors="replace"), str(path / FILE))
         except StoreFormatError as error:
-            raise StoreError(f"There is nothing to migrate: {error.message}") from error
+            raise StoreError(f"{path} has the present format.", hint="There is nothing to migrate.") from error
         _adopt(path, old.model_copy(update={"format": FORMAT}))
         old.model_copy(update={"format": FORMAT}).write(path)
     return mended(path, dimension=dimension, encoder_version=encoder_version, min_free_mb=min_free_mb)

@@ -86,6 +86,9 @@ class Point:
 class Shard(Protocol):
     """One set of points. A change is readable, and survives the end of the process, when its call returns."""
 
+    exact: bool
+    """Whether unit vectors come back as they were written, bit by bit; else they may be made of length 1 once more."""
+
     def upsert(self, points: Sequence[Point]) -> None:
         """Write points, replacing those with the same ids."""
         ...

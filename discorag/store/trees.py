@@ -86,7 +86,7 @@ class Trees:
         _check(document, tree, vectors, self._dimension)
         part = TreePart(_key(entry, tree, vectors, version), version, len(tree.nodes), LAYOUT)
         made = list(_points(scope, entry, document, tree, vectors, part))
-        part = replace(part, content=checksum(made))
+        part = replace(part, content=checksum(made, exact=self._nodes.exact))
         self._catalogue.begin(scope, entry.manifest.doc_id)
         write(self._nodes, iter(made), self._lock)
         self._publish(scope, replace(entry, trees={**entry.trees, tree.builder: part}))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from stat import S_ISREG
 from typing import cast
@@ -84,7 +84,14 @@ def converter_version(suffix: str) -> str:
     """Version of what turns files of this suffix into canonical text: another one makes such documents stale."""
     libraries = LIBRARIES.get(suffix.lower(), ())
     ours = CONVERTER_VERSION if libraries else _TEXT_VERSION
-    return "+".join([ours, *(f"{name}-{version(name)}" for name in libraries)])
+    return "+".join([ours, *(f"{name}-{_version(name)}" for name in libraries)])
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:  # converting will say which extra is missing
+        return "none"
 
 
 def is_converted(path: Path) -> bool:

@@ -58,6 +58,8 @@ class EdgePoints:
         []
     """
 
+    exact = True
+
     def __init__(
         self, folder: Path, dimension: int, *, sparse: bool, lock: int, guard: Callable[[], None] = _nothing
     ) -> None:
