@@ -98,9 +98,11 @@ class Uploads:
         return staged
 
     def sweep(self) -> None:
-        """Remove what an earlier run of the server staged and did not publish."""
-        for part in (*self.folder.glob(f"files/*/.*{_PART}"), *self.spool.glob("*")):
+        """Remove what an earlier run of the server staged and did not publish, and what libraries left."""
+        for part in self.folder.glob(f"files/*/.*{_PART}"):
             part.unlink(missing_ok=True)
+        shutil.rmtree(self.spool, ignore_errors=True)
+        self.spool.mkdir(parents=True, exist_ok=True)
 
     @property
     def spool(self) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from importlib.metadata import packages_distributions
@@ -23,10 +24,9 @@ ABSENT = {"vllm", "xllamacpp", "summac"}
 WITH_OTHERS = {"pydantic_core"}
 """Modules of a distribution that another one pins to itself."""
 
-WITHOUT = """
-import importlib.metadata, json, os, pkgutil, sys
-from pathlib import Path
-modules, distributions, folder = json.loads(sys.argv[1]), json.loads(sys.argv[2]), Path(sys.argv[3])
+BLOCKED = """
+import importlib.metadata, json, os, sys
+modules, distributions = json.loads(os.environ["BLOCKED"])
 class Blocked:
     def find_spec(self, name, path=None, target=None):
         if name in modules or name.startswith(tuple(m + "." for m in modules)):
@@ -38,6 +38,12 @@ def from_name(cls, name):
         raise importlib.metadata.PackageNotFoundError(name)
     return found(cls, name)
 importlib.metadata.Distribution.from_name = classmethod(from_name)
+"""
+"""What every process does at its start: converters are processes of their own."""
+WITHOUT = """
+import json, os, sys
+from pathlib import Path
+folder = Path(sys.argv[1])
 
 import discorag, graphs.cli, graphs.facade, graphs.langchain, eval.__main__
 from discorag import DiscoRAG
@@ -80,9 +86,11 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What is said, in a process without the extras, to whoever asks for what they bring."""
     lent = names(r for extra in LENT for r in EXTRAS[extra]) - closure(CORE)
     modules = [name for name, found in PROVIDES.items() if lent & set(found)]
-    folder = tmp_path_factory.mktemp("texts")
-    command = [sys.executable, "-c", WITHOUT, json.dumps(modules), json.dumps(sorted(lent)), str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    folder, start = tmp_path_factory.mktemp("texts"), tmp_path_factory.mktemp("start")
+    (start / "sitecustomize.py").write_text(BLOCKED)
+    own = {"PYTHONPATH": f"{start}{os.pathsep}{ROOT}", "BLOCKED": json.dumps([modules, sorted(lent)])}
+    command = [sys.executable, "-c", WITHOUT, str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ | own)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 
