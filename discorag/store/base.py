@@ -284,15 +284,19 @@ class ShardStore:
 
     def _stored(self, scope: Scope, doc_id: str) -> Stored | None:
         for _ in range(ATTEMPTS):
+            try:
+                document = self._catalogue.document(scope, doc_id)  # before the lock, which writers take after its own
+            except (NotFoundError, LookupError):
+                return None
             with self._lock:
                 entry = self._catalogue.entry(scope, doc_id)
                 if entry is None:
                     return None
-                document = self._catalogue.document(scope, doc_id)
                 where = points.of_scope(scope).also(("version", (points.version_of(entry.manifest),)))
                 found = sorted(self._nodes.points(where), key=lambda p: p.payload["order"])
                 trees = self._trees.stored(scope, entry)
-            if len(found) == entry.manifest.chunks and len(trees) == len(entry.trees):
+            is_one_state = document.content_hash == entry.manifest.content_hash
+            if is_one_state and len(found) == entry.manifest.chunks and len(trees) == len(entry.trees):
                 chunks = [points.chunk_from(p.payload) for p in found]
                 vectors = np.stack([p.dense for p in found])
                 return Stored(scope, document, entry.manifest, chunks, vectors, tuple(trees))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
@@ -103,3 +104,27 @@ def test_a_file_that_is_damaged_missing_foreign_or_unfinished_is_refused(
         rows.execute("DELETE FROM about")
     with pytest.raises(StoreDamagedError, match="never finished"):
         restore(store, file, IDENTITY)
+
+
+def test_documents_may_be_stored_replaced_and_deleted_while_a_backup_is_made(store: ShardStore, tmp_path: Path) -> None:
+    versions = [sample("a.md", [f"version {v} part {i}" for i in range(40)], seed=v) for v in range(2)]
+    versions[0].put_in(store)
+    over = Event()
+
+    def write() -> None:
+        while not over.is_set():
+            for v in (1, 0):
+                versions[v].put_in(store)
+                tree_of(versions[v]).put_in(store)
+            store.delete(SCOPE, versions[0].doc_id)
+
+    writer = Thread(target=write, daemon=True)
+    writer.start()
+    for _ in range(8):
+        backup(store, tmp_path / "all.backup", IDENTITY)
+        for stored in store.stored():
+            whole = next(v for v in versions if v.manifest == stored.manifest)
+            assert (list(stored.chunks), stored.document) == (whole.chunks, whole.document)
+    over.set()
+    writer.join(timeout=60)
+    assert not writer.is_alive()
