@@ -104,8 +104,8 @@ class Store(Protocol):
     Any number may read and write at a time, also from other processes where the store is a server; but one document is
     written (`put`, `delete`, `put_tree`, `delete_tree`) by one process at a time. At any moment every reader sees a
     document, and each tree of it, whole, old or new, or not at all. A writer that dies leaves what was seen before it
-    came; the next `put` or `delete` of that document, or the next opening of a store that has one owner, removes the
-    rest.
+    came; the next `put` or `delete` of that document removes the rest, or the next opening of a store that has one
+    owner and wrote down what it began.
 
     Raises:
         EncoderMismatchError: On opening, when the folder or collection was filled by another encoder.
