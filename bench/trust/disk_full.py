@@ -27,6 +27,8 @@ DOCUMENTS = 6
 BEFORE = 3
 """Documents that are stored before the disk fills up, in every other trial."""
 _ROOM = "2g"
+_USED = {"STORE__MIN_FREE_MB": "8"}
+"""By default nothing at all is written on disks as small as these."""
 _EVERY_S = 0.2
 
 
@@ -106,7 +108,7 @@ def _first(disk: Path, folder: Path, parser: str) -> dict[str, Ended]:
     subprocess.run(["mount", "-o", f"remount,size={MEGABYTES[1]}m", str(disk)], check=True)
     for file in sorted(folder.iterdir())[BEFORE:]:
         file.unlink()
-    return {"first ingest": command(_store_on(disk), "ingest", str(folder), "--parser", parser)}
+    return {"first ingest": command(_store_on(disk), "ingest", str(folder), "--parser", parser, settings=_USED)}
 
 
 def _filled(disk: Path, folder: Path, parser: str, rng: random.Random) -> dict[str, Ended]:
@@ -114,8 +116,8 @@ def _filled(disk: Path, folder: Path, parser: str, rng: random.Random) -> dict[s
     store = _store_on(disk)
     with Filler(disk, rng):
         return {
-            "ingest": command(store, "ingest", str(folder), "--parser", parser),
-            "ask": command(store, "ask", QUESTIONS[0], "--json"),
+            "ingest": command(store, "ingest", str(folder), "--parser", parser, settings=_USED),
+            "ask": command(store, "ask", QUESTIONS[0], "--json", settings=_USED),
         }
 
 

@@ -40,12 +40,12 @@ def environment(store: Path, settings: Mapping[str, str] | None = None) -> dict[
     return kept | {f"DISCO_RAG_{k}": v for k, v in own.items()} | _QUIET
 
 
-def command(store: Path, *arguments: str) -> Ended:
-    """Run ``disco-rag`` with these arguments over the store."""
+def command(store: Path, *arguments: str, settings: Mapping[str, str] | None = None) -> Ended:
+    """Run ``disco-rag`` with these arguments over the store; ``settings`` as for `environment`."""
     done = subprocess.run(
         [*_PROGRAM, *arguments],
         cwd=store.parent,
-        env=environment(store),
+        env=environment(store, settings),
         capture_output=True,
         text=True,
         errors="replace",

@@ -138,17 +138,24 @@ class OwnedCatalogue:
             return [(kept.scope, kept.entry) for kept in self._archive.kept()]
         return scoped_entries(self._docs)
 
-    def finish(self) -> None:
-        """On opening: make an end of writes that failed or that a crash cut off, with what was live before them."""
+    def finish(self) -> bool:
+        """On opening: make an end of writes that failed or that a crash cut off, with what was live before them.
+
+        Returns:
+            Whether what was live is there.
+        """
+        sound = True
         for scope, doc_id in self._archive.begun() if self._archive else ():
             entry = self.entry(scope, doc_id)
             if entry and not self.restate(scope, entry):
-                continue  # damaged, which a check will say
+                sound = False
+                continue
             if entry is None:
                 self._docs.delete(points.of_document(scope, doc_id))
             keep = tuple(v for versions in entry.versions.values() for v in versions) if entry else ()
             self._nodes.delete(points.of_document(scope, doc_id).without(keep))
             self.swept(scope, doc_id)
+        return sound
 
     def restate(self, scope: Scope, entry: Entry) -> bool:
         """See `Catalogue.restate`."""

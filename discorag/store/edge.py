@@ -86,8 +86,8 @@ class EdgeStore(ShardStore):
             )
             catalogue = OwnedCatalogue(docs, nodes, archive)
             closed = self._seal.is_set
-            catalogue.finish()
-            if whole and not closed:
+            sound = catalogue.finish()
+            if whole and not (closed and sound):
                 _refuse(path, [str(d) for d in inspect(docs, nodes, catalogue.all()).differences])
             super().__init__(docs, nodes, dimension=dimension, resources=stack, catalogue=catalogue)
         self._owned, self._may_seal = catalogue, True
