@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 
@@ -22,6 +23,9 @@ from graphs.serving.problems import handle_errors
 from graphs.serving.quotas import Quotas
 from graphs.serving.service import Service
 from graphs.serving.uploads import Uploads
+
+THREADS = 64
+"""For what blocks: with as many as there are cores, an ingest would leave none to questions and jobs."""
 
 _ABOUT = (
     "Discourse-aware retrieval-augmented generation: answers whose every sentence is traced to its sources, with the "
@@ -71,6 +75,7 @@ async def _served(rag: DiscoRAG, settings: Settings, access: Access, meters: Met
     def settled(file: JobFile) -> None:
         meters.documents.labels(str(file.status)).inc()
 
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
     uploads = Uploads(settings.api.uploads)
     await asyncio.to_thread(uploads.sweep)
     read, folder = ingest.reader_of(rag, uploads, meters), settings.api.uploads / "jobs"

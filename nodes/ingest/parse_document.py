@@ -7,13 +7,18 @@ import asyncio
 from langgraph.runtime import Runtime
 
 from discorag.ingest.survey import NOT_MADE, rekey
+from discorag.rst.parser import PROMPTED
+from discorag.types.chunk import Chunk
 from discorag.types.ledger import StageRecord
+from discorag.types.rst_tree import RstTree
 from nodes.answer.parse import tree_or_fallback
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.record import spent
 from nodes.stage import Stage
 from nodes.state import DocumentState, Json
 
+AT_ONCE = 2
+"""Chunks of a document that are parsed at once without a language model: other documents come in between."""
 FALLBACK = "+fallback"  # marks trees that the asked engine could not make: the next ingest tries again
 
 
@@ -26,7 +31,13 @@ async def parse_document(state: DocumentState, runtime: Runtime[IngestContext]) 
         return spent(StageRecord(stage="parse", engine="off"))
     stage, piece = Stage("parse"), deps.workbench.pieces[state["key"]]
     parser, local = deps.parser(engine), deps.parser("local")
-    trees = await asyncio.gather(*(tree_or_fallback(c, parser, local, stage) for c in piece.chunks))
+    turns = asyncio.Semaphore(len(piece.chunks) if engine in PROMPTED else AT_ONCE)
+
+    async def parsed(chunk: Chunk) -> RstTree:
+        async with turns:
+            return await tree_or_fallback(chunk, parser, local, stage)
+
+    trees = await asyncio.gather(*map(parsed, piece.chunks))
     piece.chunks = [c.model_copy(update={"tree": t}) for c, t in zip(piece.chunks, trees, strict=True)]
     if stage.failures:
         rekey(piece, {**piece.manifest.versions, "parser": parser.version + FALLBACK})

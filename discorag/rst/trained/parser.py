@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discorag.models.encoder import PackagedEncoder
+from discorag.models.loops import PerLoop
 from discorag.models.toolbox import Toolbox
 from discorag.models.wanted import check_wanted
 from discorag.rst.parser import Limits, ParsedTree
@@ -80,6 +81,7 @@ class TrainedParser:
         self._tier, self._transformer = tier, transformer
         self._leaves: Leaves = leaves
         self._lock = threading.Lock()
+        self._turns = PerLoop(asyncio.Lock)
         self._model: Model | None = None
         self._warned = False
 
@@ -100,7 +102,8 @@ class TrainedParser:
             return ParsedTree(tree=rule_tree(chunk))
         start = chunk.span.start
         sentences = tuple(Span(start=s.start - start, end=s.end - start) for s in chunk.sentences)
-        tree = await asyncio.to_thread(self.parse_text, chunk.text, sentences, chunk.paragraph_starts)
+        async with await self._turns.get():  # who waits takes no thread from others
+            tree = await asyncio.to_thread(self.parse_text, chunk.text, sentences, chunk.paragraph_starts)
         return ParsedTree(tree=_moved(tree, start))
 
     def _warn(self) -> None:
