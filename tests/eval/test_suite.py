@@ -142,6 +142,13 @@ def test_questions_of_other_strata_are_left_out_before_the_choice() -> None:
     assert [s.id for s in choose(samples("a", "c", "b", "", "a"), only)] == ["q0", "q2", "q4"]
 
 
+@pytest.mark.parametrize("limit", [5, 100_000])
+def test_a_limit_that_takes_in_the_whole_file_asks_all_strata(limit: int) -> None:
+    many, only = samples("a", "c", "b", "", "a"), {"kind": ("a", "b")}
+    assert choose(many, suite("asqa", only=only, limit=limit)) == tuple(many)
+    assert len(choose(many, suite("asqa", only=only))) == 3
+
+
 @pytest.mark.parametrize(
     ("changes", "documents"),
     [
