@@ -59,6 +59,7 @@ class Suite(BaseModel):
         about: One line.
         dataset: A key of `eval.datasets.registry.LOADERS`.
         path: The dataset's file or folder below the data folder.
+        fields: What the loader reads -> its name in the file, where that is not the official one.
         split: Shown beside every number.
         official: Questions of the official test set, to which a dry run scales its bill; None: not known.
         retrieval: ``pooled``: over the documents of all questions (open domain); ``own``: over the question's own.
@@ -84,6 +85,7 @@ class Suite(BaseModel):
     about: str
     dataset: str
     path: str
+    fields: dict[str, str] = {}
     split: str = "development split, subset"
     official: int | None = None
     retrieval: Literal["pooled", "own"]

@@ -79,7 +79,9 @@ class Session:
     def __init__(self, suite: Suite, place: Place, rag: DiscoRAG, models: MetricModels, console: Console) -> None:
         self.suite, self.place, self.rag, self.console = suite, place, rag, console
         self.metrics: Metrics = build(suite.metrics, models)
-        self.benchmark: Benchmark = chosen_from(load_benchmark(suite.dataset, place.data / suite.path), suite)
+        self.benchmark: Benchmark = chosen_from(
+            load_benchmark(suite.dataset, place.data / suite.path, suite.fields), suite
+        )
         self._models = models
         if not self.benchmark.samples:
             raise DataError(f"{suite.dataset} holds no question.", hint="Is the file whole?")
