@@ -102,7 +102,8 @@ class AnswerContext(AnswerSwitches, _Scoped):
         if choice not in ("auto", "llm") or (choice == "auto" and deps.model is None):
             return None
         if self.preset == "paper":
-            return PaperEngine(deps.require_model(), paper_templates(), self.sampling)
+            context_tokens = deps.settings.llm.context_tokens
+            return PaperEngine(deps.require_model(), paper_templates(), self.sampling, context_tokens)
         return LlmEngine(deps.require_model(), templates(), self.sampling)
 
     @property

@@ -52,7 +52,7 @@ class Stage:
             seconds=time.perf_counter() - self._started,
             usage=self.usage + (outcome.usage if outcome else Usage()),
             failures=tuple(self.failures),
-            counts=self.counts,
+            counts={**self.counts, **(outcome.counts if outcome else {})},
         )
         self.emit({"stage": self.name, "event": "end", "preview": preview[:PREVIEW], "seconds": record.seconds})
         return [record.model_dump(mode="json")]

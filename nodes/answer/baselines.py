@@ -132,8 +132,9 @@ async def _written(
 
 async def _calls(context: AnswerContext) -> Baselines:
     """Raises `ConfigError` where no language model is configured."""
-    model = (await context.deps()).require_model()
-    return Baselines(PaperEngine(model, paper_templates(), context.sampling))
+    deps = await context.deps()
+    model, context_tokens = deps.require_model(), deps.settings.llm.context_tokens
+    return Baselines(PaperEngine(model, paper_templates(), context.sampling, context_tokens))
 
 
 async def _bare(state: AnswerState, context: AnswerContext) -> Case:

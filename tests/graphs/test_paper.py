@@ -5,14 +5,16 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from discorag import DiscoRAG
+from discorag.models.tokens import likely_tokens
 from discorag.prompted.as_printed import graph_lines
+from discorag.prompted.pairs import PAIR_TOKENS
 from discorag.rst.as_printed import drawn
 from discorag.rst.inline import escape
 from discorag.rst.trained.parser import TrainedParser
@@ -258,6 +260,43 @@ def test_a_repaired_reply_is_used_and_no_failure(pipeline: Pipelines, texts: str
     assert result.ledger.usage.repairs == 4
     assert result.graph is not None
     assert len(result.graph.edges) == 1
+
+
+def graph_without(*pairs: tuple[int, int], k: int = 3) -> str:
+    lines = {(i, j): f"CHUNK[{i}] -> CHUNK[{j}]: SUPPORTS" for i, j in permutations(range(1, k + 1), 2)}
+    return "\n".join(line for pair, line in lines.items() if pair not in pairs)
+
+
+def test_a_pair_without_a_line_is_unrelated_and_counted_and_the_models_graph_stays(
+    pipeline: Pipelines, texts: str
+) -> None:
+    with ScriptedServer(model({"graph": graph_without((1, 3))})) as server:
+        result = opened(pipeline, server, texts, parser="paper").ask(QUERY, preset="paper")
+        plan = server.requests[1]
+    assert "CHUNK[1] -> CHUNK[3]: UNRELATED" in outside(plan)
+    assert outside(plan).count("SUPPORTS") == 5
+    relate = result.ledger.stages[2]
+    assert (relate.engine, relate.failures, relate.usage.calls) == ("llm", (), 1)
+    assert relate.counts == {"pairs without a line": 1}
+
+
+def test_a_graph_whose_lines_do_not_fit_the_context_is_asked_for_in_parts_that_read_all_chunks(
+    pipeline: Pipelines, texts: str
+) -> None:
+    few: dict[str, Any] = {"parser": "local", "plan_tokens": 32, "answer_tokens": 32}
+    with ScriptedServer(model({"graph": graph_without()})) as server:
+        opened(pipeline, server, texts, parser="local").ask(QUERY, preset="paper", **few)
+        whole = likely_tokens(prompt_of(server.requests[0]))
+        rag = opened(pipeline, server, texts, parser="local", context_tokens=whole + 3 * PAIR_TOKENS)
+        result = rag.ask(QUERY, preset="paper", **few)
+        graphs = [r for r in server.requests if name_of(r) == "graph"]
+    assert [prompt_of(g).rpartition("\n")[2] for g in graphs] == [
+        f"This time write only the lines whose source is one of CHUNK[{i}] to CHUNK[{i}]." for i in (1, 2, 3)
+    ]
+    assert all(len(fenced(g, "chunk")) == 3 for g in graphs)
+    assert result.graph is not None
+    assert len(result.graph.edges) == 6
+    assert result.ledger.stages[2].counts == {"graph calls": 3}
 
 
 def test_an_extractive_draft_stands_in_for_a_failed_answer(pipeline: Pipelines, texts: str) -> None:
