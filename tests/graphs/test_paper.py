@@ -320,6 +320,23 @@ def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines,
         ("parse", "InvalidOutputError", TrainedParser().version)
     ] * 3
     assert len(fenced(requests[-1], "tree")) == 3
+    parse = result.ledger.stages[1]
+    assert (parse.engine, parse.model) == ("local", TrainedParser().version)
+
+
+def test_where_the_local_parser_stood_in_for_some_trees_the_ledger_names_both(pipeline: Pipelines, texts: str) -> None:
+    def respond(body: Body) -> Scripted | str:
+        return "no tree" if name_of(body) == "tree" and "skin" in prompt_of(body) else model()(body)
+
+    with ScriptedServer(respond) as server:
+        rag = opened(pipeline, server, texts)
+        asked = rag.ask(QUERY, preset="paper").ledger.stages[1]
+        read = rag.ingest(texts, parser="paper", refresh=True).ledger.stages
+    assert asked.engine == "llm+local"
+    assert asked.model.startswith("paper:")
+    assert asked.model.endswith(TrainedParser().version)
+    parses = {s.engine: [f.kind for f in s.failures] for s in read if s.stage == "parse"}
+    assert parses == {"paper": [], "local": ["InvalidOutputError"]}
 
 
 def test_chunks_that_another_parser_parsed_are_parsed_again(pipeline: Pipelines, texts: str) -> None:
