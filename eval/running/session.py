@@ -83,6 +83,7 @@ class Session:
             load_benchmark(suite.dataset, place.data / suite.path, suite.fields), suite
         )
         self._models = models
+        self._stood_in = 0
         if not self.benchmark.samples:
             raise DataError(f"{suite.dataset} holds no question.", hint="Is the file whole?")
 
@@ -139,7 +140,11 @@ class Session:
 
     async def _corpus(self) -> Corpus:
         with IngestProgress(self.console) as progress:
-            return await ingest(self.rag, self.benchmark, self.place.home, progress.on_event, parser=self.suite.parser)
+            corpus = await ingest(
+                self.rag, self.benchmark, self.place.home, progress.on_event, parser=self.suite.parser
+            )
+        self._stood_in = corpus.failures
+        return corpus
 
     def _new(self, wanted: Sequence[System], skips: dict[str, str]) -> Run:
         """The run before its first answer."""
@@ -183,7 +188,9 @@ class Session:
         by_system = {s.name: [r for r in records if r.system == s.name] for s in wanted}
         summaries = {name: summarise(each, strata, self.metrics.missing) for name, each in by_system.items()}
         finished = bool(by_system) and all(len(each) == run.n for each in by_system.values())
-        return run.model_copy(update={"systems": summaries, "finished": finished})
+        trees = f"At ingest the local parser stood in for {self._stood_in} trees." if self._stood_in else ""
+        note = " ".join(filter(None, (self.metrics.note, trees)))
+        return run.model_copy(update={"systems": summaries, "finished": finished, "note": note})
 
 
 def _seconds(out: Path) -> float:
