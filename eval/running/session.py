@@ -171,7 +171,7 @@ class Session:
     def _versions(self) -> dict[str, str]:
         resources = self.rag.resources
         packages = ("disco-rag", "langgraph", "torch", "transformers", "qdrant-edge-py", "rouge-score", "sacrebleu")
-        prompts = "".join(load(name).hash for name in names())
+        prompts = "".join(load(name, resources.settings.prompts_dir).hash for name in names())
         judge, file = self._models.judge, self._models.judge_prompt
         return {
             **{p: version(p) for p in packages},

@@ -21,7 +21,6 @@ from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
-from prompts import load
 
 
 async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -90,7 +89,7 @@ async def _written(llm: LlmEngine | PaperEngine, case: Case, *, context: AnswerC
 async def _refined(llm: LlmEngine | PaperEngine, case: Case, answer: str, context: AnswerContext) -> Reply[str]:
     return await refine_answer(
         llm.model,
-        load("refine-answer"),
+        (await context.deps()).template("refine-answer"),
         question="\n\n".join(filter(None, (case.query, case.instruction))),
         answer=answer,
         passages=[shown_text(chunk) for chunk in case.chunks],

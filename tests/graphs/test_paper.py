@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import prompts
 from discorag import DiscoRAG
 from discorag.models.tokens import likely_tokens
 from discorag.prompted.as_printed import graph_lines
@@ -18,8 +19,10 @@ from discorag.prompted.pairs import PAIR_TOKENS
 from discorag.rst.as_printed import drawn
 from discorag.rst.inline import escape
 from discorag.rst.trained.parser import TrainedParser
+from discorag.settings import Settings, StoreSettings
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.errors import ConfigError
 from discorag.types.rst_relations import PAPER_RELATIONS
 from graphs.facade import AskResult
 from nodes.context import AnswerContext
@@ -437,3 +440,31 @@ def test_a_hostile_text_is_parsed_like_any_other(pipeline: Pipelines, tmp_path: 
         rag.ingest(tmp_path / "hostile.txt", parser="none")
         result = rag.ask("BANANA?", preset="paper", parser=parser, use_graph=False)
     assert result.ledger.failures == ()
+
+
+def test_a_users_own_wording_is_what_the_model_reads(pipeline: Pipelines, texts: str, tmp_path: Path) -> None:
+    folder = tmp_path / "wording"
+    folder.mkdir()
+    for name in ("paper-graph", "paper-tree"):
+        ours = (Path(prompts.__file__).parent / f"{name}.md").read_text(encoding="utf-8")
+        (folder / f"{name}.md").write_text(ours.replace("You know", "Thou knowest"), encoding="utf-8")
+
+    def respond(body: Body) -> Scripted | str:
+        said = body["messages"][0]["content"].replace("Thou knowest", "You know")
+        return model()({**body, "messages": [{"role": "user", "content": said}]})
+
+    with ScriptedServer(respond) as server:
+        rag = opened(pipeline, server, texts)
+        rag.resources.settings = rag.resources.settings.model_copy(update={"prompts_dir": folder})
+        result = rag.ask(QUERY, preset="paper")
+        said = [r["messages"][0]["content"] for r in server.requests]
+    assert [text.startswith("Thou knowest") for text in said] == [True] * 4 + [False] * 2
+    assert result.ledger.failures == ()
+
+
+def test_wording_that_cannot_be_used_is_an_error_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "paper-plan.md").write_text("---\nname: paper-plan\n---\nPlan.", encoding="utf-8")
+    settings = Settings(store=StoreSettings(kind="memory"), prompts_dir=tmp_path)
+    with pytest.raises(ConfigError, match=r"Front matter of prompt paper-plan.*DISCO_RAG_PROMPTS_DIR") as caught:
+        DiscoRAG(settings)
+    assert "ours is used then" in str(caught.value)
