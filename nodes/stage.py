@@ -58,8 +58,17 @@ class Stage:
             seconds=time.perf_counter() - self._started,
             usage=self.usage + (outcome.usage if outcome else Usage()),
             failures=tuple(self.failures),
-            counts=self.counts,
+            counts={**self.counts, **(outcome.counts if outcome else {})},
             decisions=tuple(self.decisions),
         )
         self.emit({"stage": self.name, "event": "end", "preview": preview[:PREVIEW], "seconds": record.seconds})
         return [record.model_dump(mode="json")]
+
+    def pieces_done(self, n: int, *, engine: str, model: str, preview: str = "") -> list[Json]:
+        """`done` for ``n`` pieces of work, each of which failed or not; a failure's fallback names who stood in."""
+        others = dict.fromkeys(failure.fallback for failure in self.failures)
+        if others and len(self.failures) >= n:
+            engine, model = "local", ", ".join(others)
+        elif others:
+            engine, model = f"{engine}+local", ", ".join([model, *others])
+        return self.done(engine=engine, model=model, preview=preview)

@@ -38,8 +38,9 @@ class Failure(BaseModel):
 class StageRecord(BaseModel):
     """One line of the ledger.
 
-    ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``; ``counts`` has what else was counted, by its
-    name: trees that were built, say; ``decisions`` say where the run went from here and why.
+    ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``, or ``llm+local`` where the local engine stood
+    in for some pieces; ``counts`` has what else was counted, by its name: trees that were built, say; ``decisions`` say
+    where the run went from here and why.
 
     Example:
         >>> from discorag.types.ledger import StageRecord

@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from discorag.prompted.as_printed import PaperEngine
 from discorag.prompted.baselines import Baselines, Link
 from discorag.store.protocol import Hit
 from discorag.store.ranking import fused
@@ -22,7 +21,6 @@ from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
-from nodes.templates import paper_templates
 
 
 async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -132,8 +130,7 @@ async def _written(
 
 async def _calls(context: AnswerContext) -> Baselines:
     """Raises `ConfigError` where no language model is configured."""
-    model = (await context.deps()).require_model()
-    return Baselines(PaperEngine(model, paper_templates(), context.sampling))
+    return Baselines(context.paper_engine(await context.deps()))
 
 
 async def _bare(state: AnswerState, context: AnswerContext) -> Case:

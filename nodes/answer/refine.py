@@ -13,7 +13,6 @@ from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
-from prompts import load
 
 UNCHANGED = -1
 """``rounds`` after which there are no more."""
@@ -40,7 +39,7 @@ async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 async def _refined(model: LanguageModel, case: Case, answer: str, context: AnswerContext) -> Reply[str]:
     return await refine_answer(
         model,
-        load("refine-answer"),
+        (await context.deps()).template("refine-answer"),
         question="\n\n".join(filter(None, (case.query, case.instruction))),
         answer=answer,
         passages=[shown_text(chunk) for chunk in case.chunks],
