@@ -82,7 +82,8 @@ async def to_its_end(call: Coroutine[Any, Any, T]) -> T:
     """
     task = asyncio.create_task(call)
     try:
-        return await task
+        await asyncio.wait({task})  # to await the task itself would cancel it once more
+        return task.result()
     finally:
         task.cancel()
         with move_on_after(LEAVING_S, shield=True):

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Request
 from mcp.server.mcpserver import Context
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import CallToolResult
 from pydantic import Field
@@ -65,7 +65,7 @@ def create_mcp_app(
         transport_security=_known((*LOOPBACK, *hosts)),
         max_request_body_size=settings.api.body_bytes,
     )
-    app.router.routes.append(Route(PATH, _Keyed(server.session_manager), methods=["POST"]))
+    app.router.routes.append(_Keyed(PATH, StreamableHTTPASGIApp(server.session_manager), methods=["POST"]))
     served = app.router.lifespan_context
 
     @asynccontextmanager
@@ -84,17 +84,15 @@ def _known(hosts: Sequence[str]) -> TransportSecuritySettings:
     return TransportSecuritySettings(allowed_hosts=names, allowed_origins=origins)
 
 
-class _Keyed:
-    """MCP behind the key, which is asked for before any of the body is read."""
+class _Keyed(Route):
+    """A route that asks for the key before any of the body is read."""
 
-    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
-        self._manager = manager
-
-    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """ASGI."""
+        scope["route"] = self  # for log and meters: FastAPI tells them of its own kind only
         request = Request(scope)
         await request.app.state.service.admit(request, Guard(Role.READ))
-        await self._manager.handle_request(scope, receive, send)
+        await super().handle(scope, receive, send)
 
 
 @dataclass(frozen=True)
