@@ -85,6 +85,17 @@ class EncoderSettings(_EndpointSection):
         default="",
         description="Task description put before queries as 'Instruct: ...\\nQuery: ...' (Qwen3-Embedding wants one).",
     )
+    tokenizer: str | None = Field(
+        default=None,
+        description="Tokenizer of an endpoint's model, which counts the tokens of chunks: a tokenizer.json, a folder "
+        "that has one, or the model's name on the Hugging Face hub. None: the packaged MiniLM's, whose window is 256.",
+    )
+    max_tokens: int | None = Field(
+        default=None,
+        ge=16,
+        description="Window of an endpoint's model, special tokens included, beside tokenizer. None: what the endpoint "
+        "says (vLLM does).",
+    )
     batch_size: int = Field(default=32, ge=1)
     timeout_s: float = Field(default=60.0, gt=0)
 

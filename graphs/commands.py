@@ -27,6 +27,10 @@ END_S = 5
 """Seconds in which requests that are ended tell their clients so."""
 
 
+SWITCH_S = 0.0005
+"""How long a thread may keep Python's lock while others wait: requests are short, and an ingest is not."""
+
+
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on (default: as configured).")] = None,
     port: Annotated[int | None, typer.Option(help="Port (default: as configured).")] = None,
@@ -80,6 +84,7 @@ def _run(app: FastAPI, settings: Settings, shown: str) -> None:
     _spool(settings.api)
     trace(texts=settings.api.log_text)
     typer.echo(f"disco-rag: http://{settings.api.host}:{settings.api.port}{shown}")
+    sys.setswitchinterval(SWITCH_S)
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it once more when all is closed
     server(app, settings.api).run()
 

@@ -214,7 +214,7 @@ def _bm25(question: str, forest: Forest, outlines: Sequence[Outline]) -> Floats:
     return Bm25(terms).scores(question, forest.shape.groups)
 
 
-def evidence_of(scores: Scores, nodes: Sequence[int], words: int) -> Evidence:
+def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> Evidence:
     """What the chosen nodes say, as characters of the documents; documents in the order of their best chosen node.
 
     Evidence is always source text. An inner node that was chosen for its own text, such as a summary, stands for the
@@ -223,21 +223,21 @@ def evidence_of(scores: Scores, nodes: Sequence[int], words: int) -> Evidence:
     Args:
         scores: Of all nodes.
         nodes: The chosen ones.
-        words: Budget of all evidence; the best leaf is kept even if it is longer.
+        budget: Of all evidence, in the unit of the sizes; the best leaf is kept even if it is longer.
     """
     places: dict[str, set[Span]] = defaultdict(set)
     below = leaves_below(scores.forest.tree)
     ordered = sorted(nodes, key=lambda n: -scores.nodes[n])
-    leaves = (leaf for n in ordered for leaf in _leaves(scores, np.sort(below(n)), int(scores.words[n])))
-    for leaf in within(list(dict.fromkeys(leaves)), scores.words, words):
+    leaves = (leaf for n in ordered for leaf in _leaves(scores, np.sort(below(n)), int(scores.sizes[n])))
+    for leaf in within(list(dict.fromkeys(leaves)), scores.sizes, budget):
         doc_id, spans = scores.forest.place(leaf)
         places[doc_id].update(spans)
     return {doc_id: sorted(spans, key=lambda s: s.start) for doc_id, spans in places.items()}
 
 
-def _leaves(scores: Scores, below: NDArray[np.integer], words: int) -> Sequence[int]:
+def _leaves(scores: Scores, below: NDArray[np.integer], size: int) -> Sequence[int]:
     best: list[int] = below[np.argsort(-scores.nodes[below], kind="stable")].tolist()
-    return within(best, scores.words, max(1, words))
+    return within(best, scores.sizes, max(1, size))
 
 
 def chunks_with(store: Store, scope: Scope, evidence: Evidence) -> tuple[list[Hit], dict[str, list[Span]]]:

@@ -21,6 +21,11 @@ from discorag.types.ledger import Failure
 from discorag.types.rst_tree import RstTree
 from discorag.types.usage import Usage
 
+POOL = 30
+"""Three times the ten that HTSIR keeps: its paper has "a subset of candidate nodes" and no number."""
+UNFOLD = 5
+"""RDR² table 9: the most that it tries, and its best."""
+
 
 @dataclass(frozen=True)
 class TreeTools:
@@ -51,30 +56,42 @@ class Asked:
     Args:
         question: Its text.
         scores: The nodes of the documents that are searched.
-        words: Budget of evidence.
+        budget: Of evidence, in the unit of the scores' sizes.
         reranker: For HTSIR.
         router: For RDR².
+        k: The retriever's own k; None: its paper's.
+        pool: Nodes that HTSIR's reranker is given.
+        unfold: Headings that RDR²'s router may unfold in a document.
 
     Example:
         >>> from discorag.trees.forest import Forest
         >>> from discorag.trees.registry import RETRIEVERS, Asked
         >>> from discorag.trees.scores import Scores
         >>> scores = Scores(Forest({"tides": tree}), np.arange(4.0), tree.words)
-        >>> asked = Asked("Why do tides rise?", scores, words=10, reranker=rag.resources.reranker, router=None)
+        >>> asked = Asked("Why do tides rise?", scores, budget=10, reranker=rag.resources.reranker, router=None)
         >>> asyncio.run(RETRIEVERS["sentences"].choose(asked)).nodes
         (1,)
     """
 
     question: str
     scores: Scores
-    words: int
+    budget: int
     reranker: Reranker
     router: Router
+    k: int | None = None
+    pool: int = POOL
+    unfold: int = UNFOLD
 
 
 @dataclass(frozen=True)
 class Chosen:
     """Nodes whose text is evidence, best first where their order says so; and what choosing took.
+
+    Args:
+        nodes: The chosen ones; of a refusal those nearest to the question, which are no evidence.
+        usage: Tokens of language models.
+        failures: What a model could not do.
+        refused: Whether who chooses says that no document answers the question (RDR²'s [REFUSE] in all of them).
 
     Example:
         >>> from discorag.trees.registry import Chosen
@@ -86,6 +103,7 @@ class Chosen:
     nodes: Sequence[int]
     usage: Usage = field(default_factory=Usage)
     failures: tuple[Failure, ...] = ()
+    refused: bool = False
 
 
 Choose = Callable[[Asked], Awaitable[Chosen]]

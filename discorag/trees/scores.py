@@ -22,7 +22,7 @@ class Scores:
     Args:
         forest: The trees.
         nodes: Of every node of ``forest.tree``, higher is better, on whatever scale; shape (nodes,).
-        words: Words of every node's text, shape (nodes,).
+        sizes: Of every node's text, in words or tokens, shape (nodes,).
 
     Example:
         >>> from discorag.trees.forest import Forest
@@ -30,10 +30,10 @@ class Scores:
         >>> from discorag.trees.scores import Scores
         >>> forest = Forest({"tides": tree})
         >>> scores = Scores(forest, np.zeros(len(tree.nodes)), forest.words)
-        >>> list(evidence_of(scores, [1, 0], words=100))
+        >>> list(evidence_of(scores, [1, 0], 100))
         ['tides']
     """
 
     forest: Forest
     nodes: Floats
-    words: NDArray[np.int64]
+    sizes: NDArray[np.int64]
