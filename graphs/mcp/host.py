@@ -98,6 +98,7 @@ class Alone:
         folders: What may be ingested lies below one of these; a relative path is one below the first.
     """
 
+    rag: DiscoRAG
     tenant: str | None = None
 
     def __init__(self, opened: Callable[[], DiscoRAG], folders: Sequence[Path]) -> None:
@@ -109,15 +110,8 @@ class Alone:
         """Raises what opening does; the next visit tries again."""
         if self._opening is None or (self._opening.done() and self._opening.exception()):
             self._opening = asyncio.create_task(asyncio.to_thread(self._opened))
-        await asyncio.shield(self._opening)
+        self.rag = await asyncio.shield(self._opening)
         return self
-
-    @property
-    def rag(self) -> DiscoRAG:
-        """The pipeline, once a visit has opened it."""
-        if self._opening is None:
-            raise InputError("Nothing is open.", hint="Visit first.")
-        return self._opening.result()
 
     def may_write(self, request: Any) -> bool:
         """They may."""
