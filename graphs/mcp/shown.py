@@ -10,10 +10,10 @@ from pydantic import BaseModel
 
 from discorag.answer.render import answer_markdown
 from discorag.ingest.survey import Status
-from discorag.text.shown import markdown
+from discorag.text.shown import code_block, markdown
 from discorag.types.answer import Answer
 from graphs.facade import AskResult
-from graphs.mcp.shapes import Answered, Disagreements, Documents, Hits, Ingested, Outcome
+from graphs.mcp.shapes import Answered, Disagreements, Documents, Hits, Ingested, Outcome, Trees
 
 NO_DISAGREEMENT = "Among the passages that bear on this question no disagreement was found."
 
@@ -56,6 +56,11 @@ def documents(found: Documents) -> CallToolResult:
         f"- {d.doc_id}: {markdown(d.title, 80)} ({markdown(d.name, 80)}, {d.chunks} chunks)" for d in found.documents
     ]
     return result("\n".join([f"{len(lines)} of {found.total} documents.", *lines]), found)
+
+
+def trees(found: Trees) -> CallToolResult:
+    """The trees as they are, as a block of code."""
+    return result(code_block(found.trees), found)
 
 
 def ingested(outcomes: Sequence[Outcome]) -> CallToolResult:

@@ -122,7 +122,7 @@ class Tools:
         drawn = await asyncio.to_thread(written, chosen, format)
         numbers, title = [c.order for c in chosen], chosen[0].title
         trees = Trees(doc_id=doc_id, title=title, chunks=numbers, total=len(stored), format=format, trees=drawn)
-        return shown.result(drawn, trees)
+        return shown.trees(trees)
 
     async def list_documents(
         self,
