@@ -51,7 +51,8 @@ def create_mcp_app(
     Args:
         settings: See `graphs.api.create_app`.
         rag: The same.
-        hosts: Names under which the server is reached, besides those of this machine; requests for others are refused.
+        hosts: Names under which the server is reached, besides those of this machine and the address it listens on;
+            requests for others are refused.
         writable: Whether MCP has the tool ``ingest``.
 
     Raises:
@@ -62,7 +63,7 @@ def create_mcp_app(
     server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,  # no session that somebody else's key could go on with
-        transport_security=_known((*LOOPBACK, *hosts)),
+        transport_security=_known((*LOOPBACK, settings.api.host, *hosts)),
         max_request_body_size=settings.api.body_bytes,
     )
     app.router.routes.append(_Keyed(PATH, StreamableHTTPASGIApp(server.session_manager), methods=["POST"]))
