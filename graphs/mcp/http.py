@@ -97,7 +97,7 @@ class _Keyed(Route):
 
 
 @dataclass(frozen=True)
-class Keyholder:
+class KeyVisit:
     """One request of the owner of a key."""
 
     request: Request
@@ -137,11 +137,11 @@ class KeyHolders:
 
     async def visit(self, request: Any) -> Visit:
         """See `graphs.mcp.host.Host`."""
-        return _keyholder(request)
+        return _visit(request)
 
     def may_write(self, request: Any) -> bool:
         """Whether the key has the role."""
-        return Role.WRITE in _keyholder(request).who.roles
+        return Role.WRITE in _visit(request).who.roles
 
     def said(self, error: BaseException | None) -> str | None:
         """What the API would answer."""
@@ -161,8 +161,8 @@ class KeyHolders:
 
         It is kept when this returns; a status of null says that it is still being read.
         """
-        holder, content = _keyholder(ctx.request_context.request), text.encode()
-        service, who = holder.service, holder.who
+        visit, content = _visit(ctx.request_context.request), text.encode()
+        service, who = visit.service, visit.who
         try:
             service.check_role(who, Role.WRITE)
         except RefusedError:
@@ -192,5 +192,5 @@ def _outcomes(job: Job, service: Service) -> list[Outcome]:
     ]
 
 
-def _keyholder(request: Any) -> Keyholder:
-    return Keyholder(request, request.app.state.service, request.state.who)
+def _visit(request: Any) -> KeyVisit:
+    return KeyVisit(request, request.app.state.service, request.state.who)
