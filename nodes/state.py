@@ -44,6 +44,9 @@ class AnswerState(AnswerInput, total=False):
         dict[str, list[list[int]]],
         Field(description="Chunk id -> spans that a retriever over trees chose in it, in document offsets."),
     ]
+    refused: Annotated[
+        bool, Field(description="The retriever says that no document answers; hits are the nearest passages.")
+    ]
     trees: Annotated[dict[str, Json], Field(description="RST trees made for this query, by chunk id.")]
     graph: Annotated[Json | None, Field(description="Rhetorical graph over the hits.")]
     plan: Annotated[

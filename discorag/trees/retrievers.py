@@ -14,7 +14,7 @@ from discorag.trees.builders.discourse import DiscourseBuilder
 from discorag.trees.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
 from discorag.trees.builders.headings import HeadingBuilder
 from discorag.trees.builders.node_text import Concat, NodeText, Tau
-from discorag.trees.builders.sections import SectionBuilder
+from discorag.trees.builders.sections import SectionBuilder, SectionSizes
 from discorag.trees.builders.slide import SlideBuilder, SnappedBuilder
 from discorag.trees.builders.unified import UnifiedBuilder
 from discorag.trees.builders.windows import WindowBuilder
@@ -104,6 +104,12 @@ def _clusters(tools: TreeTools) -> ClusterBuilder:
     return ClusterBuilder(tools.box.encoder, summariser_of(tools), tools.box.encoder.tokens)
 
 
+def _sections(tools: TreeTools) -> SectionBuilder:
+    cut = tools.box.settings.trees
+    sizes = SectionSizes(chunk_words=cut.chunk_words, group=cut.group, theme_group=cut.theme_group)
+    return SectionBuilder(tools.box.encoder, summariser_of(tools), sizes)
+
+
 _ALGORITHM_1: Choose = partial(_selected, selector=algorithm1, k=LEAVES_OF_A_NODE)
 _LEAVES: Choose = partial(_selected, selector=partial(algorithm1, variant=Variant.LEAVES))
 
@@ -128,7 +134,7 @@ RAPTOR_TRAVERSAL = TreeRetriever(
 )
 HTSIR = TreeRetriever(
     "sections",
-    lambda tools: SectionBuilder(tools.box.encoder, summariser_of(tools)),
+    _sections,
     _reranked,
     "text",
     summaries=True,
@@ -140,7 +146,7 @@ RDR2 = TreeRetriever("headings", lambda tools: HeadingBuilder(tools.box.encoder.
 
 def text_of(tools: TreeTools) -> NodeText:
     """The rule of DISRetrieval's eq. 2 where a model summarises, else all that lies below."""
-    return Tau(summariser_of(tools)) if tools.box.model else Concat()
+    return Tau(summariser_of(tools), tools.box.settings.trees.tau) if tools.box.model else Concat()
 
 
 def summariser_of(tools: TreeTools) -> Summariser:

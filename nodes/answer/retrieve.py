@@ -76,4 +76,4 @@ async def search(query: str, state: AnswerState, context: AnswerContext, *, wide
 async def _update(hits: list[Hit], context: AnswerContext, stage: Stage, how: str = "") -> Json:
     deps, hits = await context.deps(), found(hits, await context.scope())
     ledger = stage.done(engine="local", model=deps.encoder.version, preview=f"{len(hits)} chunks{how}")
-    return {"hits": [asdict(h) for h in hits], "evidence": {}, "ledger": Overwrite(ledger)}
+    return {"hits": [asdict(h) for h in hits], "refused": False, "evidence": {}, "ledger": Overwrite(ledger)}
