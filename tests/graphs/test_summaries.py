@@ -96,7 +96,8 @@ def test_without_a_language_model_too(pipeline: Pipelines, folder: Path, preset:
 def test_trees_graph_and_plan_work_over_summaries(pipeline: Pipelines, folder: Path) -> None:
     rag = opened(pipeline, folder)
     result = rag.ask(QUESTION, retriever="htsir", context="nodes", evidence_words=2000)
-    assert result.graph and set(result.graph.chunks) == {hit.chunk_id for hit in result.hits}
+    assert result.graph
+    assert set(result.graph.chunks) == {hit.chunk_id for hit in result.hits}
     assert_traced_to_documents(result)
     assert result.answer.plan
 
