@@ -221,9 +221,8 @@ def test_that_every_document_is_refused_is_told_beside_the_nearest_passages_and_
         rag = pipeline(llm=server.base_url)
         rag.ingest(tmp_path, parser="rules", retriever="dense")
         context = rag.context(AnswerContext, {"preset": "rdr2", "generator": "local"})
-        state = asyncio.run(
-            graph.ainvoke({"query": "Who won?"}, context=context, output_keys=["refused", "hits", "ledger"])
-        )
+        told = ["refused", "hits", "ledger"]
+        state = asyncio.run(graph.ainvoke({"query": "Who won?"}, context=context, output_keys=told))
     assert (state["refused"], len(state["hits"])) == (refused, 1)
     assert bool(state["ledger"][0]["failures"]) is not refused
 

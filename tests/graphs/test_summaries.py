@@ -73,9 +73,8 @@ def test_a_reader_sees_summaries_and_what_it_cites_to_them_is_traced_to_the_leav
     with ScriptedServer(reader) as server:
         rag = opened(pipeline, folder, server.base_url)
         result = rag.ask(QUESTION, preset=preset)
-        [prompt] = [
-            b["messages"][-1]["content"] for b in server.requests if "<chunk id=" in b["messages"][-1]["content"]
-        ]
+        said = [b["messages"][-1]["content"] for b in server.requests]
+    [prompt] = [text for text in said if "<chunk id=" in text]
     assert SUMMARY in prompt
     assert any(chunk.stands_for for chunk in read(rag, result))
     assert_traced_to_documents(result)

@@ -8,6 +8,7 @@ from discorag.trees.builders.clusters import ClusterBuilder, ClusterSizes
 from discorag.trees.forest import Forest
 from discorag.trees.summarise import ExtractiveSummariser
 from discorag.types.document import Document
+from discorag.types.retrieval_tree import RetrievalTree
 from tests.trees.builders.checks import source_of
 from tests.trees.hashing import HashingEncoder
 
@@ -31,7 +32,8 @@ def test_a_summary_counts_as_the_sentences_that_it_has_and_a_leaf_as_itself() ->
 
 
 def test_what_no_sentence_of_the_document_says_has_no_place() -> None:
-    given, forest = shown()
-    root = forest.tree.roots[0]
-    object.__setattr__(forest.tree.nodes[root], "text", "Metals differ.")
-    assert given.places([root]) == []
+    _, forest = shown()
+    *leaves, root = forest.tree.nodes
+    said = root.model_copy(update={"text": "Metals differ."})
+    tree = RetrievalTree(builder="by a model", nodes=(*leaves, said))
+    assert Shown(Forest({"d": tree}), {"d": Document(uri="d", title="", text=TEXT)}).places([len(leaves)]) == []
