@@ -178,8 +178,9 @@ class AnswerSwitches(Switches):
         if not isinstance(given, dict):
             return given
         switches = cast("dict[str, Any]", given)
-        if preset := PRESETS.get(switches.get("preset", "")):
-            return {**preset, **switches}
+        preset = switches.get("preset")
+        if isinstance(preset, str) and preset in PRESETS:
+            return {**PRESETS[preset], **switches}
         return {"retriever": "dense", **switches} if switches.keys() & {"top_k", "follow"} else switches
 
     @model_validator(mode="after")

@@ -43,13 +43,13 @@ PASSAGES = 5
 async def _selected(asked: Asked, selector: Callable[..., Evidence], k: int | None = None) -> Chosen:
     """By a selector; ``k`` is its paper's, of one that has any."""
     s, own = asked.scores, {} if k is None else {"k": asked.k or k}
-    return Chosen(selector(s.forest.tree, s.nodes, s.sizes, asked.budget, **own).nodes)
+    return Chosen(selector(s.forest.tree, s.nodes, s.sizes, asked.words, **own).nodes)
 
 
 async def _beside(asked: Asked, selector: Callable[..., Evidence]) -> Chosen:
     """By a selector that looks at neighbours, which are of the same document."""
     s = asked.scores
-    return Chosen(selector(s.forest.tree, s.nodes, s.sizes, asked.budget, owners=s.forest.owners).nodes)
+    return Chosen(selector(s.forest.tree, s.nodes, s.sizes, asked.words, owners=s.forest.owners).nodes)
 
 
 async def _reranked(asked: Asked) -> Chosen:
@@ -64,9 +64,9 @@ async def _reranked(asked: Asked) -> Chosen:
         ranks = await asked.reranker.scores(asked.question, [s.forest.tree.nodes[n].text for n in found])
     except ModelError as error:
         told = Failure.of("retrieve", error, fallback="the order by similarity")
-        return Chosen(within(found[:k], s.sizes, asked.budget), failures=(told,))
+        return Chosen(within(found[:k], s.sizes, asked.words), failures=(told,))
     best: list[int] = np.argsort(-np.array(ranks), kind="stable").tolist()
-    return Chosen(within((found[i] for i in best[:k]), s.sizes, asked.budget))
+    return Chosen(within((found[i] for i in best[:k]), s.sizes, asked.words))
 
 
 async def _routed(asked: Asked) -> Chosen:
@@ -87,13 +87,13 @@ async def _routed(asked: Asked) -> Chosen:
         for d, walked in zip(owners, routing.documents, strict=True)
         for leaf in walked.in_step_order
     ]
-    failures, nearest = routing.failures, within(best, asked.scores.sizes, asked.budget)
+    failures, nearest = routing.failures, within(best, asked.scores.sizes, asked.words)
     if not routed and not failures:
         return Chosen(nearest, routing.usage, refused=True)
     if not routed:
         told = Failure(stage="route", kind="Unrouted", message=_UNROUTED, fallback="the passages nearest the question")
         return Chosen(nearest, routing.usage, (*failures, told))
-    return Chosen(within(routed, asked.scores.sizes, asked.budget), routing.usage, failures)
+    return Chosen(within(routed, asked.scores.sizes, asked.words), routing.usage, failures)
 
 
 def _unified(tools: TreeTools, text: NodeText) -> UnifiedBuilder:

@@ -64,7 +64,7 @@ class Case:
     asked: Asked
 
     def within(self, words: int) -> Chosen:
-        return asyncio.run(RETRIEVERS[self.name].choose(replace(self.asked, budget=words)))  # type: ignore[arg-type]
+        return asyncio.run(RETRIEVERS[self.name].choose(replace(self.asked, words=words)))  # type: ignore[arg-type]
 
 
 @st.composite
