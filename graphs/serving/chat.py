@@ -24,10 +24,10 @@ from discorag.prompted.standalone import standalone
 from discorag.types.errors import InputError, ModelError, NotFoundError
 from discorag.types.ledger import Failure, Ledger, StageRecord
 from graphs.facade import AskResult
+from graphs.presets import NEEDS_MODEL, PRESETS
 from graphs.serving.ask import STREAM, Reply, unless_gone
 from graphs.serving.keys import Principal, Role
 from graphs.serving.openai_types import ChatCompletion, ChatMessage, ChatRequest, ChatUsage, Choice, Model, ModelList
-from graphs.serving.presets import NEEDS_MODEL, PRESETS
 from graphs.serving.problems import COMMON, documented, problem_of
 from graphs.serving.service import Asker, Guard, Keyed, Served, Service
 
