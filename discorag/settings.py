@@ -224,6 +224,11 @@ class Settings(BaseSettings):
 
     tenant: str = Field(default="default", min_length=1)
     corpus: str = Field(default="default", min_length=1)
+    prompts_dir: Path | None = Field(
+        default=None,
+        description="Folder of prompt files in your own wording, named like ours, with the same variables and output; "
+        "what is not there is ours.",
+    )
     store: StoreSettings = StoreSettings()
     encoder: EncoderSettings = EncoderSettings()
     parser: ParserSettings = ParserSettings()

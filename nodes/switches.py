@@ -31,6 +31,7 @@ PAPER: dict[str, Any] = {
     "planner": "llm",
     "generator": "llm",
     "beam_width": 3,
+    "abstain": "never",
 }
 """Switches of ``preset=paper``, unless given otherwise (Disco-RAG section 4)."""
 
@@ -83,6 +84,13 @@ class AnswerSwitches(Switches):
         default=False,
         description="Let a question that names a relation (what causes, evidence against, under what conditions) give "
         "up to a third of the places to chunks that hang on the best ones by that relation.",
+    )
+    rerank: bool = Field(default=False, description="Put what was retrieved into the order of the configured reranker.")
+    abstain: Literal["auto", "never"] = Field(
+        default="auto",
+        description="auto: where nothing is found, a router refuses every document, or no sentence that was written is "
+        "supported, the answer is that the documents do not say, with the nearest passages. never: something is always "
+        "answered.",
     )
     use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")
     use_graph: bool = Field(default=True, description="Infer the rhetorical graph between chunks.")

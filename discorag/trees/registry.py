@@ -120,6 +120,7 @@ class TreeRetriever:
         vectors: How inner nodes are encoded.
         summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
         reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
+        rounds: Whether it can be driven a round at a time as well (`discorag.trees.rounds`).
 
     Example:
         >>> from discorag.trees.registry import RETRIEVERS
@@ -133,6 +134,7 @@ class TreeRetriever:
     vectors: Literal["mean", "text"] = "mean"
     summaries: bool = False
     reads: bool = False
+    rounds: bool = False
 
 
 RETRIEVERS = Registry[TreeRetriever]("retriever over trees", "disco_rag.retrievers")

@@ -23,21 +23,17 @@ from discorag.trees.choose.collapsed import collapsed_set, collapsed_tree, trave
 from discorag.trees.choose.evidence import Evidence, within
 from discorag.trees.choose.neighbours import expand, smoothed
 from discorag.trees.registry import Asked, Choose, Chosen, TreeRetriever, TreeTools
-from discorag.trees.routers.subtree import derive
-from discorag.trees.routers.walk import route
+from discorag.trees.rounds import Rounds
 from discorag.trees.summarise import ExtractiveSummariser, LlmSummariser
 from discorag.types.errors import ModelError
 from discorag.types.ledger import Failure
 
-_UNROUTED = "The router selected no passage in any document, and failed in some."
 LEAVES_OF_A_NODE = 5
 """DISRetrieval section 4.1 and appendix E.2."""
 NODES_OF_A_LAYER = 5
 """RAPTOR figure 3 tries several and settles on none."""
 RERANKED = 10
 """HTSIR, "Experiment Settings"."""
-PASSAGES = 5
-"""RDR² section 4.3."""
 
 
 async def _selected(asked: Asked, selector: Callable[..., Evidence], k: int | None = None) -> Chosen:
@@ -70,30 +66,11 @@ async def _reranked(asked: Asked) -> Chosen:
 
 
 async def _routed(asked: Asked) -> Chosen:
-    """RDR² section 3.1: from the best passages through each document's headings; what fits, in step order.
-
-    Where the router refuses every document, so does this. Where it selected nothing because it failed, the best
-    passages stand in, and that is told.
-    """
-    forest, leaves = asked.scores.forest, asked.scores.forest.tree.leaves
-    best: list[int] = np.argsort(-asked.scores.nodes[:leaves], kind="stable")[: asked.k or PASSAGES].tolist()
-    owners = {int(forest.owners[leaf]): list[int]() for leaf in best}
-    for leaf in best:
-        owners[int(forest.owners[leaf])].append(forest.local(leaf))
-    subtrees = [derive(forest.of(d), own) for d, own in owners.items()]
-    routing = await route(asked.question, subtrees, asked.router, asked.unfold)
-    routed = [
-        forest.number(d, leaf)
-        for d, walked in zip(owners, routing.documents, strict=True)
-        for leaf in walked.in_step_order
-    ]
-    failures, nearest = routing.failures, within(best, asked.scores.sizes, asked.budget)
-    if not routed and not failures:
-        return Chosen(nearest, routing.usage, refused=True)
-    if not routed:
-        told = Failure(stage="route", kind="Unrouted", message=_UNROUTED, fallback="the passages nearest the question")
-        return Chosen(nearest, routing.usage, (*failures, told))
-    return Chosen(within(routed, asked.scores.sizes, asked.budget), routing.usage, failures)
+    """RDR²: all rounds at once."""
+    rounds = Rounds.begun(asked)
+    while not rounds.over:
+        rounds = await rounds.next(asked)
+    return rounds.chosen(asked)
 
 
 def _unified(tools: TreeTools, text: NodeText) -> UnifiedBuilder:
@@ -134,7 +111,9 @@ HTSIR = TreeRetriever(
     summaries=True,
     reads=True,
 )
-RDR2 = TreeRetriever("headings", lambda tools: HeadingBuilder(tools.box.encoder.tokens), _routed, "text", reads=True)
+RDR2 = TreeRetriever(
+    "headings", lambda tools: HeadingBuilder(tools.box.encoder.tokens), _routed, "text", reads=True, rounds=True
+)
 """Controls: sentences, chunks, smoothed, expand, slide, bisection, windows. Ours: snapped, unified."""
 
 

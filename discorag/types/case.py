@@ -14,6 +14,7 @@ from discorag.types.plan import Plan
 from discorag.types.usage import Usage
 
 T_co = TypeVar("T_co", covariant=True)
+U = TypeVar("U")
 Known = dict[str, tuple[tuple[Chunk, ...], Any]]
 """What was computed, and of which chunks, by name."""
 
@@ -56,6 +57,8 @@ class Case:
 class Outcome(Generic[T_co]):
     """What an engine made: the value, the verbatim text of a language model's turn, and what it cost.
 
+    ``counts`` has what the ledger should tell of it, by its name.
+
     Example:
         >>> from discorag.types.case import Outcome
         >>> from discorag.types.usage import Usage
@@ -68,3 +71,9 @@ class Outcome(Generic[T_co]):
     text: str = ""
     usage: Usage = field(default_factory=Usage)
     prompt_hash: str = ""
+    counts: dict[str, int] = field(default_factory=dict[str, int])
+
+    def holding(self, value: U) -> Outcome[U]:
+        """The same with another value: what was made of the first."""
+        made = {name: getattr(self, name) for name in ("text", "usage", "prompt_hash", "counts")}
+        return Outcome(value=value, **made)

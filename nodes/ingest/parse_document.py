@@ -41,4 +41,4 @@ async def parse_document(state: DocumentState, runtime: Runtime[IngestContext]) 
     piece.chunks = [c.model_copy(update={"tree": t}) for c, t in zip(piece.chunks, trees, strict=True)]
     if stage.failures:
         rekey(piece, {**piece.manifest.versions, "parser": parser.version + FALLBACK})
-    return {"ledger": stage.done(engine=engine, model=parser.version)}
+    return {"ledger": stage.pieces_done(len(piece.chunks), engine=engine, model=parser.version)}

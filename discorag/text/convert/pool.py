@@ -23,7 +23,7 @@ from discorag.types import errors
 from discorag.types.errors import ConversionError, ConversionLimitError, ConverterDiedError, DecodingError
 
 _PATIENCE = 5  # seconds waited for each second of processor time: children share the machine
-_SWELLING, _ALWAYS = 30, 1_000_000
+_SWELLING, _ALWAYS = 30, 200_000
 """No honest file has more text than so many times its bytes; a short one may have so many bytes of it."""
 
 
