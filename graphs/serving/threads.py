@@ -103,9 +103,7 @@ async def run(request: Request, who: Asker, served: Served, thread_id: UUID, ask
     elif asked.query is not None:
         thread = await served.threads.remember(thread, {})
     context = served.rag.context(AnswerContext, thread.switches | {"tenant": who.tenant, "corpus": thread.corpus})
-    go = served.threads.run(
-        thread, asked.asked(), context, stop_before=asked.stop_before, checkpoint=asked.checkpoint
-    )
+    go = served.threads.run(thread, asked.asked(), context, stop_before=asked.stop_before, checkpoint=asked.checkpoint)
     async with served.question():
         return await unless_gone(request, go)
 
