@@ -133,7 +133,10 @@ _RETRIEVAL = _retrieval()
 
 
 def _documents(chunk: Chunk, hit: Json, evidence: dict[str, list[list[int]]]) -> Iterator[Document]:
-    """The passages that were chosen in a chunk, in text order, as far as they lie in it; the chunk if none was."""
+    """The passages that were chosen in a chunk, in text order, as far as they lie in it; the chunk if none was.
+
+    A summary's start and end are those of what it is a summary of.
+    """
     first, last = chunk.span.start, chunk.span.end
     chosen = [Span(start=max(a, first), end=min(b, last)) for a, b in sorted(evidence.get(chunk.id, ()))]
     for span in chosen or [chunk.span]:
@@ -143,8 +146,8 @@ def _documents(chunk: Chunk, hit: Json, evidence: dict[str, list[list[int]]]) ->
             "chunk_id": chunk.id,
             "title": chunk.title,
             "headings": list(chunk.headings),
-            "start": span.start,
-            "end": span.end,
+            "start": chunk.stands_for[0].start if chunk.stands_for else span.start,
+            "end": chunk.stands_for[-1].end if chunk.stands_for else span.end,
             "score": hit["score"],
             "tree": chunk.tree.model_dump(mode="json") if chunk.tree else None,
         }

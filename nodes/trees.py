@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from langgraph.types import Command
 
-from discorag.store.protocol import SearchQuery
-from discorag.trees.index import TreeIndex, chunks_with, evidence_of
+from discorag.store.protocol import Hit, SearchQuery
+from discorag.trees.index import Inside, TreeIndex, chunks_with, evidence_of, passages_of
 from discorag.trees.registry import RETRIEVERS, Asked, Chosen, TreeRetriever
 from discorag.trees.routers.configured import router_of
+from discorag.trees.scores import Scores, in_tokens
 from discorag.types.document import Scope
 from discorag.types.ledger import Failure
 from nodes.case import question_of
@@ -61,9 +63,8 @@ class Search:
         if not doc_ids:
             return cls(context, stage, retriever, index, None)
         await index.ensure(doc_ids, by_any_parser=True)
-        scores = await index.scores(wanted, doc_ids, by=context.node_scores, texts=retriever.reads)
-        asked = Asked(question, scores, context.evidence_words, deps.reranker, router_of(deps))
-        return cls(context, stage, retriever, index, asked)
+        scores = await _scores(index, wanted, doc_ids, context)
+        return cls(context, stage, retriever, index, _asked(question, scores, context, deps))
 
     async def nothing(self) -> Command[Any]:
         """The update where there is no document."""
@@ -73,8 +74,7 @@ class Search:
         """The chunks in which the evidence stands, narrowed to it, with ``more`` beside it."""
         assert self.asked is not None
         deps, scope = await self.context.deps(), await self.context.scope()
-        evidence = evidence_of(self.asked.scores, chosen.nodes, self.asked.budget)
-        hits, inside = await asyncio.to_thread(chunks_with, deps.store, scope, evidence)
+        hits, inside = await asyncio.to_thread(_passages, deps, scope, self.asked.scores, chosen, self.context)
         self.stage.usage += chosen.usage
         self.stage.failures += chosen.failures
         noted(self.stage, self.index)
@@ -82,3 +82,31 @@ class Search:
         return await retrieved(
             hits, self.context, self.stage, inside=inside, refused=chosen.refused, preview=preview, more=more
         )
+
+
+async def _scores(index: TreeIndex, wanted: SearchQuery, doc_ids: Sequence[str], context: AnswerContext) -> Scores:
+    """Of all nodes, with sizes in words, or in tokens where the budget is."""
+    reads, counted = RETRIEVERS[context.retriever].reads, context.evidence_tokens is not None
+    scores = await index.scores(wanted, doc_ids, by=context.node_scores, texts=reads or counted)
+    return await asyncio.to_thread(in_tokens, scores, (await context.deps()).encoder.tokens) if counted else scores
+
+
+def _asked(question: str, scores: Scores, context: AnswerContext, deps: Resources) -> Asked:
+    return Asked(
+        question,
+        scores,
+        context.evidence_budget,
+        deps.reranker,
+        router_of(deps),
+        k=context.node_k,
+        pool=context.pool,
+        unfold=context.unfold,
+    )
+
+
+def _passages(
+    deps: Resources, scope: Scope, scores: Scores, chosen: Chosen, context: AnswerContext
+) -> tuple[list[Hit], Inside]:
+    if context.context == "nodes":
+        return passages_of(deps.store, scope, scores, chosen.nodes)
+    return chunks_with(deps.store, scope, evidence_of(scores, chosen.nodes, context.evidence_budget))

@@ -56,7 +56,7 @@ class Asked:
     Args:
         question: Its text.
         scores: The nodes of the documents that are searched.
-        budget: Of evidence, in the unit of the scores' sizes.
+        words: Budget of evidence, in the unit of the sizes: words, unless the question has it in tokens.
         reranker: For HTSIR.
         router: For RDR².
         k: The retriever's own k; None: its paper's.
@@ -68,14 +68,14 @@ class Asked:
         >>> from discorag.trees.registry import RETRIEVERS, Asked
         >>> from discorag.trees.scores import Scores
         >>> scores = Scores(Forest({"tides": tree}), np.arange(4.0), tree.words)
-        >>> asked = Asked("Why do tides rise?", scores, budget=10, reranker=rag.resources.reranker, router=None)
+        >>> asked = Asked("Why do tides rise?", scores, words=10, reranker=rag.resources.reranker, router=None)
         >>> asyncio.run(RETRIEVERS["sentences"].choose(asked)).nodes
         (1,)
     """
 
     question: str
     scores: Scores
-    budget: int
+    words: int
     reranker: Reranker
     router: Router
     k: int | None = None

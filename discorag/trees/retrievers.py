@@ -14,7 +14,7 @@ from discorag.trees.builders.discourse import DiscourseBuilder
 from discorag.trees.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
 from discorag.trees.builders.headings import HeadingBuilder
 from discorag.trees.builders.node_text import Concat, NodeText, Tau
-from discorag.trees.builders.sections import SectionBuilder
+from discorag.trees.builders.sections import SectionBuilder, SectionSizes
 from discorag.trees.builders.slide import SlideBuilder, SnappedBuilder
 from discorag.trees.builders.unified import UnifiedBuilder
 from discorag.trees.builders.windows import WindowBuilder
@@ -39,13 +39,13 @@ RERANKED = 10
 async def _selected(asked: Asked, selector: Callable[..., Evidence], k: int | None = None) -> Chosen:
     """By a selector; ``k`` is its paper's, of one that has any."""
     s, own = asked.scores, {} if k is None else {"k": asked.k or k}
-    return Chosen(selector(s.forest.tree, s.nodes, s.sizes, asked.budget, **own).nodes)
+    return Chosen(selector(s.forest.tree, s.nodes, s.sizes, asked.words, **own).nodes)
 
 
 async def _beside(asked: Asked, selector: Callable[..., Evidence]) -> Chosen:
     """By a selector that looks at neighbours, which are of the same document."""
     s = asked.scores
-    return Chosen(selector(s.forest.tree, s.nodes, s.sizes, asked.budget, owners=s.forest.owners).nodes)
+    return Chosen(selector(s.forest.tree, s.nodes, s.sizes, asked.words, owners=s.forest.owners).nodes)
 
 
 async def _reranked(asked: Asked) -> Chosen:
@@ -60,9 +60,9 @@ async def _reranked(asked: Asked) -> Chosen:
         ranks = await asked.reranker.scores(asked.question, [s.forest.tree.nodes[n].text for n in found])
     except ModelError as error:
         told = Failure.of("retrieve", error, fallback="the order by similarity")
-        return Chosen(within(found[:k], s.sizes, asked.budget), failures=(told,))
+        return Chosen(within(found[:k], s.sizes, asked.words), failures=(told,))
     best: list[int] = np.argsort(-np.array(ranks), kind="stable").tolist()
-    return Chosen(within((found[i] for i in best[:k]), s.sizes, asked.budget))
+    return Chosen(within((found[i] for i in best[:k]), s.sizes, asked.words))
 
 
 async def _routed(asked: Asked) -> Chosen:
@@ -79,6 +79,12 @@ def _unified(tools: TreeTools, text: NodeText) -> UnifiedBuilder:
 
 def _clusters(tools: TreeTools) -> ClusterBuilder:
     return ClusterBuilder(tools.box.encoder, summariser_of(tools), tools.box.encoder.tokens)
+
+
+def _sections(tools: TreeTools) -> SectionBuilder:
+    cut = tools.box.settings.trees
+    sizes = SectionSizes(chunk_words=cut.chunk_words, group=cut.group, theme_group=cut.theme_group)
+    return SectionBuilder(tools.box.encoder, summariser_of(tools), sizes)
 
 
 _ALGORITHM_1: Choose = partial(_selected, selector=algorithm1, k=LEAVES_OF_A_NODE)
@@ -105,7 +111,7 @@ RAPTOR_TRAVERSAL = TreeRetriever(
 )
 HTSIR = TreeRetriever(
     "sections",
-    lambda tools: SectionBuilder(tools.box.encoder, summariser_of(tools)),
+    _sections,
     _reranked,
     "text",
     summaries=True,
@@ -119,7 +125,7 @@ RDR2 = TreeRetriever(
 
 def text_of(tools: TreeTools) -> NodeText:
     """The rule of DISRetrieval's eq. 2 where a model summarises, else all that lies below."""
-    return Tau(summariser_of(tools)) if tools.box.model else Concat()
+    return Tau(summariser_of(tools), tools.box.settings.trees.tau) if tools.box.model else Concat()
 
 
 def summariser_of(tools: TreeTools) -> Summariser:

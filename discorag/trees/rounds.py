@@ -107,8 +107,8 @@ class Rounds:
         forest, scores = asked.scores.forest, asked.scores
         routed = [forest.number(d, leaf) for d, walk in self.walks.items() for leaf in walk.in_step_order]
         if routed:
-            return Chosen(within(routed, scores.sizes, asked.budget), self.usage, self.failures)
-        nearest = within(_best(asked), scores.sizes, asked.budget)
+            return Chosen(within(routed, scores.sizes, asked.words), self.usage, self.failures)
+        nearest = within(_best(asked), scores.sizes, asked.words)
         if any(walk.ending is Ending.FAILED for walk in self.walks.values()):
             return Chosen(nearest, self.usage, (*self.failures, _UNROUTED))
         return Chosen(nearest, self.usage, refused=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discorag.text.tokens import TokenCounter
 from discorag.trees.forest import Forest
 
 Floats = NDArray[np.floating]
@@ -23,6 +24,7 @@ class Scores:
         forest: The trees.
         nodes: Of every node of ``forest.tree``, higher is better, on whatever scale; shape (nodes,).
         sizes: Of every node's text, in words or tokens, shape (nodes,).
+        keys: Of each document's tree in the store, in the order of ``forest.documents``; empty where none is stored.
 
     Example:
         >>> from discorag.trees.forest import Forest
@@ -37,3 +39,10 @@ class Scores:
     forest: Forest
     nodes: Floats
     sizes: NDArray[np.int64]
+    keys: tuple[str, ...] = ()
+
+
+def in_tokens(scores: Scores, counter: TokenCounter) -> Scores:
+    """The same with sizes in tokens, special ones left out; the nodes know their texts (`TreeIndex.scores`)."""
+    offsets = counter.token_offsets([node.text for node in scores.forest.tree.nodes])
+    return replace(scores, sizes=np.array([len(found) for found in offsets], np.int64))

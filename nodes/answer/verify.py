@@ -10,6 +10,7 @@ from langgraph.types import Command
 from discorag.types.answer import Answer
 from discorag.types.errors import ModelError
 from discorag.verification.draft import unverified
+from discorag.verification.sources import traced
 from discorag.verification.verifier import VERIFIERS
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
@@ -26,7 +27,7 @@ async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
     case, deps = await case_of(state, context), await context.deps()
     draft, failed = state.get("draft", ""), False
     try:
-        answer = await VERIFIERS[context.verifier](deps).verify(case, draft)
+        answer = await traced(VERIFIERS[context.verifier](deps), case, draft, deps.store, await context.scope())
     except ModelError as error:
         stage.failed(error, fallback="none: every sentence is marked unsupported")
         answer, failed = unverified(case, draft, "Verification failed; see the ledger."), True

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discorag.models.tokens import PackagedTokens
 from discorag.trees.builder import inner
 from discorag.trees.forest import Forest
 from discorag.trees.index import evidence_of
@@ -20,7 +21,7 @@ from discorag.trees.registry import RETRIEVERS, Asked, Chosen
 from discorag.trees.routers.local import LocalRouter
 from discorag.trees.routers.subtree import RetrievalSubtree
 from discorag.trees.routers.walk import Decision
-from discorag.trees.scores import Scores
+from discorag.trees.scores import Scores, in_tokens
 from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.types.span import Span
 from discorag.types.words import count_words
@@ -63,7 +64,7 @@ class Case:
     asked: Asked
 
     def within(self, words: int) -> Chosen:
-        return asyncio.run(RETRIEVERS[self.name].choose(replace(self.asked, budget=words)))  # type: ignore[arg-type]
+        return asyncio.run(RETRIEVERS[self.name].choose(replace(self.asked, words=words)))  # type: ignore[arg-type]
 
 
 @st.composite
@@ -164,6 +165,14 @@ async def test_pool_and_k_of_htsir_can_be_set() -> None:
     forest, nearness = twenty_leaves()
     assert list((await chosen("htsir", forest, nearness, 10_000, pool=12, k=3)).nodes) == [11, 10, 9]
     assert list((await chosen("htsir", forest, nearness, 10_000, pool=1, k=3)).nodes) == [2, 1, 0]
+
+
+async def test_a_budget_in_tokens_counts_the_tokens_of_the_nodes_own_texts() -> None:
+    forest = under_one_heading("Internationally acclaimed.", "Iron rusts.", "Gold does not.")
+    scores = in_tokens(Scores(forest, np.array([0.9, 0.8, 0.7, 0.1], np.float32), forest.words), PackagedTokens())
+    assert scores.sizes.tolist() == [3, 4, 4, 6]
+    asked = Asked(QUESTION, scores, 7, MostWords(), LocalRouter(HashingEncoder()))
+    assert list((await RETRIEVERS["raptor"].choose(asked)).nodes) == [0, 1]
 
 
 async def test_an_inner_node_gives_as_many_leaves_as_k_says() -> None:
