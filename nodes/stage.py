@@ -25,6 +25,7 @@ class Stage:
         self.usage = Usage()
         self.prompt_hash = ""
         self.counts: dict[str, int] = {}
+        self.decisions: list[str] = []
         self._started = time.perf_counter()
         self.emit({"stage": name, "event": "start"})
 
@@ -35,10 +36,15 @@ class Stage:
     def failed(self, error: DiscoRagError, *, fallback: str) -> None:
         """Count an error, with what is used instead; tokens that were paid are kept."""
         self.failures.append(Failure.of(self.name, error, fallback=fallback))
+        self.decisions.append(f"{fallback} instead: {error.kind}")
         usage = getattr(error, "usage", None)
         if isinstance(usage, Usage):
             self.usage = self.usage + usage
         self.emit({"stage": self.name, "event": "failure", **self.failures[-1].model_dump()})
+
+    def goes(self, where: str, why: str) -> None:
+        """Record that the run goes to this node, and why."""
+        self.decisions.append(f"{where}: {why}")
 
     def done(
         self, *, engine: str, model: str = "", outcome: Outcome[Any] | None = None, preview: str = ""
@@ -53,6 +59,7 @@ class Stage:
             usage=self.usage + (outcome.usage if outcome else Usage()),
             failures=tuple(self.failures),
             counts={**self.counts, **(outcome.counts if outcome else {})},
+            decisions=tuple(self.decisions),
         )
         self.emit({"stage": self.name, "event": "end", "preview": preview[:PREVIEW], "seconds": record.seconds})
         return [record.model_dump(mode="json")]

@@ -39,7 +39,8 @@ class StageRecord(BaseModel):
     """One line of the ledger.
 
     ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``, or ``llm+local`` where the local engine stood
-    in for some pieces; ``counts`` has what else was counted, by its name: trees that were built, say.
+    in for some pieces; ``counts`` has what else was counted, by its name: trees that were built, say; ``decisions`` say
+    where the run went from here and why.
 
     Example:
         >>> from discorag.types.ledger import StageRecord
@@ -58,6 +59,7 @@ class StageRecord(BaseModel):
     usage: Usage = Usage()
     failures: tuple[Failure, ...] = ()
     counts: dict[str, int] = {}
+    decisions: tuple[str, ...] = ()
 
 
 class Ledger(BaseModel):
@@ -80,6 +82,11 @@ class Ledger(BaseModel):
         return sum((s.usage for s in self.stages), Usage())
 
     @property
+    def decisions(self) -> tuple[str, ...]:
+        """Every decision of every stage."""
+        return tuple(d for s in self.stages for d in s.decisions)
+
+    @property
     def failures(self) -> tuple[Failure, ...]:
         """Every failure of every stage."""
         return tuple(f for s in self.stages for f in s.failures)
@@ -99,4 +106,5 @@ def _add(a: StageRecord, b: StageRecord) -> StageRecord:
     names = dict.fromkeys([*a.counts, *b.counts])
     update["counts"] = {name: a.counts.get(name, 0) + b.counts.get(name, 0) for name in names}
     update["failures"] = a.failures + b.failures
+    update["decisions"] = a.decisions + b.decisions
     return a.model_copy(update=update)

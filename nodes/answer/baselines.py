@@ -16,7 +16,7 @@ from discorag.store.retrieval import check_query, found
 from discorag.types.case import Case, Outcome
 from discorag.types.errors import ModelError, QueryError
 from nodes.answer.generate import drafted
-from nodes.answer.retrieve import search
+from nodes.answer.retrieve_chunks import search
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
@@ -60,7 +60,7 @@ async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 
 async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """retrieve: every query of the hint, fused by rank; ``top_k`` chunks in all. Raises as `retrieve.retrieve`."""
+    """retrieve: every query of the hint, fused by rank; ``top_k`` chunks in all. Raises as `retrieve_chunks`."""
     context, stage = answer_context(runtime), Stage("retrieve")
     rankings = await asyncio.gather(*(_ranking(query, state, context, stage) for query in state.get("queries", [])))
     if not any(rankings):

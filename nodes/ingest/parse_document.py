@@ -17,8 +17,8 @@ from nodes.ingest.record import spent
 from nodes.stage import Stage
 from nodes.state import DocumentState, Json
 
-AT_ONCE = 2
-"""Chunks of a document that are parsed at once without a language model: other documents come in between."""
+AT_ONCE = 1
+"""Chunks of a document that wait for a local parser at once: other documents come in between."""
 FALLBACK = "+fallback"  # marks trees that the asked engine could not make: the next ingest tries again
 
 
