@@ -61,6 +61,7 @@ async def test_a_suite_runs_on_its_fixtures_without_a_model(rag: DiscoRAG, tmp_p
     ("name", "systems"),
     [
         ("narrativeqa", ["standard", "full-sentences", "full-bisection", "full-discourse", "full-htsir", "full-rdr2"]),
+        ("narrativeqa", ["htsir", "rdr2", "disretrieval"]),
         ("triviaqa", ["full", "full-rdr2"]),
         ("qampari", ["full", "lead"]),
         ("eli5", ["full", "lead"]),
@@ -69,7 +70,7 @@ async def test_a_suite_runs_on_its_fixtures_without_a_model(rag: DiscoRAG, tmp_p
 async def test_the_other_papers_benchmarks_run_on_their_fixtures(
     rag: DiscoRAG, tmp_path: Path, name: str, systems: list[str]
 ) -> None:
-    done = await run(rag, tmp_path, suite(name, limit=2, systems=systems))
+    done = await run(rag, tmp_path, suite(name, limit=2, systems=systems, top_k=3))
     assert (done.finished, list(done.systems)) == (True, systems)
     for summary in done.systems.values():
         assert summary.errors == 0
