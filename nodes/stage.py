@@ -44,7 +44,14 @@ class Stage:
         self, *, engine: str, model: str = "", outcome: Outcome[Any] | None = None, preview: str = ""
     ) -> list[Json]:
         """The ledger update of this stage."""
-        record = StageRecord(
+        self.failures += outcome.failures if outcome else ()
+        record = self.record(engine=engine, model=model, outcome=outcome)
+        self.emit({"stage": self.name, "event": "end", "preview": preview[:PREVIEW], "seconds": record.seconds})
+        return [record.model_dump(mode="json")]
+
+    def record(self, *, engine: str, model: str = "", outcome: Outcome[Any] | None = None) -> StageRecord:
+        """The stage's line of the ledger as it is now."""
+        return StageRecord(
             stage=self.name,
             engine=engine,
             model=model,
@@ -54,5 +61,3 @@ class Stage:
             failures=tuple(self.failures),
             counts=self.counts,
         )
-        self.emit({"stage": self.name, "event": "end", "preview": preview[:PREVIEW], "seconds": record.seconds})
-        return [record.model_dump(mode="json")]

@@ -15,10 +15,12 @@ from itertools import permutations
 from typing import TypeVar
 
 from discorag.answer.compression import shown_text
-from discorag.models.protocol import LanguageModel, Message, Reply, Request, Template
-from discorag.prompted.engine import Sampling
+from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.prompted.engine import Sampling, outcome_of
+from discorag.prompted.prose import tidied
 from discorag.rst.as_printed import drawn
 from discorag.rst.inline import escape
+from discorag.text.cut_off import whole_sentences
 from discorag.types.case import Case, Outcome
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
@@ -64,7 +66,8 @@ class PaperEngine:
 
     Example:
         >>> from discorag.prompted.as_printed import PaperEngine
-        >>> from discorag.prompted.engine import Sampling
+        >>> from discorag.prompted.engine import Sampling, outcome_of
+    from discorag.prompted.prose import tidied
         >>> engine = PaperEngine(says("First the trial [1], then the review [2]."), paper_templates, Sampling())
         >>> asyncio.run(engine.plan(case)).value.paragraph
         'First the trial [1], then the review [2].'
@@ -80,36 +83,50 @@ class PaperEngine:
         if not pairs:
             return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in case.chunks)))
         prompt = self.templates.graph.render(relations=", ".join(ChunkRelation), chunks=chunk_list(case))
-        limit = max(self.sampling.graph_tokens, PAIR_TOKENS * pairs)
+        limit = max(self.sampling.for_graph(len(case.chunks)), PAIR_TOKENS * pairs)
         return await self.ask("relate", prompt, lambda text: graph_of(case, text), limit)
 
     async def plan(self, case: Case) -> Outcome[Plan]:
         """One paragraph from query, chunks, trees and graph (fig. 12)."""
         prompt = self.templates.plan.render(material=material(replace(case, plan=None)))
-        return await self.ask("plan", prompt, plan_of, self.sampling.plan_tokens)
+        limit = self.sampling.for_plan(len(case.chunks))
+        return await self.ask("plan", prompt, plan_of, limit, cut=whole_sentences)
 
-    async def answer(self, case: Case, *, structured: bool) -> AsyncIterator[str | Reply[str]]:
-        """The answer in one piece, then the reply (fig. 18; fig. 14 when not structured). Beams cannot be streamed."""
+    async def answer(self, case: Case, *, structured: bool) -> AsyncIterator[str | Outcome[str]]:
+        """The answer in one piece, then all of it (fig. 18; fig. 14 when not structured). Beams cannot be streamed."""
         template = self.templates.answer if structured else self.templates.standard
-        prompt = template.render(material=material(case))
-        outcome = await self.ask("generate", prompt, answer_of, self.sampling.answer_tokens)
+        passages = [c.text for c in case.chunks]
+        outcome = await self.ask(
+            "generate",
+            template.render(material=material(case)),
+            lambda text: tidied(answer_of(text), passages),
+            self.sampling.for_answer(len(passages)),
+            cut=whole_sentences,
+        )
         yield outcome.value
-        yield Reply(text=outcome.value, value=outcome.value, usage=outcome.usage, prompt_hash=outcome.prompt_hash)
+        yield outcome
 
     async def ask(
-        self, stage: str, prompt: str, parse: Callable[[str], T], max_tokens: int, *, before: tuple[Message, ...] = ()
+        self,
+        stage: str,
+        prompt: str,
+        parse: Callable[[str], T],
+        max_tokens: int,
+        *,
+        before: tuple[Message, ...] = (),
+        cut: Callable[[str], str] | None = None,
     ) -> Outcome[T]:
-        """One call, checked by ``parse``; ``before`` are earlier turns, if it is not the first."""
+        """One call, checked by ``parse``; ``before`` are the turns before it; ``cut``: see `Request`."""
         request = Request(
             stage=stage,
             messages=(*before, Message(role="user", content=prompt)),
             parse=parse,
+            cut=cut,
             max_tokens=max_tokens,
             temperature=self.sampling.temperature,
             beam_width=self.sampling.beam_width,
         )
-        reply = await self.model.complete(request)
-        return Outcome(value=reply.value, text=reply.text, usage=reply.usage, prompt_hash=reply.prompt_hash)
+        return outcome_of(stage, await self.model.complete(request))
 
 
 def chunk_list(case: Case) -> str:

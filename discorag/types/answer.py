@@ -76,6 +76,9 @@ class Disagreement(BaseModel):
 class Answer(BaseModel):
     """A verified answer.
 
+    ``notes`` say what a language model was asked for and did not do, and why, a sentence each: what others wrote may
+    be quoted in them.
+
     Example:
         >>> from discorag.types.answer import Answer, AnswerSentence
         >>> answer = Answer(query="Why?", sentences=(AnswerSentence(text="The moon pulls.", reason="unsupported"),))
@@ -89,6 +92,7 @@ class Answer(BaseModel):
     sentences: tuple[AnswerSentence, ...]
     disagreements: tuple[Disagreement, ...] = ()
     plan: Plan | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

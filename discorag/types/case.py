@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from discorag.types.chunk import Chunk
 from discorag.types.graph import RhetoricalGraph
+from discorag.types.ledger import Failure
 from discorag.types.plan import Plan
 from discorag.types.usage import Usage
 
@@ -56,6 +57,8 @@ class Case:
 class Outcome(Generic[T_co]):
     """What an engine made: the value, the verbatim text of a language model's turn, and what it cost.
 
+    ``failures`` tell what is wrong with the value although it is used: that it was cut off, say.
+
     Example:
         >>> from discorag.types.case import Outcome
         >>> from discorag.types.usage import Usage
@@ -68,3 +71,4 @@ class Outcome(Generic[T_co]):
     text: str = ""
     usage: Usage = field(default_factory=Usage)
     prompt_hash: str = ""
+    failures: tuple[Failure, ...] = ()

@@ -171,7 +171,8 @@ def _reply(result: AskResult, record: StageRecord | None, served: Service) -> Re
     stages = (record, *result.ledger.stages) if record else result.ledger.stages
     ledger = Ledger(stages=stages)
     served.meters.observe(ledger)
-    return Reply.to(result.model_copy(update={"ledger": ledger}))
+    answer = result.answer.model_copy(update={"notes": ledger.notes})
+    return Reply.to(result.model_copy(update={"ledger": ledger, "answer": answer}))
 
 
 def _content(reply: Reply, talk: _Talk, served: Service) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from discorag.types.errors import ModelError
+from discorag.types.ledger import Ledger, StageRecord
 from discorag.verification.draft import unverified
 from discorag.verification.verifier import VERIFIERS
 from nodes.case import case_of
@@ -24,5 +25,7 @@ async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     except ModelError as error:
         stage.failed(error, fallback="none: every sentence is marked unsupported")
         answer = unverified(case, draft, "Verification failed; see the ledger.")
+    told = [*map(StageRecord.model_validate, state.get("ledger", [])), stage.record(engine=context.verifier)]
+    answer = answer.model_copy(update={"notes": Ledger(stages=tuple(told)).notes})
     preview = f"{len(answer.sentences) - len(answer.unsupported)} of {len(answer.sentences)} sentences supported"
     return {"answer": answer.model_dump(mode="json"), "ledger": stage.done(engine=context.verifier, preview=preview)}
