@@ -66,8 +66,7 @@ class PaperEngine:
 
     Example:
         >>> from discorag.prompted.as_printed import PaperEngine
-        >>> from discorag.prompted.engine import Sampling, outcome_of
-    from discorag.prompted.prose import tidied
+        >>> from discorag.prompted.engine import Sampling
         >>> engine = PaperEngine(says("First the trial [1], then the review [2]."), paper_templates, Sampling())
         >>> asyncio.run(engine.plan(case)).value.paragraph
         'First the trial [1], then the review [2].'

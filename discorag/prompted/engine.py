@@ -10,7 +10,7 @@ from discorag.models.protocol import AskAgainError, LanguageModel, Reply, Reques
 from discorag.prompted import limits
 from discorag.prompted.conversation import Templates, messages_for
 from discorag.prompted.graph import graph_of, graph_schema
-from discorag.prompted.prose import RUN, copied, marks_left, tidied
+from discorag.prompted.prose import RUN, Shown, copied, marks_left, tidied
 from discorag.rst.layouts import Layout
 from discorag.text.citations import references, without_references, without_unknown
 from discorag.text.cut_off import whole_sentences
@@ -107,8 +107,12 @@ class LlmEngine:
         request = self._request(
             "generate", "answer", case, lambda text: answer_of(text, case, ask), limit, structured=structured
         )
+        shown = Shown()
         async for piece in self.model.stream(replace(request, cut=whole_sentences)):
-            yield piece if isinstance(piece, str) else self._outcome("generate", piece)
+            if text := shown.push(piece) if isinstance(piece, str) else shown.rest():
+                yield text
+            if isinstance(piece, Reply):
+                yield self._outcome("generate", piece)
 
     def _request(
         self, stage: str, turn: str, case: Case, parse: Callable[[str], T], limit: int, *, structured: bool = True

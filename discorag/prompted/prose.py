@@ -25,6 +25,7 @@ _MARK = re.compile(rf"\|\s*\d{{1,5}}\s*[<>=]\s*(?:{_CODES})\s*\|")
 _BROKEN_MARK = re.compile(rf"\|\s*\d{{1,5}}\s*[<>=]|[<>=]\s*(?:{_CODES})\s*\|")
 _FENCE = re.compile(r"</?(?:chunk|question|instruction)\b[^<>\n]*>|^```.*$", re.MULTILINE)
 _ENTITY = re.compile(r"&(?:amp|lt|gt|#124);")
+_BEGINS = re.compile(r"[|<&`][^\n]{0,40}\Z")  # of what is ours the longest is a fence, with its source
 _NEAR = 200  # characters on each side of a mark that are looked at
 _BESIDE = 12  # of these, those that are looked up together
 
@@ -41,6 +42,32 @@ def tidied(text: str, passages: Sequence[str]) -> str:
     if GAP not in held:
         text = text.replace(GAP, "…")
     return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+class Shown:
+    """The pieces of a stream without marks, fences and escapes; what may become one is held back until it is clear.
+
+    Example:
+        >>> from discorag.prompted.prose import Shown
+        >>> shown = Shown()
+        >>> shown.push("Tides |1<el"), shown.push("ab|rise."), shown.rest()
+        ('Tides ', '', 'rise.')
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def push(self, piece: str) -> str:
+        """What can be shown once ``piece`` has come."""
+        text = _FENCE.sub("", _MARK.sub("", self._held + piece))
+        begins = _BEGINS.search(text)
+        at = begins.start() if begins else len(text)
+        self._held = text[at:]
+        return unescape(text[:at])
+
+    def rest(self) -> str:
+        """What was held back, at the end."""
+        return unescape(self._held)
 
 
 def marks_left(text: str, passages: Sequence[str]) -> bool:

@@ -100,16 +100,16 @@ def test_marks_fences_and_escapes_that_a_model_copied_never_reach_a_user(pipelin
     assert result.ledger.failures == ()
 
 
-async def test_a_reader_of_the_stream_is_told_that_the_marks_are_void(pipeline: Pipelines, texts: Path) -> None:
+async def test_a_reader_of_the_stream_sees_no_marks_either(pipeline: Pipelines, texts: Path) -> None:
     with ScriptedServer(
         model({"answer": "The shelf |6<elab|that holds vitamin D stands in the pharmacy [1]."})
     ) as server:
         rag = pipeline(llm=server.base_url)
         await rag.aingest(texts)
         events = [e async for e in rag.astream(QUERY)]
-    tokens = [e for e in events if isinstance(e, dict) and e.get("event") in ("token", "restart")]
-    assert tokens[-2]["event"] == "restart"
-    assert tokens[-1]["token"] == "The shelf that holds vitamin D stands in the pharmacy [1]."
+    tokens = [e["token"] for e in events if isinstance(e, dict) and e.get("event") == "token"]
+    assert len(tokens) > 1
+    assert "".join(tokens) == "The shelf that holds vitamin D stands in the pharmacy [1]."
 
 
 def test_a_mark_of_a_source_itself_stays(pipeline: Pipelines, texts: Path) -> None:
