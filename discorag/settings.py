@@ -85,6 +85,17 @@ class EncoderSettings(_EndpointSection):
         default="",
         description="Task description put before queries as 'Instruct: ...\\nQuery: ...' (Qwen3-Embedding wants one).",
     )
+    tokenizer: str | None = Field(
+        default=None,
+        description="Tokenizer of an endpoint's model, which counts the tokens of chunks: a tokenizer.json, a folder "
+        "that has one, or the model's name on the Hugging Face hub. None: the packaged MiniLM's, whose window is 256.",
+    )
+    max_tokens: int | None = Field(
+        default=None,
+        ge=16,
+        description="Window of an endpoint's model, special tokens included, beside tokenizer. None: what the endpoint "
+        "says (vLLM does).",
+    )
     batch_size: int = Field(default=32, ge=1)
     timeout_s: float = Field(default=60.0, gt=0)
 
@@ -170,6 +181,22 @@ class ReadingSettings(_Section):
         return int(self.convert_output_mb * 1_000_000)
 
 
+class TreeSettings(_Section):
+    """What shapes retrieval trees, by default as in their papers; where it changes, trees are built again."""
+
+    tau: int = Field(
+        default=100,
+        ge=0,
+        description="DISRetrieval's tau: with a language model a node whose children have so many words together gets "
+        "a summary (its paper: 100 for QuALITY, 0 for QASPER).",
+    )
+    chunk_words: int = Field(default=100, ge=1, description="HTSIR's l: words of a chunk.")
+    group: int = Field(default=2, ge=1, description="HTSIR's r: chunks that are summarised together in a section.")
+    theme_group: int = Field(
+        default=4, ge=1, description="The same in text without sections (its paper: 2 to 5, best 4)."
+    )
+
+
 class QuotaSettings(_Section):
     """What one tenant of the HTTP API may have; the file of keys can say otherwise of each."""
 
@@ -219,12 +246,18 @@ class Settings(BaseSettings):
 
     tenant: str = Field(default="default", min_length=1)
     corpus: str = Field(default="default", min_length=1)
+    prompts_dir: Path | None = Field(
+        default=None,
+        description="Folder of prompt files in your own wording, named like ours, with the same variables and output; "
+        "what is not there is ours.",
+    )
     store: StoreSettings = StoreSettings()
     encoder: EncoderSettings = EncoderSettings()
     parser: ParserSettings = ParserSettings()
     llm: LlmSettings = LlmSettings()
     reranker: RerankerSettings = RerankerSettings()
     reading: ReadingSettings = ReadingSettings()
+    trees: TreeSettings = TreeSettings()
     api: ApiSettings = ApiSettings()
 
     @classmethod

@@ -18,7 +18,7 @@ from discorag.settings import read_settings
 from discorag.text.shown import one_line
 from discorag.types.errors import ConfigError, DiscoRagError
 from eval.datasets.registry import load_benchmark
-from eval.options import data_folder, judge_settings, metric_models
+from eval.options import data_folder, judge_settings, metric_models, renamed
 from eval.reporting import tables
 from eval.reporting.check import check as check_run
 from eval.reporting.check import write_expected
@@ -39,6 +39,10 @@ HOME = Path(".disco-rag/eval")
 BASELINE = "standard"
 
 Home = Annotated[Path, typer.Option(help="The evaluation's own store and runs.")]
+Fields = Annotated[
+    list[str] | None,
+    typer.Option("--field", help="ROLE=NAME: a field's name in the data file, where it is not the official one."),
+]
 Data = Annotated[Path | None, typer.Option(help="Folder of the datasets (default: DISCO_RAG_DATA).")]
 
 
@@ -64,6 +68,7 @@ def run(
     ] = None,
     to: Annotated[Path | None, typer.Option("--out", help="Folder of the runs (default: HOME/runs).")] = None,
     data: Data = None,
+    field: Fields = None,
     home: Home = HOME,
     concurrency: Annotated[int, typer.Option(min=1, help="Questions under way at once.")] = 4,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the tokens that a model would take.")] = False,
@@ -82,6 +87,7 @@ def run(
         "parser": parser,
         "relater": relater,
         "systems": tuple(system or ()) or None,
+        "fields": renamed(field) or None,
     }
     chosen = [_changed(load_suite(name), changes) for name in suites]
     judge = judge_settings(judge_url, judge_model, judge_key, home / "judge") if judge_url else None
@@ -119,11 +125,12 @@ def report(
     to: Annotated[Path, typer.Option("--out", help="The page.")] = HOME / "report.html",
     texts: Annotated[bool, typer.Option(help="Show texts of the data; not for publication.")] = True,
     data: Data = None,
+    field: Fields = None,
     baseline: Annotated[str, typer.Option(help="System that others are compared with.")] = BASELINE,
 ) -> None:
     """One self-contained page over several runs."""
     root = data or (data_folder() if texts else Path())
-    benchmarks = {f: _benchmark_of(load_run(f)[0], root) for f in folders} if texts else {}
+    benchmarks = {f: _benchmark_of(load_run(f)[0], root, renamed(field)) for f in folders} if texts else {}
     write_report(folders, to, texts=texts, benchmarks=benchmarks, baseline=baseline)
     out.print(f"{to} ({to.stat().st_size / 1e6:.1f} MB)")
 
@@ -160,9 +167,9 @@ def _changed(suite: Suite, changes: dict[str, Any]) -> Suite:
     return Suite.model_validate({**suite.model_dump(), **update})
 
 
-def _benchmark_of(run: Run, root: Path) -> Benchmark:
+def _benchmark_of(run: Run, root: Path, fields: dict[str, str]) -> Benchmark:
     suite = load_suite(run.suite.partition("/")[0])
-    return load_benchmark(suite.dataset, root / suite.path)
+    return load_benchmark(suite.dataset, root / suite.path, {**suite.fields, **fields})
 
 
 def main() -> None:

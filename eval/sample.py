@@ -62,6 +62,7 @@ class Sample(BaseModel):
         references: Reference answers, as full texts; any one will do.
         short_answers: For each asked point its accepted strings (ASQA: one entry per pair; NQ, HotpotQA: one entry).
         disambiguated: ASQA: the question of each entry of ``short_answers``.
+        claims: ELI5: what a right answer says, as sentences.
         options: Multiple choice: the options' texts.
         correct: Multiple choice: zero-based index of the right one.
         titles: Loong papers: titles that the gold answer names.
@@ -80,6 +81,7 @@ class Sample(BaseModel):
     references: tuple[str, ...] = ()
     short_answers: tuple[tuple[str, ...], ...] = ()
     disambiguated: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     correct: int | None = None
     titles: tuple[str, ...] = ()

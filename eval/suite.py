@@ -59,12 +59,13 @@ class Suite(BaseModel):
         about: One line.
         dataset: A key of `eval.datasets.registry.LOADERS`.
         path: The dataset's file or folder below the data folder.
+        fields: What the loader reads -> its name in the file, where that is not the official one.
         split: Shown beside every number.
         official: Questions of the official test set, to which a dry run scales its bill; None: not known.
         retrieval: ``pooled``: over the documents of all questions (open domain); ``own``: over the question's own.
         pool: With ``pooled``: the documents of ``all`` questions of the file, or of the ``chosen`` ones only.
-        only: Stratum -> values: questions of other strata are left out.
-        limit: Questions; None: all.
+        only: Stratum -> values: questions of other strata are left out, unless ``limit`` takes in the whole file.
+        limit: Questions; None: all of ``only``.
         spread: Strata over which a limited choice is spread evenly.
         seed: Of that choice, and of the bootstrap.
         parser: Whose trees the chunks get at ingest: as the product names parsers.
@@ -84,6 +85,7 @@ class Suite(BaseModel):
     about: str
     dataset: str
     path: str
+    fields: dict[str, str] = {}
     split: str = "development split, subset"
     official: int | None = None
     retrieval: Literal["pooled", "own"]
@@ -136,8 +138,14 @@ def load_suite(name: str) -> Suite:
 
 
 def choose(samples: Iterable[Sample], suite: Suite) -> tuple[Sample, ...]:
-    """The suite's questions in file order: all, or ``limit`` of them, drawn with its seed evenly over its strata."""
-    given = tuple(s for s in samples if all(s.strata.get(k) in values for k, values in suite.only.items()))
+    """The suite's questions in file order: all, or ``limit`` of them, drawn with its seed evenly over its strata.
+
+    ``only`` narrows what is drawn from; a limit that takes in the whole file leaves nothing to draw.
+    """
+    everything = tuple(samples)
+    if suite.limit is not None and suite.limit >= len(everything):
+        return everything
+    given = tuple(s for s in everything if all(s.strata.get(k) in values for k, values in suite.only.items()))
     if suite.limit is None or suite.limit >= len(given):
         return given
     groups: dict[tuple[str, ...], list[Sample]] = {}

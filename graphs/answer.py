@@ -1,4 +1,4 @@
-"""The answer graph: retrieve > parse > relate > plan > generate > verify (Disco-RAG section 3)."""
+"""The answer graph: every way that a question can take (Disco-RAG section 3, DISRetrieval, RDR², HTSIR)."""
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
@@ -10,31 +10,71 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from nodes.answer.abstain import abstain
+from nodes.answer.assess import assess
 from nodes.answer.generate import generate
 from nodes.answer.parse import parse
 from nodes.answer.plan import plan
+from nodes.answer.prepare import ROUTES, prepare
+from nodes.answer.read_all import read_all
+from nodes.answer.refine import refine
 from nodes.answer.relate import relate
-from nodes.answer.retrieve import retrieve
+from nodes.answer.rerank import rerank
+from nodes.answer.retrieve_chunks import retrieve_chunks
+from nodes.answer.retrieve_sentence_tree import retrieve_sentence_tree
+from nodes.answer.route_headings import route_headings
 from nodes.answer.verify import verify
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput, AnswerOutput, AnswerState
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
+Steps = StateGraph[Any, Any, Any, Any]
+
+
+def steps() -> Steps:
+    """An empty graph over the answer's state and switches."""
+    return StateGraph(AnswerState, context_schema=AnswerContext, input_schema=AnswerInput, output_schema=AnswerOutput)
+
+
+def add_retrieval(graph: Steps) -> None:
+    """From the question to ranked evidence: ``prepare`` is the first node, ``rerank`` the last."""
+    graph.add_node("prepare", prepare, destinations=ROUTES)
+    for node in (retrieve_chunks, retrieve_sentence_tree, read_all):
+        graph.add_node(node.__name__, node, destinations=("rerank", "abstain"))
+    graph.add_node("route_headings", route_headings, destinations=("route_headings", "rerank", "abstain"))
+    graph.add_node("rerank", rerank)
+
+
+def add_abstain(graph: Steps) -> None:
+    """The end where there is no answer."""
+    graph.add_node("abstain", abstain)
+    graph.add_edge("abstain", END)
+
+
+def add_ending(graph: Steps) -> None:
+    """What comes after the draft: ``verify`` is the first node."""
+    graph.add_node("verify", verify, destinations=("refine", "abstain", END))
+    graph.add_node("refine", refine)
+    graph.add_edge("refine", "verify")
+    add_abstain(graph)
 
 
 def build(**compile_options: Any) -> Graph:
     """The compiled graph. Options go to ``compile``: a checkpointer, ``interrupt_before``, ..."""
-    steps = StateGraph(AnswerState, context_schema=AnswerContext, input_schema=AnswerInput, output_schema=AnswerOutput)
-    steps.add_node("retrieve", retrieve)
-    steps.add_node("parse", parse)
-    steps.add_node("relate", relate)
-    steps.add_node("plan", plan)
-    steps.add_node("generate", generate)
-    steps.add_node("verify", verify)
-    order = [START, "retrieve", "parse", "relate", "plan", "generate", "verify", END]
-    for before, after in pairwise(order):
-        steps.add_edge(before, after)
-    return steps.compile(name="answer", **compile_options)
+    graph = steps()
+    add_retrieval(graph)
+    graph.add_node("assess", assess, destinations=("relate", "abstain"))
+    for name, node in {"parse": parse, "relate": relate, "plan": plan, "generate": generate}.items():
+        graph.add_node(name, node)
+    add_ending(graph)
+    for before, after in [
+        (START, "prepare"),
+        ("rerank", "parse"),
+        ("parse", "assess"),
+        *pairwise(("relate", "plan", "generate", "verify")),
+    ]:
+        graph.add_edge(before, after)
+    return graph.compile(name="answer", **compile_options)
 
 
 graph = build()

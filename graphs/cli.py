@@ -1,4 +1,4 @@
-"""The command line: ingest, ask, show, estimate, status, delete; check to restore for the store; serve, key."""
+"""The command line: ingest, ask, show, estimate, status, delete; check to restore for the store; serve, mcp, key."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from discorag.text.shown import one_line
 from discorag.trees.registry import RETRIEVERS
 from discorag.types.chunk import Chunk
 from discorag.types.errors import ConfigError, DiscoRagError, InputError
-from graphs.commands import key, serve
+from graphs.commands import key, mcp, serve
 from graphs.facade import AskResult, DiscoRAG
 from graphs.present import IngestProgress, estimate_table, ingest_summary, ledger_table, status_table
 from graphs.upkeep import backup, check, migrate, repair, restore
@@ -36,7 +36,7 @@ from nodes.switches import DEFAULT_RETRIEVER, retriever_names
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
 app.add_typer(show, name="show")
-for command in (serve, key, check, repair, migrate, backup, restore):
+for command in (serve, mcp, key, check, repair, migrate, backup, restore):
     app.command()(command)
 SWITCHES = AnswerContext.model_fields.keys() - {"resources"}
 out, err = Console(), Console(stderr=True)

@@ -1,4 +1,4 @@
-"""``disco-rag serve`` and ``disco-rag key``."""
+"""``disco-rag serve``, ``disco-rag mcp`` and ``disco-rag key``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from discorag.settings import ApiSettings, read_settings
+from discorag.settings import ApiSettings, Settings, read_settings
 from discorag.types.errors import ConfigError
 from discorag.types.extras import extra
 
@@ -27,23 +27,64 @@ END_S = 5
 """Seconds in which requests that are ended tell their clients so."""
 
 
+SWITCH_S = 0.0005
+"""How long a thread may keep Python's lock while others wait: requests are short, and an ingest is not."""
+
+
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on (default: as configured).")] = None,
     port: Annotated[int | None, typer.Option(help="Port (default: as configured).")] = None,
 ) -> None:
     """Serve the HTTP API until SIGTERM or Ctrl-C; requests under way are finished, or ended after a while."""
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    settings = read_settings()
-    settings = settings.model_copy(update={"api": settings.api.model_copy(update=given)})
+    settings = _listening(read_settings(), host, port)
     with extra("api"):
         from graphs.api import create_app
-        from graphs.serving.logs import log_as_json
-        from graphs.serving.telemetry import trace
-    app = create_app(settings)
+    _run(create_app(settings), settings, "/docs")
+
+
+def mcp(
+    http: Annotated[bool, typer.Option("--http", help="Over HTTP: all that serve has, and MCP at /mcp.")] = False,
+    host: Annotated[str | None, typer.Option(help="With --http, as for serve.")] = None,
+    port: Annotated[int | None, typer.Option(help="With --http, as for serve.")] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="With --http: a name under which the server is reached; repeatable.")
+    ] = None,
+    folder: Annotated[
+        list[Path] | None,
+        typer.Option(help="Without --http: ingest reads below it only; repeatable (default: the current one)."),
+    ] = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="No ingest.")] = False,
+    corpus: Annotated[str | None, typer.Option(help="Corpus (default: as configured).")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Tenant of whoever has no key (default: as configured).")] = None,
+) -> None:
+    """Serve tools and resources to clients of the Model Context Protocol, over standard input and output."""
+    if (folder and http) or ((host or port or allow_host) and not http):
+        raise ConfigError("--host, --port and --allow-host go with --http, --folder without.", hint="Leave one out.")
+    given = {name: value for name, value in (("corpus", corpus), ("tenant", tenant)) if value is not None}
+    settings = _listening(read_settings().model_copy(update=given), host, port)
+    with extra("mcp"):
+        from graphs.mcp.stdio import run
+    if not http:
+        return run(settings, folder or [Path()], writable=not read_only)
+    with extra("api"):
+        from graphs.mcp.http import PATH, create_mcp_app
+    return _run(create_mcp_app(settings, hosts=allow_host or (), writable=not read_only), settings, PATH)
+
+
+def _listening(settings: Settings, host: str | None, port: int | None) -> Settings:
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    return settings.model_copy(update={"api": settings.api.model_copy(update=given)})
+
+
+def _run(app: FastAPI, settings: Settings, shown: str) -> None:
+    from graphs.serving.logs import log_as_json
+    from graphs.serving.telemetry import trace
+
     log_as_json(texts=settings.api.log_text, audit=settings.api.audit)
     _spool(settings.api)
     trace(texts=settings.api.log_text)
-    typer.echo(f"disco-rag: http://{settings.api.host}:{settings.api.port}/docs")
+    typer.echo(f"disco-rag: http://{settings.api.host}:{settings.api.port}{shown}")
+    sys.setswitchinterval(SWITCH_S)
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it once more when all is closed
     server(app, settings.api).run()
 

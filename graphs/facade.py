@@ -288,7 +288,9 @@ def _graph(baseline: str | None) -> Graph:
 
 def _over_chunks(baseline: str | None) -> dict[str, Any]:
     """The paper's baselines retrieve chunks, unless told otherwise."""
-    return {"retriever": "dense"} if baseline else {}
+    if baseline is None:
+        return {}
+    return {"retriever": "all" if baseline == "full-context" else "dense", "abstain": "never"}
 
 
 def _asked(query: str, instruction: str, filters: dict[str, list[str]] | None) -> AnswerInput:

@@ -15,18 +15,17 @@ from langchain_core.prompts import PromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool, create_retriever_tool
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 from pydantic import ConfigDict, Field
 
 from discorag.types.chunk import Chunk
 from discorag.types.errors import EmptyCorpusError
 from discorag.types.extras import extra
 from discorag.types.span import Span
-from graphs.answer import Graph
+from graphs.answer import Graph, add_abstain, add_retrieval, steps
 from graphs.facade import AskResult, DiscoRAG
-from nodes.answer.retrieve import retrieve
 from nodes.context import AnswerContext
-from nodes.state import AnswerInput, AnswerState, Json
+from nodes.state import Json
 
 TOOL = "search_documents"
 _PASSAGE = PromptTemplate.from_template("[{title}] {page_content}")
@@ -98,7 +97,8 @@ class DiscoRetriever(BaseRetriever):
         given = {name: value for name, value in named.items() if value is not None}
         context = self.rag.context(AnswerContext, given | self.switches)
         try:
-            state = await _RETRIEVAL.ainvoke({"query": query, "filters": self.filters}, context=context)
+            asked = {"query": query, "filters": self.filters}
+            state = await _RETRIEVAL.ainvoke(asked, context=context, output_keys=["hits", "evidence"])
         except EmptyCorpusError:
             return []
         ids = [hit["chunk_id"] for hit in state["hits"]]
@@ -120,19 +120,23 @@ def as_runnable(rag: DiscoRAG, **switches: Any) -> Runnable[str, AskResult]:
 
 
 def _retrieval() -> Graph:
-    """The answer graph's first step alone."""
-    steps = StateGraph(AnswerState, context_schema=AnswerContext, input_schema=AnswerInput)
-    steps.add_node("retrieve", retrieve)
-    steps.add_edge(START, "retrieve")
-    steps.add_edge("retrieve", END)
-    return steps.compile(name="retrieve")
+    """The part of the answer graph that finds evidence."""
+    graph = steps()
+    add_retrieval(graph)
+    add_abstain(graph)
+    graph.add_edge(START, "prepare")
+    graph.add_edge("rerank", END)
+    return graph.compile(name="retrieve")
 
 
 _RETRIEVAL = _retrieval()
 
 
 def _documents(chunk: Chunk, hit: Json, evidence: dict[str, list[list[int]]]) -> Iterator[Document]:
-    """The passages that were chosen in a chunk, in text order, as far as they lie in it; the chunk if none was."""
+    """The passages that were chosen in a chunk, in text order, as far as they lie in it; the chunk if none was.
+
+    A summary's start and end are those of what it is a summary of.
+    """
     first, last = chunk.span.start, chunk.span.end
     chosen = [Span(start=max(a, first), end=min(b, last)) for a, b in sorted(evidence.get(chunk.id, ()))]
     for span in chosen or [chunk.span]:
@@ -142,8 +146,8 @@ def _documents(chunk: Chunk, hit: Json, evidence: dict[str, list[list[int]]]) ->
             "chunk_id": chunk.id,
             "title": chunk.title,
             "headings": list(chunk.headings),
-            "start": span.start,
-            "end": span.end,
+            "start": chunk.stands_for[0].start if chunk.stands_for else span.start,
+            "end": chunk.stands_for[-1].end if chunk.stands_for else span.end,
             "score": hit["score"],
             "tree": chunk.tree.model_dump(mode="json") if chunk.tree else None,
         }

@@ -55,7 +55,7 @@ def _tell(counted: dict[str, int], differences: Sequence[str]) -> None:
     if counted:
         out.print(", ".join(f"{count} {name}" for name, count in counted.items()) + ".")
     for difference in differences:
-        out.print(Text(one_line(difference, 300)))
+        out.print(Text(one_line(difference, 300)), soft_wrap=True)
     out.print("disco-rag repair makes it right." if differences else "All is as it was written.")
 
 
@@ -89,10 +89,10 @@ def _tell_mended(mended: Mended, outcomes: list[DocumentOutcome], left: list[str
         told = {"found": mended.found, "read_again": read, "trees_built_again": built, "left": left}
         return typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
     for line in mended.found:
-        out.print(Text(one_line(line, 300)))
+        out.print(Text(one_line(line, 300)), soft_wrap=True)
     failed = [f"{o.uri}: {o.note}" for o in outcomes if o.status is Status.FAILED]
     for line in failed + left:
-        err.print(Text(one_line(line, 300), style="red"))
+        err.print(Text(one_line(line, 300), style="red"), soft_wrap=True)
     return out.print(f"{len(read)} documents read again, {len(built)} trees built again. {len(left)} differences left.")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from discorag.answer.compression import compressed, narrowed
+from discorag.store.retrieval import check_query
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
 from discorag.types.graph import RhetoricalGraph
@@ -17,7 +18,7 @@ from nodes.state import AnswerState
 
 
 async def case_of(state: AnswerState, context: AnswerContext) -> Case:
-    """The query with its chunks, their trees where trees are on, and the graph and plan made so far.
+    """The question with its chunks, their trees where trees are on, and the graph and plan made so far.
 
     The chunks are read once a run: again only when hits, evidence or trees are others.
     """
@@ -27,7 +28,7 @@ async def case_of(state: AnswerState, context: AnswerContext) -> Case:
         context.read(reading)
     graph, plan = state.get("graph"), state.get("plan")
     return Case(
-        query=state["query"],
+        query=question_of(state),
         instruction=state.get("instruction", ""),
         chunks=reading.chunks,
         known=reading.known,
@@ -35,6 +36,11 @@ async def case_of(state: AnswerState, context: AnswerContext) -> Case:
         plan=Plan(paragraph=plan) if plan else None,
         turns=state.get("turns", {}),
     )
+
+
+def question_of(state: AnswerState) -> str:
+    """The question, made self-contained where that was done. Raises `QueryError` if it is empty."""
+    return state.get("question") or check_query(state["query"])
 
 
 async def _chunks(state: AnswerState, context: AnswerContext) -> tuple[Chunk, ...]:

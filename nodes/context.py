@@ -108,11 +108,18 @@ class AnswerContext(AnswerSwitches, _Scoped):
         if choice not in ("auto", "llm") or (choice == "auto" and deps.model is None):
             return None
         if self.preset == "paper":
-            return PaperEngine(deps.require_model(), paper_templates(), self.sampling)
+            return self.paper_engine(deps)
         ability = await deps.ability(self.layout)
         if choice == "auto" and not ability.makes(stage):
             return None
-        return LlmEngine(deps.require_model(), templates(), self.sampling, ability.layout, deps.prober.owed())
+        prompts = templates(deps.settings.prompts_dir)
+        return LlmEngine(deps.require_model(), prompts, self.sampling, ability.layout, deps.prober.owed())
+
+    def paper_engine(self, deps: Resources) -> PaperEngine:
+        """The engine of Disco-RAG as printed. Raises `ConfigError` where no language model is configured."""
+        settings = deps.settings
+        prompts = paper_templates(settings.prompts_dir)
+        return PaperEngine(deps.require_model(), prompts, self.sampling, settings.llm.context_tokens)
 
     @property
     def sampling(self) -> Sampling:

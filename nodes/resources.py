@@ -31,7 +31,7 @@ from discorag.trees.registry import TreeTools
 from discorag.types.errors import ConfigError
 from discorag.types.rst_tree import RstTree
 from nodes.templates import templates
-from prompts import load
+from prompts import PromptError, check, load
 
 PARSES = 20_000
 """Parses that are remembered: some kilobytes each."""
@@ -86,6 +86,7 @@ class Resources:
     def _opened(cls, settings: Settings, model: LanguageModel | None) -> Resources:
         PARSERS.check(settings.parser.kind)
         RERANKERS.check(settings.reranker.kind, also=("auto",))
+        _check_prompts(settings)
         with start_blocking_portal() as portal:  # works inside a running event loop too
             encoder = portal.call(encoder_from, settings)
         store = open_store(settings.store, dimension=encoder.dimension, encoder_version=encoder.version)
@@ -101,8 +102,8 @@ class Resources:
         return self.model
 
     def template(self, name: str) -> Template:
-        """The prompt file of this name."""
-        return load(name)
+        """The prompt file of this name: the user's own, or ours."""
+        return load(name, self.settings.prompts_dir)
 
     def parser(self, name: str, limits: Limits | None = None) -> TreeParser:
         """The parser of this name. One that asks a language model is made anew, others once: they may hold a model.
@@ -128,7 +129,7 @@ class Resources:
     @cached_property
     def prober(self) -> Prober:
         """Finds out what the language model can do. Raises as `require_model`."""
-        return Prober(self.require_model(), templates(), load("probe"))
+        return Prober(self.require_model(), templates(self.settings.prompts_dir), self.template("probe"))
 
     async def ability(self, layout: Literal["auto"] | Layout = "auto") -> Ability:
         """What the language model can do, and how it is shown trees: as asked, as configured, or as it can read."""
@@ -152,6 +153,16 @@ class Resources:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _check_prompts(settings: Settings) -> None:
+    if settings.prompts_dir is None:
+        return
+    try:
+        check(settings.prompts_dir)
+    except PromptError as error:
+        hint = "Mend the file, or leave it out: ours is used then. DISCO_RAG_PROMPTS_DIR names the folder."
+        raise ConfigError(str(error), hint=hint) from error
 
 
 def _local_model(llm: LlmSettings) -> tuple[EmbeddedGateway | OfflineModel, LlmSettings]:

@@ -7,11 +7,12 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
+from discorag.types.answer import Answer
 from discorag.types.case import Outcome
 from discorag.types.errors import DiscoRagError
-from discorag.types.ledger import Failure, StageRecord
+from discorag.types.ledger import Failure, Ledger, StageRecord
 from discorag.types.usage import Usage
-from nodes.state import Json
+from nodes.state import AnswerState, Json
 
 PREVIEW = 200  # characters of a stage's text preview
 
@@ -25,6 +26,7 @@ class Stage:
         self.usage = Usage()
         self.prompt_hash = ""
         self.counts: dict[str, int] = {}
+        self.decisions: list[str] = []
         self._started = time.perf_counter()
         self.emit({"stage": name, "event": "start"})
 
@@ -35,16 +37,23 @@ class Stage:
     def failed(self, error: DiscoRagError, *, fallback: str) -> None:
         """Count an error, with what is used instead; tokens that were paid are kept."""
         self.failures.append(Failure.of(self.name, error, fallback=fallback))
+        self.decisions.append(f"{fallback} instead: {error.kind}")
         usage = getattr(error, "usage", None)
         if isinstance(usage, Usage):
             self.usage = self.usage + usage
         self.emit({"stage": self.name, "event": "failure", **self.failures[-1].model_dump()})
 
+    def goes(self, where: str, why: str) -> None:
+        """Record that the run goes to this node, and why."""
+        self.decisions.append(f"{where}: {why}")
+
     def done(
         self, *, engine: str, model: str = "", outcome: Outcome[Any] | None = None, preview: str = ""
     ) -> list[Json]:
         """The ledger update of this stage."""
-        self.failures += outcome.failures if outcome else ()
+        for failure in outcome.failures if outcome else ():
+            self.failures.append(failure)
+            self.decisions.append(f"{failure.fallback} instead: {failure.kind}")
         record = self.record(engine=engine, model=model, outcome=outcome)
         self.emit({"stage": self.name, "event": "end", "preview": preview[:PREVIEW], "seconds": record.seconds})
         return [record.model_dump(mode="json")]
@@ -59,5 +68,20 @@ class Stage:
             seconds=time.perf_counter() - self._started,
             usage=self.usage + (outcome.usage if outcome else Usage()),
             failures=tuple(self.failures),
-            counts=self.counts,
+            counts={**self.counts, **(outcome.counts if outcome else {})},
+            decisions=tuple(self.decisions),
         )
+
+    def pieces_done(self, n: int, *, engine: str, model: str, preview: str = "") -> list[Json]:
+        """`done` for ``n`` pieces of work, each of which failed or not; a failure's fallback names who stood in."""
+        others = dict.fromkeys(failure.fallback for failure in self.failures)
+        if others and len(self.failures) >= n:
+            engine, model = "local", ", ".join(others)
+        elif others:
+            engine, model = f"{engine}+local", ", ".join([model, *others])
+        return self.done(engine=engine, model=model, preview=preview)
+
+    def noted(self, answer: Answer, state: AnswerState) -> Answer:
+        """The answer with what it says of the failures of this stage and of those before it."""
+        before = map(StageRecord.model_validate, state.get("ledger", []))
+        return answer.model_copy(update={"notes": Ledger(stages=(*before, self.record(engine="local"))).notes})

@@ -27,6 +27,12 @@ class AnswerInput(TypedDict):
             Field(description="How to answer (format, length, options); not searched for; stays in a thread."),
         ]
     ]
+    history: NotRequired[
+        Annotated[
+            list[dict[str, str]],
+            Field(description="The conversation before the question, in order: role (user, assistant) and content."),
+        ]
+    ]
 
 
 class AnswerOutput(TypedDict, total=False):
@@ -39,6 +45,11 @@ class AnswerOutput(TypedDict, total=False):
 class AnswerState(AnswerInput, total=False):
     """Everything the answer graph knows; chunk texts stay in the store."""
 
+    question: Annotated[str, Field(description="The question made self-contained: what is searched for and answered.")]
+    walks: Annotated[
+        list[Json],
+        Field(description="Walks through headings (RDR²): document, leaves shown and selected by step, ending."),
+    ]
     hits: Annotated[list[Json], Field(description="Retrieved chunk ids with scores, best first.")]
     evidence: Annotated[
         dict[str, list[list[int]]],
@@ -53,6 +64,9 @@ class AnswerState(AnswerInput, total=False):
     markers: Annotated[list[Json], Field(description="Discourse markers between the hits (graphs.baselines).")]
     turns: Annotated[dict[str, str], Field(description="What the language model wrote, verbatim, by stage.")]
     draft: Annotated[str, Field(description="The answer with citations, before verification.")]
+    written_by: Annotated[str, Field(description="Who wrote the draft: the language model's name; empty: local.")]
+    rounds: Annotated[int, Field(description="Rounds of refinement so far; -1: the last one changed nothing.")]
+    because: Annotated[str, Field(description="Why the documents do not answer the question.")]
     answer: Json
     ledger: Annotated[list[Json], operator.add]
 

@@ -10,7 +10,7 @@ from discorag.registry import Named
 from discorag.relations.engine import RELATION_ENGINES
 from discorag.rst.parser import PARSERS
 from discorag.store.protocol import Retrieval
-from discorag.trees.registry import RETRIEVERS
+from discorag.trees.registry import POOL, RETRIEVERS, UNFOLD
 from discorag.trees.scores import NodeScores
 from discorag.verification.verifier import VERIFIERS
 
@@ -23,16 +23,35 @@ DEFAULT_RETRIEVER = "snapped"
 CHUNK_RETRIEVERS = (*get_args(Retrieval), "all")
 """Retrievers over chunks; those over trees are in `RETRIEVERS`."""
 
-PAPER: dict[str, Any] = {
-    "retriever": "dense",
-    "top_k": 10,
-    "parser": "llm",
-    "relater": "llm",
-    "planner": "llm",
-    "generator": "llm",
-    "beam_width": 3,
+PLAIN: dict[str, Any] = {
+    "use_tree": False,
+    "use_graph": False,
+    "use_plan": False,
+    "node_scores": "dense",
+    "abstain": "never",
 }
-"""Switches of ``preset=paper``, unless given otherwise (Disco-RAG section 4)."""
+"""What papers on retrieval alone have in common: passages ranked by vectors, and a reader of passages."""
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {
+        "retriever": "dense",
+        "top_k": 10,
+        "parser": "llm",
+        "relater": "llm",
+        "planner": "llm",
+        "generator": "llm",
+        "beam_width": 3,
+        "abstain": "never",
+    },
+    "disretrieval": {**PLAIN, "retriever": "discourse", "node_k": 5, "evidence_words": 400},
+    "raptor": {**PLAIN, "retriever": "raptor", "context": "nodes", "evidence_tokens": 2000},
+    "htsir": {**PLAIN, "retriever": "htsir", "context": "nodes", "node_k": 10, "pool": 30, "evidence_words": 2000},
+    "rdr2": {**PLAIN, "retriever": "rdr2", "node_k": 5, "unfold": 5, "evidence_words": 2000, "abstain": "auto"},
+}
+"""Switches of each ``preset``, unless given otherwise: Disco-RAG section 4; DISRetrieval section 4.1 (200 to 400 words)
+and E.2; RAPTOR section 3; HTSIR, "Experiment Settings"; RDR² section 4.3 and table 9.
+
+HTSIR and RDR² bound the number of passages and no words: 2,000 words are more than theirs have.
+"""
 
 
 def retriever_names() -> tuple[str, ...]:
@@ -56,10 +75,11 @@ class Switches(BaseModel):
 class AnswerSwitches(Switches):
     """What a question may choose. With trees, graph and plan all off it is standard RAG."""
 
-    preset: Literal["ours", "paper"] = Field(
+    preset: Literal["ours", "paper", "disretrieval", "raptor", "htsir", "rdr2"] = Field(
         default="ours",
         description="ours: graph, plan and answer as turns of one conversation. paper: Disco-RAG as printed, separate "
-        "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3.",
+        "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3. disretrieval, "
+        "raptor, htsir, rdr2: these papers' retrieval with their hyper-parameters, read without tree, graph and plan.",
     )
     retriever: RetrieverName = Field(
         default=DEFAULT_RETRIEVER,
@@ -76,6 +96,30 @@ class AnswerSwitches(Switches):
     evidence_words: int = Field(
         default=400, ge=1, le=100_000, description="Words of evidence that a retriever over trees gives."
     )
+    evidence_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_TOKENS,
+        description="The same in tokens of the encoder, in the place of evidence_words (RAPTOR: 2,000).",
+    )
+    context: Literal["evidence", "nodes"] = Field(
+        default="evidence",
+        description="What is read of the nodes that a retriever over trees chooses. evidence: source text only, of a "
+        "summary its best leaves; nodes: the nodes' own texts, summaries too, whose sentences are traced to what lies "
+        "below (RAPTOR, HTSIR).",
+    )
+    node_k: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="The k of a retriever over trees that has one: leaves that an inner node gives (algorithm 1: 5), "
+        "nodes of a layer (raptor-traversal: 5), nodes that stay after reranking (htsir: 10), passages from which a "
+        "router starts (rdr2: 5). None: these.",
+    )
+    pool: int = Field(default=POOL, ge=1, le=1000, description="Over htsir: nodes among which the reranker chooses.")
+    unfold: int = Field(
+        default=UNFOLD, ge=0, le=100, description="Over rdr2: headings that the router may unfold in a document."
+    )
     top_k: int = Field(
         default=TOP_K, ge=1, le=200, description="Chunks to retrieve, by a retriever over chunks (Disco-RAG uses 10)."
     )
@@ -83,6 +127,13 @@ class AnswerSwitches(Switches):
         default=False,
         description="Let a question that names a relation (what causes, evidence against, under what conditions) give "
         "up to a third of the places to chunks that hang on the best ones by that relation.",
+    )
+    rerank: bool = Field(default=False, description="Put what was retrieved into the order of the configured reranker.")
+    abstain: Literal["auto", "never"] = Field(
+        default="auto",
+        description="auto: where nothing is found, a router refuses every document, or no sentence that was written is "
+        "supported, the answer is that the documents do not say, with the nearest passages. never: something is always "
+        "answered.",
     )
     use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")
     use_graph: bool = Field(default=True, description="Infer the rhetorical graph between chunks.")
@@ -142,6 +193,11 @@ class AnswerSwitches(Switches):
         default=None, ge=16, le=MOST_TOKENS, description="Output limit of the answer call, in tokens. None: likewise."
     )
 
+    @property
+    def evidence_budget(self) -> int:
+        """Of a retriever over trees, in tokens where ``evidence_tokens`` is set, else in words."""
+        return self.evidence_tokens or self.evidence_words
+
     @model_validator(mode="before")
     @classmethod
     def _preset(cls, given: Any) -> Any:
@@ -149,8 +205,9 @@ class AnswerSwitches(Switches):
         if not isinstance(given, dict):
             return given
         switches = cast("dict[str, Any]", given)
-        if switches.get("preset") == "paper":
-            return {**PAPER, **switches}
+        preset = switches.get("preset")
+        if isinstance(preset, str) and preset in PRESETS:
+            return {**PRESETS[preset], **switches}
         return {"retriever": "dense", **switches} if switches.keys() & {"top_k", "follow"} else switches
 
     @model_validator(mode="after")
@@ -165,6 +222,15 @@ class AnswerSwitches(Switches):
             raise ValueError(
                 f"top_k counts chunks, but {self.retriever!r} retrieves over trees: set evidence_words, or "
                 "retriever='dense' or 'hybrid'."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        if self.context == "nodes" and self.retriever not in RETRIEVERS:
+            raise ValueError(
+                f"context='nodes' gives nodes of trees, but {self.retriever!r} retrieves chunks: choose a retriever "
+                "over trees, or context='evidence'."
             )
         return self
 

@@ -1,17 +1,19 @@
-"""The prompt files, checked and loaded once."""
+"""The prompt files, checked and loaded once; a user's own folder's where it has them."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 
 from discorag.prompted.as_printed import PaperTemplates
 from discorag.prompted.conversation import Templates
-from prompts import load
+from prompts import load as load_from
 
 
 @cache
-def templates() -> Templates:
+def templates(folder: Path | None = None) -> Templates:
     """Our own conversation's."""
+    load = partial(load_from, folder=folder)
     return Templates(
         system=load("system"),
         evidence=load("evidence"),
@@ -29,8 +31,9 @@ def templates() -> Templates:
 
 
 @cache
-def paper_templates() -> PaperTemplates:
+def paper_templates(folder: Path | None = None) -> PaperTemplates:
     """Those of Disco-RAG as printed, and of its baselines."""
+    load = partial(load_from, folder=folder)
     return PaperTemplates(
         graph=load("paper-graph"),
         plan=load("paper-plan"),

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from discorag.trees.index import TreeIndex
-from discorag.trees.registry import TreeRetriever
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.types import Command
+
+from discorag.store.protocol import Hit, SearchQuery
+from discorag.trees.index import Inside, TreeIndex, chunks_with, evidence_of, passages_of
+from discorag.trees.registry import RETRIEVERS, Asked, Chosen, TreeRetriever
+from discorag.trees.routers.configured import router_of
+from discorag.trees.scores import Scores, in_tokens
 from discorag.types.document import Scope
 from discorag.types.ledger import Failure
+from nodes.case import question_of
+from nodes.context import AnswerContext
 from nodes.resources import Resources
+from nodes.retrieved import retrieved
 from nodes.stage import Stage
+from nodes.state import AnswerState
 
 
 def tree_index(retriever: TreeRetriever, deps: Resources, scope: Scope, parser: str) -> TreeIndex:
@@ -25,3 +39,74 @@ def noted(stage: Stage, index: TreeIndex) -> None:
         for message in made.failures
     ]
     stage.counts = {"trees built": made.built, "parses": made.parsed, "parses known": made.reused}
+
+
+@dataclass(frozen=True)
+class Search:
+    """A question over the trees of the documents nearest to it; ``asked`` is None where there is no document."""
+
+    context: AnswerContext
+    stage: Stage
+    retriever: TreeRetriever
+    index: TreeIndex
+    asked: Asked | None
+
+    @classmethod
+    async def of(cls, state: AnswerState, context: AnswerContext, stage: Stage) -> Search:
+        """Documents first, then what the nodes of their trees score; trees that are missing are built."""
+        deps, scope = await context.deps(), await context.scope()
+        retriever, question = RETRIEVERS[context.retriever], question_of(state)
+        index = tree_index(retriever, deps, scope, context.tree_engine(deps))
+        vector = await deps.encoder.encode_query(question)
+        wanted = SearchQuery(vector=vector, text=question, filters=state.get("filters") or {})
+        doc_ids = await index.documents(wanted, context.search_documents)
+        if not doc_ids:
+            return cls(context, stage, retriever, index, None)
+        await index.ensure(doc_ids, by_any_parser=True)
+        scores = await _scores(index, wanted, doc_ids, context)
+        return cls(context, stage, retriever, index, _asked(question, scores, context, deps))
+
+    async def nothing(self) -> Command[Any]:
+        """The update where there is no document."""
+        return await retrieved([], self.context, self.stage)
+
+    async def found(self, chosen: Chosen, **more: Any) -> Command[Any]:
+        """The chunks in which the evidence stands, narrowed to it, with ``more`` beside it."""
+        assert self.asked is not None
+        deps, scope = await self.context.deps(), await self.context.scope()
+        hits, inside = await asyncio.to_thread(_passages, deps, scope, self.asked.scores, chosen, self.context)
+        self.stage.usage += chosen.usage
+        self.stage.failures += chosen.failures
+        noted(self.stage, self.index)
+        preview = f"{len(chosen.nodes)} nodes in {len(hits)} chunks; {self.index.effort.built} trees built"
+        return await retrieved(
+            hits, self.context, self.stage, inside=inside, refused=chosen.refused, preview=preview, more=more
+        )
+
+
+async def _scores(index: TreeIndex, wanted: SearchQuery, doc_ids: Sequence[str], context: AnswerContext) -> Scores:
+    """Of all nodes, with sizes in words, or in tokens where the budget is."""
+    reads, counted = RETRIEVERS[context.retriever].reads, context.evidence_tokens is not None
+    scores = await index.scores(wanted, doc_ids, by=context.node_scores, texts=reads or counted)
+    return await asyncio.to_thread(in_tokens, scores, (await context.deps()).encoder.tokens) if counted else scores
+
+
+def _asked(question: str, scores: Scores, context: AnswerContext, deps: Resources) -> Asked:
+    return Asked(
+        question,
+        scores,
+        context.evidence_budget,
+        deps.reranker,
+        router_of(deps),
+        k=context.node_k,
+        pool=context.pool,
+        unfold=context.unfold,
+    )
+
+
+def _passages(
+    deps: Resources, scope: Scope, scores: Scores, chosen: Chosen, context: AnswerContext
+) -> tuple[list[Hit], Inside]:
+    if context.context == "nodes":
+        return passages_of(deps.store, scope, scores, chosen.nodes)
+    return chunks_with(deps.store, scope, evidence_of(scores, chosen.nodes, context.evidence_budget))

@@ -2,6 +2,9 @@
 
 One Markdown file per prompt: YAML front matter (``name``, ``version``, ``variables``, ``output``), then the text of
 one turn with ``{{variable}}`` placeholders. The loader refuses a file whose placeholders and variables differ.
+
+A user's own folder may hold files of the same names with other wording, the papers' own say: each must take the same
+variables, and ask for the same form of output.
 """
 
 from __future__ import annotations
@@ -55,16 +58,36 @@ class Prompt:
 
 
 @cache
-def load(name: str) -> Prompt:
-    """The prompt in ``prompts/<name>.md``.
+def load(name: str, folder: Path | None = None) -> Prompt:
+    """The prompt ``<name>.md`` of a user's ``folder`` if it has one, else ours.
 
     Raises:
-        PromptError: No such file, bad front matter, or placeholders that differ from the variables it names.
+        PromptError: No such prompt, bad front matter, placeholders that differ from the variables it names, or
+            variables or output that differ from ours.
     """
-    path = _FOLDER / f"{name}.md"
-    if not path.is_file():
-        raise PromptError(f"No prompt named {name!r}; there are {', '.join(names())}.")
-    return parse(name, path.read_text(encoding="utf-8"))
+    if name not in names():
+        raise PromptError(f"No prompt is named {name!r}; there are {', '.join(names())}.")
+    ours = parse(name, (_FOLDER / f"{name}.md").read_text(encoding="utf-8"))
+    own = folder / f"{name}.md" if folder else None
+    if own is None or not own.is_file():
+        return ours
+    theirs = parse(name, own.read_text(encoding="utf-8"))
+    for what, a, b in (
+        ("variables", sorted(theirs.meta.variables), sorted(ours.meta.variables)),
+        ("output", theirs.meta.output, ours.meta.output),
+    ):
+        if a != b:
+            raise PromptError(f"{own}: {what} must be {b}, as in our {name}.md; they are {a}.")
+    return theirs
+
+
+def check(folder: Path) -> None:
+    """Whether all prompt files of a user's folder can be used. Raises `PromptError`, see `load`."""
+    files = sorted(folder.glob("*.md"))
+    if not files:
+        raise PromptError(f"{folder} holds no prompt files (*.md).")
+    for file in files:
+        load(file.stem, folder)
 
 
 def parse(name: str, source: str) -> Prompt:
@@ -77,13 +100,15 @@ def parse(name: str, source: str) -> Prompt:
     try:
         meta = FrontMatter.model_validate(post.metadata)
     except ValidationError as error:
-        raise PromptError(f"Front matter of prompt {name}: {error}") from error
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise PromptError(f"Front matter of prompt {name}: {wrong}.") from error
     found = set(_PLACEHOLDER.findall(post.content))
     if meta.name != name or found != set(meta.variables):
         raise PromptError(f"Prompt {name}: name {meta.name!r}, placeholders {sorted(found)}, {sorted(meta.variables)}.")
     return Prompt(meta=meta, text=post.content.strip(), hash=hashlib.sha256(source.encode()).hexdigest()[:16])
 
 
+@cache
 def names() -> tuple[str, ...]:
     """All prompt files, by name."""
     return tuple(sorted(p.stem for p in _FOLDER.glob("*.md")))

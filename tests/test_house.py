@@ -22,11 +22,11 @@ def test_langgraph_json_names_graphs_that_exist_and_hold_no_checkpointer() -> No
         assert getattr(importlib.import_module(module), name).checkpointer is None
 
 
-def test_the_core_can_be_imported_without_torch() -> None:
+def test_the_command_line_starts_without_torch_and_mcp() -> None:
     import subprocess
     import sys
 
-    heavy = {"torch", "transformers", "sentence_transformers"}
+    heavy = {"torch", "transformers", "sentence_transformers", "mcp"}
     code = f"import sys, graphs.cli, graphs.facade; assert not {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 

@@ -58,7 +58,8 @@ class Scored:
     """
 
     def __init__(self, grown: Grown, question: str, query: Vectors, by: NodeScores) -> None:
-        self._grown, self._question, self._query = grown, question, query
+        self._grown, self._query = grown, query
+        self.forest, self.question = grown.forest, question
         self._by: NodeScores = by
         self.tree: RetrievalTree = grown.tree
         self.words: NDArray[np.int64] = grown.words
@@ -84,7 +85,7 @@ class Scored:
         return np.asarray(window_scores(self._grown.vectors[: self.tree.leaves], self._query, widest), np.float64)
 
     def _bm25_windows(self, widest: int) -> Floats:
-        return self._grown.bm25.scores(self._question, self._grown.windows(widest)).reshape(-1, widest)
+        return self._grown.bm25.scores(self.question, self._grown.windows(widest)).reshape(-1, widest)
 
     def _fused(self, dense: Callable[[], Floats], bm25: Callable[[], Floats]) -> Floats:
         return fused(self._by, dense, bm25).astype(np.float64)

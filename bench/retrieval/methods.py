@@ -29,7 +29,6 @@ from discorag.trees.builders.sections import SectionBuilder
 from discorag.trees.builders.unified import UnifiedBuilder
 from discorag.trees.builders.windows import WindowBuilder
 from discorag.trees.choose.algorithm1 import Variant, algorithm1
-from discorag.trees.choose.collapsed import collapsed_tree, traversal
 from discorag.trees.choose.evidence import Evidence
 from discorag.trees.choose.neighbours import expand, smoothed
 from discorag.trees.summarise import ExtractiveSummariser
@@ -44,12 +43,12 @@ class Method:
 
     Args:
         builder: Key of `builders`.
-        choose: Evidence within a number of words.
+        choose: Evidence within a number of words; or the retriever of `RETRIEVERS` that chooses it.
         vectors: Of inner nodes: the mean of the leaves below, or the text's own.
     """
 
     builder: str
-    choose: Choose
+    choose: Choose | str
     vectors: Vectors = "mean"
 
 
@@ -95,14 +94,6 @@ def _smoothed(scored: Scored, words: int, radius: int) -> Evidence:
 
 def _expand(scored: Scored, words: int, radius: int) -> Evidence:
     return expand(scored.tree, scored.nodes, scored.words, words, radius=radius, owners=scored.owners)
-
-
-def _collapsed(scored: Scored, words: int) -> Evidence:
-    return collapsed_tree(scored.tree, scored.nodes, scored.words, words)
-
-
-def _traversal(scored: Scored, words: int) -> Evidence:
-    return traversal(scored.tree, scored.nodes, scored.words, words)
 
 
 def _slide(scored: Scored, words: int, widest: int) -> Evidence:
@@ -151,9 +142,10 @@ METHODS: Mapping[str, Method] = {
     **{f"kin_{w}": Method("unified", partial(_kin, widest=w)) for w in (4, 16)},
     **{f"kin_random_{w}": Method("unified_random", partial(_kin, widest=w)) for w in (4, 16)},
     "related_16": Method("unified", partial(_related, widest=16)),
-    "raptor": Method("raptor", _collapsed, "text"),
-    "raptor_traversal": Method("raptor", _traversal, "text"),
-    "htsir": Method("htsir", _collapsed, "text"),
+    "raptor": Method("raptor", "raptor", "text"),
+    "raptor_traversal": Method("raptor", "raptor-traversal", "text"),
+    "htsir": Method("htsir", "htsir", "text"),
+    "rdr2": Method("headings", "rdr2", "text"),
     "headings": Method("headings", _flat),
 }
 """``_1``, ``_4`` ... are radius or width in sentences; ``_concat`` and ``_nuclear`` are the texts of inner nodes.
@@ -162,8 +154,8 @@ METHODS: Mapping[str, Method] = {
 does. ``_random_16`` has the author's headings and paragraphs, as ``_unified_16`` and ``kin``, and random trees inside.
 """
 
-SUMMARISED = frozenset({"raptor", "raptor_traversal", "htsir"})
-"""Rows that summarise or cluster: measured on the sets of long documents only."""
+SUMMARISED = frozenset({"raptor", "raptor_traversal", "htsir", "rdr2"})
+"""Rows that summarise, cluster or route: measured on the sets of long documents only."""
 
 SLOW = frozenset(
     {"discourse_concat", "discourse_nuclear", "bisection_concat", "discourse_accurate", "snapped_accurate_16"}

@@ -18,17 +18,18 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from bench.retrieval.chosen import Choice
 from bench.retrieval.datasets import DATASETS, load_cases
 from bench.retrieval.encode import CachedEncoder, open_encoder
 from bench.retrieval.forest_scores import Grown, Scored
 from bench.retrieval.measures import BUDGETS, measure
 from bench.retrieval.methods import METHODS, SLOW, SUMMARISED, builders
 from bench.retrieval.questions import HALVES, Case, as_document
+from bench.retrieval.shown import Shown
 from bench.retrieval.table import BASELINE, OUT, Row, Scores, markdown, merged, over_budgets, read, rows, write
 from discorag.text.bm25 import Bm25, TermCounts
 from discorag.text.headings import build_hierarchy
 from discorag.trees.builder import Builder, Source
-from discorag.trees.choose.evidence import Evidence
 from discorag.trees.forest import Forest
 from discorag.trees.scores import NodeScores
 from discorag.trees.vectors import node_vectors
@@ -36,7 +37,7 @@ from discorag.types.errors import ConfigError
 from discorag.types.ids import digest
 from discorag.types.retrieval_tree import RetrievalTree
 from discorag.types.vectors import Vectors
-from eval.sample import DocSpan, SourceDocument
+from eval.sample import SourceDocument
 
 WORK = Path(".disco-rag/bench/retrieval")
 TABLE = Path("bench/results/retrieval.md")
@@ -63,6 +64,7 @@ class Bench:
         self._trees: dict[tuple[str, str], RetrievalTree] = {}
         self._forests: dict[tuple[str, str], Grown] = {}
         self._terms: dict[tuple[str, ...], Bm25] = {}
+        self._choice = Choice(encoder)
 
     async def measure(self, cases: Sequence[Case], metrics: Sequence[str]) -> Found:
         """Scores of all methods on questions about the same documents."""
@@ -71,11 +73,12 @@ class Bench:
         for name in self._methods:
             method = METHODS[name]
             grown = await self._grown(method.builder, method.vectors, cases[0].documents)
+            shown = Shown(grown.forest, {d.id: as_document(d) for d in cases[0].documents})
             for case, query in zip(cases, queries, strict=True):
                 for by in _BY if method.vectors == "mean" else _BY[:1]:
                     scored = Scored(grown, case.question, query, by)
                     for words in BUDGETS:
-                        chosen = _places(grown.forest, method.choose(scored, words))
+                        chosen = shown.places(await self._choice.of(method, scored, words))
                         for metric, value in (await measure(case, chosen, words, metrics)).items():
                             found[f"{name}|{by}|{words}|{metric}"][case.id] = value
         return found
@@ -107,15 +110,6 @@ class Bench:
         """What questions about the same documents share is not needed any more."""
         self._forests.clear()
         self._terms.clear()
-
-
-def _places(forest: Forest, evidence: Evidence) -> list[DocSpan]:
-    """Best first would need ranks: text order is what the reader gets, within the budget already."""
-    found: list[DocSpan] = []
-    for node in evidence.nodes:
-        doc, spans = forest.place(node)
-        found += [DocSpan(doc=doc, span=span) for span in spans]
-    return found
 
 
 def grouped(cases: Sequence[Case]) -> Iterator[list[Case]]:

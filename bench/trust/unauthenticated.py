@@ -1,7 +1,7 @@
 """Large bodies without a key: what the server keeps of them.
 
-- ``unauthenticated_bytes_kept``: the most that all its open temporary files held at once, the removed ones too, above
-  what they held before; and by how much its memory grew, where that is more than `NOISE` bytes.
+- ``unauthenticated_bytes_kept``: the most that all temporary files held at once that it opened meanwhile, the removed
+  ones too; and by how much its memory grew, where that is more than `NOISE` bytes.
 - ``bytes_taken``: what it let the clients send before it answered or closed.
 """
 
@@ -12,7 +12,7 @@ import select
 import socket
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
@@ -67,26 +67,25 @@ def _head(body: int) -> bytes:
     return ("\r\n".join([*lines, kind]) + "\r\n\r\n" + part).encode()
 
 
-def temporary_bytes(pid: int, home: Path) -> int:
-    """What the files hold that it may write to and that were removed, lie outside its home, or are spooled."""
+def temporary_files(pid: int, home: Path) -> dict[int, int]:
+    """Sizes of the files that it may write to and that were removed, lie outside its home, or are spooled, by inode."""
     inside, spool = str(home), str(home / "uploads" / "spool")
-    return sum(
-        size
-        for path, size in _written_files(pid)
+    return {
+        inode: size
+        for path, inode, size in _written_files(pid)
         if path.endswith(" (deleted)") or path.startswith(spool) or not path.startswith(inside)
-    )
+    }
 
 
-def _written_files(pid: int) -> Iterator[tuple[str, int]]:
-    """But for what it says on its standard output and error."""
-    said = {os.stat(f"/proc/{pid}/fd/{number}").st_ino for number in (1, 2)}
+def _written_files(pid: int) -> Iterator[tuple[str, int, int]]:
+    """Path, inode, size."""
     for file in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(OSError):
             path, found = str(file.readlink()), os.stat(file)
             flags = next(x for x in Path(f"/proc/{pid}/fdinfo/{file.name}").read_text().splitlines() if "flags" in x)
             writes = int(flags.split()[1], 8) & os.O_ACCMODE != os.O_RDONLY
-            if writes and found.st_ino not in said and path.startswith("/") and not path.startswith("/proc"):
-                yield path, found.st_size
+            if writes and path.startswith("/") and not path.startswith("/proc"):
+                yield path, found.st_ino, found.st_size
 
 
 def run(trial: Trial) -> Figures:
@@ -99,16 +98,16 @@ def run(trial: Trial) -> Figures:
 def flooded(pid: int, port: int, home: Path, trial: Trial, body: int = BODY) -> Figures:
     """``trial.count`` such requests at once, of ``body`` bytes each."""
     process, over = psutil.Process(pid), Event()
-    files, memory = temporary_bytes(pid, home), process.memory_info().rss
+    known, memory = frozenset(temporary_files(pid, home)), process.memory_info().rss
     floods = [Flood(port, over, body) for _ in range(trial.count)]
     for flood in floods:
         flood.start()
-    most_files, most_memory = _most(process, home, floods)
+    spooled, most_memory = _most(process, home, known, floods)
     over.set()
     for flood in floods:
         flood.join(_LONGEST_S)
         trial.tick()
-    spooled, grown = max(0, most_files - files), max(0, most_memory - memory)
+    grown = max(0, most_memory - memory)
     return {
         "unauthenticated_bytes_kept": spooled + (grown if grown > NOISE else 0),
         "in_files": spooled,
@@ -118,11 +117,12 @@ def flooded(pid: int, port: int, home: Path, trial: Trial, body: int = BODY) -> 
     }
 
 
-def _most(process: psutil.Process, home: Path, floods: list[Flood]) -> tuple[int, int]:
-    """The most bytes in temporary files and in memory while the requests come in, and a moment longer."""
+def _most(process: psutil.Process, home: Path, known: Collection[int], floods: list[Flood]) -> tuple[int, int]:
+    """The most bytes in memory and in temporary files that were not ``known``, until a moment after the last came."""
     files, memory, last, since = 0, 0, -1, time.monotonic()
     while time.monotonic() - since < HELD_S:
-        files = max(files, temporary_bytes(process.pid, home))
+        found = temporary_files(process.pid, home)
+        files = max(files, sum(size for inode, size in found.items() if inode not in known))
         memory = max(memory, process.memory_info().rss)
         if (sent := sum(flood.sent for flood in floods)) != last:
             last, since = sent, time.monotonic()

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from discorag.text.citations import only_references, steps
 from discorag.text.shown import markdown, mermaid, one_line, plain, rounded
-from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
+from discorag.types.answer import NO_ANSWER, Answer, AnswerSentence, Disagreement, EvidenceSpan
 from discorag.types.chunk import Chunk
 from discorag.types.graph import RhetoricalGraph
 from discorag.types.plan import Plan
@@ -61,6 +61,9 @@ def plan_mermaid(plan: Plan) -> str:
 
 def answer_text(answer: Answer) -> RenderableType:
     """The answer with numbered sources, the disagreements with both spans, and what is unsupported."""
+    if answer.abstained:
+        nearest = (Text(f"- {_where(e, plain)}", style="dim") for e in answer.nearest)
+        return Group(Text(f"{NO_ANSWER} {answer.abstained}"), *_nearest(answer), *nearest)
     sources = _sources(answer)
     body = Text()
     for sentence in answer.sentences:
@@ -81,6 +84,10 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
 
     All markup, and every square bracket, is ours: what sources and models wrote is escaped.
     """
+    if answer.abstained:
+        yield f"{NO_ANSWER} {markdown(answer.abstained)}"
+        yield "".join(f"\n\n{line}\n" for line in _nearest(answer))
+        yield "".join(f"\n- {_where(e, markdown)}" for e in answer.nearest)
     sources = _sources(answer)
     for sentence in answer.sentences:
         yield f"{markdown(sentence.text)} {_marks(sentence, sources)} "
@@ -91,6 +98,10 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
         yield ("\n\nThe sources disagree:\n" if i == 0 else "") + f"\n- {d.relation}: {sides}"
     if answer.notes:
         yield "\n\nNote:\n\n" + "\n".join(f"- {markdown(note)}" for note in answer.notes)
+
+
+def _nearest(answer: Answer) -> list[str]:
+    return ["The nearest passages:"] if answer.nearest else []
 
 
 def _sources(answer: Answer) -> list[EvidenceSpan]:

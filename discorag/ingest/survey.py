@@ -96,9 +96,10 @@ class Workbench:
 
 def versions(uri: str, settings: Settings, *, parser: str, encoder: str) -> dict[str, str]:
     """Version of every stage that shapes what is stored of ``uri``; a change in any makes the document stale."""
+    counted_by = settings.encoder.tokenizer
     return {
         "converter": converter_version(Path(uri).suffix),
-        "splitter": f"{SPLITTER_VERSION}/{settings.reading.chunk_tokens}",
+        "splitter": "/".join(filter(None, (SPLITTER_VERSION, str(settings.reading.chunk_tokens), counted_by))),
         "parser": parser,
         "summariser": NOT_MADE,
         "encoder": encoder,

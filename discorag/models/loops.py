@@ -1,10 +1,12 @@
-"""One value per event loop: HTTP clients and semaphores belong to the loop in which they were first used."""
+"""What event loops and threads share: a value for each loop, a lock that goes in turn."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -18,6 +20,8 @@ class _Entry(Generic[T]):
 
 class PerLoop(Generic[T]):
     """Makes a value for each running event loop on first use and forgets those of closed loops.
+
+    HTTP clients and semaphores belong to the loop in which they were first used.
 
     Args:
         make: Makes the value; called in a thread, because clients read certificate files.
@@ -53,3 +57,40 @@ class PerLoop(Generic[T]):
             for old in [known for known in list(self._entries) if known.is_closed()]:
                 self._entries.pop(old, None)
         return self._entries.setdefault(loop, _Entry())
+
+
+class InTurn:
+    """A lock for threads that goes to whoever has waited longest.
+
+    `threading.Lock` goes to whoever is quickest: a thread that takes it for one piece of its work after the other keeps
+    all others waiting until it is done.
+
+    Example:
+        >>> from discorag.models.loops import InTurn
+        >>> turns = InTurn()
+        >>> with turns:
+        ...     print("nobody else")
+        nobody else
+    """
+
+    def __init__(self) -> None:
+        self._change = Lock()
+        self._waiting: deque[Lock] = deque()
+        self._taken = False
+
+    def __enter__(self) -> None:
+        with self._change:
+            if not self._taken:
+                self._taken = True
+                return
+            mine = Lock()
+            mine.acquire()
+            self._waiting.append(mine)
+        mine.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        with self._change:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._taken = False

@@ -25,7 +25,7 @@ class Encoder(Protocol):
 
     @property
     def tokens(self) -> TokenCounter:
-        """Its tokenizer (for an endpoint: the packaged one, as an estimate)."""
+        """Its tokenizer (for an endpoint that names none: the packaged one, as an estimate)."""
         ...
 
     @property

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from discorag.models.encoder import loading_quietly
+from discorag.models.encoder import encoded, loading_quietly
+from discorag.models.loops import InTurn
 from discorag.models.tokens import FastTokens
 from discorag.settings import EncoderSettings
 from discorag.types.errors import ConfigError, DiscoRagError, InvariantError, QueryError
@@ -50,7 +50,7 @@ class SentenceEncoder:
 
     def __init__(self, model: SentenceTransformer, settings: EncoderSettings) -> None:
         self._model, self._settings = model, settings
-        self._lock = threading.Lock()
+        self._lock = InTurn()
         task = settings.query_instruction
         self._query_prompt = f"Instruct: {task}\nQuery: " if task else model.prompts.get("query") or ""
         self._document_prompt = model.prompts.get("document") or ""
@@ -104,7 +104,7 @@ class SentenceEncoder:
     def _checked(self, texts: Sequence[str], prompt: str, kind: type[DiscoRagError]) -> Vectors:
         with self._lock:
             self._check(texts, kind)
-            return self._encode(texts, prompt)
+        return self._encode(texts, prompt)
 
     def _check(self, texts: Sequence[str], kind: type[DiscoRagError]) -> None:
         window = self._tokens.max_tokens
@@ -114,15 +114,7 @@ class SentenceEncoder:
                 raise kind(short, hint="Ask a shorter question, or cut smaller chunks.")
 
     def _encode(self, texts: Sequence[str], prompt: str) -> Vectors:
-        vectors = self._model.encode(
-            list(texts),
-            prompt=prompt,
-            batch_size=self._settings.batch_size,
-            normalize_embeddings=True,
-            convert_to_numpy=True,
-            show_progress_bar=False,
-        )
-        return np.asarray(vectors, dtype=np.float32)
+        return encoded(self._model, texts, size=self._settings.batch_size, turns=self._lock, prompt=prompt)
 
 
 def load_named(name: str) -> SentenceTransformer:

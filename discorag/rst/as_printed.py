@@ -10,7 +10,8 @@
     |--- NUCLEUS[1] Vitamin D helps (N)
     |--- SATELLITE[2] if you are deficient. (S): CONDITION
 
-The paper names a relation for a satellite; where both sides are nuclei we write it behind the second.
+The paper names a relation for a satellite; where both sides are nuclei we write it behind the second. Its drawing has
+all EDUs side by side below the root; ours is nested, which says more. Both are read (`discorag.rst.flat`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
+from discorag.rst.flat import Node, joined
 from discorag.rst.inline import escape
 from discorag.rst.parser import Limits, ParsedTree, reply_tokens
 from discorag.rst.prompted import aligned
@@ -102,8 +104,7 @@ def read(reply: str, text: str, *, offset: int) -> RstTree:
         raise ValueError("Write the three parts 'EDUs:', 'RST ANALYSIS:' and 'TREE STRUCTURE:', each on its own line.")
     edus = aligned(list(_edus(sections[1])), text, offset=offset)
     sides = _drawing(sections[3], len(edus))
-    named = dict(_analysis(sections[2]))
-    return from_splits(edus, dict(_splits(sides, named, len(edus))))
+    return from_splits(edus, dict(_splits(sides, dict(_analysis(sections[2])), len(edus))))
 
 
 def _edus(section: str) -> Iterator[str]:
@@ -125,8 +126,7 @@ def _analysis(section: str) -> Iterator[tuple[_Range, str]]:
         found = _PAIR.match(line.strip())
         if found is None:
             raise ValueError(f"Under RST ANALYSIS, {line[:60]!r} is not RELATION(EDUi, EDUj): TYPE.")
-        low, high = sorted((int(found[1]), int(found[2])))
-        yield (low, high), found[3]
+        yield (int(found[1]) - 1, int(found[2]) - 1), found[3]
 
 
 def _drawing(section: str, n: int) -> dict[_Range, _Side]:
@@ -144,40 +144,50 @@ def _drawing(section: str, n: int) -> dict[_Range, _Side]:
         if span in sides:
             raise ValueError(f"Two nodes cover EDUs {_name(*span)}.")
         sides[span] = _Side(node[4], node[5] or "")
-    if len(sides) != 2 * (n - 1):
-        raise ValueError(f"{n} EDUs take exactly {2 * (n - 1)} nodes below the root; there are {len(sides)}.")
+    sides.pop((0, n), None)  # says what the root says
     return sides
 
 
 def _splits(sides: Mapping[_Range, _Side], named: Mapping[_Range, str], n: int) -> Iterator[tuple[_Range, Split]]:
-    stack = [(0, n)]
+    stack, drawn_below = [(0, n)], 0
     while stack:
         start, end = stack.pop()
         if end - start < 2:
             continue
-        mid = next((m for m in range(start + 1, end) if (start, m) in sides and (m, end) in sides), None)
-        if mid is None:
-            raise ValueError(f"EDUs {_name(start, end)} must be cut into two nodes that are drawn, side by side.")
-        left, right = sides[start, mid], sides[mid, end]
-        if left.role + right.role not in _ROLES:
-            raise ValueError(f"EDUs {_name(start, end)}: at least one of the two sides must be a nucleus.")
-        relation = _relation(left, right, named, (start, mid, end))
-        nuclearity = _ROLES[left.role + right.role]
-        yield (start, end), Split(start=start, mid=mid, end=end, relation=relation, nuclearity=nuclearity)
-        stack += [(start, mid), (mid, end)]
+        nodes = list(_parts(sides, start, end))
+        drawn_below += len(nodes)
+        for left, right in joined(nodes, list(named)):
+            yield (left.start, right.end), _split(left, right, named)
+        stack += [(node.start, node.end) for node in nodes]
+    if drawn_below != len(sides):
+        odd = len(sides) - drawn_below
+        raise ValueError(f"{odd} nodes cross others or cover nothing; every node must lie inside one other.")
 
 
-def _relation(left: _Side, right: _Side, named: Mapping[_Range, str], cut: tuple[int, int, int]) -> Relation:
-    """A satellite's relation; of two nuclei, what one of them names, else what the analysis says of the two sides."""
-    start, mid, end = cut
+def _parts(sides: Mapping[_Range, _Side], start: int, end: int) -> Iterator[Node]:
+    """The widest nodes inside some EDUs; together they must be all of these."""
+    at = start
+    while at < end:
+        ends = [high for low, high in sides if low == at and high <= end and (low, high) != (start, end)]
+        if not ends:
+            raise ValueError(f"EDUs {_name(start, end)} must be cut into nodes that are drawn, side by side.")
+        side = sides[at, max(ends)]
+        yield Node(at, max(ends), side.role, side.relation)
+        at = max(ends)
+
+
+def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
+    """A join; a satellite names its relation, of two nuclei one does, else what the analysis says of the two sides."""
     if "S" in (left.role, right.role):
         name = left.relation if left.role == "S" else right.relation
     else:
-        across = (v for (a, b), v in named.items() if start < a <= mid < b <= end)
+        pairs = ((sorted(pair), name) for pair, name in named.items())
+        across = (name for (a, b), name in pairs if left.holds(a) and right.holds(b))
         name = right.relation or left.relation or next(across, "")
     if name not in _NAMES:
-        raise ValueError(f"EDUs {_name(start, end)}: {name!r} is none of the allowed relations.")
-    return Relation(name)
+        raise ValueError(f"EDUs {_name(left.start, right.end)}: {name!r} is none of the allowed relations.")
+    nuclearity = _ROLES[left.role + right.role]
+    return Split(start=left.start, mid=left.end, end=right.end, relation=Relation(name), nuclearity=nuclearity)
 
 
 def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:

@@ -20,7 +20,7 @@ from discorag.store.outline import Outline
 from discorag.store.payload import Entry
 from discorag.store.protocol import Hit, Manifest, SearchQuery
 from discorag.store.ranking import best, ranked
-from discorag.store.shard import Shard, Where, write
+from discorag.store.shard import Payload, Shard, Where, write
 from discorag.store.trees import StoredTree, Trees
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
@@ -227,11 +227,12 @@ class ShardStore:
         """See `Store.chunks`."""
         with self._lock:
             found = self._nodes.retrieve([i for i in dict.fromkeys(ids) if _is_uuid(i)])
-            live = self._catalogue.live(scope, {p["doc_id"] for p in found.values()})
-        visible = {i: p for i, p in found.items() if p["version"] in live}
+            live = self._catalogue.entries(scope, {p["doc_id"] for p in found.values()})
+        shown = {version: e.manifest for e in live for versions in e.versions.values() for version in versions}
+        visible = {i: p for i, p in found.items() if p["version"] in shown}
         for missing in (i for i in ids if i not in visible):
             raise NotFoundError(f"There is no chunk {missing!r} in {_named(scope)}.", hint=_STALE)
-        return [points.chunk_from(visible[i]) for i in ids]
+        return [_passage(i, visible[i], shown[visible[i]["version"]].title) for i in ids]
 
     def search(self, scope: Scope, query: SearchQuery) -> list[Hit]:
         """See `Store.search`. Document frequencies of BM25 are those of the scope; equal scores go by chunk id.
@@ -349,6 +350,11 @@ class ShardStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _passage(point: str, payload: Payload, title: str) -> Chunk:
+    is_node = payload["kind"] == "node"
+    return points.node_from(point, payload, title) if is_node else points.chunk_from(payload)
 
 
 def _no_document(scope: Scope, doc_id: str) -> NotFoundError:

@@ -45,10 +45,6 @@ class Catalogue(Protocol):
         """The one of this document."""
         ...
 
-    def live(self, scope: Scope, doc_ids: Iterable[str]) -> set[str]:
-        """The live versions of those of these documents that are in the scope."""
-        ...
-
     def all(self) -> list[tuple[Scope, Entry]]:
         """Every document of every scope, also of those that are not shown because they are damaged."""
         ...
@@ -195,8 +191,7 @@ class OwnedCatalogue:
         """See `Catalogue.entry`."""
         return next(iter(self.entries(scope, [doc_id])), None)
 
-    def live(self, scope: Scope, doc_ids: Iterable[str]) -> set[str]:
-        """See `Catalogue.live`."""
+    def _live_versions(self, scope: Scope, doc_ids: Iterable[str]) -> set[str]:
         return {points.version_of(entry.manifest) for entry in self.entries(scope, doc_ids)}
 
     def begin(self, scope: Scope, doc_id: str) -> None:
@@ -207,7 +202,7 @@ class OwnedCatalogue:
     def announce(self, scope: Scope, doc_id: str, version: str) -> None:
         """See `Catalogue.announce`."""
         with self.lock:
-            if version not in self.live(scope, [doc_id]):
+            if version not in self._live_versions(scope, [doc_id]):
                 self._hidden.setdefault((scope, doc_id), set()).add(version)
 
     def publish(self, scope: Scope, entry: Entry, point: Point | None = None) -> None:
@@ -240,7 +235,7 @@ class OwnedCatalogue:
 
     def _hide(self, scope: Scope, doc_id: str, following: set[str]) -> None:
         """Hide what is live of a document, but for the versions that follow."""
-        versions = self._hidden.pop((scope, doc_id), set[str]()) | self.live(scope, [doc_id])
+        versions = self._hidden.pop((scope, doc_id), set[str]()) | self._live_versions(scope, [doc_id])
         if versions := versions - following:
             self._hidden[scope, doc_id] = versions
 

@@ -12,15 +12,19 @@ from pydantic_core import from_json
 
 from discorag.store.protocol import Manifest, SearchQuery
 from discorag.store.shard import CHUNKS, NODES, Payload, Point, Space, Where
+from discorag.text.sentences import sentence_spans
 from discorag.text.terms import sparse
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
 from discorag.types.errors import InputError, InvariantError
+from discorag.types.span import Span
 from discorag.types.vectors import Vectors
 
 TREE = "flat_chunk"
 CHUNK_FIELDS = ("order", "text", "chunk")
 ENTRY_FIELDS = ("manifest", "trees", "content")
+SUMMARY = "Summary"
+"""What a reader sees as the last heading of a summary."""
 LAYOUT = 2
 """Of trees: from 2 on the first node has the tree's outline."""
 
@@ -208,7 +212,7 @@ def chunk_point(scope: Scope, manifest: Manifest, chunk: Chunk, vector: Vectors)
         "end": chunk.span.end,
         "text": chunk.text,
         "meta": pairs(chunk.metadata),
-        "chunk": chunk.model_dump_json(exclude={"text"}),
+        "chunk": chunk.model_dump_json(exclude={"text", "stands_for"}),
     }
     return Point(chunk.id, vector, payload, sparse(f"{chunk.columns}\n{chunk.text}" if chunk.columns else chunk.text))
 
@@ -216,6 +220,22 @@ def chunk_point(scope: Scope, manifest: Manifest, chunk: Chunk, vector: Vectors)
 def chunk_from(payload: Payload) -> Chunk:
     """The chunk as it was stored; needs `CHUNK_FIELDS`."""
     return Chunk.model_validate({**from_json(payload["chunk"]), "text": payload["text"]})
+
+
+def node_from(node_id: str, payload: Payload, title: str) -> Chunk:
+    """A node of a retrieval tree as a passage of its own: an inner node's text is a summary of what lies below it."""
+    text, node = payload["text"], from_json(payload["node"])
+    return Chunk(
+        id=node_id,
+        doc_id=payload["doc_id"],
+        order=payload["order"],
+        span=Span(start=0, end=len(text)),
+        text=text,
+        sentences=sentence_spans(text),
+        title=title,
+        headings=tuple(filter(None, (node["heading"], SUMMARY))),
+        stands_for=tuple(Span(**span) for span in node["spans"]),
+    )
 
 
 def common(scope: Scope, manifest: Manifest) -> dict[str, object]:

@@ -144,7 +144,10 @@ class Store(Protocol):
         ...
 
     def chunks(self, scope: Scope, ids: Sequence[str]) -> list[Chunk]:
-        """The chunks with these ids, in that order. Raises `NotFoundError` if one is missing."""
+        """The chunks with these ids, in that order. Raises `NotFoundError` if one is missing.
+
+        The id of a node of a retrieval tree (`discorag.store.trees.node_id`) gives the node's text as a passage.
+        """
         ...
 
     def search(self, scope: Scope, query: SearchQuery) -> list[Hit]:

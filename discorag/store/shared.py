@@ -78,11 +78,6 @@ class SharedCatalogue:
         """See `Catalogue.entry`."""
         return next(iter(self.entries(scope, [doc_id])), None)
 
-    def live(self, scope: Scope, doc_ids: Iterable[str]) -> set[str]:
-        """See `Catalogue.live`."""
-        where = points.of_scope(scope).also(("doc_id", tuple(doc_ids)))
-        return {p["version"] for p in self._docs.scroll(where, ("version",))}
-
     def all(self) -> list[tuple[Scope, Entry]]:
         """See `Catalogue.all`."""
         return scoped_entries(self._docs)

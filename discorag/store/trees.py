@@ -170,7 +170,7 @@ class Trees:
     def _read(self, builder: str, keys: Sequence[str]) -> dict[str, Outline]:
         """The outlines of the trees with these keys, as far as they are stored."""
         known = {key: outline for key in keys if (outline := self._outlines.get(key))}
-        roots = {_stem(key) + _FIRST: key for key in keys if key not in known}
+        roots = {node_id(key, 0): key for key in keys if key not in known}
         found = self._nodes.retrieve(list(roots), Outline.FIELDS) if roots else {}
         read = {roots[i]: Outline.unpacked(builder, payload, key=roots[i]) for i, payload in found.items()}
         return known | {key: self._outlines.put(key, outline) for key, outline in read.items()}
@@ -229,12 +229,16 @@ def _key(entry: Entry, tree: RetrievalTree, vectors: Vectors, version: str) -> s
 
 
 def _stem(key: str) -> str:
-    """What the ids of a tree's nodes begin with. Their last 8 digits are the index: a score needs no payload."""
+    """What the ids of a tree's nodes begin with. Their last 8 digits are the index: a score needs no payload.
+
+    The first node has the outline.
+    """
     return stable_id("node", key)[:-8]
 
 
-_FIRST = f"{0:08x}"
-"""The end of the id of a tree's first node, which has the outline."""
+def node_id(key: str, node: int) -> str:
+    """The id of a node of the tree with this key (`Outline.key`)."""
+    return f"{_stem(key)}{node:08x}"
 
 
 def _points(
@@ -242,7 +246,6 @@ def _points(
 ) -> Iterator[Point]:
     common = points.common(scope, entry.manifest)
     common |= {"version": part.key, BUILDER: tree.builder, "kind": "node", "meta": points.pairs(document.metadata)}
-    stem = _stem(part.key)
     outline = Outline.of(tree, vectors)
     leaf = {} if outline.lengths is None else {LEAF: part.key}
     for i, node in enumerate(tree.nodes):
@@ -255,7 +258,7 @@ def _points(
             "text": node.text,
             "node": node.model_dump_json(exclude={"text"}),
         }
-        yield Point(f"{stem}{i:08x}", vectors[i], payload, sparse(node.text), NODES)
+        yield Point(node_id(part.key, i), vectors[i], payload, sparse(node.text), NODES)
 
 
 def _decoded(builder: str, found: Sequence[Payload]) -> RetrievalTree:
@@ -276,7 +279,7 @@ def _dealt(sizes: Mapping[str, int], ids: bytes, cosines: Sequence[float]) -> di
     halves, found = np.frombuffer(ids, ">u8").reshape(-1, 2), np.array(cosines, np.float32)
     dealt: dict[str, NDArray[np.float32]] = {}
     for key, size in sizes.items():
-        own = halves[:, 0] == UUID(_stem(key) + _FIRST).int >> 64
+        own = halves[:, 0] == UUID(node_id(key, 0)).int >> 64
         if np.count_nonzero(own) < size:
             continue
         dealt[key] = np.empty(size, np.float32)

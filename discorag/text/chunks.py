@@ -86,7 +86,8 @@ def _budget(counter: TokenCounter, chunk_tokens: int) -> int:
     if not counter.special_tokens < chunk_tokens <= counter.max_tokens:
         raise ConfigError(
             f"Chunks of {chunk_tokens} tokens do not fit the encoder's window of {counter.max_tokens}.",
-            hint=f"Set DISCO_RAG_READING__CHUNK_TOKENS between {counter.special_tokens + 1} and {counter.max_tokens}.",
+            hint=f"Set DISCO_RAG_READING__CHUNK_TOKENS between {counter.special_tokens + 1} and {counter.max_tokens}, "
+            "or DISCO_RAG_ENCODER__TOKENIZER (and __MAX_TOKENS) to those of the model that the endpoint serves.",
         )
     return chunk_tokens - counter.special_tokens
 

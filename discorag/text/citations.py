@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from discorag.text.sentences import sentence_spans
 from discorag.text.shown import rounded
@@ -81,6 +81,15 @@ def only_references(text: str) -> str:
         parts += [rounded(text[at : match.start()]), match[0]]
         at = match.end()
     return "".join(parts) + rounded(text[at:])
+
+
+def renumbered(text: str, numbers: Mapping[int, Sequence[int]]) -> str:
+    """``text`` whose references to a chunk refer to these chunks instead, whole; others are escaped."""
+
+    def cited(match: re.Match[str]) -> str:
+        return "".join(f"[{n}]" for n in numbers.get(int(match[1]), ())) or "\\" + match[0]
+
+    return _REFERENCE.sub(cited, text)
 
 
 def with_citation(sentence: str, citation: str) -> str:

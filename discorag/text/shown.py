@@ -47,6 +47,12 @@ def markdown(text: str, length: int | None = None) -> str:
     return _BLOCK.sub(r"\g<0>\\", line)
 
 
+def code_block(text: str) -> str:
+    """Markdown that renders as ``text``, line by line: a fence that nothing in it closes."""
+    fence = "`" * max(3, 1 + _longest_run(text))
+    return f"{fence}\n{text.rstrip()}\n{fence}"
+
+
 def mermaid(text: str, length: int | None = None) -> str:
     """A Mermaid label: one line with every character that Mermaid would read as its own written as an entity."""
     return _MERMAID.sub(lambda m: f"#{ord(m[0])};", one_line(text, length))
@@ -54,6 +60,11 @@ def mermaid(text: str, length: int | None = None) -> str:
 
 def _code(word: str) -> str:
     """A code span: the one place where no renderer looks for addresses."""
-    fence = "`" * (1 + max(map(len, re.findall("`+", word)), default=0))
+    fence = "`" * (1 + _longest_run(word))
     pad = " " if "`" in word else ""
     return f"{fence}{pad}{word}{pad}{fence}"
+
+
+def _longest_run(text: str) -> int:
+    """Of backticks."""
+    return max(map(len, re.findall("`+", text)), default=0)

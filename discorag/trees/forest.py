@@ -80,9 +80,13 @@ class Forest:
             return self._leaves[document] + node
         return self._leaves[-1] + self._inner[document] + node - own
 
-    def local(self, leaf: int) -> int:
-        """The index in its document's tree of a leaf of `tree`."""
-        return self._at(leaf)[1]
+    def local(self, node: int) -> int:
+        """The index in its document's tree of a node of `tree`."""
+        return self._at(node)[1]
+
+    def document(self, node: int) -> str:
+        """The document of a node of `tree`."""
+        return self.documents[self._at(node)[0]]
 
     def together(self, rows: Sequence[NDArray[S]]) -> NDArray[S]:
         """What belongs to the nodes of each document, in its tree's order, in the order of `tree`.

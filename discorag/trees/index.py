@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Literal
 
 import numpy as np
@@ -22,6 +22,7 @@ from discorag.rst.units import but_parsers
 from discorag.store.outline import Outline
 from discorag.store.protocol import Hit, SearchQuery, Store
 from discorag.store.ranking import RRF_K
+from discorag.store.trees import node_id
 from discorag.text.bm25 import Bm25, TermCounts
 from discorag.text.headings import build_hierarchy
 from discorag.trees.builder import Builder, Source
@@ -31,6 +32,7 @@ from discorag.trees.choose.evidence import within
 from discorag.trees.forest import Forest
 from discorag.trees.scores import Floats, NodeScores, Scores
 from discorag.trees.vectors import node_vectors
+from discorag.types.chunk import Chunk
 from discorag.types.document import Scope
 from discorag.types.errors import NotFoundError, StoreError
 from discorag.types.retrieval_tree import RetrievalTree
@@ -40,6 +42,8 @@ from discorag.types.vectors import Vectors
 
 Evidence = Mapping[str, Sequence[Span]]
 """Document id -> what of it is evidence."""
+Inside = dict[str, list[Span]]
+"""Chunk id -> what of it is evidence."""
 ATTEMPTS = 10
 """How often nodes are scored anew where their trees were being replaced."""
 
@@ -177,7 +181,7 @@ class TreeIndex:
         forest = Forest(trees)
         bm25 = partial(_bm25, asked.text, forest, [outlines[d] for d in trees])
         nodes = fused(by, lambda: forest.together([cosines[d] for d in trees]), bm25)
-        return Scores(forest, nodes, forest.words)
+        return Scores(forest, nodes, forest.words, tuple(outlines[d].key for d in trees))
 
     def _tree(self, outline: Outline, texts: bool) -> RetrievalTree:
         return self._store.tree_of(self._scope, outline) if texts else outline.tree
@@ -214,44 +218,75 @@ def _bm25(question: str, forest: Forest, outlines: Sequence[Outline]) -> Floats:
     return Bm25(terms).scores(question, forest.shape.groups)
 
 
-def evidence_of(scores: Scores, nodes: Sequence[int], words: int) -> Evidence:
+def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> Evidence:
     """What the chosen nodes say, as characters of the documents; documents in the order of their best chosen node.
 
-    Evidence is always source text. An inner node that was chosen for its own text, such as a summary, stands for the
-    leaves below it that are most like the question, as many as are no longer than that text, one at least.
+    All of it is source text (see `passages_of` for summaries). An inner node that was chosen for its own text, such as
+    a summary, stands for the leaves below it that are most like the question, as many as are no longer than that text,
+    one at least.
 
     Args:
         scores: Of all nodes.
         nodes: The chosen ones.
-        words: Budget of all evidence; the best leaf is kept even if it is longer.
+        budget: Of all evidence, in the unit of the sizes; the best leaf is kept even if it is longer.
     """
     places: dict[str, set[Span]] = defaultdict(set)
     below = leaves_below(scores.forest.tree)
     ordered = sorted(nodes, key=lambda n: -scores.nodes[n])
-    leaves = (leaf for n in ordered for leaf in _leaves(scores, np.sort(below(n)), int(scores.words[n])))
-    for leaf in within(list(dict.fromkeys(leaves)), scores.words, words):
+    leaves = (leaf for n in ordered for leaf in _leaves(scores, np.sort(below(n)), int(scores.sizes[n])))
+    for leaf in within(list(dict.fromkeys(leaves)), scores.sizes, budget):
         doc_id, spans = scores.forest.place(leaf)
         places[doc_id].update(spans)
     return {doc_id: sorted(spans, key=lambda s: s.start) for doc_id, spans in places.items()}
 
 
-def _leaves(scores: Scores, below: NDArray[np.integer], words: int) -> Sequence[int]:
+def _leaves(scores: Scores, below: NDArray[np.integer], size: int) -> Sequence[int]:
     best: list[int] = below[np.argsort(-scores.nodes[below], kind="stable")].tolist()
-    return within(best, scores.words, max(1, words))
+    return within(best, scores.sizes, max(1, size))
 
 
-def chunks_with(store: Store, scope: Scope, evidence: Evidence) -> tuple[list[Hit], dict[str, list[Span]]]:
+def chunks_with(store: Store, scope: Scope, evidence: Evidence) -> tuple[list[Hit], Inside]:
     """The chunks that evidence stands in, documents in the order of ``evidence``, chunks in text order; blocks.
 
     Returns:
         The chunks, the earlier document's with the higher score, and the evidence of each by chunk id.
     """
     hits: list[Hit] = []
-    inside: dict[str, list[Span]] = {}
+    inside = Inside()
     for rank, (doc_id, spans) in enumerate(evidence.items()):
-        for chunk in store.chunks_of(scope, doc_id):
-            own = [s for s in spans if s.start < chunk.span.end and chunk.span.start < s.end]
-            if own:
-                hits.append(Hit(chunk_id=chunk.id, score=1 / (1 + rank)))
-                inside[chunk.id] = own
+        for chunk, own in _holding(store.chunks_of(scope, doc_id), spans):
+            hits.append(Hit(chunk_id=chunk.id, score=1 / (1 + rank)))
+            inside[chunk.id] = own
     return hits, inside
+
+
+def _holding(chunks: Sequence[Chunk], spans: Sequence[Span]) -> Iterator[tuple[Chunk, list[Span]]]:
+    """The chunks in which a part of a span stands, each with these spans."""
+    for chunk in chunks:
+        if own := [s for s in spans if s.start < chunk.span.end and chunk.span.start < s.end]:
+            yield chunk, own
+
+
+def passages_of(store: Store, scope: Scope, scores: Scores, nodes: Sequence[int]) -> tuple[list[Hit], Inside]:
+    """The chosen nodes' own texts, in the order of choice: summaries as they are, leaves as their chunks; blocks.
+
+    Returns:
+        Ids of summaries and of chunks (`Store.chunks` knows both), and the chosen leaves of each chunk by its id.
+    """
+    chunks_of = cache(partial(store.chunks_of, scope))
+    found, inside = dict[str, float](), defaultdict[str, list[Span]](list)
+    for rank, node in enumerate(nodes):
+        if node >= scores.forest.tree.leaves:
+            found[_stored(scores, node)] = 1 / (1 + rank)
+            continue
+        doc_id, spans = scores.forest.place(node)
+        for chunk, own in _holding(chunks_of(doc_id), spans):
+            found.setdefault(chunk.id, 1 / (1 + rank))
+            inside[chunk.id] += own
+    return [Hit(chunk_id, score) for chunk_id, score in found.items()], inside
+
+
+def _stored(scores: Scores, node: int) -> str:
+    """The id under which a node is stored."""
+    at = scores.forest.documents.index(scores.forest.document(node))
+    return node_id(scores.keys[at], scores.forest.local(node))

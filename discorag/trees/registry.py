@@ -21,6 +21,11 @@ from discorag.types.ledger import Failure
 from discorag.types.rst_tree import RstTree
 from discorag.types.usage import Usage
 
+POOL = 30
+"""Three times the ten that HTSIR keeps: its paper has "a subset of candidate nodes" and no number."""
+UNFOLD = 5
+"""RDR² table 9: the most that it tries, and its best."""
+
 
 @dataclass(frozen=True)
 class TreeTools:
@@ -51,9 +56,12 @@ class Asked:
     Args:
         question: Its text.
         scores: The nodes of the documents that are searched.
-        words: Budget of evidence.
+        words: Budget of evidence, in the unit of the sizes: words, unless the question has it in tokens.
         reranker: For HTSIR.
         router: For RDR².
+        k: The retriever's own k; None: its paper's.
+        pool: Nodes that HTSIR's reranker is given.
+        unfold: Headings that RDR²'s router may unfold in a document.
 
     Example:
         >>> from discorag.trees.forest import Forest
@@ -70,11 +78,20 @@ class Asked:
     words: int
     reranker: Reranker
     router: Router
+    k: int | None = None
+    pool: int = POOL
+    unfold: int = UNFOLD
 
 
 @dataclass(frozen=True)
 class Chosen:
     """Nodes whose text is evidence, best first where their order says so; and what choosing took.
+
+    Args:
+        nodes: The chosen ones; of a refusal those nearest to the question, which are no evidence.
+        usage: Tokens of language models.
+        failures: What a model could not do.
+        refused: Whether who chooses says that no document answers the question (RDR²'s [REFUSE] in all of them).
 
     Example:
         >>> from discorag.trees.registry import Chosen
@@ -86,6 +103,7 @@ class Chosen:
     nodes: Sequence[int]
     usage: Usage = field(default_factory=Usage)
     failures: tuple[Failure, ...] = ()
+    refused: bool = False
 
 
 Choose = Callable[[Asked], Awaitable[Chosen]]
@@ -102,6 +120,7 @@ class TreeRetriever:
         vectors: How inner nodes are encoded.
         summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
         reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
+        rounds: Whether it can be driven a round at a time as well (`discorag.trees.rounds`).
 
     Example:
         >>> from discorag.trees.registry import RETRIEVERS
@@ -115,6 +134,7 @@ class TreeRetriever:
     vectors: Literal["mean", "text"] = "mean"
     summaries: bool = False
     reads: bool = False
+    rounds: bool = False
 
 
 RETRIEVERS = Registry[TreeRetriever]("retriever over trees", "disco_rag.retrievers")

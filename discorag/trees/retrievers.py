@@ -14,76 +14,63 @@ from discorag.trees.builders.discourse import DiscourseBuilder
 from discorag.trees.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
 from discorag.trees.builders.headings import HeadingBuilder
 from discorag.trees.builders.node_text import Concat, NodeText, Tau
-from discorag.trees.builders.sections import SectionBuilder
+from discorag.trees.builders.sections import SectionBuilder, SectionSizes
 from discorag.trees.builders.slide import SlideBuilder, SnappedBuilder
 from discorag.trees.builders.unified import UnifiedBuilder
 from discorag.trees.builders.windows import WindowBuilder
 from discorag.trees.choose.algorithm1 import Variant, algorithm1
 from discorag.trees.choose.collapsed import collapsed_set, collapsed_tree, traversal
-from discorag.trees.choose.evidence import Evidence, Selector, within
+from discorag.trees.choose.evidence import Evidence, within
 from discorag.trees.choose.neighbours import expand, smoothed
 from discorag.trees.registry import Asked, Choose, Chosen, TreeRetriever, TreeTools
-from discorag.trees.routers.subtree import derive
-from discorag.trees.routers.walk import route
+from discorag.trees.rounds import Rounds
 from discorag.trees.summarise import ExtractiveSummariser, LlmSummariser
 from discorag.types.errors import ModelError
 from discorag.types.ledger import Failure
 
-_REFUSED = "The router selected no passage in any document."
-RETRIEVED = 10
-"""Nodes that a reranker orders (HTSIR section 4), or from which routers start."""
+LEAVES_OF_A_NODE = 5
+"""DISRetrieval section 4.1 and appendix E.2."""
+NODES_OF_A_LAYER = 5
+"""RAPTOR figure 3 tries several and settles on none."""
+RERANKED = 10
+"""HTSIR, "Experiment Settings"."""
 
 
-async def _selected(asked: Asked, selector: Selector) -> Chosen:
-    s = asked.scores
-    return Chosen(selector(s.forest.tree, s.nodes, s.words, asked.words).nodes)
+async def _selected(asked: Asked, selector: Callable[..., Evidence], k: int | None = None) -> Chosen:
+    """By a selector; ``k`` is its paper's, of one that has any."""
+    s, own = asked.scores, {} if k is None else {"k": asked.k or k}
+    return Chosen(selector(s.forest.tree, s.nodes, s.sizes, asked.words, **own).nodes)
 
 
 async def _beside(asked: Asked, selector: Callable[..., Evidence]) -> Chosen:
     """By a selector that looks at neighbours, which are of the same document."""
     s = asked.scores
-    return Chosen(selector(s.forest.tree, s.nodes, s.words, asked.words, owners=s.forest.owners).nodes)
+    return Chosen(selector(s.forest.tree, s.nodes, s.sizes, asked.words, owners=s.forest.owners).nodes)
 
 
 async def _reranked(asked: Asked) -> Chosen:
-    """HTSIR section 4: the ten best of all nodes, in the reranker's order, as many as fit.
+    """HTSIR section 4: of a pool of the best nodes of all layers the k that a reranker puts first, as far as they fit.
 
-    Where the reranker fails, they keep the order of their similarity, and that is told.
+    Where the reranker fails, the pool's order is that of similarity, and that is told.
     """
-    s = asked.scores
-    found = collapsed_set(s.forest.tree, s.nodes, s.words, max(1, int(s.words.sum())), k=RETRIEVED).nodes
+    s, k = asked.scores, asked.k or RERANKED
+    pool = max(k, asked.pool)
+    found = collapsed_set(s.forest.tree, s.nodes, s.sizes, max(1, int(s.sizes.sum())), k=pool).nodes
     try:
         ranks = await asked.reranker.scores(asked.question, [s.forest.tree.nodes[n].text for n in found])
     except ModelError as error:
         told = Failure.of("retrieve", error, fallback="the order by similarity")
-        return Chosen(within(found, s.words, asked.words), failures=(told,))
+        return Chosen(within(found[:k], s.sizes, asked.words), failures=(told,))
     best: list[int] = np.argsort(-np.array(ranks), kind="stable").tolist()
-    order = [found[i] for i in best]
-    return Chosen(within(order, s.words, asked.words))
+    return Chosen(within((found[i] for i in best[:k]), s.sizes, asked.words))
 
 
 async def _routed(asked: Asked) -> Chosen:
-    """RDR² section 3.1: from the best passages through each document's headings; what fits, in step order.
-
-    Where the router selects nothing in any document, the best passages stand in, and that is told.
-    """
-    forest, nodes = asked.scores.forest, asked.scores.nodes
-    leaves = forest.tree.leaves
-    best: list[int] = np.argsort(-nodes[:leaves], kind="stable")[:RETRIEVED].tolist()
-    owners = {int(forest.owners[leaf]): list[int]() for leaf in best}
-    for leaf in best:
-        owners[int(forest.owners[leaf])].append(forest.local(leaf))
-    routing = await route(asked.question, [derive(forest.of(d), own) for d, own in owners.items()], asked.router)
-    routed = [
-        forest.number(d, leaf)
-        for d, walked in zip(owners, routing.documents, strict=True)
-        for leaf in walked.in_step_order
-    ]
-    failures = routing.failures
-    if not routed:
-        told = Failure(stage="route", kind="Refused", message=_REFUSED, fallback="the passages nearest to the question")
-        routed, failures = best, (*failures, told)
-    return Chosen(within(routed, asked.scores.words, asked.words), routing.usage, failures)
+    """RDR²: all rounds at once."""
+    rounds = Rounds.begun(asked)
+    while not rounds.over:
+        rounds = await rounds.next(asked)
+    return rounds.chosen(asked)
 
 
 def _unified(tools: TreeTools, text: NodeText) -> UnifiedBuilder:
@@ -94,7 +81,13 @@ def _clusters(tools: TreeTools) -> ClusterBuilder:
     return ClusterBuilder(tools.box.encoder, summariser_of(tools), tools.box.encoder.tokens)
 
 
-_ALGORITHM_1: Choose = partial(_selected, selector=algorithm1)
+def _sections(tools: TreeTools) -> SectionBuilder:
+    cut = tools.box.settings.trees
+    sizes = SectionSizes(chunk_words=cut.chunk_words, group=cut.group, theme_group=cut.theme_group)
+    return SectionBuilder(tools.box.encoder, summariser_of(tools), sizes)
+
+
+_ALGORITHM_1: Choose = partial(_selected, selector=algorithm1, k=LEAVES_OF_A_NODE)
 _LEAVES: Choose = partial(_selected, selector=partial(algorithm1, variant=Variant.LEAVES))
 
 SENTENCES = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), _LEAVES)
@@ -113,22 +106,26 @@ DISCOURSE = TreeRetriever(
 )
 UNIFIED = TreeRetriever("unified", lambda tools: _unified(tools, text_of(tools)), _ALGORITHM_1, summaries=True)
 RAPTOR = TreeRetriever("clusters", _clusters, partial(_selected, selector=collapsed_tree), "text", True)
-RAPTOR_TRAVERSAL = TreeRetriever("clusters", _clusters, partial(_selected, selector=traversal), "text", True)
+RAPTOR_TRAVERSAL = TreeRetriever(
+    "clusters", _clusters, partial(_selected, selector=traversal, k=NODES_OF_A_LAYER), "text", True
+)
 HTSIR = TreeRetriever(
     "sections",
-    lambda tools: SectionBuilder(tools.box.encoder, summariser_of(tools)),
+    _sections,
     _reranked,
     "text",
     summaries=True,
     reads=True,
 )
-RDR2 = TreeRetriever("headings", lambda tools: HeadingBuilder(tools.box.encoder.tokens), _routed, "text", reads=True)
+RDR2 = TreeRetriever(
+    "headings", lambda tools: HeadingBuilder(tools.box.encoder.tokens), _routed, "text", reads=True, rounds=True
+)
 """Controls: sentences, chunks, smoothed, expand, slide, bisection, windows. Ours: snapped, unified."""
 
 
 def text_of(tools: TreeTools) -> NodeText:
     """The rule of DISRetrieval's eq. 2 where a model summarises, else all that lies below."""
-    return Tau(summariser_of(tools)) if tools.box.model else Concat()
+    return Tau(summariser_of(tools), tools.box.settings.trees.tau) if tools.box.model else Concat()
 
 
 def summariser_of(tools: TreeTools) -> Summariser:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discorag.text.tokens import TokenCounter
 from discorag.trees.forest import Forest
 
 Floats = NDArray[np.floating]
@@ -22,7 +23,8 @@ class Scores:
     Args:
         forest: The trees.
         nodes: Of every node of ``forest.tree``, higher is better, on whatever scale; shape (nodes,).
-        words: Words of every node's text, shape (nodes,).
+        sizes: Of every node's text, in words or tokens, shape (nodes,).
+        keys: Of each document's tree in the store, in the order of ``forest.documents``; empty where none is stored.
 
     Example:
         >>> from discorag.trees.forest import Forest
@@ -30,10 +32,17 @@ class Scores:
         >>> from discorag.trees.scores import Scores
         >>> forest = Forest({"tides": tree})
         >>> scores = Scores(forest, np.zeros(len(tree.nodes)), forest.words)
-        >>> list(evidence_of(scores, [1, 0], words=100))
+        >>> list(evidence_of(scores, [1, 0], 100))
         ['tides']
     """
 
     forest: Forest
     nodes: Floats
-    words: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    keys: tuple[str, ...] = ()
+
+
+def in_tokens(scores: Scores, counter: TokenCounter) -> Scores:
+    """The same with sizes in tokens, special ones left out; the nodes know their texts (`TreeIndex.scores`)."""
+    offsets = counter.token_offsets([node.text for node in scores.forest.tree.nodes])
+    return replace(scores, sizes=np.array([len(found) for found in offsets], np.int64))

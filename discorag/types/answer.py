@@ -73,8 +73,11 @@ class Disagreement(BaseModel):
     b: EvidenceSpan
 
 
+NO_ANSWER = "The documents do not answer this."
+
+
 class Answer(BaseModel):
-    """A verified answer.
+    """A verified answer; or none, where ``abstained`` says why, and ``nearest`` what the documents say instead.
 
     ``notes`` say what a language model was asked for and did not do, and why, a sentence each: what others wrote may
     be quoted in them.
@@ -93,11 +96,13 @@ class Answer(BaseModel):
     disagreements: tuple[Disagreement, ...] = ()
     plan: Plan | None = None
     notes: tuple[str, ...] = ()
+    abstained: str = ""
+    nearest: tuple[EvidenceSpan, ...] = ()
 
     @property
     def text(self) -> str:
-        """The sentences as running text."""
-        return " ".join(s.text for s in self.sentences)
+        """The sentences as running text; `NO_ANSWER` where it abstained."""
+        return NO_ANSWER if self.abstained else " ".join(s.text for s in self.sentences)
 
     @property
     def unsupported(self) -> tuple[AnswerSentence, ...]:

@@ -15,6 +15,7 @@ from discorag.types.plan import Plan
 from discorag.types.usage import Usage
 
 T_co = TypeVar("T_co", covariant=True)
+U = TypeVar("U")
 Known = dict[str, tuple[tuple[Chunk, ...], Any]]
 """What was computed, and of which chunks, by name."""
 
@@ -57,7 +58,8 @@ class Case:
 class Outcome(Generic[T_co]):
     """What an engine made: the value, the verbatim text of a language model's turn, and what it cost.
 
-    ``failures`` tell what is wrong with the value although it is used: that it was cut off, say.
+    ``counts`` has what the ledger should tell of it, by its name; ``failures`` what is wrong with it although it is
+    used: that it was cut off, say.
 
     Example:
         >>> from discorag.types.case import Outcome
@@ -72,3 +74,9 @@ class Outcome(Generic[T_co]):
     usage: Usage = field(default_factory=Usage)
     prompt_hash: str = ""
     failures: tuple[Failure, ...] = ()
+    counts: dict[str, int] = field(default_factory=dict[str, int])
+
+    def holding(self, value: U) -> Outcome[U]:
+        """The same with another value: what was made of the first."""
+        made = {name: getattr(self, name) for name in ("text", "usage", "prompt_hash", "failures", "counts")}
+        return Outcome(value=value, **made)

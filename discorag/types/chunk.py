@@ -29,6 +29,8 @@ class Chunk(BaseModel):
         columns: Header row of the table that it begins in the middle of; empty for other chunks.
         tree: Its RST tree in document offsets; None until parsed.
         metadata: The document's metadata, for filters.
+        stands_for: Of a summary the characters of the document that it is a summary of; ``span``, ``sentences`` and
+            ``tree`` then are places in its own text. Empty where the text is the document's.
 
     Example:
         >>> chunk.headings, len(chunk.sentences)
@@ -55,6 +57,7 @@ class Chunk(BaseModel):
     columns: str = ""
     tree: RstTree | None = None
     metadata: dict[str, str] = {}
+    stands_for: tuple[Span, ...] = ()
 
     @model_validator(mode="after")
     def _check(self) -> Chunk:

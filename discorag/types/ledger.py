@@ -38,8 +38,9 @@ class Failure(BaseModel):
 class StageRecord(BaseModel):
     """One line of the ledger.
 
-    ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``; ``counts`` has what else was counted, by its
-    name: trees that were built, say.
+    ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``, or ``llm+local`` where the local engine stood
+    in for some pieces; ``counts`` has what else was counted, by its name: trees that were built, say; ``decisions`` say
+    where the run went from here and why.
 
     Example:
         >>> from discorag.types.ledger import StageRecord
@@ -58,6 +59,7 @@ class StageRecord(BaseModel):
     usage: Usage = Usage()
     failures: tuple[Failure, ...] = ()
     counts: dict[str, int] = {}
+    decisions: tuple[str, ...] = ()
 
 
 class Ledger(BaseModel):
@@ -78,6 +80,11 @@ class Ledger(BaseModel):
     def usage(self) -> Usage:
         """Sum over all stages."""
         return sum((s.usage for s in self.stages), Usage())
+
+    @property
+    def decisions(self) -> tuple[str, ...]:
+        """Every decision of every stage."""
+        return tuple(d for s in self.stages for d in s.decisions)
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -107,7 +114,7 @@ _WHY = 300  # characters of a reason
 def _note(record: StageRecord, failure: Failure) -> str:
     made = _MADE.get(failure.stage)
     what = f"the {made}" if made else f"'{failure.stage}'"
-    missed = made and record.engine != "llm" and failure.kind in _OF_MODELS
+    missed = made and not record.engine.startswith("llm") and failure.kind in _OF_MODELS
     lead = f"The language model did not make {what}" if missed else f"In {what}"
     why = failure.message if len(failure.message) <= _WHY else failure.message[:_WHY] + "…"
     return f"{lead}: {why} Used instead: {failure.fallback or 'nothing'}."
@@ -118,4 +125,5 @@ def _add(a: StageRecord, b: StageRecord) -> StageRecord:
     names = dict.fromkeys([*a.counts, *b.counts])
     update["counts"] = {name: a.counts.get(name, 0) + b.counts.get(name, 0) for name in names}
     update["failures"] = a.failures + b.failures
+    update["decisions"] = a.decisions + b.decisions
     return a.model_copy(update=update)

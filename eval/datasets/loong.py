@@ -20,7 +20,9 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _MAX_WORDS = 180
 _MAX_CHARACTERS = 200
 
-_LEGAL = "legal questions"
+_VERDICTS = "阅读以上判决文书，我将给你若干份判决结果"
+"""How a question begins that has verdicts matched to judgments: they must not stand in the judgments."""
+_LEGAL = "legal questions (doc/legal/legal.json is missing)"
 _SHORTENED = "questions shortened to the encoder's window"
 _NO_TITLE = "answer titles that head no document"
 _NO_SPAN = "spotlight answers whose number is in no document"
@@ -45,8 +47,17 @@ class _DocFiles(RootModel[dict[str, tuple[str, ...]]]):
     """Question id -> its files under ``doc/``, in the order of the question's ``doc``."""
 
 
+class _Judgment(BaseModel):
+    content: str
+    result: str
+
+
+class _Judgments(RootModel[dict[str, _Judgment]]):
+    """``doc/legal/legal.json``: a judgment's name -> its text and its verdict."""
+
+
 def load_loong(folder: Path, *, ids: Collection[str] | None = None) -> Benchmark:
-    """The financial and paper questions of Loong; only documents of the chosen questions are read.
+    """All questions of Loong; the legal ones if ``doc/legal/legal.json`` is there. Only chosen documents are read.
 
     Levels: 1 spotlight locating, 2 comparison, 3 clustering, 4 chain of reasoning. Sets: 1 (10-50K tokens) to 4
     (over 200K). Names of documents are resolved by ``doc_files.json`` (question id -> files) if the folder has it,
@@ -56,8 +67,12 @@ def load_loong(folder: Path, *, ids: Collection[str] | None = None) -> Benchmark
     cut for the encoder's window, and the rest goes into the instruction. A spotlight answer's evidence is wherever its
     number (the question's number, if the answer is a company) stands in the filing of the company it is about.
 
+    Legal questions call judgments by their places, so the instruction says which judgment has which place. A judgment
+    is its text and its verdict; without the verdict where verdicts are to be matched to judgments (the official code
+    means to leave it out too, but looks for the marker in the instruction, where it never stands).
+
     Args:
-        folder: Holds ``loong.jsonl`` and ``doc/{financial,paper}/``.
+        folder: Holds ``loong.jsonl``, ``doc/{financial,paper}/`` and, for legal questions, ``doc/legal/legal.json``.
         ids: Questions to read; None for all.
 
     Raises:
@@ -69,7 +84,7 @@ def load_loong(folder: Path, *, ids: Collection[str] | None = None) -> Benchmark
     dropped: Counter[str] = Counter()
     samples: list[Sample] = []
     for place, question in _questions(path, ids):
-        if question.type == "legal":
+        if question.type == "legal" and library.judgments is None:
             dropped[_LEGAL] += 1
         else:
             samples.append(_sample(question, library.documents_of(question, place), dropped))
@@ -98,12 +113,16 @@ class _Library:
         self._resolved = (
             checked(_DocFiles, read_json(self._index), str(self._index)).root if self._index.is_file() else None
         )
+        legal = self._root / "legal" / "legal.json"
+        self.judgments = checked(_Judgments, read_json(legal), str(legal)).root if legal.is_file() else None
         self._filings = sorted(file.name for file in (self._root / "financial").glob("*.txt"))
         self._by_file: dict[str, SourceDocument] = {}
         self._by_text: dict[str, SourceDocument] = {}
 
     def documents_of(self, question: _Question, place: str) -> tuple[SourceDocument, ...]:
         """The question's documents, in the order of its ``doc``."""
+        if question.type == "legal":
+            return tuple(self._judgment(question, name, place) for name in question.doc)
         if self._resolved is None:
             files = tuple(self._resolve(question, name, place) for name in question.doc)
         else:
@@ -136,19 +155,35 @@ class _Library:
             if not text:
                 raise DataError(f"{place}: {path} is empty.", hint="Fetch the official file again.")
             title = _title(text.split("\n", 1)[0]) if path.suffix == ".md" else path.stem
-            document = self._by_text.setdefault(text, SourceDocument(id=path.name, title=title, text=text))
-            self.documents[document.id] = document
-            self._by_file[file] = document
+            self._by_file[file] = self._added(SourceDocument(id=path.name, title=title, text=text))
         return self._by_file[file]
+
+    def _judgment(self, question: _Question, name: str, place: str) -> SourceDocument:
+        judgment = (self.judgments or {}).get(name)
+        if judgment is None:
+            raise DataError(f"{place}: doc: legal.json has no {name}.", hint="Is the document folder complete?")
+        blind = question.level == 4 and _VERDICTS in question.question + question.instruction
+        text = normal(judgment.content if blind else judgment.content + judgment.result)
+        if not text:
+            raise DataError(f"{place}: doc: {name} is empty in legal.json.", hint="Fetch the official file again.")
+        return self._added(SourceDocument(id=f"{name} (no verdict)" if blind else name, title=name, text=text))
+
+    def _added(self, document: SourceDocument) -> SourceDocument:
+        """The document, or an earlier one with the same text."""
+        document = self._by_text.setdefault(document.text, document)
+        self.documents[document.id] = document
+        return document
 
 
 def _sample(question: _Question, documents: Sequence[SourceDocument], dropped: Counter[str]) -> Sample:
     query, instruction = _split(question)
     if instruction != question.instruction:
         dropped[_SHORTENED] += 1
+    if question.type == "legal":
+        instruction += "\n\n" + "\n".join(f"《判决文书{i}》: {name}" for i, name in enumerate(question.doc, start=1))
     numbers = _numbers(question)
     gold = _gold(numbers, _asked_about(question, documents))
-    if question.level == 1 and not gold:
+    if question.level == 1 and question.type == "financial" and not gold:
         dropped[_NO_SPAN] += 1
     return Sample(
         id=question.id,
@@ -167,7 +202,7 @@ def _sample(question: _Question, documents: Sequence[SourceDocument], dropped: C
 def _split(question: _Question) -> tuple[str, str]:
     """The query and the instruction."""
     asked = question.question.strip()
-    query, rest = _shortened(asked or _task(question.instruction), question.language)
+    query, rest = _shortened(asked or _task(question.instruction) or question.instruction, question.language)
     return query, f"{question.instruction}\n\n{rest}" if asked and rest else question.instruction
 
 
@@ -238,14 +273,14 @@ def _strings(answer: Any) -> Iterator[str]:
 
 def _numbers(question: _Question) -> list[str]:
     """The numbers that a spotlight question is about: its answer's, or its own if the answer is a company."""
-    if question.level != 1 or not isinstance(question.answer, str):
+    if question.level != 1 or question.type == "legal" or not isinstance(question.answer, str):
         return []
     names_company = question.answer in question.doc
     return _NUMBER.findall(question.question if names_company else question.answer)
 
 
 def _short_answers(question: _Question, numbers: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    if question.level != 1 or not isinstance(question.answer, str):
+    if question.level != 1 or question.type == "legal" or not isinstance(question.answer, str):
         return ()
     if question.answer in question.doc:
         return ((question.answer,),)

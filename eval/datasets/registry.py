@@ -36,11 +36,20 @@ LOADERS: Mapping[str, Callable[[Path], Benchmark]] = {
 }
 
 
-def load_benchmark(dataset: str, path: Path) -> Benchmark:
+RENAMED: Mapping[str, Callable[[Path, Mapping[str, str]], Benchmark]] = {"scinews": load_scinews}
+"""The loaders that can be told other names of fields."""
+
+
+def load_benchmark(dataset: str, path: Path, fields: Mapping[str, str] | None = None) -> Benchmark:
     """Read a dataset's official files.
 
+    Args:
+        dataset: A key of `LOADERS`.
+        path: Its file or folder.
+        fields: What is read -> its name in the file, where that differs from the official one.
+
     Raises:
-        ConfigError: No loader of that name.
+        ConfigError: No loader of that name, or one that knows no other names of fields.
         MissingPathError: Nothing at ``path``.
         DataError: The files are not in the official format.
     """
@@ -48,4 +57,10 @@ def load_benchmark(dataset: str, path: Path) -> Benchmark:
         raise ConfigError(f"There is no loader for {dataset!r}.", hint=f"There are {', '.join(LOADERS)}.")
     if not path.exists():
         raise MissingPathError(f"{path} does not exist.", hint="Set DISCO_RAG_DATA to the folder of the datasets.")
-    return LOADERS[dataset](path)
+    if not fields:
+        return LOADERS[dataset](path)
+    if dataset not in RENAMED:
+        raise ConfigError(
+            f"The fields of {dataset} cannot be renamed.", hint=f"Those of {', '.join(RENAMED)} can; leave out fields."
+        )
+    return RENAMED[dataset](path, fields)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +12,7 @@ from pydantic import RootModel
 
 from discorag.types.errors import ConfigError
 from eval.datasets.lay_summaries import study_query
-from eval.datasets.reading import TextBuilder, checked, normal, read_json, unique
+from eval.datasets.reading import TextBuilder, checked, normal, read_json
 from eval.errors import DataError
 from eval.sample import Benchmark, Sample, SourceDocument
 
@@ -33,7 +34,8 @@ class _Rows(RootModel[tuple[dict[str, Any], ...]]):
 def load_scinews(path: Path, fields: Mapping[str, str] = FIELDS) -> Benchmark:
     """One question for each paper: the news report about it.
 
-    Papers are named by their citation: the file has no paper titles, and the report's headline gives the news away.
+    Papers are named by their citation: the file has no paper titles, and the report's headline gives the news away. An
+    entry that lacks a value, or whose id came before, is left out and counted.
 
     Args:
         path: List of entries, one paper each.
@@ -42,25 +44,38 @@ def load_scinews(path: Path, fields: Mapping[str, str] = FIELDS) -> Benchmark:
     Raises:
         MissingPathError: No such file.
         ConfigError: ``fields`` renames something that is not read.
-        DataError: The file is cut off, a field is missing (named as in the file), or an id repeats.
+        DataError: The file is cut off, or no entry has a field of a name that is read.
     """
     if unknown := sorted(set(fields) - set(FIELDS)):
         raise ConfigError(f"fields: {unknown[0]!r} is not read.", hint=f"Rename some of {', '.join(FIELDS)}.")
     names = {**FIELDS, **fields}
     rows = checked(_Rows, read_json(path), str(path)).root
-    entries = [_texts(row, names, f"{path}: entry {number}") for number, row in enumerate(rows)]
-    samples = unique(map(_sample, entries), path)
-    return Benchmark(name="scinews", documents={entry["id"]: _document(entry) for entry in entries}, samples=samples)
+    if absent := [name for name in names.values() if not any(name in row for row in rows)]:
+        raise DataError(
+            f"{path}: no entry has a field {absent[0]}.",
+            hint="Tell the file's own names in `fields` of the suite, or with --field, e.g. --field paper=Body.",
+        )
+    dropped: Counter[str] = Counter()
+    entries = list(_entries(rows, names, dropped))
+    documents = {entry["id"]: _document(entry) for entry in entries}
+    return Benchmark(name="scinews", documents=documents, samples=tuple(map(_sample, entries)), dropped=dict(dropped))
 
 
-def _texts(row: dict[str, Any], names: Mapping[str, str], place: str) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    for role, name in names.items():
-        value = row.get(name)
-        if not isinstance(value, str) or not value.strip():
-            raise DataError(f"{place}: {name}: not a text.", hint="Tell the loader the file's own names in `fields`.")
-        texts[role] = normal(value)
-    return texts
+def _entries(
+    rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], dropped: Counter[str]
+) -> Iterator[dict[str, str]]:
+    """The entries that are whole, texts by role; what is left out is counted by the field that is to blame."""
+    seen: set[str] = set()
+    for row in rows:
+        values = {role: row.get(name) for role, name in names.items()}
+        texts = {role: normal(value) for role, value in values.items() if isinstance(value, str) and value.strip()}
+        if lacking := [names[role] for role in names if role not in texts]:
+            dropped[f"entries without {lacking[0]}"] += 1
+        elif texts["id"] in seen:
+            dropped[f"entries whose {names['id']} came before"] += 1
+        else:
+            seen.add(texts["id"])
+            yield texts
 
 
 def _sample(texts: dict[str, str]) -> Sample:

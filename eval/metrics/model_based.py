@@ -24,6 +24,7 @@ from eval.errors import MetricUnavailableError
 from eval.metrics.base import Given
 
 _BATCH = 32
+_LIKELY = 0.5
 _MAX_TOKENS = 512
 _PROBE = "This sentence makes the package load its models."
 _MIN_SENTENCE = 10  # SummaC leaves out sentences of up to so many characters
@@ -124,6 +125,43 @@ class SummacZs:
     def _score(self, source: list[str], answer: list[str]) -> float:
         with self._lock:
             return zero_shot(self._loaded(source, answer))
+
+
+@dataclass(frozen=True)
+class ClaimRecall:
+    """Share of a sample's claims that the answer entails (ALCE's claim recall for ELI5).
+
+    ALCE asks TRUE, an 11 B model, whether the whole answer entails a claim; here the NLI model in the folder is asked,
+    and entailment must be likelier than not.
+
+    Args:
+        folder: As for `SummacZs`.
+
+    Raises:
+        MetricUnavailableError: No folder, no model in it, or no label "entailment".
+    """
+
+    folder: Path | None
+    name: str = "claim_recall"
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _entailment_label(_checked_folder(self.folder, "--summac"))
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100; None without claims; 0 for an empty answer."""
+        claims = given.sample.claims
+        if not claims:
+            return None
+        return await asyncio.to_thread(self._score, given.answer, claims) if given.answer.strip() else 0.0
+
+    @cached_property
+    def _loaded(self) -> Entailment:
+        return _Nli(_checked_folder(self.folder, "--summac"))
+
+    def _score(self, answer: str, claims: Sequence[str]) -> float:
+        with self._lock:
+            return 100 * float((self._loaded([answer], claims)[0] > _LIKELY).mean())
 
 
 class SummacConv:

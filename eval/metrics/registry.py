@@ -8,6 +8,7 @@ from functools import partial
 
 from discorag.types.errors import ConfigError
 from eval.errors import MetricUnavailableError
+from eval.metrics.alce import Qampari
 from eval.metrics.asqa import DisambigEm, DisambigF1, DisambigHit, Reader
 from eval.metrics.base import Metric, MetricModels
 from eval.metrics.choice import Accuracy
@@ -15,7 +16,8 @@ from eval.metrics.evidence import DocumentRecall, EvidenceStrEm, GoldHit, PartRe
 from eval.metrics.grounding import GoldPrecision, GoldUsed, Supported
 from eval.metrics.judge import JudgePerfect, JudgeScore, LoongJudge
 from eval.metrics.loong import SpotlightHit, TitleF1
-from eval.metrics.model_based import BertScore, SummacConv, SummacZs
+from eval.metrics.model_based import BertScore, ClaimRecall, SummacConv, SummacZs
+from eval.metrics.overlap import Bleu, Meteor
 from eval.metrics.qa import QasperAnswerF1
 from eval.metrics.qasper_evidence import DisRetrievalF1, DisRetrievalRecall, QasperEvidenceF1
 from eval.metrics.rouge import Rouge
@@ -33,6 +35,12 @@ PLAIN: Mapping[str, Callable[[], Metric]] = {
     "rouge2": partial(Rouge, "rouge2"),
     "rougeL": partial(Rouge, "rougeL"),
     "rougeLsum": partial(Rouge, "rougeLsum"),
+    "bleu1": partial(Bleu, "bleu1"),
+    "bleu4": partial(Bleu, "bleu4"),
+    "qampari_precision": partial(Qampari, "qampari_precision"),
+    "qampari_recall": partial(Qampari, "qampari_recall"),
+    "qampari_recall5": partial(Qampari, "qampari_recall5"),
+    "qampari_f1_5": partial(Qampari, "qampari_f1_5"),
     "sari": Sari,
     "sari_delete_f1": SariDeleteF1,
     "answer_f1": QasperAnswerF1,
@@ -55,6 +63,14 @@ BUDGETED: Mapping[str, Callable[[int], Metric]] = {
     "section_recall": lambda n: PartRecall(n, f"section_recall@{n}"),
     "fact_recall": lambda n: PartRecall(n, f"fact_recall@{n}"),
 }
+OTHERS: Mapping[str, Callable[[MetricModels], Metric]] = {
+    "bertscore": lambda models: BertScore(models.bertscore),
+    "summac_zs": lambda models: SummacZs(models.summac),
+    "summac_conv": lambda _: SummacConv(),
+    "claim_recall": lambda models: ClaimRecall(models.summac),
+    "meteor": lambda _: Meteor(),
+}
+"""Metrics that need a model, or files, which may not be there."""
 READ = {"disambig_f1": DisambigF1, "disambig_em": DisambigEm, "disambig_hit": DisambigHit}
 JUDGED = {"judge_score": JudgeScore, "judge_perfect": JudgePerfect}
 
@@ -125,14 +141,10 @@ def _one(name: str, models: MetricModels, shared: _Shared) -> Metric:
         return READ[name](shared.reader())
     if name in JUDGED:
         return JUDGED[name](shared.judge())
-    if name == "bertscore":
-        return BertScore(models.bertscore)
-    if name == "summac_zs":
-        return SummacZs(models.summac)
-    if name == "summac_conv":
-        return SummacConv()
+    if name in OTHERS:
+        return OTHERS[name](models)
     stem, _, budget = name.partition("@")
     if stem in BUDGETED and budget.isdigit() and int(budget) > 0:
         return BUDGETED[stem](int(budget))
-    known = [*PLAIN, *READ, *JUDGED, "bertscore", "summac_zs", "summac_conv", *(f"{n}@N" for n in BUDGETED)]
+    known = [*PLAIN, *READ, *JUDGED, *OTHERS, *(f"{n}@N" for n in BUDGETED)]
     raise ConfigError(f"There is no metric {name!r}.", hint=f"There are {', '.join(known)}.")

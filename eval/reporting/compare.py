@@ -57,6 +57,7 @@ class Comparison(BaseModel):
         a, b: As named by the caller.
         shared: Samples that both sides have.
         only_a, only_b: Samples that one side has; they enter no number.
+        label_a, label_b: What is not a system's own in its answers; see `SystemSummary.label`.
         metrics: Metric -> paired statistics over shared samples that both sides could score.
         metric: Metric by which regressions are chosen.
         regressions: Samples with the largest loss, worst first.
@@ -71,6 +72,8 @@ class Comparison(BaseModel):
     shared: int
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
+    label_a: str = ""
+    label_b: str = ""
     metrics: dict[str, Paired]
     metric: str
     regressions: tuple[Regression, ...]
@@ -111,6 +114,8 @@ def compare(a: str, b: str, *, metric: str = "", worst: int = WORST, seed: int =
         shared=len(shared),
         only_a=tuple(s for s in of_a if s not in of_b),
         only_b=tuple(s for s in of_b if s not in of_a),
+        label_a=_label(run_a, of_a),
+        label_b=_label(run_b, of_b),
         metrics={m: paired(left, right, seed=seed) for m, (left, right) in scores.items()},
         metric=chosen,
         regressions=_regressions(of_a, of_b, chosen)[:worst],
@@ -123,6 +128,9 @@ def comparison_tables(comparison: Comparison) -> RenderableType:
     head = Text(f"{c.suite}, {c.dataset}\nfirst   {c.a}\nsecond  {c.b}\n{c.shared} shared samples")
     if c.only_a or c.only_b:
         head.append(f"; left out: {len(c.only_a)} only in the first, {len(c.only_b)} only in the second", "yellow")
+    for name, label in (("first", c.label_a), ("second", c.label_b)):
+        if label:
+            head.append(f"\n{name}: {label}", "yellow")
     return Group(head, Text(""), _metric_table(c), *_regression_texts(c))
 
 
@@ -138,6 +146,11 @@ def _side(name: str) -> tuple[Run, dict[str, Record]]:
             hint=f"Write FOLDER:SYSTEM with one of {', '.join(systems) or 'no systems (the run is empty)'}.",
         )
     return run, {r.sample: r for r in records if r.system == system}
+
+
+def _label(run: Run, records: Mapping[str, Record]) -> str:
+    system = next((record.system for record in records.values()), "")
+    return run.systems[system].label if system in run.systems else ""
 
 
 def _shared_scores(pairs: list[tuple[Record, Record]]) -> dict[str, tuple[list[float], list[float]]]:

@@ -39,10 +39,13 @@ def run(result: Run, main: Sequence[str]) -> RenderableType:
         table.add_column(name, justify="right", overflow="fold")
     for system, summary in result.systems.items():
         means = (summary.metrics.get(m) for m in names)
-        table.add_row(system, *(f"{m.mean:.1f}" if m else "-" for m in means))
+        table.add_row(
+            f"{system} (partly local)" if summary.label else system, *(f"{m.mean:.1f}" if m else "-" for m in means)
+        )
     missing = {m: why for s in result.systems.values() for m, why in s.missing.items()}
     lines = [f"{m}: not computed. {why}" for m, why in missing.items()]
     lines += [f"{s}: not run. {why}" for s, why in result.skipped.items()]
+    lines += [f"{s}: {v.label}" for s, v in result.systems.items() if v.label]
     lines += [f"{s}: {v.errors} questions without an answer" for s, v in result.systems.items() if v.errors]
     lines += [result.note] if result.note else []
     return Group(table, *(Text(line, style="yellow") for line in lines))

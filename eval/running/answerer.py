@@ -99,6 +99,7 @@ class Answerer:
         answer, scope = result.answer, self._rag.scope(corpus=self._corpus.name)
         trees = system.switches.get("use_tree", True)
         chunks = self._rag.resources.store.chunks(scope, [h.chunk_id for h in result.hits])
+        chunks = [c for c in chunks if not c.stands_for]  # summaries have no place in a document
         chunks = chunks if trees else [c.model_copy(update={"tree": None}) for c in chunks]
         used = tuple(
             DocSpan(doc=self._corpus.known[e.doc_id], span=e.span) for s in answer.sentences for e in s.evidence

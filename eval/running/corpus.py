@@ -28,11 +28,13 @@ class Corpus:
         name: Corpus in the store.
         stored: Document id of the benchmark -> id in the store.
         known: The reverse.
+        failures: Trees that the suite's parser could not make at ingest: the local parser's stand in their place.
     """
 
     name: str
     stored: Mapping[str, str]
     known: Mapping[str, str]
+    failures: int = 0
 
     def place(self, chunk: Chunk) -> DocSpan:
         """Where a chunk stands, in the benchmark's terms."""
@@ -60,7 +62,8 @@ async def ingest(
             )
     ids = {Path(m.uri).name: m.doc_id for m in rag.documents(corpus=name)}
     stored = {doc: ids[file] for file, doc in files.items()}
-    return Corpus(name=name, stored=stored, known={v: k for k, v in stored.items()})
+    known = {v: k for k, v in stored.items()}
+    return Corpus(name=name, stored=stored, known=known, failures=len(result.ledger.failures))
 
 
 def _digest(benchmark: Benchmark) -> str:

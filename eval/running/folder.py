@@ -108,7 +108,7 @@ class ScoreLine(BaseModel):
     """One line of ``scores.jsonl``: a record without answer, plan, evidence, reasons or labels.
 
     ``unscored`` names the metrics, ``lost`` counts gold pieces by stage, ``error`` is the error's kind, ``words`` the
-    length of the answer.
+    length of the answer, ``stood_in`` the stages in which something stood in for the language model.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -122,6 +122,7 @@ class ScoreLine(BaseModel):
     seconds: float
     words: int
     error: str
+    stood_in: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, record: Record) -> Self:
@@ -136,6 +137,7 @@ class ScoreLine(BaseModel):
             seconds=record.seconds,
             words=words(record),
             error=record.error.partition(":")[0],
+            stood_in=record.stood_in,
         )
 
     def record(self) -> Record:

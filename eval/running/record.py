@@ -6,9 +6,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from discorag.types.errors import ModelError
 from discorag.types.ledger import Ledger
 from eval.sample import DocSpan
 
+MODEL_FAILURES = frozenset(error.__name__ for error in ModelError.__subclasses__())
+"""Kinds of failures of a language model."""
 Stage = Literal["missing", "retrieve", "plan", "generate", "verify"]
 
 
@@ -67,6 +70,12 @@ class Record(BaseModel):
     seconds: float = 0.0
     error: str = ""
 
+    @property
+    def stood_in(self) -> tuple[str, ...]:
+        """Stages in which something else, mostly the local engine, stood in for the language model."""
+        failed = (f.stage for f in self.ledger.failures if f.kind in MODEL_FAILURES and f.fallback)
+        return tuple(dict.fromkeys(failed))
+
 
 class MetricSummary(BaseModel):
     """A metric over one system's records: mean over ``n`` scored questions; ``unscored`` could not be scored."""
@@ -87,6 +96,8 @@ class SystemSummary(BaseModel):
         missing: Metric -> why it was not computed at all (its model is not at hand).
         lost: Stage -> gold pieces lost there; ``found`` -> pieces that answers rest on.
         failures: Kind of failure -> count, over all stages.
+        partly_local: Questions in which something stood in for the language model: not the system's own answers.
+        stood_in: Stage -> questions in which it did there.
         errors: Questions without an answer.
         tokens_in, tokens_out, calls: Of the language model.
         seconds: Median wall seconds per question.
@@ -100,12 +111,22 @@ class SystemSummary(BaseModel):
     missing: dict[str, str] = {}
     lost: dict[str, int] = {}
     failures: dict[str, int] = {}
+    partly_local: int = 0
+    stood_in: dict[str, int] = {}
     errors: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     calls: int = 0
     seconds: float = 0.0
     words: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """What must stand beside its scores where they are not all its own; empty otherwise."""
+        if not self.partly_local:
+            return ""
+        stages = ", ".join(f"{stage} {n}" for stage, n in self.stood_in.items())
+        return f"partly local: in {self.partly_local} questions something stood in for the language model ({stages})"
 
 
 class Run(BaseModel):

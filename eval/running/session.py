@@ -79,8 +79,11 @@ class Session:
     def __init__(self, suite: Suite, place: Place, rag: DiscoRAG, models: MetricModels, console: Console) -> None:
         self.suite, self.place, self.rag, self.console = suite, place, rag, console
         self.metrics: Metrics = build(suite.metrics, models)
-        self.benchmark: Benchmark = chosen_from(load_benchmark(suite.dataset, place.data / suite.path), suite)
+        self.benchmark: Benchmark = chosen_from(
+            load_benchmark(suite.dataset, place.data / suite.path, suite.fields), suite
+        )
         self._models = models
+        self._stood_in = 0
         if not self.benchmark.samples:
             raise DataError(f"{suite.dataset} holds no question.", hint="Is the file whole?")
 
@@ -137,7 +140,11 @@ class Session:
 
     async def _corpus(self) -> Corpus:
         with IngestProgress(self.console) as progress:
-            return await ingest(self.rag, self.benchmark, self.place.home, progress.on_event, parser=self.suite.parser)
+            corpus = await ingest(
+                self.rag, self.benchmark, self.place.home, progress.on_event, parser=self.suite.parser
+            )
+        self._stood_in = corpus.failures
+        return corpus
 
     def _new(self, wanted: Sequence[System], skips: dict[str, str]) -> Run:
         """The run before its first answer."""
@@ -164,7 +171,7 @@ class Session:
     def _versions(self) -> dict[str, str]:
         resources = self.rag.resources
         packages = ("disco-rag", "langgraph", "torch", "transformers", "qdrant-edge-py", "rouge-score", "sacrebleu")
-        prompts = "".join(load(name).hash for name in names())
+        prompts = "".join(load(name, resources.settings.prompts_dir).hash for name in names())
         judge, file = self._models.judge, self._models.judge_prompt
         return {
             **{p: version(p) for p in packages},
@@ -181,7 +188,9 @@ class Session:
         by_system = {s.name: [r for r in records if r.system == s.name] for s in wanted}
         summaries = {name: summarise(each, strata, self.metrics.missing) for name, each in by_system.items()}
         finished = bool(by_system) and all(len(each) == run.n for each in by_system.values())
-        return run.model_copy(update={"systems": summaries, "finished": finished})
+        trees = f"At ingest the local parser stood in for {self._stood_in} trees." if self._stood_in else ""
+        note = " ".join(filter(None, (self.metrics.note, trees)))
+        return run.model_copy(update={"systems": summaries, "finished": finished, "note": note})
 
 
 def _seconds(out: Path) -> float:

@@ -33,6 +33,8 @@ def summarise(
         missing={**_never_scored(records, metrics), **missing},
         lost=_lost(records),
         failures=dict(Counter(f.kind for r in records for f in r.ledger.failures)),
+        partly_local=sum(bool(r.stood_in) for r in records),
+        stood_in=dict(Counter(stage for r in records for stage in r.stood_in)),
         errors=sum(bool(r.error) for r in records),
         tokens_in=sum(u.tokens_in for u in usage),
         tokens_out=sum(u.tokens_out for u in usage),

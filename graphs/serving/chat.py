@@ -30,7 +30,6 @@ from graphs.serving.openai_types import ChatCompletion, ChatMessage, ChatRequest
 from graphs.serving.presets import NEEDS_MODEL, PRESETS
 from graphs.serving.problems import COMMON, documented, problem_of
 from graphs.serving.service import Asker, Guard, Keyed, Served, Service
-from prompts import load
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=COMMON, route_class=Keyed)
 ALONE = "(There is no language model that could read the conversation: this answers your last message alone.)"
@@ -133,11 +132,12 @@ async def _stream(
 
 async def _question(talk: _Talk, served: Service) -> tuple[str, StageRecord | None]:
     """The question as it is searched for, and what that cost: a model, if there is one, makes it self-contained."""
-    model, start = served.rag.resources.model, perf_counter()
+    deps, start = served.rag.resources, perf_counter()
+    model = deps.model
     if not talk.history or model is None:
         return talk.question, None
     try:
-        made = await standalone(talk.question, talk.history, model, load("standalone"))
+        made = await standalone(talk.question, talk.history, model, deps.template("standalone"))
     except ModelError as error:
         failures = (Failure.of("standalone", error, fallback=_AS_IT_STANDS),)
         record = StageRecord(stage="standalone", seconds=perf_counter() - start, failures=failures)

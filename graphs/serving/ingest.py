@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, BinaryIO
 
 from fastapi import APIRouter, File, Form, Path, UploadFile, status
 from pydantic import BaseModel
@@ -18,6 +19,7 @@ from graphs.facade import DiscoRAG
 from graphs.serving import audit
 from graphs.serving.documents import Name
 from graphs.serving.jobs import Ingest, Job
+from graphs.serving.keys import Principal
 from graphs.serving.meters import Meters
 from graphs.serving.problems import COMMON, RefusedError, documented
 from graphs.serving.service import Keyed, Reader, Served, Service, Uploader, Writer
@@ -57,16 +59,24 @@ async def ingest(
 
     A file of the same name in the same corpus replaces the document.
     """
-    scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     sent = _by_name(files)
+    sizes = {name: file.size or 0 for name, file in sent.items()}
+    return Progress.of(await accept(who, corpus, {name: file.file for name, file in sent.items()}, sizes, served))
+
+
+async def accept(
+    who: Principal, corpus: str | None, content: Mapping[str, BinaryIO], sizes: dict[str, int], served: Service
+) -> Job:
+    """A job for these files, by name, that are on disk when this returns. Raises as the endpoint."""
+    scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     try:
-        async with served.quotas.room(scope, {name: file.size or 0 for name, file in sent.items()}):
-            accepted = await _accepted(scope, sent, served)
+        async with served.quotas.room(scope, sizes):
+            accepted = await _accepted(scope, content, served)
     except (UnknownFormatError, StoreError) as error:
         status_code = 415 if isinstance(error, UnknownFormatError) else 507
         raise RefusedError(status_code, error.kind, error.message, hint=error.hint) from error
     audit.tell("accepted", who, corpus=scope.corpus, documents=served.ids_of(accepted))
-    return Progress.of(accepted)
+    return accepted
 
 
 def _by_name(files: list[UploadFile]) -> dict[str, UploadFile]:
@@ -78,11 +88,10 @@ def _by_name(files: list[UploadFile]) -> dict[str, UploadFile]:
     return named
 
 
-async def _accepted(scope: Scope, sent: dict[str, UploadFile], served: Service) -> Job:
-    content = {name: file.file for name, file in sent.items()}
+async def _accepted(scope: Scope, content: Mapping[str, BinaryIO], served: Service) -> Job:
     staged = await asyncio.to_thread(served.uploads.stage, scope, content)
     try:
-        return await served.jobs.accept(scope, list(sent), staged.publish)
+        return await served.jobs.accept(scope, list(content), staged.publish)
     finally:
         await asyncio.to_thread(staged.discard)
 

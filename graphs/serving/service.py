@@ -132,9 +132,13 @@ class Service:
             raise
         return who
 
+    def check_role(self, who: Principal, role: Role) -> None:
+        """Raises `RefusedError` (403) if the key has not this role."""
+        if role not in who.roles:
+            raise RefusedError(403, "RoleError", f"This key may not {role}.", hint="Use a key with this role.")
+
     async def _check(self, request: Request, guard: Guard, who: Principal) -> None:
-        if guard.role not in who.roles:
-            raise RefusedError(403, "RoleError", f"This key may not {guard.role}.", hint="Use a key with this role.")
+        self.check_role(who, guard.role)
         if guard.asks:
             await self.access.count_question(who)
         if guard.uploads:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from uuid import uuid4
 
+from discorag.store.disk.seal import sync
 from discorag.text.loaders import SUFFIXES
 from discorag.types.document import Scope
 from discorag.types.errors import InputError, StoreError, UnknownFormatError
@@ -33,7 +34,7 @@ class Staged:
             for target, part in self.parts.items():
                 part.replace(target)
             for folder in {target.parent for target in self.parts}:
-                _sync(folder)
+                sync(folder)
         except OSError as error:
             raise StoreError(f"Files could not be kept: {error.strerror}.", hint=_HINT) from error
 
@@ -91,7 +92,7 @@ class Uploads:
             for part, content in zip(staged.parts.values(), files.values(), strict=True):
                 _write(part, content)
             for folder in (self._home(scope), self.folder / "files", self.folder):
-                _sync(folder)
+                sync(folder)
         except OSError as error:
             staged.discard()
             raise StoreError(f"Files could not be kept: {error.strerror}.", hint=_HINT) from error
@@ -148,12 +149,3 @@ def _write(path: Path, content: BinaryIO) -> None:
         shutil.copyfileobj(content, file)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _sync(folder: Path) -> None:
-    """Make what was made or renamed in this folder survive a power failure."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

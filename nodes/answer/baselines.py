@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from discorag.prompted.as_printed import PaperEngine
 from discorag.prompted.baselines import Baselines, Link
 from discorag.store.protocol import Hit
 from discorag.store.ranking import fused
@@ -17,12 +16,11 @@ from discorag.store.retrieval import check_query, found
 from discorag.types.case import Case, Outcome
 from discorag.types.errors import ModelError, QueryError
 from nodes.answer.generate import drafted
-from nodes.answer.retrieve import search
+from nodes.answer.retrieve_chunks import search
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
-from nodes.templates import paper_templates
 
 
 async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -62,7 +60,7 @@ async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 
 async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """retrieve: every query of the hint, fused by rank; ``top_k`` chunks in all. Raises as `retrieve.retrieve`."""
+    """retrieve: every query of the hint, fused by rank; ``top_k`` chunks in all. Raises as `retrieve_chunks`."""
     context, stage = answer_context(runtime), Stage("retrieve")
     rankings = await asyncio.gather(*(_ranking(query, state, context, stage) for query in state.get("queries", [])))
     if not any(rankings):
@@ -132,8 +130,7 @@ async def _written(
 
 async def _calls(context: AnswerContext) -> Baselines:
     """Raises `ConfigError` where no language model is configured."""
-    model = (await context.deps()).require_model()
-    return Baselines(PaperEngine(model, paper_templates(), context.sampling))
+    return Baselines(context.paper_engine(await context.deps()))
 
 
 async def _bare(state: AnswerState, context: AnswerContext) -> Case:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import partial
 
 from langgraph.runtime import Runtime
 
-from discorag.answer.compression import shown_text
 from discorag.answer.realisation import Extractor
-from discorag.answer.refinement import refine_answer
-from discorag.models.protocol import Reply
 from discorag.prompted.as_printed import PaperEngine
 from discorag.prompted.engine import LlmEngine
 from discorag.text.citations import steps, without_copied
@@ -21,7 +17,6 @@ from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
-from prompts import load
 
 
 async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -39,7 +34,7 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
             f"refine is {context.refine}, but no language model is configured.",
             hint="Set DISCO_RAG_LLM__BASE_URL (and DISCO_RAG_LLM__MODEL), or leave refine at 0.",
         )
-    write = partial(_written, llm, context=context, stage=stage) if llm else None
+    write = partial(_streamed, llm, context=context, stage=stage) if llm else None
     return await drafted(case, context, stage, write, llm.model.name if llm else "")
 
 
@@ -67,36 +62,7 @@ async def drafted(
         engine="llm" if write else "local", model=model if write else "", outcome=outcome, preview=outcome.value
     )
     draft = without_copied(outcome.value, [c.text for c in case.chunks]) if write else outcome.value
-    return {"draft": draft, "ledger": ledger}
-
-
-async def _written(llm: LlmEngine | PaperEngine, case: Case, *, context: AnswerContext, stage: Stage) -> Outcome[str]:
-    """The streamed answer, refined as often as ``refine`` says; after a failed round it stays as it is."""
-    outcome = await _streamed(llm, case, context=context, stage=stage)
-    for _ in range(context.refine):
-        try:
-            better = await _refined(llm, case, outcome.value, context)
-        except ModelError as error:
-            stage.failed(error, fallback="the answer as it was before this round")
-            break
-        same = better.value == outcome.value.strip()
-        outcome = replace(outcome, value=better.value, text=better.value, usage=outcome.usage + better.usage)
-        if same:
-            break
-        _replaced(stage, outcome.value)
-    return outcome
-
-
-async def _refined(llm: LlmEngine | PaperEngine, case: Case, answer: str, context: AnswerContext) -> Reply[str]:
-    return await refine_answer(
-        llm.model,
-        load("refine-answer"),
-        question="\n\n".join(filter(None, (case.query, case.instruction))),
-        answer=answer,
-        passages=[shown_text(chunk) for chunk in case.chunks],
-        max_tokens=context.sampling.for_answer(len(case.chunks)),
-        temperature=context.temperature,
-    )
+    return {"draft": draft, "written_by": model if write else "", "ledger": ledger}
 
 
 def _replaced(stage: Stage, text: str) -> None:

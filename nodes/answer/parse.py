@@ -34,7 +34,7 @@ async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     trees = await asyncio.gather(*(tree_or_fallback(c, parser, deps.parser("local"), stage) for c in missing))
     preview = f"{len(missing)} of {len(case.chunks)} chunks parsed now"
     maker = ("llm" if engine in PROMPTED else "local") if missing else "stored"
-    ledger = stage.done(engine=maker, model=parser.version, preview=preview)
+    ledger = stage.pieces_done(len(missing), engine=maker, model=parser.version, preview=preview)
     return {"trees": {c.id: t.model_dump(mode="json") for c, t in zip(missing, trees, strict=True)}, "ledger": ledger}
 
 

@@ -17,8 +17,8 @@ from nodes.ingest.record import spent
 from nodes.stage import Stage
 from nodes.state import DocumentState, Json
 
-AT_ONCE = 2
-"""Chunks of a document that are parsed at once without a language model: other documents come in between."""
+AT_ONCE = 1
+"""Chunks of a document that wait for a local parser at once: other documents come in between."""
 FALLBACK = "+fallback"  # marks trees that the asked engine could not make: the next ingest tries again
 
 
@@ -41,4 +41,4 @@ async def parse_document(state: DocumentState, runtime: Runtime[IngestContext]) 
     piece.chunks = [c.model_copy(update={"tree": t}) for c, t in zip(piece.chunks, trees, strict=True)]
     if stage.failures:
         rekey(piece, {**piece.manifest.versions, "parser": parser.version + FALLBACK})
-    return {"ledger": stage.done(engine=engine, model=parser.version)}
+    return {"ledger": stage.pieces_done(len(piece.chunks), engine=engine, model=parser.version)}

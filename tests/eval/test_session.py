@@ -1,21 +1,27 @@
 """Sessions over the fixtures: the run folder, what it may be resumed with, what it says and what it must not say."""
 
 import json
+import re
 import shutil
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from discorag import DiscoRAG
 from discorag.types.errors import ConfigError, MissingPathError
 from eval.errors import DataError, RunLockedError
+from eval.reporting import tables
+from eval.reporting.compare import compare
+from eval.reporting.report import write_report
 from eval.running.folder import RunFolder, load_run
 from eval.running.record import Run
 from eval.suite import Suite
 from tests.conftest import Pipelines
 from tests.eval.helpers import FIXTURES, session, suite
+from tests.graphs import paper_scripts
 from tests.graphs.scripts import model
 from tests.models.helpers import gateway
 from tests.servers.scripted import ScriptedServer
@@ -216,6 +222,47 @@ def reader_folder(tmp_path: Path) -> Path:
     return folder
 
 
+# --- Disco-RAG as printed -------------------------------------------------------------------------
+
+PAPER = suite(
+    "lay-summaries", limit=1, parser="paper", systems=["paper-standard", "paper"], metrics=["rougeL"], main=["rougeL"]
+)
+
+
+async def test_a_suite_is_ingested_with_the_papers_parser_and_its_trees_cost_a_question_nothing(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    with ScriptedServer(paper_scripts.model()) as server:
+        done = await run(pipeline(llm=server.base_url), tmp_path, PAPER)
+        asked = [paper_scripts.name_of(r) for r in server.requests if r["messages"][0]["role"] == "user"]
+    assert done.finished
+    assert done.versions["parser"].startswith("paper:")
+    assert asked.index("graph") > max(i for i, name in enumerate(asked) if name == "tree")
+    assert (done.systems["paper"].label, done.systems["paper"].calls, done.note) == ("", 3 * done.n, "")
+
+
+async def test_a_system_that_the_local_engines_answered_in_part_is_labelled_so_in_its_scores(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    with ScriptedServer(paper_scripts.model({"graph": "No.", "tree": "No."})) as server:
+        done = await run(pipeline(llm=server.base_url), tmp_path, PAPER)
+    assert done.systems["paper"].stood_in == {"parse": done.n, "relate": done.n}
+    assert done.systems["paper"].label.startswith(f"partly local: in {done.n} questions")
+    assert re.match(r"At ingest the local parser stood in for \d+ trees\.", done.note)
+    scores = [json.loads(line) for line in (tmp_path / "run/scores.jsonl").read_text("utf-8").splitlines()]
+    assert {s["system"]: s["stood_in"] for s in scores}["paper"] == ["parse", "relate"]
+    console = Console(width=300)
+    with console.capture() as printed:
+        console.print(tables.run(done, ["rougeL"]))
+    assert "paper (partly local)" in printed.get()
+    write_report([tmp_path / "run"], tmp_path / "page.html", texts=False, baseline="paper-standard")
+    assert "partly local: in" in (tmp_path / "page.html").read_text("utf-8")
+    assert (
+        compare(f"{tmp_path / 'run'}:paper", f"{tmp_path / 'run'}:paper-standard").label_a
+        == done.systems["paper"].label
+    )
+
+
 # --- what cannot be run ---------------------------------------------------------------------------
 
 
@@ -227,5 +274,5 @@ def test_what_cannot_be_run_is_an_error_before_anything_is_written(rag: DiscoRAG
     with pytest.raises(MissingPathError, match="DISCO_RAG_DATA"):
         session(rag, tmp_path, suite("lay-summaries"), data=tmp_path)
     with pytest.raises(DataError, match="holds no question"):
-        session(rag, tmp_path, suite("loong", only={"type": ["legal"]}))
+        session(rag, tmp_path, suite("loong", only={"type": ["legal"]}, limit=None))
     assert list(tmp_path.iterdir()) == []

@@ -110,6 +110,12 @@ def test_an_unknown_suite_is_named_with_those_there_are(name: str) -> None:
         load_suite(name)
 
 
+@pytest.mark.parametrize("name", ["loong-paper", "asqa-paper", "scinews"])
+def test_the_papers_three_benchmarks_run_disco_rag_as_printed_with_its_ablations_and_baselines(name: str) -> None:
+    ablations = {"paper", "paper-no-tree", "paper-no-graph", "paper-no-plan"}
+    assert ablations | {"paper-standard", "paper-full-context"} <= set(load_suite(name).systems)
+
+
 # --- choosing questions ---------------------------------------------------------------------------
 
 
@@ -140,6 +146,13 @@ def test_another_seed_chooses_other_questions() -> None:
 def test_questions_of_other_strata_are_left_out_before_the_choice() -> None:
     only = suite("asqa", only={"kind": ("a", "b")}, limit=3)
     assert [s.id for s in choose(samples("a", "c", "b", "", "a"), only)] == ["q0", "q2", "q4"]
+
+
+@pytest.mark.parametrize("limit", [5, 100_000])
+def test_a_limit_that_takes_in_the_whole_file_asks_all_strata(limit: int) -> None:
+    many, only = samples("a", "c", "b", "", "a"), {"kind": ("a", "b")}
+    assert choose(many, suite("asqa", only=only, limit=limit)) == tuple(many)
+    assert len(choose(many, suite("asqa", only=only))) == 3
 
 
 @pytest.mark.parametrize(

@@ -71,3 +71,20 @@ def test_totals_and_medians() -> None:
 def test_no_records_give_an_empty_summary() -> None:
     found = summarise([], {}, {"em": "not run"})
     assert (found.metrics, found.lost, found.seconds, found.missing) == ({}, {}, 0.0, {"em": "not run"})
+
+
+def test_answers_that_others_than_the_language_model_made_are_counted_by_stage() -> None:
+    def fell_back(stage: str, kind: str, fallback: str) -> Ledger:
+        failure = Failure(stage=stage, kind=kind, message="", fallback=fallback)
+        return Ledger(stages=(StageRecord(stage=stage, failures=(failure, failure)),))
+
+    records = [
+        record("1", ledger=fell_back("relate", "InvalidOutputError", "local")),
+        record("2", ledger=fell_back("relate", "ContextTooLongError", "local")),
+        record("3", ledger=fell_back("generate", "InputError", "sentences by relevance")),  # no model's failure
+        record("4"),
+    ]
+    found = summarise(records, {}, {})
+    assert (found.partly_local, found.stood_in) == (2, {"relate": 2})
+    assert found.label.startswith("partly local: in 2 questions")
+    assert summarise(records[2:], {}, {}).label == ""

@@ -5,19 +5,24 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import prompts
 from discorag import DiscoRAG
+from discorag.models.tokens import likely_tokens
 from discorag.prompted.as_printed import graph_lines
+from discorag.prompted.pairs import PAIR_TOKENS
 from discorag.rst.as_printed import drawn
 from discorag.rst.inline import escape
 from discorag.rst.trained.parser import TrainedParser
+from discorag.settings import Settings, StoreSettings
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.errors import ConfigError
 from discorag.types.rst_relations import PAPER_RELATIONS
 from graphs.facade import AskResult
 from nodes.context import AnswerContext
@@ -260,6 +265,43 @@ def test_a_repaired_reply_is_used_and_no_failure(pipeline: Pipelines, texts: str
     assert len(result.graph.edges) == 1
 
 
+def graph_without(*pairs: tuple[int, int], k: int = 3) -> str:
+    lines = {(i, j): f"CHUNK[{i}] -> CHUNK[{j}]: SUPPORTS" for i, j in permutations(range(1, k + 1), 2)}
+    return "\n".join(line for pair, line in lines.items() if pair not in pairs)
+
+
+def test_a_pair_without_a_line_is_unrelated_and_counted_and_the_models_graph_stays(
+    pipeline: Pipelines, texts: str
+) -> None:
+    with ScriptedServer(model({"graph": graph_without((1, 3))})) as server:
+        result = opened(pipeline, server, texts, parser="paper").ask(QUERY, preset="paper")
+        plan = server.requests[1]
+    assert "CHUNK[1] -> CHUNK[3]: UNRELATED" in outside(plan)
+    assert outside(plan).count("SUPPORTS") == 5
+    relate = result.ledger.stages[2]
+    assert (relate.engine, relate.failures, relate.usage.calls) == ("llm", (), 1)
+    assert relate.counts == {"pairs without a line": 1}
+
+
+def test_a_graph_whose_lines_do_not_fit_the_context_is_asked_for_in_parts_that_read_all_chunks(
+    pipeline: Pipelines, texts: str
+) -> None:
+    few: dict[str, Any] = {"parser": "local", "plan_tokens": 32, "answer_tokens": 32}
+    with ScriptedServer(model({"graph": graph_without()})) as server:
+        opened(pipeline, server, texts, parser="local").ask(QUERY, preset="paper", **few)
+        whole = likely_tokens(prompt_of(server.requests[0]))
+        rag = opened(pipeline, server, texts, parser="local", context_tokens=whole + 3 * PAIR_TOKENS)
+        result = rag.ask(QUERY, preset="paper", **few)
+        graphs = [r for r in server.requests if name_of(r) == "graph"]
+    assert [prompt_of(g).rpartition("\n")[2] for g in graphs] == [
+        f"This time write only the lines whose source is one of CHUNK[{i}] to CHUNK[{i}]." for i in (1, 2, 3)
+    ]
+    assert all(len(fenced(g, "chunk")) == 3 for g in graphs)
+    assert result.graph is not None
+    assert len(result.graph.edges) == 6
+    assert result.ledger.stages[2].counts == {"graph calls": 3}
+
+
 def test_an_extractive_draft_stands_in_for_a_failed_answer(pipeline: Pipelines, texts: str) -> None:
     with ScriptedServer(model({"answer": Scripted("down", status=500)})) as server:
         result = opened(pipeline, server, texts, parser="paper").ask(QUERY, preset="paper")
@@ -281,6 +323,23 @@ def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines,
         ("parse", "InvalidOutputError", TrainedParser().version)
     ] * 3
     assert len(fenced(requests[-1], "tree")) == 3
+    parse = result.ledger.stages[1]
+    assert (parse.engine, parse.model) == ("local", TrainedParser().version)
+
+
+def test_where_the_local_parser_stood_in_for_some_trees_the_ledger_names_both(pipeline: Pipelines, texts: str) -> None:
+    def respond(body: Body) -> Scripted | str:
+        return "no tree" if name_of(body) == "tree" and "skin" in prompt_of(body) else model()(body)
+
+    with ScriptedServer(respond) as server:
+        rag = opened(pipeline, server, texts)
+        asked = rag.ask(QUERY, preset="paper").ledger.stages[1]
+        read = rag.ingest(texts, parser="paper", refresh=True).ledger.stages
+    assert asked.engine == "llm+local"
+    assert asked.model.startswith("paper:")
+    assert asked.model.endswith(TrainedParser().version)
+    parses = {s.engine: [f.kind for f in s.failures] for s in read if s.stage == "parse"}
+    assert parses == {"paper": [], "local": ["InvalidOutputError"]}
 
 
 def test_chunks_that_another_parser_parsed_are_parsed_again(pipeline: Pipelines, texts: str) -> None:
@@ -381,3 +440,31 @@ def test_a_hostile_text_is_parsed_like_any_other(pipeline: Pipelines, tmp_path: 
         rag.ingest(tmp_path / "hostile.txt", parser="none")
         result = rag.ask("BANANA?", preset="paper", parser=parser, use_graph=False)
     assert result.ledger.failures == ()
+
+
+def test_a_users_own_wording_is_what_the_model_reads(pipeline: Pipelines, texts: str, tmp_path: Path) -> None:
+    folder = tmp_path / "wording"
+    folder.mkdir()
+    for name in ("paper-graph", "paper-tree"):
+        ours = (Path(prompts.__file__).parent / f"{name}.md").read_text(encoding="utf-8")
+        (folder / f"{name}.md").write_text(ours.replace("You know", "Thou knowest"), encoding="utf-8")
+
+    def respond(body: Body) -> Scripted | str:
+        said = body["messages"][0]["content"].replace("Thou knowest", "You know")
+        return model()({**body, "messages": [{"role": "user", "content": said}]})
+
+    with ScriptedServer(respond) as server:
+        rag = opened(pipeline, server, texts)
+        rag.resources.settings = rag.resources.settings.model_copy(update={"prompts_dir": folder})
+        result = rag.ask(QUERY, preset="paper")
+        said = [r["messages"][0]["content"] for r in server.requests]
+    assert [text.startswith("Thou knowest") for text in said] == [True] * 4 + [False] * 2
+    assert result.ledger.failures == ()
+
+
+def test_wording_that_cannot_be_used_is_an_error_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "paper-plan.md").write_text("---\nname: paper-plan\n---\nPlan.", encoding="utf-8")
+    settings = Settings(store=StoreSettings(kind="memory"), prompts_dir=tmp_path)
+    with pytest.raises(ConfigError, match=r"Front matter of prompt paper-plan.*DISCO_RAG_PROMPTS_DIR") as caught:
+        DiscoRAG(settings)
+    assert "ours is used then" in str(caught.value)

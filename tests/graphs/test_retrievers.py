@@ -10,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from discorag import DiscoRAG
+from discorag.settings import TreeSettings
 from discorag.trees.registry import RETRIEVERS
 from discorag.types.document import Scope
 from discorag.types.errors import EmptyCorpusError, StoreError
@@ -21,6 +22,7 @@ from nodes.switches import retriever_names
 from nodes.trees import tree_index
 from tests.conftest import EXAMPLES, Pipelines
 from tests.graphs.test_cli import run_json
+from tests.servers.scripted import ScriptedServer
 
 FLU = "Does vitamin D prevent flu?"
 
@@ -208,3 +210,28 @@ def test_an_empty_corpus_is_an_error_for_trees_too(rag: DiscoRAG) -> None:
 def test_an_unknown_retriever_names_those_there_are() -> None:
     with pytest.raises(ValidationError, match="discourse"):
         AnswerContext.model_validate({"retriever": "magic"})
+
+
+@pytest.mark.parametrize(("reply", "refused"), [('{"answer": [], "expand": null}', True), ("Cannot answer", False)])
+def test_that_every_document_is_refused_is_told_beside_the_nearest_passages_and_a_router_that_fails_is_no_refusal(
+    pipeline: Pipelines, tmp_path: Path, reply: str, refused: bool
+) -> None:
+    (tmp_path / "a.md").write_text("# Pumps\n\nPumps failed. They were cheap.", encoding="utf-8")
+    with ScriptedServer(lambda _: reply) as server:
+        rag = pipeline(llm=server.base_url)
+        rag.ingest(tmp_path, parser="rules", retriever="dense")
+        context = rag.context(AnswerContext, {"preset": "rdr2", "generator": "local"})
+        told = ["refused", "hits", "ledger"]
+        state = asyncio.run(graph.ainvoke({"query": "Who won?"}, context=context, output_keys=told))
+    assert (state["refused"], len(state["hits"])) == (refused, 1)
+    assert bool(state["ledger"][0]["failures"]) is not refused
+
+
+def test_tau_l_and_r_are_settings_and_another_value_builds_other_trees(pipeline: Pipelines) -> None:
+    with ScriptedServer() as server:
+        deps = pipeline(llm=server.base_url).resources
+        usual = [RETRIEVERS[name].build(deps.tree_tools("rules")).version for name in ("discourse", "htsir")]
+        deps.settings = deps.settings.model_copy(update={"trees": TreeSettings(tau=0, chunk_words=50, group=3)})
+        other = [RETRIEVERS[name].build(deps.tree_tools("rules")).version for name in ("discourse", "htsir")]
+    assert ["/tau-1/100/" in usual[0], "/tau-1/0/" in other[0]] == [True, True]
+    assert ["1/100/2/4/" in usual[1], "1/50/3/4/" in other[1]] == [True, True]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
 import numpy as np
 import pytest
 
 from discorag.models.encoder import PackagedEncoder, encoder_from
+from discorag.models.loops import InTurn
 from discorag.settings import Settings
 from discorag.types.errors import InvariantError, QueryError
 
@@ -76,3 +79,31 @@ async def test_counts_agree_with_the_models_own_tokenizer(encoder: PackagedEncod
     texts = ["Naïve 😀 世界 ends.", "  spaced\n\nout  ", "x" * 200, "word " * 254]
     own = [len(model.tokenizer(t)["input_ids"]) for t in texts]
     assert encoder.tokens.counts(texts) == own
+
+
+async def test_a_question_is_encoded_between_the_batches_of_a_long_document(encoder: PackagedEncoder) -> None:
+    long = asyncio.create_task(encoder.encode_documents([f"Tide number {i} rises and falls." for i in range(400)]))
+    await asyncio.sleep(0.05)
+    for _ in range(3):
+        await encoder.encode_query("Why do tides rise?")
+    assert not long.done()
+    assert (await long).shape == (400, 384)
+
+
+def test_a_lock_that_goes_in_turn_is_not_kept_by_who_is_quickest() -> None:
+    turns, order = InTurn(), list[str]()
+
+    def greedy() -> None:
+        for _ in range(50):
+            with turns:
+                order.append("greedy")
+                time.sleep(0.002)
+
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(greedy)
+        while not order:
+            time.sleep(0.001)
+        with turns:
+            order.append("other")
+        working.result()
+    assert order.index("other") <= 5

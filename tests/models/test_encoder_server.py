@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from pydantic import SecretStr
+from tokenizers import Tokenizer, models, pre_tokenizers
 
+from discorag import DiscoRAG
 from discorag.models.encoder import encoder_from
 from discorag.models.encoder_server import ServerEncoder
 from discorag.settings import EncoderSettings, Settings
-from discorag.types.errors import ContextTooLongError, InvalidOutputError, ModelRejectedError, ModelUnavailableError
+from discorag.text.chunks import cut_chunks
+from discorag.text.headings import build_hierarchy
+from discorag.types.document import Document, Scope
+from discorag.types.errors import (
+    ConfigError,
+    ContextTooLongError,
+    InvalidOutputError,
+    ModelRejectedError,
+    ModelUnavailableError,
+)
 from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
 
 TASK = "Find passages that answer the question"
@@ -153,3 +165,61 @@ async def test_configured_endpoint_is_used() -> None:
     with ScriptedServer() as server:
         encoder = await encoder_from(Settings(encoder=settings(server)))
     assert isinstance(encoder, ServerEncoder)
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    """A folder with a tokenizer whose tokens are words."""
+    tokenizer = Tokenizer(models.WordLevel({"?": 0}, unk_token="?"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("size", [128, 512, 1024])
+async def test_chunks_are_counted_by_the_tokenizer_of_the_model_that_is_served(words: Path, size: int) -> None:
+    text = " ".join(f"Fact number {i} is told internationally." for i in range(1000))
+    document = Document(uri="u", title="T", text=text, media_type="text/plain")
+    with ScriptedServer(model={"id": "qwen", "max_model_len": 32_768}) as server:
+        counter = (await connected(server, tokenizer=str(words))).tokens
+    assert counter.max_tokens == 32_768
+    hierarchy = build_hierarchy(document)
+    chunks = cut_chunks(document, hierarchy, scope=Scope(), fingerprint="f", counter=counter, chunk_tokens=size)
+    assert {len(chunk.text.split()) for chunk in chunks[:-1]} == {size - size % 6}
+
+
+async def test_a_window_that_is_set_counts_more_than_the_servers(words: Path) -> None:
+    with ScriptedServer(model={"max_model_len": 32_768}) as server:
+        encoder = await connected(server, tokenizer=str(words / "tokenizer.json"), max_tokens=512)
+    assert encoder.tokens.max_tokens == 512
+
+
+async def test_a_tokenizer_needs_a_window_a_window_needs_a_tokenizer_and_both_must_exist(words: Path) -> None:
+    with ScriptedServer() as server:
+        with pytest.raises(ConfigError, match="does not say how many tokens 'qwen' reads"):
+            await connected(server, tokenizer=str(words))
+        with pytest.raises(ConfigError, match="without the tokenizer"):
+            await connected(server, max_tokens=512)
+        (words / "tokenizer.json").write_text("{}")
+        with pytest.raises(ConfigError, match="cannot be loaded"):
+            await connected(server, tokenizer=str(words), max_tokens=512)
+
+
+def test_documents_are_ingested_in_chunks_of_512_tokens_and_cut_anew_by_another_tokenizer(
+    words: Path, tmp_path: Path
+) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text(" ".join(f"Fact number {i} is told." for i in range(300)), encoding="utf-8")
+    reading = {"chunk_tokens": 512}
+    with ScriptedServer(model={"max_model_len": 2048}) as server:
+        given = settings(server, tokenizer=str(words))
+        configured = Settings.model_validate(
+            {"encoder": given, "reading": reading, "store": {"path": tmp_path / "store"}}
+        )
+        with DiscoRAG(configured) as rag:
+            [first] = rag.ingest(note, parser="rules", retriever="dense").outcomes
+            assert rag.ask("Which fact is told?", retriever="dense", generator="local").answer.sentences
+        other = given.model_copy(update={"tokenizer": str(words / "tokenizer.json")})
+        with DiscoRAG(configured.model_copy(update={"encoder": other})) as rag:
+            [again] = rag.ingest(note, parser="rules", retriever="dense").outcomes
+    assert (first.chunks, again.status) == (3, "replaced")

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from tests.packaging.requirements import CORE, EXTRAS, ROOT, closure, names
 
 RUNTIME = ("discorag", "graphs", "nodes", "prompts", "eval")
-LENT = ("pdf", "docx", "raptor", "langchain", "api", "otel", "eval")
+LENT = ("pdf", "docx", "raptor", "langchain", "mcp", "api", "otel", "eval")
 PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packages_distributions().items()}
 BY_OTHERS = {"python-multipart"}
 """Imported by a library of ours when it is there: FastAPI, for uploads."""
@@ -51,7 +51,7 @@ from discorag.settings import Settings
 from discorag.types.errors import ConfigError
 from eval.metrics.sari import tokens_13a
 from graphs.langchain import DiscoRetriever
-from graphs.commands import serve
+from graphs.commands import mcp, serve
 from graphs.serving.telemetry import ENDPOINT, trace
 from langchain_core.language_models import FakeListChatModel
 
@@ -67,6 +67,7 @@ said["answer"] = rag.ask("When do tides turn?", retriever="dense", relater="rule
 calls = {
     "raptor": lambda: rag.ask("When?", retriever="raptor"),
     "langchain": lambda: DiscoRetriever(rag=rag).agent(FakeListChatModel(responses=[])),
+    "mcp": mcp,
     "api": serve,
     "otel": lambda: trace(texts=False),
     "eval": lambda: tokens_13a("a"),
@@ -101,7 +102,11 @@ def test_the_core_reads_text_and_answers_without_any_extra(said: dict[str, str])
 
 @pytest.mark.parametrize(
     ("asked", "extra"),
-    [("a.pdf", "pdf"), ("a.docx", "docx"), *((name, name) for name in ("raptor", "langchain", "api", "otel", "eval"))],
+    [
+        ("a.pdf", "pdf"),
+        ("a.docx", "docx"),
+        *((name, name) for name in ("raptor", "langchain", "mcp", "api", "otel", "eval")),
+    ],
 )
 def test_a_missing_extra_is_named(said: dict[str, str], asked: str, extra: str) -> None:
     assert "not installed" in said[asked]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import permutations
 from random import Random
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.prompted.as_printed import answer_of, graph_lines, graph_of, material, plan_of
+from discorag.prompted.pairs import Labels, pair_labels, parts
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import EDGE_RELATIONS, ChunkRelation
@@ -33,13 +35,17 @@ def _graphs(draw: st.DrawFn) -> RhetoricalGraph:
     return RhetoricalGraph(chunks=tuple(ids), edges=edges)
 
 
+def _read(k: int, text: str) -> Labels:
+    return pair_labels(text, range(1, k + 1), k, known=frozenset(ChunkRelation))
+
+
 @given(_graphs(), st.randoms())
 def test_lines_in_any_order_give_the_graph_back(graph: RhetoricalGraph, random: Random) -> None:
     case = _case(len(graph.chunks))
     lines = graph_lines(case.chunks, graph).split("\n")
 
     random.shuffle(lines)
-    found = graph_of(case, "\n".join(lines))
+    found = graph_of(case, _read(len(graph.chunks), "\n".join(lines)))
     assert (found.chunks, set(found.edges)) == (graph.chunks, set(graph.edges))
 
 
@@ -67,33 +73,41 @@ def test_every_ordered_pair_has_a_line_sorted_by_source_and_target() -> None:
     ],
 )
 def test_braces_and_white_space_do_not_matter(first: str) -> None:
-    graph = graph_of(_case(2), f"{first}\nCHUNK[2] -> CHUNK[1]: UNRELATED")
-    assert [(e.source, e.target, e.relation) for e in graph.edges] == [("c0", "c1", ChunkRelation.SUPPORTS)]
+    assert _read(2, f"{first}\nCHUNK[2] -> CHUNK[1]: UNRELATED") == {(1, 2): "SUPPORTS", (2, 1): "UNRELATED"}
 
 
-_BACK = "CHUNK[2] -> CHUNK[1]: UNRELATED"
+_THREE = [f"CHUNK[{i}] -> CHUNK[{j}]: UNRELATED" for i, j in permutations(range(1, 4), 2)]
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "instead",
     [
-        ("", r"missing or unknown are \[\(1, 2\), \(2, 1\)\]"),
-        (_BACK, r"missing or unknown are \[\(1, 2\)\]"),
-        (f"{_BACK}\n{_BACK}", "has one already"),
-        (f"{_BACK}\nCHUNK[1] -> CHUNK[2]: ANNOYS", "not in the list"),
-        (f"{_BACK}\nCHUNK[1] -> CHUNK[2]: supports", "not in the list"),
-        (f"{_BACK}\nCHUNK[1] -> CHUNK[2]: SUPPORTS, CAUSES", "not in the list"),
-        (f"{_BACK}\nCHUNK[1] -> CHUNK[2]:", "not of the form"),
-        (f"{_BACK}\nCHUNK[1] -> CHUNK[2]: SUPPORTS\nCHUNK[1] -> CHUNK[3]: SUPPORTS", r"\[\(1, 3\)\]"),
-        (f"{_BACK}\nCHUNK[1] -> CHUNK[2]: SUPPORTS\nCHUNK[1] -> CHUNK[1]: SUPPORTS", r"\[\(1, 1\)\]"),
-        (f"Here is the graph:\nCHUNK[1] -> CHUNK[2]: SUPPORTS\n{_BACK}", "'Here is the graph:' is not of the form"),
-        ("Chunk 1 supports chunk 2.", "not of the form"),
-        (f"CHUNK[{'1' * 5000}] -> CHUNK[2]: SUPPORTS", "."),
+        "",
+        "CHUNK[1] -> CHUNK[2]: ANNOYS",
+        "CHUNK[1] -> CHUNK[2]: supports",
+        "CHUNK[1] -> CHUNK[2]: SUPPORTS, CAUSES",
+        "CHUNK[1] -> CHUNK[2]:",
+        "CHUNK[1] -> CHUNK[4]: SUPPORTS\nCHUNK[1] -> CHUNK[1]: SUPPORTS",
+        f"CHUNK[{'1' * 5000}] -> CHUNK[2]: SUPPORTS",
+        "Here is the graph:",
     ],
 )
-def test_lines_that_are_no_graph_are_refused_with_what_to_change(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        graph_of(_case(2), text)
+def test_a_pair_without_a_line_that_can_be_read_is_missing_and_the_others_are_not(instead: str) -> None:
+    labels = _read(3, "\n".join([instead, *_THREE[1:]]))
+    assert (1, 2) not in labels
+    assert len(labels) == 5
+    assert graph_of(_case(3), labels).edges == ()
+
+
+def test_of_two_lines_for_a_pair_the_first_counts() -> None:
+    labels = _read(3, "\n".join(["CHUNK[1] -> CHUNK[2]: CAUSES", *_THREE]))
+    assert labels == {**dict.fromkeys(permutations(range(1, 4), 2), "UNRELATED"), (1, 2): "CAUSES"}
+
+
+@pytest.mark.parametrize("text", ["", "Chunk 1 supports chunk 2.", *map("\n".join, ([_THREE[0]], _THREE[:2]))])
+def test_a_reply_that_leaves_out_most_pairs_is_refused_with_what_to_write(text: str) -> None:
+    with pytest.raises(ValueError, match=r"6 pairs take a line .* have one\. Missing are"):
+        _read(3, text)
 
 
 @given(_graphs(), st.integers(0, 99), st.integers(0, 99), st.text(alphabet="CHUNK[12]->: {}SUPORTS\n", max_size=30))
@@ -101,8 +115,16 @@ def test_a_damaged_reply_is_a_graph_or_a_value_error(graph: RhetoricalGraph, at:
     case = _case(len(graph.chunks))
     lines = graph_lines(case.chunks, graph)
     with suppress(ValueError):
-        found = graph_of(case, lines[:at] + junk + lines[at + length :])
+        found = graph_of(case, _read(len(graph.chunks), lines[:at] + junk + lines[at + length :]))
         assert found.chunks == graph.chunks
+
+
+@given(st.integers(2, 60), st.integers(-9, 4000))
+def test_parts_cover_every_source_once_and_keep_to_their_lines(k: int, lines: int) -> None:
+    cut = list(parts(k, lines))
+    assert [i for sources in cut for i in sources] == list(range(1, k + 1))
+    assert all(len(sources) * (k - 1) <= lines or len(sources) == 1 for sources in cut)
+    assert (len(cut) == 1) == (lines >= k * (k - 1))
 
 
 @pytest.mark.parametrize("text", ["PLAN: First this.", "PLAN First this.", "\n First this.\n", "PLAN:\n\nFirst this."])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from discorag.prompted.prose import Shown, copied, marks_left, tidied
@@ -15,6 +15,7 @@ from tests.strategies import parsed_texts
 PASSAGE = "The shelf that holds vitamin D stands in the hall, because the cellar is damp. It was built in 1904."
 
 
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(parsed_texts())
 def test_of_a_passage_copied_as_it_was_shown_no_mark_is_left(case: tuple[str, RstTree, int]) -> None:
     text, tree, offset = case

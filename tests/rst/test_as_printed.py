@@ -111,6 +111,8 @@ def test_the_head_of_a_constituent_lies_in_its_nucleus(tree: RstTree) -> None:
         _DRAWN.replace("RELATION(EDU3, EDU1)", "RELATION(EDU2,EDU3)").replace("(N): CONTRAST", "(N)"),
         _DRAWN.replace("NUCLEUS[1-2] (N)", "NUCLEUS[1-2] (N): CONTRAST").replace("not. (N): CONTRAST", "not. (N)"),
         _DRAWN.replace("RELATION(EDU2, EDU1): CONDITION\n", ""),  # the drawing names it
+        _DRAWN.replace("|--- NUCLEUS[1-2] (N)\n", "").replace("|   |---", "|---"),  # flat, as fig. 10 has it
+        _DRAWN.replace("ROOT[1-3]\n", "ROOT[1-3]\n|--- NUCLEUS[1-3] (N)\n"),
     ],
 )
 def test_harmless_differences_are_read_as_the_same_tree(reply: str) -> None:
@@ -123,10 +125,51 @@ def test_two_nuclei_without_a_name_take_the_relation_that_the_analysis_gives_to_
     assert [s.relation for s in tree.splits] == [Relation.CONTRAST, Relation.CONDITION]
 
 
+_FLAT = """EDUs:
+[1] Vitamin D helps
+[2] if you are deficient.
+[3] Zinc does not.
+RST ANALYSIS:
+{analysis}
+TREE STRUCTURE:
+ROOT[1-3]
+|--- {drawing}"""
+
+
+@pytest.mark.parametrize(
+    ("roles", "analysis", "cuts"),
+    [
+        ("NSS", "", [(0, 2, 3), (0, 1, 2)]),  # both on the nucleus, the nearer one first
+        ("NSS", "RELATION(EDU3, EDU2): CAUSE", [(0, 1, 3), (1, 2, 3)]),  # a satellite's own satellite
+        ("NSS", "RELATION(EDU2, EDU3): CAUSE\nRELATION(EDU3, EDU2): CAUSE", [(0, 2, 3), (0, 1, 2)]),  # a circle
+        ("SNS", "", [(0, 2, 3), (0, 1, 2)]),
+        ("SSN", "", [(0, 1, 3), (1, 2, 3)]),
+        ("NSN", "RELATION(EDU1, EDU3): CONTRAST", [(0, 2, 3), (0, 1, 2)]),
+        ("NSN", "RELATION(EDU2, EDU3): CAUSE\nRELATION(EDU1, EDU3): CONTRAST", [(0, 1, 3), (1, 2, 3)]),
+        ("SNN", "RELATION(EDU1, EDU3): CAUSE\nRELATION(EDU3, EDU2): CONTRAST", [(0, 2, 3), (0, 1, 2)]),  # crossing
+        ("NNN", "RELATION(EDU1, EDU2): CONTRAST\nRELATION(EDU2, EDU3): SEQUENCE", [(0, 1, 3), (1, 2, 3)]),
+    ],
+)
+def test_the_flat_drawing_of_fig_10_is_read(roles: str, analysis: str, cuts: list[tuple[int, int, int]]) -> None:
+    kinds = {"N": "NUCLEUS[{i}] some text (N)", "S": "SATELLITE[{i}] some text (S): ELABORATION"}
+    drawing = "\n|--- ".join(kinds[role].format(i=i) for i, role in enumerate(roles, start=1))
+    tree = read(_FLAT.format(analysis=analysis, drawing=drawing), _TEXT, offset=0)
+    assert [(s.start, s.mid, s.end) for s in tree.splits] == cuts
+    heads = [tree.head(0, 3)]
+    assert roles[heads[0]] == "N"
+
+
+def test_a_flat_drawing_without_a_nucleus_is_refused() -> None:
+    drawing = "\n|--- ".join(f"SATELLITE[{i}] some text (S): CAUSE" for i in (1, 2, 3))
+    with pytest.raises(ValueError, match=r"EDUs 1-3: .* a nucleus"):
+        read(_FLAT.format(analysis="", drawing=drawing), _TEXT, offset=0)
+
+
 def test_one_edu_takes_no_node() -> None:
     reply = "EDUs:\n[1] All of it.\nRST ANALYSIS:\nTREE STRUCTURE:\nROOT[1]"
     assert read(reply, "All of it.", offset=7) == RstTree(edus=(Span(start=7, end=17),))
     assert read(reply.replace("ROOT[1]", "ROOT[1-1]"), "All of it.", offset=7).splits == ()
+    assert read(reply + "\n|--- NUCLEUS[1] All of it. (N)", "All of it.", offset=7).splits == ()
 
 
 def test_edus_are_read_in_either_form_escaped_or_not() -> None:
@@ -156,13 +199,14 @@ _DAMAGED = {
     "satellite without relation": (_DRAWN.replace("(S): CONDITION", "(S)"), "EDUs 1-2: '' is none"),
     "nuclei without relation": (_DRAWN.replace("(N): CONTRAST", "(N)").replace(
         "RELATION(EDU3, EDU1): CONTRAST\n", ""), "EDUs 1-3: '' is none"),
-    "two satellites": (_DRAWN.replace("NUCLEUS[1] Vitamin D helps (N)", "SATELLITE[1] x (S): CAUSE"), "a nucleus"),
+    "two satellites": (
+        _DRAWN.replace("NUCLEUS[1] Vitamin D helps (N)", "SATELLITE[1] x (S): CAUSE"), "EDUs 1-2: .* a nucleus"),
     "role and name differ": (_DRAWN.replace("SATELLITE[2]", "NUCLEUS[2]"), "is no NUCLEUS"),
-    "missing node": (_DRAWN.replace("|--- NUCLEUS[1-2] (N)\n", ""), "exactly 4 nodes .* there are 3"),
-    "node too many": (_DRAWN + "\n|--- NUCLEUS[2-3] (N)", "exactly 4 nodes .* there are 5"),
+    "missing EDU": (_DRAWN.replace("|--- NUCLEUS[3] Zinc does not. (N): CONTRAST", ""), "EDUs 1-3 must be cut"),
+    "node too many": (_DRAWN + "\n|--- NUCLEUS[2-3] (N)", "1 nodes cross others or"),
     "node twice": (_DRAWN + "\n|--- NUCLEUS[3] (N)", "Two nodes cover EDUs 3"),
-    "overlapping nodes": (_DRAWN.replace("NUCLEUS[3]", "NUCLEUS[2-3]"), "EDUs 2-3 must be cut"),
-    "node backwards": (_DRAWN.replace("NUCLEUS[1-2]", "NUCLEUS[2-1]"), "EDUs 1-3 must be cut"),
+    "overlapping nodes": (_DRAWN.replace("NUCLEUS[3]", "NUCLEUS[2-3]"), "EDUs 1-3 must be cut"),
+    "node backwards": (_DRAWN.replace("NUCLEUS[1-2]", "NUCLEUS[2-1]"), "1 nodes cross others or cover nothing"),
     "node beyond the text": (_DRAWN.replace("NUCLEUS[3]", "NUCLEUS[9]"), "EDUs 1-3 must be cut"),
     "root too small": (_DRAWN.replace("ROOT[1-3]", "ROOT[1-2]"), r"start with ROOT\[1-3\]"),
     "no root": (_DRAWN.replace("ROOT[1-3]\n", ""), r"start with ROOT\[1-3\]"),

@@ -20,7 +20,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
@@ -81,6 +81,7 @@ class ScriptedServer:
     Args:
         respond: The model: a function of the request body, or the replies in order.
         embed: The encoder: texts to vectors, or a `Scripted` failure.
+        model: What ``/v1/models`` says of the model beside its name.
 
     Attributes:
         requests: Bodies of all chat requests, in order of arrival.
@@ -95,7 +96,9 @@ class ScriptedServer:
         respond: Script | Sequence[Scripted | str] = (),
         *,
         embed: Callable[[list[str]], list[list[float]] | Scripted] = lambda texts: [hashed_vector(t) for t in texts],
+        model: Mapping[str, object] | None = None,
     ) -> None:
+        self._said = {"id": "scripted", "object": "model"} | dict(model or {})
         self._respond: Script = respond if callable(respond) else _in_order(respond)
         self._embed = embed
         self.requests: list[Body] = []
@@ -139,7 +142,7 @@ class ScriptedServer:
         self._socket.close()
 
     async def _models(self, request: Request) -> Response:
-        return JSONResponse({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+        return JSONResponse({"object": "list", "data": [self._said]})
 
     async def _embeddings(self, request: Request) -> Response:
         body = await request.json()

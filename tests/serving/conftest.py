@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import structlog
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from discorag.models.protocol import Encoder
+from graphs.serving.audit import LOGGER
+from graphs.serving.logs import log_as_json
 from tests.conftest import Pipelines
 from tests.serving.parts import TENANTS, TEXTS, Apps, Listening
 
@@ -48,6 +52,19 @@ def listen() -> Iterator[Listen]:
     """Starts an app on a loopback port and gives its address."""
     with ExitStack() as stack:
         yield lambda app: stack.enter_context(Listening(app)).url
+
+
+@pytest.fixture
+def audit(tmp_path: Path) -> Iterator[Path]:
+    """The file into which a server that was just started writes."""
+    root, own, configured = logging.getLogger(), logging.getLogger(LOGGER), structlog.get_config()
+    before = root.handlers[:], root.level, own.handlers[:], own.level
+    log_as_json(texts=False, audit=tmp_path / "log" / "audit.jsonl")
+    yield tmp_path / "log" / "audit.jsonl"
+    root.handlers[:], own.handlers[:], own.propagate = before[0], before[2], True
+    root.setLevel(before[1])
+    own.setLevel(before[3])
+    structlog.configure(**configured)
 
 
 @pytest.fixture

@@ -119,6 +119,7 @@ KEYED = {
     ("DELETE", f"/ingest/{NOBODY}"): Role.WRITE,
     ("DELETE", f"/documents/{DOCUMENT}"): Role.WRITE,
     ("GET", "/metrics"): Role.OPERATE,
+    ("GET", "/backup"): Role.OPERATE,
 }
 
 

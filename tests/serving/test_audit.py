@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 from fastapi.testclient import TestClient
 
 from discorag.types.errors import ConfigError
-from graphs.serving.audit import LOGGER
 from graphs.serving.keys import Role
 from graphs.serving.logs import log_as_json
 from tests.serving.conftest import Serve
 from tests.serving.parts import QUERY, TEXTS, Apps, bearer, ended, upload, write_keys
 
 PRIVATE = "Quillfeather measured tides in secret."
-
-
-@pytest.fixture
-def audit(tmp_path: Path) -> Iterator[Path]:
-    """The file into which a server that was just started writes."""
-    root, own, configured = logging.getLogger(), logging.getLogger(LOGGER), structlog.get_config()
-    before = root.handlers[:], root.level, own.handlers[:], own.level
-    log_as_json(texts=False, audit=tmp_path / "log" / "audit.jsonl")
-    yield tmp_path / "log" / "audit.jsonl"
-    root.handlers[:], own.handlers[:], own.propagate = before[0], before[2], True
-    root.setLevel(before[1])
-    own.setLevel(before[3])
-    structlog.configure(**configured)
 
 
 def test_every_document_that_was_read_or_changed_is_named_with_who_did_it_and_no_text_is(

@@ -17,6 +17,7 @@ from discorag.store.base import ShardStore
 from discorag.store.edge import EdgeStore
 from discorag.store.protocol import Retrieval, SearchQuery
 from discorag.store.shard import NODES, Point, Where
+from discorag.store.trees import node_id
 from discorag.types.document import Scope
 from discorag.types.errors import InputError, InvariantError, NotFoundError, StoreError
 from tests.servers.qdrant import Fault, QdrantServer
@@ -359,3 +360,23 @@ def test_points_are_written_in_batches(store: ShardStore, monkeypatch: pytest.Mo
     made.put_in(store)
     assert_tree(store, made)
     assert sizes == [256, len(made.tree.nodes) - 256]
+
+
+def test_a_node_is_read_by_its_id_as_a_passage_that_stands_for_what_lies_below_while_its_tree_lives(
+    store: ShardStore,
+) -> None:
+    made = tree_of(PIECE)
+    PIECE.put_in(store)
+    made.put_in(store)
+    key = store.outlines(SCOPE, made.tree.builder, [PIECE.doc_id])[PIECE.doc_id].key
+    last = len(made.tree.nodes) - 1
+    chunk, passage = store.chunks(SCOPE, [PIECE.ids[0], node_id(key, last)])
+    assert (chunk.id, chunk.stands_for) == (PIECE.ids[0], ())
+    node = made.tree.nodes[last]
+    assert (passage.text, passage.stands_for, passage.doc_id) == (node.text, node.spans, PIECE.doc_id)
+    assert (passage.title, passage.headings[-1]) == (PIECE.manifest.title, "Summary")
+    with pytest.raises(NotFoundError):
+        store.chunks(BOB, [passage.id])
+    store.delete_tree(SCOPE, PIECE.doc_id, made.tree.builder)
+    with pytest.raises(NotFoundError):
+        store.chunks(SCOPE, [passage.id])

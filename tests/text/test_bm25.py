@@ -107,4 +107,4 @@ async def test_a_query_over_the_store_ranks_nodes_as_the_benchmark_does(
             expected = Scored(grown, question, vector, by).nodes
             assert found.nodes == pytest.approx(expected, abs=1e-5)
             assert np.argsort(-found.nodes, kind="stable").tolist() == np.argsort(-expected, kind="stable").tolist()
-            assert found.words.tolist() == forest.words.tolist()
+            assert found.sizes.tolist() == forest.words.tolist()

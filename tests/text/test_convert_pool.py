@@ -132,6 +132,15 @@ async def test_a_file_with_too_much_text_is_given_up() -> None:
         await converters.convert(b"tides " * 1000, HTML)
 
 
+async def test_a_small_file_that_swells_to_a_library_is_given_up(converters: Converters) -> None:
+    made = docx.Document()
+    made.add_paragraph("tide " * 300_000)
+    made.save(packed := BytesIO())
+    assert len(packed.getvalue()) < 50_000
+    with pytest.raises(ConversionLimitError, match=r"bomb\.docx.*it swells to more than .* MB of text"):
+        await converters.convert(packed.getvalue(), Path("bomb.docx"))
+
+
 async def test_a_child_that_dies_of_a_file_costs_that_file_only(converters: Converters, endless: bytes) -> None:
     before = children(os.getpid())
     task = asyncio.create_task(converters.convert(endless, PDF))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discorag.text.shown import markdown, mermaid, one_line, plain
+from discorag.text.shown import code_block, markdown, mermaid, one_line, plain
 from tests.answer.hostile import MARKUP, Page, hostile_texts, planted, rendered
 from tests.strategies import texts
 
@@ -34,6 +34,13 @@ def test_markdown_of_any_text_renders_as_the_text_and_nothing_else(text: str) ->
     for where in (shown, f"Before it {shown} [1] ", f"1. {shown}, p. 3", f"- X: {shown}"):
         assert planted(where) == []
     assert Page(rendered(shown)).text == plain(text)
+
+
+@given(anything)
+@example("```\n<b>x</b>\n````")
+def test_nothing_gets_out_of_a_block_of_code(text: str) -> None:
+    page = rendered(code_block(text))
+    assert (page.count("<pre>"), page.count("<")) == (1, 4)
 
 
 def test_prose_is_not_disfigured() -> None:

@@ -1,14 +1,16 @@
 """Reading GUM: texts as people see them, trees as they are bracketed; small invented documents in its formats."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from discorag.types.errors import ConfigError, InvariantError
 from discorag.types.rst_relations import Nuclearity
+from discorag.types.span import Span
 from tests.training.gum_corpus import DIS, corpus
 from training.parser.gold import heights, merged, paragraph_spans, restricted
-from training.parser.gum import GumDocument, load_gum, read_dis
+from training.parser.gum import GoldSplit, GumDocument, load_gum, read_dis
 
 
 @pytest.fixture
@@ -81,6 +83,26 @@ def test_a_sentence_is_represented_by_its_most_nuclear_unit(document: GumDocumen
         (0, 1, 3, "organization-heading"),
         (1, 2, 3, "causal-cause"),
     ]
+
+
+def test_neighbouring_sentences_hang_together_as_their_lowest_common_parent_says(document: GumDocument):
+    units, tree = merged(replace(document, conversion="parents"), document.sentences)
+    assert units == list(document.sentences)
+    assert [(s.start, s.mid, s.end, s.nuclearity.value, s.label) for s in tree] == [
+        (0, 1, 3, "SN", "organization-heading"),
+        (1, 2, 3, "NS", "causal-cause"),
+    ]
+
+
+def test_the_two_conversions_part_where_a_sentence_is_no_subtree(document: GumDocument):
+    """EDUs [a [b c]] d with the nuclei c and d, sentences ab and cd: a and c stand for them, or the root joins them."""
+    nodes = [(0, 3, 4, "NN", "top"), (0, 1, 3, "SN", "middle"), (1, 2, 3, "SN", "low")]
+    splits = tuple(GoldSplit(a, m, b, Nuclearity(n), label) for a, m, b, n, label in nodes)
+    spans = tuple(Span(start=2 * i, end=2 * i + 1) for i in range(4))
+    halves = [Span(start=0, end=3), Span(start=4, end=7)]
+    odd = replace(document, edus=spans, splits=splits)
+    assert [s.label for s in merged(odd, halves)[1]] == ["middle"]
+    assert [s.label for s in merged(replace(odd, conversion="parents"), halves)[1]] == ["top"]
 
 
 def test_paragraphs_go_from_their_first_sentence_to_their_last(document: GumDocument):

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discorag.models.tokens import PackagedTokens
 from discorag.trees.builder import inner
 from discorag.trees.forest import Forest
 from discorag.trees.index import evidence_of
@@ -20,7 +21,7 @@ from discorag.trees.registry import RETRIEVERS, Asked, Chosen
 from discorag.trees.routers.local import LocalRouter
 from discorag.trees.routers.subtree import RetrievalSubtree
 from discorag.trees.routers.walk import Decision
-from discorag.trees.scores import Scores
+from discorag.trees.scores import Scores, in_tokens
 from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.types.span import Span
 from discorag.types.words import count_words
@@ -88,7 +89,7 @@ def test_chosen_nodes_keep_the_budget_or_are_the_best_one_alone_and_none_comes_t
     nodes = list(case.within(words).nodes)
     assert nodes
     assert len(set(nodes)) == len(nodes)
-    assert len(nodes) == 1 or case.asked.scores.words[nodes].sum() <= words
+    assert len(nodes) == 1 or case.asked.scores.sizes[nodes].sum() <= words
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -104,14 +105,15 @@ def test_evidence_keeps_the_budget_or_is_one_node_and_reads_in_the_order_of_the_
     assert all(a.end <= b.start for spans in evidence.values() for a, b in pairwise(spans))
 
 
-@pytest.mark.parametrize("name", NAMES)
+# Which nodes a traversal meets hangs on the budget: see test_collapsed.
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "raptor-traversal"])
 @given(data=st.data(), words=budgets)
 def test_choosing_stops_before_the_first_node_that_would_exceed_and_at_no_other(
     name: str, data: st.DataObject, words: int
 ) -> None:
     case = data.draw(cases(name))
     nodes = set(case.within(words).nodes)
-    size = int(case.asked.scores.words[list(nodes)].sum())
+    size = int(case.asked.scores.sizes[list(nodes)].sum())
     assert nodes <= set(case.within(words + 15).nodes)
     if len(nodes) > 1:
         assert set(case.within(size).nodes) == nodes
@@ -147,14 +149,37 @@ async def chosen(name: str, forest: Forest, nodes: Sequence[float], words: int, 
     return await RETRIEVERS[name].choose(replace(asked, **parts))  # type: ignore[arg-type]
 
 
-async def test_htsir_gives_the_ten_best_nodes_in_the_order_of_the_reranker() -> None:
-    forest = under_one_heading(*("word " * (i + 1) for i in range(12)))
-    # Best by cosine: leaves 11 down to 2; the summary and the leaves of one and two words are not among the ten.
-    nodes = (await chosen("htsir", forest, [*(i / 12 for i in range(12)), 0], 10_000)).nodes
-    assert list(nodes) == [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]
-    assert list((await chosen("htsir", forest, [*(i / 12 for i in range(12)), 0], 23)).nodes) == [11, 10]
-    backwards = [*(1 - i / 12 for i in range(12)), 0]
-    assert list((await chosen("htsir", forest, backwards, 10_000)).nodes) == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+def twenty_leaves() -> tuple[Forest, list[float]]:
+    """Leaf ``i`` has ``i + 1`` words; the shorter, the nearer."""
+    return under_one_heading(*("word " * (i + 1) for i in range(20))), [*(1 - i / 20 for i in range(20)), 0.0]
+
+
+async def test_htsir_gives_the_ten_that_the_reranker_puts_first_of_a_larger_pool() -> None:
+    forest, nearness = twenty_leaves()
+    nodes = (await chosen("htsir", forest, nearness, 10_000)).nodes
+    assert list(nodes) == [19, 18, 17, 16, 15, 14, 13, 12, 11, 10]
+    assert list((await chosen("htsir", forest, nearness, 39)).nodes) == [19, 18]
+
+
+async def test_pool_and_k_of_htsir_can_be_set() -> None:
+    forest, nearness = twenty_leaves()
+    assert list((await chosen("htsir", forest, nearness, 10_000, pool=12, k=3)).nodes) == [11, 10, 9]
+    assert list((await chosen("htsir", forest, nearness, 10_000, pool=1, k=3)).nodes) == [2, 1, 0]
+
+
+async def test_a_budget_in_tokens_counts_the_tokens_of_the_nodes_own_texts() -> None:
+    forest = under_one_heading("Internationally acclaimed.", "Iron rusts.", "Gold does not.")
+    scores = in_tokens(Scores(forest, np.array([0.9, 0.8, 0.7, 0.1], np.float32), forest.words), PackagedTokens())
+    assert scores.sizes.tolist() == [3, 4, 4, 6]
+    asked = Asked(QUESTION, scores, 7, MostWords(), LocalRouter(HashingEncoder()))
+    assert list((await RETRIEVERS["raptor"].choose(asked)).nodes) == [0, 1]
+
+
+async def test_an_inner_node_gives_as_many_leaves_as_k_says() -> None:
+    forest = under_one_heading(*(f"Fact {i}." for i in range(8)))
+    nodes = [*(i / 8 for i in range(8)), 1.0]
+    assert list((await chosen("discourse", forest, nodes, 10)).nodes) == [3, 4, 5, 6, 7]
+    assert list((await chosen("bisection", forest, [*nodes[::-1][1:], 1.0], 6, k=3)).nodes) == [0, 1, 2]
 
 
 async def test_a_summary_that_was_chosen_stands_for_its_best_leaves_as_many_as_are_no_longer() -> None:
@@ -190,18 +215,18 @@ class Looping:
         return Decision(answer=subtree.lit, expand=subtree.tree.leaves)
 
 
-async def test_where_the_router_selects_nothing_the_best_passages_stand_in_and_that_is_told() -> None:
+async def test_where_the_router_refuses_every_document_that_is_the_outcome_and_no_failure() -> None:
     forest = under_one_heading("Iron rusts.", "Gold does not.", "Rings last.")
     made = await chosen(ROUTED, forest, [0.1, 0.9, 0.5, 0], 5, router=Refusing())
-    assert list(made.nodes) == [1, 2]
-    assert [(f.stage, f.kind) for f in made.failures] == [("route", "Refused")]
+    assert (made.refused, list(made.nodes), made.failures) == (True, [1, 2], ())
 
 
 async def test_a_router_that_invents_nodes_is_told_beside_what_stands_in() -> None:
     forest = under_one_heading("Iron rusts.", "Gold does not.", "Rings last.")
     made = await chosen(ROUTED, forest, [0.1, 0.9, 0.5, 0], 100, router=Inventing())
     assert list(made.nodes) == [1, 2, 0]
-    assert [f.kind for f in made.failures] == ["InvalidOutputError", "Refused"]
+    assert [f.kind for f in made.failures] == ["InvalidOutputError", "Unrouted"]
+    assert not made.refused
 
 
 async def test_a_router_that_loops_ends_with_what_it_selected() -> None:
@@ -210,14 +235,35 @@ async def test_a_router_that_loops_ends_with_what_it_selected() -> None:
     assert (list(made.nodes), made.failures, router.asked) == ([0, 1, 2], (), 1)
 
 
-async def test_routing_starts_from_the_ten_best_passages_of_all_documents() -> None:
-    two = under_one_heading(*(f"Fact {i}." for i in range(12)))
-    tree = two.of(0)
+async def test_routing_starts_from_the_five_best_passages_of_all_documents_or_from_k() -> None:
+    tree = under_one_heading(*(f"Fact {i}." for i in range(12))).of(0)
     forest = Forest({"a": tree, "b": tree, "c": tree})
     scores = np.zeros(len(forest.tree.nodes))
-    scores[[3, 30]] = 1.0
-    scores[[0, 1, 2, 4, 5, 6, 7, 8]] = 0.5
+    scores[[0, 1, 2, 30]] = 1.0
+    scores[[12, 13, 14]] = [0.9, 0.5, 0.4]
     router = Looping()
     made = await chosen(ROUTED, forest, scores.tolist(), 10_000, router=router)
-    assert router.asked == 2  # none of the second document's passages is among the ten
+    assert {forest.place(node)[0] for node in made.nodes} == {"a", "b", "c"}
+    made = await chosen(ROUTED, forest, scores.tolist(), 10_000, router=router, k=4)
     assert {forest.place(node)[0] for node in made.nodes} == {"a", "c"}
+    assert router.asked == 3 + 2
+
+
+class Unfolding:
+    """A router that selects nothing and unfolds one heading after another."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        self.asked += 1
+        return Decision(expand=subtree.collapsed[0])
+
+
+async def test_the_router_unfolds_as_many_headings_as_it_may() -> None:
+    text = "".join(f"# Part {i}\n\nFact {i}.\n\n" for i in range(9))
+    tree = (await every_builder(chunk_tokens=8)["headings"].build(source_of(text))).tree
+    for unfold in (0, 3, 5):
+        router = Unfolding()
+        made = await chosen(ROUTED, Forest({"d": tree}), [0.0] * len(tree.nodes), 9, router=router, unfold=unfold, k=1)
+        assert (router.asked, made.refused) == (unfold + 1, True)

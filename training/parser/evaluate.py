@@ -27,7 +27,7 @@ from discorag.settings import read_settings
 from discorag.types.errors import ConfigError
 from discorag.types.rst_relations import Nuclearity
 from prompts import load as load_prompt
-from training.parser.gum import GumDocument, load_gum
+from training.parser.gum import Conversion, GumDocument, load_gum
 from training.parser.parseval import Counter, Node, Parseval
 from training.parser.prompted import Prompted, cut_into_windows, score_prompted, whole_documents
 from training.parser.score import CASES, gold_nodes, score
@@ -124,9 +124,10 @@ def main(
     weights: Annotated[Path, typer.Option(help="Folder with fast.safetensors and accurate.safetensors.")] = WEIGHTS,
     out: Annotated[Path | None, typer.Option(help="Result file.")] = None,
     engine: Annotated[Literal["trained", "llm"], typer.Option(help="llm adds a prompted parser.")] = "trained",
+    conversion: Annotated[Conversion, typer.Option(help="To sentences; parents: as DISRetrieval has it.")] = "promoted",
 ) -> None:
     """Measure, show, write."""
-    console, documents = Console(), load_gum(gum, split)
+    console, documents = Console(), load_gum(gum, split, conversion=conversion)
     rows: dict[str, dict[str, Any]] = {"right-branching": {"gold": _rounded(right_branching(documents))}}
     for name in TIERS:
         if (weights / f"{name}.safetensors").is_file():

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 from discorag.types.errors import ConfigError, InvariantError
 from discorag.types.rst_relations import Nuclearity
@@ -33,6 +34,10 @@ class GoldSplit:
     label: str
 
 
+Conversion = Literal["promoted", "parents"]
+"""See `training.parser.gold.merged`."""
+
+
 @dataclass(frozen=True)
 class GumDocument:
     """A document.
@@ -44,6 +49,7 @@ class GumDocument:
         sentences: Character spans of its sentences; no EDU crosses their borders.
         paragraphs: Indices into ``sentences`` at which a paragraph starts, 0 included.
         splits: The gold tree, n - 1 splits of n EDUs in pre-order.
+        conversion: How trees over sentences and paragraphs are made of it.
     """
 
     id: str
@@ -52,6 +58,7 @@ class GumDocument:
     sentences: tuple[Span, ...]
     paragraphs: tuple[int, ...]
     splits: tuple[GoldSplit, ...]
+    conversion: Conversion = "promoted"
 
     @property
     def genre(self) -> str:
@@ -59,7 +66,9 @@ class GumDocument:
         return self.id.split("_")[1]
 
 
-def load_gum(folder: Path, split: str, *, genres: frozenset[str] | None = None) -> list[GumDocument]:
+def load_gum(
+    folder: Path, split: str, *, genres: frozenset[str] | None = None, conversion: Conversion = "promoted"
+) -> list[GumDocument]:
     """The documents of ``train``, ``dev`` or ``test`` that are in ``folder``, those of ``genres`` only if given.
 
     Raises:
@@ -70,7 +79,8 @@ def load_gum(folder: Path, split: str, *, genres: frozenset[str] | None = None) 
         raise ConfigError(f"There is no GUM corpus in {folder}.", hint="Point DISCO_RAG_DATA at the folder above gum/.")
     section = (folder / "splits.md").read_text(encoding="utf-8").split(f"## {split}\n")[1].split("\n## ")[0]
     names = [name for name in re.findall(r"GUM_\w+", section) if (folder / "rst" / f"{name}.dis").is_file()]
-    return [_document(folder, n) for n in names if genres is None or n.split("_")[1] in genres]
+    found = (_document(folder, n) for n in names if genres is None or n.split("_")[1] in genres)
+    return [replace(document, conversion=conversion) for document in found]
 
 
 def _document(folder: Path, name: str) -> GumDocument:

@@ -30,7 +30,7 @@ from discorag.rst.trained.run import layout_of
 from discorag.rst.trained.tiers import TIERS, Tier, save, transformer
 from discorag.types.rst_relations import Nuclearity
 from training.parser.gold import merged, paragraph_spans, restricted
-from training.parser.gum import SHARED_GENRES, GoldSplit, GumDocument, load_gum
+from training.parser.gum import SHARED_GENRES, Conversion, GoldSplit, GumDocument, load_gum
 from training.parser.score import score
 
 _GROUPS = sorted({(n, class_of(label)) for n, label in JOINT_LABELS}, key=lambda g: (CLASSES.index(g[1]), g[0]))
@@ -252,13 +252,15 @@ def main(
     work: Annotated[Path, typer.Option(help="Checkpoints.")] = Path(".disco-rag/train"),
     epochs: Annotated[int, typer.Option(help="Passes over the corpus; 0 for the tier's own number.")] = 0,
     seed: int = 1,
+    conversion: Annotated[Conversion, typer.Option(help="To sentences; parents: as DISRetrieval has it.")] = "promoted",
 ) -> None:
     """Train, measure on the development part after every epoch, keep the best."""
     console, chosen = Console(), TIERS[tier]
     only = SHARED_GENRES if genres == "shared" else None
-    train, dev = load_gum(gum, "train", genres=only), load_gum(gum, "dev")
+    train = load_gum(gum, "train", genres=only, conversion=conversion)
+    dev = load_gum(gum, "dev", conversion=conversion)
     run = prepared(chosen, -(-len(train) // _DOCUMENTS), epochs or chosen.epochs)
-    folder = work / f"{tier}-{genres}-{seed}"
+    folder = work / f"{tier}-{genres}-{seed}{'' if conversion == 'promoted' else f'-{conversion}'}"
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / "last.pt").exists():
         run.load(folder / "last.pt")

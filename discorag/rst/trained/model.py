@@ -13,6 +13,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from discorag.models.loops import InTurn
 from discorag.rst.gum_labels import LABELS, SAME_UNIT
 from discorag.rst.trained.backbone import Backbone, Shape, Transformer, tokenizer_of
 from discorag.rst.trained.network import KINDS, Network, Sizes, Units
@@ -74,13 +75,17 @@ class Model(nn.Module):
         self.network = Network(self.backbone.width, len(JOINT_LABELS), sizes)
         self.shape = shape
         self.tokenizer: Tokenizer = tokenizer_of(transformer)
+        self._turns = InTurn()  # fast tokenizers must not be shared by threads
         special = transformer.tokenizer
         self._first, self._last, self._pad = special.cls_token_id, special.sep_token_id, special.pad_token_id
 
     def pieces(self, layout: Layout, *, first: int = 0) -> Pieces:
         """The text's word pieces; ``first`` as in `cut_into_pieces`."""
         size = self.shape.window - 2
-        return cut_into_pieces(layout.text, layout.sentences, layout.paragraphs, self.tokenizer, size=size, first=first)
+        with self._turns:
+            return cut_into_pieces(
+                layout.text, layout.sentences, layout.paragraphs, self.tokenizer, size=size, first=first
+            )
 
     def states(self, texts: Sequence[Pieces]) -> Tensor:
         """The encoder's states of all texts' pieces, shape (pieces, width), in one pass."""

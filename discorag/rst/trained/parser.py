@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from discorag.models.encoder import PackagedEncoder
@@ -80,7 +80,7 @@ class TrainedParser:
     ) -> None:
         self._tier, self._transformer = tier, transformer
         self._leaves: Leaves = leaves
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._turns = PerLoop(asyncio.Lock)
         self._model: Model | None = None
         self._warned = False
@@ -126,9 +126,8 @@ class TrainedParser:
         _check(text)
         from discorag.rst.trained.run import layout_of, parse
 
-        with self._lock:  # fast tokenizers must not be shared by threads
-            check_wanted()
-            return parse(self._loaded(), layout_of(text, sentences, paragraphs), self._leaves)
+        check_wanted()
+        return parse(self._loaded(), layout_of(text, sentences, paragraphs), self._leaves)
 
     def parse_units(self, texts: Sequence[str], kind: Unit = "paragraph") -> RstTree:
         """The tree over texts that are its leaves as they are: paragraphs, or summaries that stand for them.
@@ -155,14 +154,14 @@ class TrainedParser:
             return RuleParser().parse_units(texts, kind)
         from discorag.rst.trained.run import parse_units
 
-        with self._lock:
-            check_wanted()
-            return parse_units(self._loaded(), whole, units_in(texts, whole), kind)
+        check_wanted()
+        return parse_units(self._loaded(), whole, units_in(texts, whole), kind)
 
     def _loaded(self) -> Model:
-        if self._model is None:
-            self._model = self._load()
-        return self._model
+        with self._lock:
+            if self._model is None:
+                self._model = self._load()
+            return self._model
 
     def _load(self) -> Model:
         from discorag.rst.trained.tiers import TIERS, load

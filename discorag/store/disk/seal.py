@@ -53,7 +53,7 @@ class Seal:
         """Before a change: take the seal away."""
         if self._there:
             self._file.unlink(missing_ok=True)
-            _sync(self._folder)
+            sync(self._folder)
             self._there = False
 
     def set(self) -> None:
@@ -64,7 +64,7 @@ class Seal:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(self._file)
-        _sync(self._folder)
+        sync(self._folder)
         self._there = True
 
     def differences(self) -> list[str]:
@@ -131,8 +131,8 @@ def _blocks(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
         at += _BLOCK
 
 
-def _sync(folder: Path) -> None:
-    """Make what was renamed or removed here survive a power failure."""
+def sync(folder: Path) -> None:
+    """Make what was made, renamed or removed in this folder survive a power failure."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

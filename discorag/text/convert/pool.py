@@ -23,6 +23,8 @@ from discorag.types import errors
 from discorag.types.errors import ConversionError, ConversionLimitError, ConverterDiedError, DecodingError
 
 _PATIENCE = 5  # seconds waited for each second of processor time: children share the machine
+_SWELLING, _ALWAYS = 30, 200_000
+"""No honest file has more text than so many times its bytes; a short one may have so many bytes of it."""
 
 
 class Converters:
@@ -61,13 +63,13 @@ class Converters:
             path=str(path),
             size=len(data),
             max_bytes=self._reading.max_bytes,
-            output_bytes=self._reading.output_bytes,
+            output_bytes=min(self._reading.output_bytes, max(_ALWAYS, _SWELLING * len(data))),
             seconds=self._reading.convert_seconds,
         )
         reply = None
         while reply is None:
             reply = await self._ask(self._taken(), request, data)
-        return _made(reply, path, self._reading)
+        return _made(reply, request, self._reading)
 
     def _taken(self) -> _Child:
         with self._lock:
@@ -174,12 +176,16 @@ class _Child:
                         pipe.close()
 
 
-def _made(reply: Reply, path: Path, reading: ReadingSettings) -> Converted:
+def _made(reply: Reply, request: Request, reading: ReadingSettings) -> Converted:
+    path = request.path
     match reply.error:
         case "":
             return Converted(reply.text, title=reply.title, pages=reply.pages)
         case worker.MEMORY:
             raise _limit(path, f"it takes more than {reading.convert_mb} MB of memory", "CONVERT_MB")
+        case worker.OUTPUT if request.output_bytes < reading.output_bytes:
+            reason = f"it swells to more than {request.output_bytes / 1e6:g} MB of text"
+            raise ConversionLimitError(path, reason, hint="Save it anew, as text if need be.")
         case worker.OUTPUT:
             raise _limit(path, f"it has more than {reading.convert_output_mb:g} MB of text", "CONVERT_OUTPUT_MB")
         case worker.BUG:

@@ -64,15 +64,17 @@ def traversal(
 ) -> Evidence:
     """RAPTOR's tree traversal: the best roots, then the best of their children, and so on down to the leaves.
 
-    Nodes are given layer by layer from the top, by rank in each. The paper has no budget here; ours cuts from the end,
-    so a small one gives up leaves first. A node that was met before (cluster trees) is not met again.
+    Nodes are given layer by layer from the top, by rank in each. The paper has no budget here, but finds the share of
+    each layer to be constant: where the walk exceeds ours, fewer nodes a layer are chosen, so that it reaches leaves
+    all the same; where even one a layer is too much, the lowest ones are given. A node that was met before (cluster
+    trees) is not met again.
 
     Args:
         tree: The nodes.
         scores: Similarity of every node to the query, shape ``(nodes,)``, higher is better.
         sizes: Tokens of every node, shape ``(nodes,)``.
         limit: Budget in the unit of ``sizes``; see `within`.
-        k: Nodes chosen on each layer; the paper tries several.
+        k: Nodes chosen on each layer, at most; the paper tries several.
         threshold: If given, all nodes of a layer that score at least this are chosen instead of ``k``;
             where none does, there is no evidence.
 
@@ -82,7 +84,12 @@ def traversal(
     """
     positive(k=k)
     check(scores, sizes, limit, scored=len(tree.nodes), sized=len(tree.nodes))
-    return Evidence.as_given(tree, within(_descend(tree, scores, k, threshold), sizes, limit))
+    path = list[int]()
+    for width in range(k, 0, -1):
+        path = list(_descend(tree, scores, width, threshold))
+        if sum(int(sizes[node]) for node in path) <= limit:
+            return Evidence.as_given(tree, path)
+    return Evidence.as_given(tree, reversed(within(reversed(path), sizes, limit)))
 
 
 def _descend(tree: RetrievalTree, scores: Floats, k: int, threshold: float | None) -> Iterator[int]:

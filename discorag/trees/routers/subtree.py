@@ -64,16 +64,11 @@ class RetrievalSubtree:
     def hidden(self, node: int) -> tuple[int, ...]:
         """Leaves that unfolding the structure node ``node`` would show for the first time, in text order.
 
-        They are passages directly under the heading; under one that has none of its own, those under its subheadings.
+        They are the passages directly under the heading: its subheadings, which are always shown, are unfolded one by
+        one (RDR² section 3.2, "content nodes under a single router-selected heading"; appendix D).
         """
-        leaves: set[int] = set()
-        stack = [node]
-        while stack:
-            children = self.tree.nodes[stack.pop()].children
-            own = [child for child in children if child < self.tree.leaves]
-            leaves.update(own)
-            stack += () if own else children
-        return tuple(sorted(leaves - self.seen))
+        own = (child for child in self.tree.nodes[node].children if child < self.tree.leaves)
+        return tuple(leaf for leaf in own if leaf not in self.seen)
 
     def expand(self, node: int) -> RetrievalSubtree:
         """The subtree after [EXPAND]: the lit passages give way to those that ``node`` hid.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain
 from typing import Protocol
@@ -69,12 +69,12 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True)
 class Routed:
-    """What the walk through one document brought.
+    """A walk through one document, and what it brought so far.
 
     Args:
         steps: For each step the leaves that it selected (equation 6); no leaf is in two of them.
-        subtree: What was visible at the end.
-        ending: Why it ended.
+        subtree: What is visible now.
+        ending: Why it ended; None: it goes on.
         usage: Tokens of all steps.
         failures: What a router could not do; what was selected before stays.
 
@@ -88,9 +88,9 @@ class Routed:
         ((0, 1), 'answered')
     """
 
-    steps: tuple[tuple[int, ...], ...]
-    subtree: RetrievalSubtree
-    ending: Ending
+    steps: tuple[tuple[int, ...], ...] = ()
+    subtree: RetrievalSubtree = field(kw_only=True)
+    ending: Ending | None = None
     usage: Usage = field(default_factory=Usage)
     failures: tuple[Failure, ...] = ()
 
@@ -142,25 +142,32 @@ async def route(question: str, subtrees: Sequence[RetrievalSubtree], router: Rou
 
     Source: RDR² section 3.1.
     """
-    return Routing(tuple(await asyncio.gather(*(_walk(question, s, router, expand_iter) for s in subtrees))))
+    documents = [Routed(subtree=subtree) for subtree in subtrees]
+    while any(walk.ending is None for walk in documents):
+        documents = await stepped(question, documents, router, expand_iter)
+    return Routing(tuple(documents))
 
 
-async def _walk(question: str, subtree: RetrievalSubtree, router: Router, expand_iter: int) -> Routed:
-    steps: list[tuple[int, ...]] = []
-    usage = Usage()
-    while True:
-        try:
-            decision = await _checked(question, subtree, router)
-        except ModelError as error:
-            failure = Failure.of(STAGE, error, fallback="the passages selected before")
-            return Routed(tuple(steps), subtree, Ending.FAILED, usage + (error.usage or Usage()), (failure,))
-        usage += decision.usage
-        steps.append(tuple(dict.fromkeys(decision.answer)))  # lit leaves are new ones: no step repeats another's
-        limit = len(steps) > expand_iter
-        opened = subtree if decision.expand is None or limit else subtree.expand(decision.expand)
-        if opened is subtree:
-            return Routed(tuple(steps), subtree, _ending(decision, limit=limit), usage)
-        subtree = opened
+async def stepped(question: str, walks: Sequence[Routed], router: Router, expand_iter: int) -> list[Routed]:
+    """Each walk one step further, at the same time; those that have ended as they are. Arguments as for `route`."""
+    return list(await asyncio.gather(*(_step(question, walk, router, expand_iter) for walk in walks)))
+
+
+async def _step(question: str, walk: Routed, router: Router, expand_iter: int) -> Routed:
+    if walk.ending is not None:
+        return walk
+    try:
+        decision = await _checked(question, walk.subtree, router)
+    except ModelError as error:
+        failure = Failure.of(STAGE, error, fallback="the passages selected before")
+        usage = walk.usage + (error.usage or Usage())
+        return replace(walk, ending=Ending.FAILED, usage=usage, failures=(failure,))
+    # lit leaves are new ones: no step repeats another's
+    steps = (*walk.steps, tuple(dict.fromkeys(decision.answer)))
+    limit = len(steps) > expand_iter
+    opened = walk.subtree if decision.expand is None or limit else walk.subtree.expand(decision.expand)
+    ending = _ending(decision, limit=limit) if opened is walk.subtree else None
+    return Routed(steps, subtree=opened, ending=ending, usage=walk.usage + decision.usage)
 
 
 async def _checked(question: str, subtree: RetrievalSubtree, router: Router) -> Decision:

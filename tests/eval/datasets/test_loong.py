@@ -167,10 +167,58 @@ def test_the_judges_prompt_keeps_docs_only_for_papers() -> None:
     )
 
 
-def test_legal_questions_are_counted(tmp_path: Path) -> None:
-    benchmark = load_loong(write(tmp_path, {**COMPARISON, "id": "law", "type": "legal"}, CHAIN))
+LEGAL: dict[str, Any] = {
+    **COMPARISON,
+    "id": "law",
+    "type": "legal",
+    "question": "以上判决文书中，哪一份是刑事案件？",
+    "doc": ["案二", "案一"],
+    "answer": "判决文书1",
+}
+JUDGMENTS = {
+    "案一": {"content": "原告要求被告还款。", "result": "被告应当还款。"},
+    "案二": {"content": "被告人盗窃财物。", "result": "被告人犯盗窃罪。"},
+}
+
+
+def with_judgments(folder: Path, *rows: dict[str, Any]) -> Path:
+    folder = write(folder, *rows)
+    (folder / "doc/legal").mkdir()
+    (folder / "doc/legal/legal.json").write_text(json.dumps(JUDGMENTS, ensure_ascii=False), encoding="utf-8")
+    return folder
+
+
+def test_legal_questions_without_their_judgments_are_counted(tmp_path: Path) -> None:
+    benchmark = load_loong(write(tmp_path, LEGAL, CHAIN))
     assert [sample.id for sample in benchmark.samples] == ["loong-4"]
-    assert benchmark.dropped == {"legal questions": 1}
+    assert benchmark.dropped == {"legal questions (doc/legal/legal.json is missing)": 1}
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_legal_questions_load_where_their_judgments_are_there(tmp_path: Path, level: int) -> None:
+    benchmark = load_loong(with_judgments(tmp_path, {**LEGAL, "level": level}, CHAIN))
+    law = benchmark.samples[0]
+    assert (law.id, law.documents, law.references) == ("law", ("案二", "案一"), ("判决文书1",))
+    assert (law.short_answers, law.gold, law.strata["type"]) == ((), (), "legal")
+    assert law.instruction.endswith("《判决文书1》: 案二\n《判决文书2》: 案一")
+    assert benchmark.documents["案二"].text == "被告人盗窃财物。被告人犯盗窃罪。"
+    assert benchmark.dropped == {}
+
+
+@pytest.mark.parametrize("field", ["question", "instruction"])
+def test_verdicts_that_are_to_be_matched_do_not_stand_in_the_judgments(tmp_path: Path, field: str) -> None:
+    row = {**LEGAL, "level": 4, field: "阅读以上判决文书，我将给你若干份判决结果：..."}
+    benchmark = load_loong(with_judgments(tmp_path, row, {**LEGAL, "id": "other"}))
+    texts = [[benchmark.documents[d].text for d in sample.documents] for sample in benchmark.samples]
+    assert texts == [
+        ["被告人盗窃财物。", "原告要求被告还款。"],
+        ["被告人盗窃财物。被告人犯盗窃罪。", "原告要求被告还款。被告应当还款。"],
+    ]
+
+
+def test_a_judgment_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"loong\.jsonl:1: doc: legal\.json has no 案三"):
+        load_loong(with_judgments(tmp_path, {**LEGAL, "doc": ["案三"]}))
 
 
 def without(row: dict[str, Any], field: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import pytest
 
 from discorag.types.errors import ConfigError, MissingPathError
 from eval.datasets.registry import LOADERS, load_benchmark
+from eval.errors import DataError
 from tests.eval.helpers import FIXTURES
 
 FILES = {
@@ -49,3 +50,10 @@ def test_an_unknown_dataset_is_named_with_those_there_are() -> None:
 def test_a_missing_file_is_named_with_the_setting_that_says_where_data_is(tmp_path: Path) -> None:
     with pytest.raises(MissingPathError, match=r"loong does not exist.*DISCO_RAG_DATA"):
         load_benchmark("loong", tmp_path / "loong")
+
+
+def test_fields_can_be_renamed_where_a_loader_reads_them_by_name() -> None:
+    with pytest.raises(DataError, match="no entry has a field Body"):
+        load_benchmark("scinews", FIXTURES / FILES["scinews"], {"paper": "Body"})
+    with pytest.raises(ConfigError, match=r"fields of loong cannot be renamed.*scinews"):
+        load_benchmark("loong", FIXTURES / FILES["loong"], {"paper": "Body"})

@@ -44,7 +44,7 @@ def rename(papers: Any) -> None:
 
 def test_a_renamed_field_is_named_and_read_under_its_given_name(tmp_path: Path) -> None:
     path = changed(tmp_path, rename)
-    with pytest.raises(DataError, match=r"test\.json: entry 0: Paper_Body"):
+    with pytest.raises(DataError, match=r"test\.json: no entry has a field Paper_Body"):
         load_scinews(path)
     assert load_scinews(path, {"paper": "Body"}) == load_scinews(PAPERS)
 
@@ -54,20 +54,30 @@ def test_a_name_for_something_that_is_not_read_is_refused() -> None:
         load_scinews(PAPERS, {"headline": "News_Title"})
 
 
-def repeat(papers: Any) -> None:
-    papers[1]["DOI"] = papers[0]["DOI"]
-
-
-def blank(papers: Any) -> None:
-    papers[1]["News_Body"] = " "
-
-
 @pytest.mark.parametrize(
-    ("change", "said"), [(repeat, r"id 10\.9999/lay\.0001 appears twice"), (blank, "entry 1: News_Body")]
+    ("field", "value", "why"),
+    [
+        ("DOI", "10.9999/lay.0001", "entries whose DOI came before"),
+        ("DOI", None, "entries without DOI"),
+        ("Topic", "", "entries without Topic"),
+        ("News_Body", " ", "entries without News_Body"),
+        ("Paper_Body", 7, "entries without Paper_Body"),
+    ],
 )
-def test_a_bad_entry_is_named(tmp_path: Path, change: Callable[[Any], None], said: str) -> None:
-    with pytest.raises(DataError, match=said):
-        load_scinews(changed(tmp_path, change))
+def test_an_entry_that_cannot_be_asked_is_left_out_and_counted(
+    tmp_path: Path, field: str, value: Any, why: str
+) -> None:
+    def spoil(papers: Any) -> None:
+        papers[1][field] = value
+
+    benchmark = load_scinews(changed(tmp_path, spoil))
+    assert [sample.id for sample in benchmark.samples] == ["10.9999/lay.0001"] == list(benchmark.documents)
+    assert benchmark.dropped == {why: 1}
+
+
+def test_an_entry_that_lacks_a_field_altogether_is_left_out(tmp_path: Path) -> None:
+    benchmark = load_scinews(changed(tmp_path, lambda papers: papers[0].pop("DOI")))
+    assert [sample.id for sample in benchmark.samples] == ["10.9999/lay.0002"]
 
 
 def test_a_cut_or_missing_file_is_named(tmp_path: Path) -> None:

@@ -54,8 +54,27 @@ def test_the_traversal_meets_a_node_with_two_parents_once() -> None:
     assert traversal(tree, np.array([0.4, 0.3, 0.5, 0.1]), SIZES, ALL).nodes == (3, 2, 0, 1)
 
 
-def test_a_traversal_over_budget_gives_up_its_lower_layers() -> None:
-    assert traversal(TREE, SCORES, SIZES, 130, k=1).nodes == (11, 9)
+def test_a_traversal_over_budget_takes_fewer_of_each_layer_and_still_reaches_leaves() -> None:
+    whole = traversal(TREE, SCORES, SIZES, ALL, k=2).nodes
+    assert whole == (11, 9, 8, 5, 1)
+    size = int(SIZES[list(whole)].sum())
+    assert traversal(TREE, SCORES, SIZES, size, k=2).nodes == whole
+    assert traversal(TREE, SCORES, SIZES, size - 1, k=2).nodes == (11, 9, 5)
+
+
+def test_where_one_node_a_layer_is_too_much_the_lowest_ones_are_given() -> None:
+    path = [11, 9, 5]
+    assert traversal(TREE, SCORES, SIZES, int(SIZES[path].sum()) - 1).nodes == (9, 5)
+    assert traversal(TREE, SCORES, SIZES, 1).nodes == (5,)
+
+
+@pytest.mark.parametrize("words", [200, 400])
+def test_a_traversal_of_summaries_of_a_hundred_words_reaches_leaves(words: int) -> None:
+    tree = small_tree(8, (0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (10, 11), (12, 13))
+    sizes = np.array([75] * 8 + [100] * 7)
+    found = traversal(tree, np.linspace(0.1, 0.9, 15), sizes, words)
+    assert found.leaves
+    assert sizes[list(found.nodes)].sum() <= words
 
 
 def test_sizes_of_leaves_only_and_parameters_below_one_are_refused() -> None:

@@ -103,9 +103,9 @@ async def test_a_passage_beyond_the_window_is_compared_as_far_as_it_is_read(enco
 async def test_the_packaged_encoder_finds_the_record_that_the_question_asks_for(encoder: Encoder, parks: RetrievalTree):
     subtree = derive(parks, nodes(parks, 19))
     router = LocalRouter(encoder)
-    [routed] = (await route(QUESTION, [subtree], router)).documents
+    [routed] = (await route(QUESTION, [subtree], router, expand_iter=12)).documents
     assert 44 in ids(parks, routed.in_step_order)
-    assert (await route(QUESTION, [subtree], router)).documents == (routed,)
+    assert (await route(QUESTION, [subtree], router, expand_iter=12)).documents == (routed,)
 
 
 def example(question: str, start: int, *gold: int) -> Example:

@@ -1,0 +1,36 @@
+"""The answer where the documents have none: why, and what comes nearest."""
+
+from __future__ import annotations
+
+from discorag.models.protocol import Encoder
+from discorag.types.answer import Answer, EvidenceSpan
+from discorag.types.case import Case
+from discorag.types.chunk import Chunk
+from discorag.types.span import Span
+
+NEAREST = 3
+"""Passages that are shown."""
+
+
+async def abstention(case: Case, encoder: Encoder, because: str) -> Answer:
+    """An answer without sentences: ``because`` says why, and of the best chunks the sentence nearest to the question.
+
+    Raises:
+        ModelError: The encoder's endpoint failed.
+    """
+    nearest = [await _nearest(chunk, case.query, encoder) for chunk in case.chunks[:NEAREST]]
+    return Answer(query=case.query, sentences=(), abstained=because, nearest=tuple(nearest))
+
+
+async def _nearest(chunk: Chunk, question: str, encoder: Encoder) -> EvidenceSpan:
+    spans = chunk.sentences or (chunk.span,)
+    vectors = await encoder.encode_documents([chunk.slice(span) for span in spans])
+    span: Span = spans[int((vectors @ await encoder.encode_query(question)).argmax())]
+    return EvidenceSpan(
+        chunk_id=chunk.id,
+        doc_id=chunk.doc_id,
+        title=chunk.title,
+        span=span,
+        text=chunk.slice(span),
+        page=chunk.page_at(span.start),
+    )

@@ -1,0 +1,75 @@
+"""prepare: a question that says all, and the way on which evidence is sought."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command, Overwrite
+
+from discorag.models.protocol import Message
+from discorag.prompted.standalone import standalone
+from discorag.store.retrieval import check_query
+from discorag.trees.registry import RETRIEVERS
+from discorag.types.case import Outcome
+from discorag.types.errors import ModelError
+from nodes.context import AnswerContext, answer_context
+from nodes.stage import Stage
+from nodes.state import AnswerState, Json
+
+Route = Literal["retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all"]
+ROUTES: tuple[Route, ...] = ("retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all")
+FRESH: Json = {
+    "walks": [],
+    "trees": {},
+    "graph": None,
+    "plan": None,
+    "turns": {},
+    "draft": "",
+    "rounds": 0,
+    "because": "",
+}
+"""What a new question in a thread starts with."""
+
+
+async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Route]:
+    """Make a follow-up question self-contained and choose the route; the ledger starts anew.
+
+    Raises:
+        QueryError: The query is empty.
+    """
+    context, stage = answer_context(runtime), Stage("prepare")
+    made = await _self_contained(check_query(state["query"]), state, context, stage)
+    route = route_of(context.retriever)
+    stage.goes(route, f"the retriever is {context.retriever}")
+    model = (await context.deps()).model
+    name = model.name if model and made.usage.calls else ""
+    ledger = stage.done(engine="llm" if name else "local", model=name, outcome=made, preview=made.value)
+    return Command(goto=route, update={**FRESH, "question": made.value, "ledger": Overwrite(ledger)})
+
+
+def route_of(retriever: str) -> Route:
+    """The node that retrieves as this retriever does."""
+    if retriever == "all":
+        return "read_all"
+    if retriever not in RETRIEVERS:
+        return "retrieve_chunks"
+    return "route_headings" if RETRIEVERS[retriever].rounds else "retrieve_sentence_tree"
+
+
+async def _self_contained(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> Outcome[str]:
+    """The question as it would be asked without what was said before; as it stands where no model can do that."""
+    deps, said = await context.deps(), state.get("history") or []
+    if not said or deps.model is None:
+        return Outcome(value=query)
+    history = [Message(role=_role(turn), content=turn["content"]) for turn in said]
+    try:
+        made = await standalone(query, history, deps.model, deps.template("standalone"))
+    except ModelError as error:
+        stage.failed(error, fallback="the question as it stands")
+        return Outcome(value=query)
+    return Outcome(value=made.value, usage=made.usage, prompt_hash=made.prompt_hash)
+
+
+def _role(turn: dict[str, str]) -> Any:
+    return "assistant" if turn["role"] == "assistant" else "user"

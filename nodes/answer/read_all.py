@@ -1,0 +1,29 @@
+"""read_all: every chunk of the scope."""
+
+from __future__ import annotations
+
+import asyncio
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from discorag.store.retrieval import everything
+from nodes.context import AnswerContext, answer_context
+from nodes.retrieved import Found, retrieved
+from nodes.stage import Stage
+from nodes.state import AnswerState
+
+
+async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
+    """Take every chunk, in document order, as far as it fits the reader.
+
+    Raises:
+        NotFoundError: As `discorag.store.retrieval.everything`.
+        EmptyCorpusError: As `nodes.retrieved.retrieved`.
+    """
+    context, stage = answer_context(runtime), Stage("retrieve")
+    deps, scope = await context.deps(), await context.scope()
+    counter, room = deps.encoder.tokens, context.room(deps)
+    filters = state.get("filters") or {}
+    hits = await asyncio.to_thread(everything, deps.store, scope, filters, counter=counter, room=room)
+    return await retrieved(hits, context, stage)

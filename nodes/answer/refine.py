@@ -1,0 +1,48 @@
+"""refine: the language model checks its answer against the passages and rewrites it (HTSIR)."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from discorag.answer.compression import shown_text
+from discorag.answer.refinement import refine_answer
+from discorag.models.protocol import LanguageModel, Reply
+from discorag.types.case import Case, Outcome
+from discorag.types.errors import ModelError
+from nodes.case import case_of
+from nodes.context import AnswerContext, answer_context
+from nodes.stage import Stage
+from nodes.state import AnswerState, Json
+
+UNCHANGED = -1
+"""``rounds`` after which there are no more."""
+
+
+async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """One round; a reply that changes nothing, or a failure, is the last one, and leaves the draft as it was."""
+    context, stage = answer_context(runtime), Stage("refine")
+    case, model, draft = await case_of(state, context), (await context.deps()).require_model(), state.get("draft", "")
+    try:
+        better = await _refined(model, case, draft, context)
+    except ModelError as error:
+        stage.failed(error, fallback="the answer as it was before this round")
+        return {"rounds": UNCHANGED, "ledger": stage.done(engine="llm", model=model.name)}
+    outcome = Outcome(value=better.value, usage=better.usage, prompt_hash=better.prompt_hash)
+    same = better.value == draft.strip()
+    if not same:
+        stage.emit({"stage": "generate", "event": "restart"})
+        stage.emit({"stage": "generate", "event": "token", "token": better.value})
+    ledger = stage.done(engine="llm", model=model.name, outcome=outcome, preview=better.value)
+    return {"draft": better.value, "rounds": UNCHANGED if same else state.get("rounds", 0) + 1, "ledger": ledger}
+
+
+async def _refined(model: LanguageModel, case: Case, answer: str, context: AnswerContext) -> Reply[str]:
+    return await refine_answer(
+        model,
+        (await context.deps()).template("refine-answer"),
+        question="\n\n".join(filter(None, (case.query, case.instruction))),
+        answer=answer,
+        passages=[shown_text(chunk) for chunk in case.chunks],
+        max_tokens=context.sampling.for_answer(len(case.chunks)),
+        temperature=context.temperature,
+    )

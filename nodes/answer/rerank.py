@@ -1,0 +1,27 @@
+"""rerank: the chunks that were found, in a reranker's order."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from discorag.types.errors import ModelError
+from nodes.case import case_of
+from nodes.context import AnswerContext, answer_context
+from nodes.stage import Stage
+from nodes.state import AnswerState, Json
+
+
+async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """Order the chunks anew, by what is evidence in them; where the reranker fails they stay as they are."""
+    context, stage = answer_context(runtime), Stage("rerank")
+    if not context.rerank:
+        return {"ledger": stage.done(engine="off")}
+    case, reranker = await case_of(state, context), (await context.deps()).reranker
+    try:
+        scores = await reranker.scores(case.query, [chunk.text for chunk in case.chunks])
+    except ModelError as error:
+        stage.failed(error, fallback="the order in which they were found")
+        return {"ledger": stage.done(engine="local", model=reranker.version)}
+    ranked = sorted(zip(scores, case.chunks, strict=True), key=lambda pair: -pair[0])
+    hits = [{"chunk_id": chunk.id, "score": score} for score, chunk in ranked]
+    return {"hits": hits, "ledger": stage.done(engine="local", model=reranker.version, preview=f"{len(hits)} chunks")}

@@ -1,0 +1,55 @@
+"""retrieve_chunks: the question's best chunks."""
+
+from __future__ import annotations
+
+import asyncio
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from discorag.relations.engine import RELATION_ENGINES
+from discorag.relations.follow import WIDER, Wanted, followed, wanted
+from discorag.store.protocol import Hit, SearchQuery
+from discorag.types.case import Case
+from nodes.case import question_of
+from nodes.context import AnswerContext, answer_context
+from nodes.retrieved import Found, retrieved
+from nodes.stage import Stage
+from nodes.state import AnswerState
+
+
+async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
+    """Embed the question and search the scope.
+
+    Raises:
+        QueryError: The question is longer than the encoder's window.
+        EmptyCorpusError: As `nodes.retrieved.retrieved`.
+    """
+    context, stage, query = answer_context(runtime), Stage("retrieve"), question_of(state)
+    asked = wanted(query) if context.follow else None
+    hits = await (_following(query, asked, state, context) if asked else search(query, state, context))
+    preview = f"{len(hits)} chunks, following {asked.name}" if asked else ""
+    return await retrieved(hits, context, stage, preview=preview)
+
+
+async def _following(query: str, asked: Wanted, state: AnswerState, context: AnswerContext) -> list[Hit]:
+    """The best chunks, and of the next best those that hang on them by a relation that the question asks for."""
+    hits = await search(query, state, context, wider=WIDER)
+    deps, scope = await context.deps(), await context.scope()
+    chunks = await asyncio.to_thread(deps.store.chunks, scope, [h.chunk_id for h in hits])
+    engine = await asyncio.to_thread(RELATION_ENGINES["local"], deps)  # reads its weights at first
+    graph = (await engine.relate(Case(query=query, chunks=tuple(chunks)))).value
+    return [hits[i] for i in followed(chunks, graph, asked, context.top_k)]
+
+
+async def search(query: str, state: AnswerState, context: AnswerContext, *, wider: int = 1) -> list[Hit]:
+    """The ``top_k`` best chunks, times ``wider``, for one query under the question's filters."""
+    deps = await context.deps()
+    wanted = SearchQuery(
+        vector=await deps.encoder.encode_query(query),
+        text=query,
+        retrieval="hybrid" if context.retriever == "hybrid" else "dense",
+        top_k=context.top_k * wider,
+        filters=state.get("filters") or {},
+    )
+    return await asyncio.to_thread(deps.store.search, await context.scope(), wanted)

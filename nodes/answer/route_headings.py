@@ -1,0 +1,43 @@
+"""route_headings: a router walks the headings of the best documents (RDR²), a round each time the node is run."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from discorag.trees.rounds import Rounds
+from nodes.context import AnswerContext, answer_context
+from nodes.retrieved import Found
+from nodes.stage import Stage
+from nodes.state import AnswerState
+from nodes.trees import Search
+
+Next = Found | Literal["route_headings"]
+
+
+async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Next]:
+    """One round: in every document that is still open select passages, unfold a heading, or refuse.
+
+    Raises:
+        QueryError: The question is longer than the encoder's window.
+        EmptyCorpusError: As `nodes.retrieved.retrieved`.
+
+    Source: RDR² section 3.1.
+    """
+    context, stage = answer_context(runtime), Stage("retrieve")
+    search = await Search.of(state, context, stage)
+    if (asked := search.asked) is None:
+        return await search.nothing()
+    told = state.get("walks")
+    rounds = await (Rounds.read(asked, told) if told else Rounds.begun(asked)).next(asked)
+    if rounds.over:
+        return await search.found(rounds.chosen(asked), walks=rounds.told(asked))
+    stage.usage += rounds.usage
+    stage.failures += rounds.failures
+    stage.goes("route_headings", f"{sum(w.ending is None for w in rounds.walks.values())} documents unfold a heading")
+    return Command(
+        goto="route_headings",
+        update={"walks": rounds.told(asked), "ledger": stage.done(engine="local", model="router")},
+    )

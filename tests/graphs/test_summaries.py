@@ -1,0 +1,114 @@
+"""``context=nodes``: summaries reach the reader, and what is written from them is traced to the documents."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from discorag import DiscoRAG
+from discorag.types.chunk import Chunk
+from discorag.types.document import Scope
+from graphs.facade import AskResult
+from nodes.context import AnswerContext
+from nodes.switches import PRESETS
+from tests.conftest import Pipelines
+from tests.servers.scripted import Body, ScriptedServer
+
+QUESTION = "What do bees do at the hive?"
+SUMMARY = "Bees fly out, dance at the hive and store honey."
+FACT = "The seventh bee dances at the hive on a warm morning."
+SAID = {
+    f"{name}.md": f"# {name}\n\n"
+    + " ".join(f"The {n} {name} dances at the hive on a warm morning." for n in numbers)
+    + "\n\n"
+    + " ".join(f"The {n} {name} flies to a field of clover, which is far away." for n in numbers)
+    for name, numbers in {
+        "bee": ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"),
+        "wasp": ("tall", "small", "red", "black", "brown", "old", "young", "last"),
+    }.items()
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "notes").mkdir()
+    for name, text in SAID.items():
+        (tmp_path / "notes" / name).write_text(text, encoding="utf-8")
+    return tmp_path / "notes"
+
+
+def opened(pipeline: Pipelines, folder: Path, llm: str | None = None) -> DiscoRAG:
+    rag = pipeline(llm=llm)
+    rag.ingest(folder, parser="rules", retriever="dense")
+    return rag
+
+
+def read(rag: DiscoRAG, result: AskResult) -> list[Chunk]:
+    """The passages that the reader was given."""
+    return rag.resources.store.chunks(Scope(), [hit.chunk_id for hit in result.hits])
+
+
+def assert_traced_to_documents(result: AskResult) -> None:
+    spans = [e for s in result.answer.sentences for e in s.evidence]
+    assert spans
+    assert all(e.text == SAID[f"{e.title}.md"][e.span.start : e.span.end] for e in spans)
+
+
+def reader(body: Body) -> str:
+    """Writes summaries where it is asked for one, else a fact of a leaf, citing the summary above it."""
+    prompt = body["messages"][-1]["content"]
+    if "<chunk id=" not in prompt:
+        return SUMMARY
+    cited = re.findall(r'<chunk id="(\d+)" source="bee [^"]*Summary">', prompt)
+    return f"{FACT[:-1]} [{cited[0]}]. The moon is made of cheese [{cited[0]}]."
+
+
+@pytest.mark.parametrize("preset", ["raptor", "htsir"])
+def test_a_reader_sees_summaries_and_what_it_cites_to_them_is_traced_to_the_leaves_below(
+    pipeline: Pipelines, folder: Path, preset: str
+) -> None:
+    with ScriptedServer(reader) as server:
+        rag = opened(pipeline, folder, server.base_url)
+        result = rag.ask(QUESTION, preset=preset)
+        said = [b["messages"][-1]["content"] for b in server.requests]
+    [prompt] = [text for text in said if "<chunk id=" in text]
+    assert SUMMARY in prompt
+    assert any(chunk.stands_for for chunk in read(rag, result))
+    assert_traced_to_documents(result)
+    fact, invented = result.answer.sentences
+    assert (fact.text, [e.text for e in fact.evidence], invented.supported) == (FACT, [FACT], False)
+    assert not result.ledger.failures
+
+
+@pytest.mark.parametrize("preset", ["raptor", "htsir"])
+def test_without_a_language_model_too(pipeline: Pipelines, folder: Path, preset: str) -> None:
+    rag = opened(pipeline, folder)
+    result = rag.ask(QUESTION, preset=preset)
+    assert any(chunk.stands_for for chunk in read(rag, result))
+    assert not result.answer.unsupported
+    assert_traced_to_documents(result)
+
+
+def test_trees_graph_and_plan_work_over_summaries(pipeline: Pipelines, folder: Path) -> None:
+    rag = opened(pipeline, folder)
+    result = rag.ask(QUESTION, retriever="htsir", context="nodes", evidence_words=2000)
+    assert result.graph
+    assert set(result.graph.chunks) == {hit.chunk_id for hit in result.hits}
+    assert_traced_to_documents(result)
+    assert result.answer.plan
+
+
+@pytest.mark.parametrize("name", [name for name in PRESETS if name != "paper"])
+def test_a_preset_has_its_papers_hyper_parameters_and_what_is_given_counts_more(name: str) -> None:
+    context = AnswerContext.model_validate({"preset": name})
+    assert {key: getattr(context, key) for key in PRESETS[name]} == PRESETS[name]
+    assert AnswerContext.model_validate({"preset": name, "node_k": 7}).node_k == 7
+
+
+@pytest.mark.parametrize("switches", [{"retriever": "dense"}, {"top_k": 5}])
+def test_nodes_of_trees_are_not_read_where_chunks_are_retrieved(switches: dict[str, object]) -> None:
+    with pytest.raises(ValidationError, match="nodes of trees"):
+        AnswerContext.model_validate({"context": "nodes", **switches})
