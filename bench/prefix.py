@@ -181,7 +181,7 @@ def questions(n: int) -> list[str]:
 
 async def run(server: VllmServer, asked: Sequence[str]) -> list[Row]:
     """Ingest the examples into memory, with the parser's own trees, and measure."""
-    settings = Settings(store=StoreSettings(kind="memory"), llm=LlmSettings(context_tokens=10**9))
+    settings = Settings(store=StoreSettings(kind="memory"), llm=LlmSettings(context_tokens=10**9, layout="inline"))
     with Resources.open(settings) as resources:
         rag = DiscoRAG(resources=resources)
         for corpus in CORPORA:

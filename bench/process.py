@@ -53,7 +53,7 @@ def run(job: str, home: Path, arguments: Sequence[str]) -> Job:
 
 def settings(home: Path, base_url: str | None) -> Settings:
     """The user's settings with a store below ``home``, and the model at ``base_url`` without limits and cache."""
-    llm = LlmSettings(base_url=base_url, model="scripted", context_tokens=10**9, cache=None)
+    llm = LlmSettings(base_url=base_url, model="scripted", context_tokens=10**9, cache=None, layout="inline")
     store = StoreSettings(kind="edge", path=home / "store")
     return read_settings().model_copy(update={"store": store, "llm": llm})
 

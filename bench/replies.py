@@ -52,9 +52,9 @@ def turn_of(last: str) -> str:
 
 def graph_json(k: int) -> str:
     """A graph as our prompt asks for it: compact, every source named."""
-    rows: dict[str, list[dict[str, int | str]]] = {f"c{i}": [] for i in range(1, k + 1)}
+    rows: dict[str, dict[str, str]] = {f"c{i}": {} for i in range(1, k + 1)}
     for source, target, label in _edges(k):
-        rows[f"c{source}"].append({"to": target, "rel": label})
+        rows[f"c{source}"][str(target)] = label
     return json.dumps(rows, separators=(",", ":"))
 
 

@@ -132,6 +132,12 @@ class LlmSettings(_EndpointSection):
     cache: Path | None = Field(
         default=Path(".disco-rag/cache/llm"), description="Disk cache of replies; None turns it off."
     )
+    layout: Literal["auto", "inline", "indented", "plain"] = Field(
+        default="auto",
+        description="How it is shown trees. inline: marks; indented: sentences set in; plain: not at all. auto: as it "
+        "can read, which one call finds out at the first question; the call also finds out which of graph and plan are "
+        "better left to the local engines.",
+    )
 
 
 class RerankerSettings(_EndpointSection):

@@ -192,9 +192,10 @@ def status(corpus: Corpus = None, tenant: Tenant = None, as_json: AsJson = False
     with _pipeline() as rag:
         documents = rag.documents(tenant=tenant, corpus=corpus)
         encoder, model = rag.resources.encoder.version, rag.resources.model
+        ability = str(rag.run(rag.resources.ability)) if model and not as_json else ""
     if as_json:
         return _print_json([m.model_dump(mode="json") for m in documents])
-    return out.print(status_table(documents, encoder=encoder, model=model.name if model else None))
+    return out.print(status_table(documents, encoder=encoder, model=f"{model.name} ({ability})" if model else None))
 
 
 @app.command()

@@ -14,6 +14,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from discorag.prompted.as_printed import PaperEngine
 from discorag.prompted.engine import LlmEngine, Sampling
+from discorag.prompted.limits import MOST_ANSWER
 from discorag.rst.parser import Limits
 from discorag.types.case import Known
 from discorag.types.chunk import Chunk
@@ -79,7 +80,7 @@ class AnswerContext(AnswerSwitches, _Scoped):
         """Tokens of evidence that fit the language model's context; None if none will read it."""
         if self.generator == "local" or deps.model is None:
             return None
-        return deps.settings.llm.context_tokens - self.answer_tokens - PROMPT_TOKENS
+        return deps.settings.llm.context_tokens - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
 
     def tree_engine(self, deps: Resources) -> str:
         """Whose trees a chunk gets that lacks one."""
@@ -92,8 +93,13 @@ class AnswerContext(AnswerSwitches, _Scoped):
         """How a language model that parses is asked."""
         return Limits(self.temperature, self.tree_tokens, self.beam_width)
 
-    async def llm(self, choice: str) -> LlmEngine | PaperEngine | None:
+    async def llm(self, choice: str, stage: str = "generate") -> LlmEngine | PaperEngine | None:
         """The prompted engine if ``choice`` asks for it; None means the local engine.
+
+        Args:
+            choice: The switch.
+            stage: For ``auto``: what the model is to make (``relate``, ``plan``, ``generate``). One that cannot is not
+                asked.
 
         Raises:
             ConfigError: ``llm`` was asked for and no endpoint is configured.
@@ -103,7 +109,11 @@ class AnswerContext(AnswerSwitches, _Scoped):
             return None
         if self.preset == "paper":
             return self.paper_engine(deps)
-        return LlmEngine(deps.require_model(), templates(deps.settings.prompts_dir), self.sampling)
+        ability = await deps.ability(self.layout)
+        if choice == "auto" and not ability.makes(stage):
+            return None
+        prompts = templates(deps.settings.prompts_dir)
+        return LlmEngine(deps.require_model(), prompts, self.sampling, ability.layout, deps.prober.owed())
 
     def paper_engine(self, deps: Resources) -> PaperEngine:
         """The engine of Disco-RAG as printed. Raises `ConfigError` where no language model is configured."""

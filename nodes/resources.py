@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import cached_property
 from threading import Lock
+from typing import Literal
 
 from anyio.from_thread import start_blocking_portal
 
@@ -17,6 +18,8 @@ from discorag.models.memo import MemoEncoder
 from discorag.models.offline import OfflineModel
 from discorag.models.protocol import Encoder, LanguageModel, Template
 from discorag.models.reranker import RERANKERS, Reranker, reranker_from
+from discorag.prompted.probe import Ability, Prober
+from discorag.rst.layouts import Layout
 from discorag.rst.parser import PARSERS, PROMPTED, Limits, TreeParser
 from discorag.rst.units import UnitParser
 from discorag.settings import LlmSettings, Settings, read_settings
@@ -27,6 +30,7 @@ from discorag.store.recent import Recent
 from discorag.trees.registry import TreeTools
 from discorag.types.errors import ConfigError
 from discorag.types.rst_tree import RstTree
+from nodes.templates import templates
 from prompts import PromptError, check, load
 
 PARSES = 20_000
@@ -121,6 +125,16 @@ class Resources:
         units = chosen if isinstance(chosen, UnitParser) else self.parser("local")
         assert isinstance(units, UnitParser)
         return TreeTools(self, units, self.parses)
+
+    @cached_property
+    def prober(self) -> Prober:
+        """Finds out what the language model can do. Raises as `require_model`."""
+        return Prober(self.require_model(), templates(self.settings.prompts_dir), self.template("probe"))
+
+    async def ability(self, layout: Literal["auto"] | Layout = "auto") -> Ability:
+        """What the language model can do, and how it is shown trees: as asked, as configured, or as it can read."""
+        wanted = self.settings.llm.layout if layout == "auto" else layout
+        return await self.prober.ability() if wanted == "auto" else Ability(chosen=wanted)
 
     @cached_property
     def reranker(self) -> Reranker:

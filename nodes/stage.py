@@ -7,11 +7,12 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
+from discorag.types.answer import Answer
 from discorag.types.case import Outcome
 from discorag.types.errors import DiscoRagError
-from discorag.types.ledger import Failure, StageRecord
+from discorag.types.ledger import Failure, Ledger, StageRecord
 from discorag.types.usage import Usage
-from nodes.state import Json
+from nodes.state import AnswerState, Json
 
 PREVIEW = 200  # characters of a stage's text preview
 
@@ -50,7 +51,16 @@ class Stage:
         self, *, engine: str, model: str = "", outcome: Outcome[Any] | None = None, preview: str = ""
     ) -> list[Json]:
         """The ledger update of this stage."""
-        record = StageRecord(
+        for failure in outcome.failures if outcome else ():
+            self.failures.append(failure)
+            self.decisions.append(f"{failure.fallback} instead: {failure.kind}")
+        record = self.record(engine=engine, model=model, outcome=outcome)
+        self.emit({"stage": self.name, "event": "end", "preview": preview[:PREVIEW], "seconds": record.seconds})
+        return [record.model_dump(mode="json")]
+
+    def record(self, *, engine: str, model: str = "", outcome: Outcome[Any] | None = None) -> StageRecord:
+        """The stage's line of the ledger as it is now."""
+        return StageRecord(
             stage=self.name,
             engine=engine,
             model=model,
@@ -61,8 +71,6 @@ class Stage:
             counts={**self.counts, **(outcome.counts if outcome else {})},
             decisions=tuple(self.decisions),
         )
-        self.emit({"stage": self.name, "event": "end", "preview": preview[:PREVIEW], "seconds": record.seconds})
-        return [record.model_dump(mode="json")]
 
     def pieces_done(self, n: int, *, engine: str, model: str, preview: str = "") -> list[Json]:
         """`done` for ``n`` pieces of work, each of which failed or not; a failure's fallback names who stood in."""
@@ -72,3 +80,8 @@ class Stage:
         elif others:
             engine, model = f"{engine}+local", ", ".join([model, *others])
         return self.done(engine=engine, model=model, preview=preview)
+
+    def noted(self, answer: Answer, state: AnswerState) -> Answer:
+        """The answer with what it says of the failures of this stage and of those before it."""
+        before = map(StageRecord.model_validate, state.get("ledger", []))
+        return answer.model_copy(update={"notes": Ledger(stages=(*before, self.record(engine="local"))).notes})

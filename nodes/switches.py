@@ -156,6 +156,11 @@ class AnswerSwitches(Switches):
     verifier: VerifierName = Field(
         default="local", description=f"Who traces the answer's sentences to their sources. {VERIFIERS.described()}."
     )
+    layout: Literal["auto", "inline", "indented", "plain"] = Field(
+        default="auto",
+        description="How a language model is shown trees. inline: marked in the text; indented: sentences set in by "
+        "their depth; plain: not at all. auto: as configured, there by what one call finds out.",
+    )
     planner: Engine = Field(default="auto", description="Engine for the plan. auto: llm if an endpoint is configured.")
     generator: Engine = Field(
         default="auto", description="Engine for the answer. auto: llm if an endpoint is configured."
@@ -169,15 +174,23 @@ class AnswerSwitches(Switches):
     )
     temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature of the language model.")
     beam_width: int = Field(default=1, ge=1, le=16, description="Beam search width on servers that have it; 1 is off.")
-    tree_tokens: int = Field(default=2048, ge=16, le=MOST_TOKENS, description="Output limit of a tree call, in tokens.")
-    graph_tokens: int = Field(
-        default=2048, ge=16, le=MOST_TOKENS, description="Output limit of the graph call, in tokens."
+    tree_tokens: int | None = Field(
+        default=None,
+        ge=16,
+        le=MOST_TOKENS,
+        description="Output limit of a tree call, in tokens. None: by the length of the text.",
     )
-    plan_tokens: int = Field(
-        default=512, ge=16, le=MOST_TOKENS, description="Output limit of the plan call, in tokens."
+    graph_tokens: int | None = Field(
+        default=None,
+        ge=16,
+        le=MOST_TOKENS,
+        description="Output limit of the graph call, in tokens. None: by the number of chunks.",
     )
-    answer_tokens: int = Field(
-        default=1024, ge=16, le=MOST_TOKENS, description="Output limit of the answer call, in tokens."
+    plan_tokens: int | None = Field(
+        default=None, ge=16, le=MOST_TOKENS, description="Output limit of the plan call, in tokens. None: likewise."
+    )
+    answer_tokens: int | None = Field(
+        default=None, ge=16, le=MOST_TOKENS, description="Output limit of the answer call, in tokens. None: likewise."
     )
 
     @property

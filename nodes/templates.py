@@ -23,6 +23,10 @@ def templates(folder: Path | None = None) -> Templates:
         answer=load("answer"),
         system_plain=load("system-plain"),
         answer_plain=load("answer-plain"),
+        own_words=load("own-words"),
+        read_inline=load("read-inline"),
+        read_indented=load("read-indented"),
+        read_plain=load("read-plain"),
     )
 
 

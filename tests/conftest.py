@@ -63,7 +63,15 @@ class Pipelines:
             {
                 "store": StoreSettings.model_validate({"kind": kind, "path": self.home / name}),
                 "llm": LlmSettings.model_validate(
-                    {"base_url": llm, "model": "scripted", "api_key": "key", "cache": None, "retries": 0, **fields}
+                    {
+                        "base_url": llm,
+                        "model": "scripted",
+                        "api_key": "key",
+                        "cache": None,
+                        "retries": 0,
+                        "layout": "inline",
+                        **fields,
+                    }
                 ),
             }
         )

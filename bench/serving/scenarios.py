@@ -120,6 +120,7 @@ def llm_fault(bench: Bench, name: str, what: str, script: Script, deadline_s: fl
     with ScriptedServer(script) as model:
         settings = {
             "LLM__BASE_URL": model.base_url,
+            "LLM__LAYOUT": "inline",
             "LLM__MODEL": "scripted",
             "LLM__CACHE": "",
             "LLM__CONTEXT_TOKENS": "1000000",
@@ -307,4 +308,4 @@ def _too_many() -> Scripted:
 
 
 def _cut() -> Scripted:
-    return Scripted('{"c1": [{"to": 2, "rel', usage=_NO_TOKENS)
+    return Scripted('{"c1": {"2": "SUPP', usage=_NO_TOKENS)

@@ -96,7 +96,12 @@ def run(trial: Trial) -> Figures:
     cases = forgeries(trial.count, trial.seed)
     home = Home.made(trial.folder / "home", [TENANT])
     with ScriptedServer(said({f.marker: f for f in cases})) as model:
-        settings = {"LLM__BASE_URL": model.base_url, "LLM__MODEL": "scripted", "LLM__CACHE": ""}
+        settings = {
+            "LLM__BASE_URL": model.base_url,
+            "LLM__MODEL": "scripted",
+            "LLM__CACHE": "",
+            "LLM__LAYOUT": "inline",
+        }
         with ApiServer(home, settings) as server, server.client(TENANT) as client:
             return judged(client, cases, trial)
 

@@ -66,7 +66,12 @@ def disconnects(trial: Trial) -> Figures:
     """`leave_all` with a server and a language model of their own."""
     home = Home.made(trial.folder / "home", [TENANT])
     with ScriptedServer(slow) as model:
-        settings = {"LLM__BASE_URL": model.base_url, "LLM__MODEL": "scripted", "LLM__CACHE": ""}
+        settings = {
+            "LLM__BASE_URL": model.base_url,
+            "LLM__MODEL": "scripted",
+            "LLM__CACHE": "",
+            "LLM__LAYOUT": "inline",
+        }
         settings["LLM__CONTEXT_TOKENS"] = "1000000"
         with ApiServer(home, settings) as server, server.client(TENANT) as client:
             give_texts(client, trial)

@@ -75,6 +75,7 @@ def answer_text(answer: Answer) -> RenderableType:
     if answer.disagreements:
         parts += [Text(""), Text("The sources disagree:", style="bold red")]
         parts += [_disagreement(d) for d in answer.disagreements]
+    parts += [Text(""), *(Text(plain(note), style="yellow") for note in answer.notes)] if answer.notes else []
     return Group(*parts)
 
 
@@ -95,6 +96,8 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
     for i, d in enumerate(answer.disagreements):
         sides = f"{_where(d.a, markdown)} / {_where(d.b, markdown)}"
         yield ("\n\nThe sources disagree:\n" if i == 0 else "") + f"\n- {d.relation}: {sides}"
+    if answer.notes:
+        yield "\n\nNote:\n\n" + "\n".join(f"- {markdown(note)}" for note in answer.notes)
 
 
 def _nearest(answer: Answer) -> list[str]:

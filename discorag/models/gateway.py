@@ -1,19 +1,24 @@
-"""The gateway to a language model: every output is checked, repaired once, counted, and cached when it is valid."""
+"""The gateway to a language model: every output is checked, repaired once, counted, and cached when it is valid.
+
+An output that was cut off at its limit is kept as far as it goes, if that is worth anything; else it is asked for again
+with a higher limit, never as before.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
-from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Protocol, TypeVar
 
 from discorag.models.cache import ReplyCache, reply_key
 from discorag.models.chat import ChatClient, Draft
-from discorag.models.protocol import Message, Reply, Request
+from discorag.models.protocol import AskAgainError, Message, Reply, Request
 from discorag.models.retry import Backoff
 from discorag.models.tokens import fewest_tokens
 from discorag.settings import LlmSettings, Settings
+from discorag.text.cut_off import closed
 from discorag.types.errors import (
     ConfigError,
     ContextTooLongError,
@@ -27,6 +32,8 @@ from discorag.types.usage import Usage
 
 T = TypeVar("T")
 
+_CUT = "/cut"
+"""Behind the key of a reply on disk that was cut off."""
 _ERROR_LIMIT = 1000
 _CUT_LIMIT = 1000
 _INVALID = (
@@ -38,6 +45,16 @@ _TRUNCATED = (
     "Your last output was cut off at the limit of {limit} tokens (only its beginning is shown). "
     "Write it again from the start, much shorter but complete, in the form asked for before, and nothing else."
 )
+_REPAIR_TOKENS = 1024
+"""Room for the two turns by which a repair is asked for."""
+
+
+@dataclass(frozen=True)
+class _Accepted(Generic[T]):
+    value: T
+    text: str
+    cut: bool
+    usage: Usage
 
 
 class Chat(Protocol):
@@ -146,31 +163,43 @@ class Gateway:
 
     async def _settle(self, request: Request[T], draft: Draft) -> Reply[T]:
         try:
-            value, text, usage = _accepted(request, draft), draft.text, draft.usage
+            good = _accepted(request, draft)
         except (InvalidOutputError, OutputTruncatedError) as error:
-            value, text, usage = await self._repaired(request, draft, error)
+            good = await self._repaired(request, draft, error)
         if self._cache:
-            await self._cache.put(self._key(request), text)
-        return Reply(text=text, value=value, usage=usage, prompt_hash=self._prompt_hash(request))
+            await self._cache.put(self._key(request) + _CUT * good.cut, good.text)
+        return self._reply(request, good)
 
-    async def _repaired(self, request: Request[T], bad: Draft, error: ModelError) -> tuple[T, str, Usage]:
+    async def _repaired(self, request: Request[T], bad: Draft, error: ModelError) -> _Accepted[T]:
         spent = bad.usage + Usage(repairs=1)
+        repair = _repair_of(request, bad, error)
+        if bad.finish_reason == "length":
+            repair = replace(repair, max_tokens=self._higher(request, bad))
         try:
-            draft = await self._chat.send(_repair_of(request, bad, error))
-            return _accepted(request, draft), draft.text, spent + draft.usage
+            good = _accepted(repair, await self._chat.send(repair))
+            return replace(good, usage=spent + good.usage)
         except ModelError as final:
             final.usage = spent + (final.usage or Usage())
             raise
 
+    def _higher(self, request: Request[Any], bad: Draft) -> int:
+        """Twice the limit, as far as the context has room for it; not less than it was."""
+        room = self._settings.context_tokens - (bad.usage.tokens_in or _fewest(request)) - _REPAIR_TOKENS
+        return max(request.max_tokens, min(2 * request.max_tokens, room))
+
+    def _reply(self, request: Request[T], good: _Accepted[T]) -> Reply[T]:
+        prompt = self._prompt_hash(request)
+        return Reply(text=good.text, value=good.value, usage=good.usage, prompt_hash=prompt, cut=good.cut)
+
     async def _cached(self, request: Request[T]) -> Reply[T] | None:
-        text = await self._cache.get(self._key(request)) if self._cache else None
-        if text is None:
-            return None
-        try:
-            value = request.parse(text)
-        except ValueError:  # stored when ``parse`` was another
-            return None
-        return Reply(text=text, value=value, usage=Usage(disk_hits=1), prompt_hash=self._prompt_hash(request))
+        for mark in ("", _CUT):
+            text = await self._cache.get(self._key(request) + mark) if self._cache else None
+            if text is None:
+                continue
+            with suppress(ValueError):  # stored when ``parse`` was another
+                known = _Accepted(request.parse(text), text, bool(mark), Usage(disk_hits=1))
+                return self._reply(request, known)
+        return None
 
     def _key(self, request: Request[Any]) -> str:
         sent = request if self._has_beams else replace(request, beam_width=1)
@@ -180,7 +209,7 @@ class Gateway:
         return digest(json.dumps([self.name, [(m.role, m.content) for m in request.messages]]))[:16]
 
     def _check_fits(self, request: Request[Any]) -> None:
-        tokens = sum(fewest_tokens(m.content) for m in request.messages)
+        tokens = _fewest(request)
         room = self._settings.context_tokens - request.max_tokens
         if tokens > room:
             raise ContextTooLongError(
@@ -195,18 +224,15 @@ def gateway_from(settings: Settings) -> Gateway | None:
     return Gateway(settings.llm) if settings.llm.base_url else None
 
 
-def _accepted(request: Request[T], draft: Draft) -> T:
-    """The parsed value. Raises InvalidOutputError or OutputTruncatedError with the draft's usage."""
-    if draft.finish_reason == "length" and draft.text.strip():
-        raise OutputTruncatedError(
-            f"The output of stage '{request.stage}' was cut off at max_tokens={request.max_tokens}.",
-            hint="Raise max_tokens or give the model less to write about.",
-            usage=draft.usage,
-        )
+def _accepted(request: Request[T], draft: Draft) -> _Accepted[T]:
+    """What the output is worth. Raises InvalidOutputError or OutputTruncatedError with the draft's usage."""
+    is_cut = draft.finish_reason == "length" and bool(draft.text.strip())
     try:
-        _check_finished(draft)
-        return request.parse(draft.text)
+        text = _kept(request, draft.text) if is_cut else _finished(draft)
+        return _Accepted(request.parse(text), text, is_cut, draft.usage)
     except (ValueError, RecursionError) as error:
+        if is_cut and not isinstance(error, AskAgainError):
+            raise _truncated(request, draft) from error
         raise InvalidOutputError(
             f"The output of stage '{request.stage}' is not valid: {str(error)[:_ERROR_LIMIT]}",
             hint="Use a stronger model, or the local engine for this stage.",
@@ -214,7 +240,29 @@ def _accepted(request: Request[T], draft: Draft) -> T:
         ) from error
 
 
-def _check_finished(draft: Draft) -> None:
+def _truncated(request: Request[Any], draft: Draft) -> OutputTruncatedError:
+    return OutputTruncatedError(
+        f"The output of stage '{request.stage}' was cut off at max_tokens={request.max_tokens}.",
+        hint="Raise max_tokens or give the model less to write about.",
+        usage=draft.usage,
+    )
+
+
+def _kept(request: Request[Any], text: str) -> str:
+    """What is worth keeping of a text that was cut off."""
+    if request.cut:
+        return request.cut(text)
+    if request.schema is None:
+        raise ValueError("A part of it would not do.")
+    return closed(text)
+
+
+def _fewest(request: Request[Any]) -> int:
+    return sum(fewest_tokens(m.content) for m in request.messages)
+
+
+def _finished(draft: Draft) -> str:
+    """The text of a draft that ended by itself."""
     if draft.refusal:
         raise ValueError(f"The model refused: {draft.refusal}")
     if not draft.text.strip():
@@ -222,6 +270,7 @@ def _check_finished(draft: Draft) -> None:
         raise ValueError(f"The output is empty{spent}.")
     if draft.finish_reason != "stop":
         raise ValueError(f"The output did not end by itself (finish_reason={draft.finish_reason or None!r}).")
+    return draft.text
 
 
 def _repair_of(request: Request[T], bad: Draft, error: ModelError) -> Request[T]:
@@ -229,7 +278,12 @@ def _repair_of(request: Request[T], bad: Draft, error: ModelError) -> Request[T]
     if isinstance(error, OutputTruncatedError):
         shown, ask = bad.text[:_CUT_LIMIT] + " ...", _TRUNCATED.format(limit=request.max_tokens)
     else:
-        cause = str(error.__cause__)[:_ERROR_LIMIT].replace("<", "&lt;")
-        shown, ask = bad.text if bad.text.strip() else "(nothing)", _INVALID.format(error=cause)
+        shown, ask = bad.text if bad.text.strip() else "(nothing)", _asked_again(error.__cause__)
     turns = (Message(role="assistant", content=shown), Message(role="user", content=ask))
     return replace(request, messages=request.messages + turns, beam_width=1)
+
+
+def _asked_again(cause: BaseException | None) -> str:
+    if isinstance(cause, AskAgainError):
+        return cause.ask
+    return _INVALID.format(error=str(cause)[:_ERROR_LIMIT].replace("<", "&lt;"))

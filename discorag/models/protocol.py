@@ -70,6 +70,19 @@ class Message(BaseModel):
     content: str
 
 
+class AskAgainError(ValueError):
+    """Raised by a request's ``parse`` that knows how its one repair is to be asked for.
+
+    Args:
+        reason: What is wrong with the output; for people.
+        ask: The turn that is sent to the model, word for word.
+    """
+
+    def __init__(self, reason: str, ask: str) -> None:
+        super().__init__(reason)
+        self.ask = ask
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request(Generic[T]):
     """One call of a language model.
@@ -78,6 +91,8 @@ class Request(Generic[T]):
         stage: Name under which tokens and failures are counted.
         messages: The conversation so far, the last turn being the user's.
         parse: Turns the text into a value; raises ``ValueError`` with a message that a model can act on.
+        cut: What is worth keeping of a text that was cut off at its limit; it is then parsed like any other. Raises
+            ``ValueError`` if that is nothing. None: JSON is closed where a schema was sent, other texts are not kept.
         schema: JSON schema that the server is asked to enforce; ``parse`` checks again, always.
         max_tokens: Limit of the output.
         temperature: Sampling temperature.
@@ -93,6 +108,7 @@ class Request(Generic[T]):
     stage: str
     messages: tuple[Message, ...]
     parse: Callable[[str], T]
+    cut: Callable[[str], str] | None = None
     schema: dict[str, Any] | None = None
     max_tokens: int = 1024
     temperature: float = 0.0
@@ -102,6 +118,8 @@ class Request(Generic[T]):
 @dataclass(frozen=True, kw_only=True)
 class Reply(Generic[T]):
     """A checked output: ``text`` verbatim as the model wrote it, ``value`` as ``parse`` returned it.
+
+    ``cut`` tells that the output ran into its limit, and ``text`` is what was kept of it.
 
     Example:
         >>> from discorag.models.protocol import Message, Request
@@ -115,6 +133,7 @@ class Reply(Generic[T]):
     value: T
     usage: Usage = field(default_factory=Usage)
     prompt_hash: str = ""
+    cut: bool = False
 
 
 class LanguageModel(Protocol):

@@ -17,12 +17,14 @@ from itertools import permutations
 from typing import TypeVar
 
 from discorag.answer.compression import shown_text
-from discorag.models.protocol import LanguageModel, Message, Reply, Request, Template
+from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.tokens import likely_tokens
-from discorag.prompted.engine import Sampling
+from discorag.prompted.engine import Sampling, outcome_of
 from discorag.prompted.pairs import PAIR_TOKENS, Labels, pair_labels, parts, wanted
+from discorag.prompted.prose import tidied
 from discorag.rst.as_printed import drawn
 from discorag.rst.inline import escape
+from discorag.text.cut_off import whole_sentences
 from discorag.types.case import Case, Outcome
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
@@ -100,9 +102,9 @@ class PaperEngine:
         calls = list(parts(k, room // PAIR_TOKENS))
         for sources in calls:
             pairs = len(sources) * (k - 1)
-            limit = max(PAIR_TOKENS * pairs, min(self.sampling.graph_tokens, room))
+            limit = max(PAIR_TOKENS * pairs, min(self.sampling.for_graph(k), room))
             read = partial(pair_labels, sources=sources, k=k, known=known)
-            outcome = _joined(outcome, await self.ask("relate", prompt + wanted(sources, k), read, limit))
+            outcome = _joined(outcome, await self.ask("relate", prompt + wanted(sources, k), read, limit, cut=str))
         missing = k * (k - 1) - len(outcome.value)
         counts = {"pairs without a line": missing, "graph calls": len(calls) if len(calls) > 1 else 0}
         return replace(outcome, counts={name: n for name, n in counts.items() if n})
@@ -114,30 +116,44 @@ class PaperEngine:
     async def plan(self, case: Case) -> Outcome[Plan]:
         """One paragraph from query, chunks, trees and graph (fig. 12)."""
         prompt = self.templates.plan.render(material=material(replace(case, plan=None)))
-        return await self.ask("plan", prompt, plan_of, self.sampling.plan_tokens)
+        limit = self.sampling.for_plan(len(case.chunks))
+        return await self.ask("plan", prompt, plan_of, limit, cut=whole_sentences)
 
-    async def answer(self, case: Case, *, structured: bool) -> AsyncIterator[str | Reply[str]]:
-        """The answer in one piece, then the reply (fig. 18; fig. 14 when not structured). Beams cannot be streamed."""
+    async def answer(self, case: Case, *, structured: bool) -> AsyncIterator[str | Outcome[str]]:
+        """The answer in one piece, then all of it (fig. 18; fig. 14 when not structured). Beams cannot be streamed."""
         template = self.templates.answer if structured else self.templates.standard
-        prompt = template.render(material=material(case))
-        outcome = await self.ask("generate", prompt, answer_of, self.sampling.answer_tokens)
+        passages = [c.text for c in case.chunks]
+        outcome = await self.ask(
+            "generate",
+            template.render(material=material(case)),
+            lambda text: tidied(answer_of(text), passages),
+            self.sampling.for_answer(len(passages)),
+            cut=whole_sentences,
+        )
         yield outcome.value
-        yield Reply(text=outcome.value, value=outcome.value, usage=outcome.usage, prompt_hash=outcome.prompt_hash)
+        yield outcome
 
     async def ask(
-        self, stage: str, prompt: str, parse: Callable[[str], T], max_tokens: int, *, before: tuple[Message, ...] = ()
+        self,
+        stage: str,
+        prompt: str,
+        parse: Callable[[str], T],
+        max_tokens: int,
+        *,
+        before: tuple[Message, ...] = (),
+        cut: Callable[[str], str] | None = None,
     ) -> Outcome[T]:
-        """One call, checked by ``parse``; ``before`` are earlier turns, if it is not the first."""
+        """One call, checked by ``parse``; ``before`` are the turns before it; ``cut``: see `Request`."""
         request = Request(
             stage=stage,
             messages=(*before, Message(role="user", content=prompt)),
             parse=parse,
+            cut=cut,
             max_tokens=max_tokens,
             temperature=self.sampling.temperature,
             beam_width=self.sampling.beam_width,
         )
-        reply = await self.model.complete(request)
-        return Outcome(value=reply.value, text=reply.text, usage=reply.usage, prompt_hash=reply.prompt_hash)
+        return outcome_of(stage, await self.model.complete(request))
 
 
 def chunk_list(case: Case) -> str:
@@ -201,6 +217,7 @@ def _joined(a: Outcome[Labels], b: Outcome[Labels]) -> Outcome[Labels]:
         text="\n".join(filter(None, (a.text, b.text))),
         usage=a.usage + b.usage,
         prompt_hash=a.prompt_hash or b.prompt_hash,
+        failures=a.failures + b.failures,
     )
 
 

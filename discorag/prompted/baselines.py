@@ -22,6 +22,7 @@ from discorag.prompted.as_printed import (
 )
 from discorag.prompted.pairs import Labels
 from discorag.rst.inline import escape
+from discorag.text.cut_off import whole_sentences
 from discorag.types.case import Case, Outcome
 from discorag.types.chunk import Chunk
 from discorag.types.plan import Plan
@@ -121,18 +122,19 @@ class Baselines:
         prompt = self.engine.templates.full_context.render(
             material=sections({**asked(case), "DOCUMENTS": document_list(case)})
         )
-        return await self._answer(prompt)
+        return await self._answer(prompt, case)
 
     async def retrieve_and_plan(self, case: Case) -> Outcome[Planned]:
         """Plan and answer in one call over the chunks (fig. 15)."""
         prompt = self.engine.templates.retrieve_and_plan.render(material=material(case))
-        limit = self.engine.sampling.plan_tokens + self.engine.sampling.answer_tokens
+        k = len(case.chunks)
+        limit = self.engine.sampling.for_plan(k) + self.engine.sampling.for_answer(k)
         return await self.engine.ask("generate", prompt, planned_of, limit)
 
     async def hint(self, query: str) -> Outcome[Hint]:
         """A plan and queries from the user's query alone (fig. 16, stage 1)."""
         prompt = self._hint_prompt(query)
-        return await self.engine.ask("plan", prompt, hint_of, self.engine.sampling.plan_tokens)
+        return await self.engine.ask("plan", prompt, hint_of, self.engine.sampling.for_plan(MAX_QUERIES))
 
     async def after_hint(self, case: Case) -> Outcome[str]:
         """Answer from what the queries brought; stage 1 stands before it as a turn (fig. 16, stage 2).
@@ -141,10 +143,10 @@ class Baselines:
         """
         said = case.turns.get("hint")
         if not said:
-            return await self._answer(self.engine.templates.standard.render(material=material(case)))
+            return await self._answer(self.engine.templates.standard.render(material=material(case)), case)
         first = Message(role="user", content=self._hint_prompt(case.query))
         before = (first, Message(role="assistant", content=said))
-        return await self._answer(self.engine.templates.retrieved.render(material=material(case)), before)
+        return await self._answer(self.engine.templates.retrieved.render(material=material(case)), case, before)
 
     async def mark(self, case: Case) -> Outcome[tuple[Link, ...]]:
         """A connective or NONE for every ordered pair, in one call (fig. 17)."""
@@ -159,11 +161,11 @@ class Baselines:
         """Answer as in standard RAG (fig. 14), the connectives beside the chunks (appendix F)."""
         lines = [f"CHUNK[{case.number(li.source)}] -> CHUNK[{case.number(li.target)}]: {li.marker}" for li in links]
         text = material(case) + "\n\n" + sections({"DISCOURSE MARKERS": "\n".join(lines) or NONE})
-        return await self._answer(self.engine.templates.standard.render(material=text))
+        return await self._answer(self.engine.templates.standard.render(material=text), case)
 
-    async def _answer(self, prompt: str, before: tuple[Message, ...] = ()) -> Outcome[str]:
-        limit = self.engine.sampling.answer_tokens
-        return await self.engine.ask("generate", prompt, answer_of, limit, before=before)
+    async def _answer(self, prompt: str, case: Case, before: tuple[Message, ...] = ()) -> Outcome[str]:
+        limit = self.engine.sampling.for_answer(len(case.chunks))
+        return await self.engine.ask("generate", prompt, answer_of, limit, before=before, cut=whole_sentences)
 
     def _hint_prompt(self, query: str) -> str:
         return self.engine.templates.plan_and_retrieve.render(query=fenced("query", escape(query)))

@@ -1,23 +1,23 @@
 """The one conversation in which a language model makes graph, plan and answer (DESIGN rule 6).
 
-System text, evidence (each chunk once, its tree marked inline), then a turn per stage. Every call's messages extend
-the last call's, so a server's prefix cache recomputes only what is new. The messages are rebuilt from the case, which
-holds ids and the model's own words: nothing but the store keeps the texts.
+System text, evidence (each chunk once, with its tree as the layout shows it), then a turn per stage. Every call's
+messages extend the last call's, so a server's prefix cache recomputes only what is new. The messages are rebuilt from
+the case, which holds ids and the model's own words: nothing but the store keeps the texts.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr
 
 from discorag.answer.compression import GAP, shown_text
 from discorag.models.protocol import Message, Template
-from discorag.rst.inline import code_table, escape, mark
+from discorag.prompted.graph import graph_json
+from discorag.rst.inline import code_table, escape
+from discorag.rst.layouts import Layout, laid_out
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import EDGE_RELATIONS
-from discorag.types.graph import RhetoricalGraph
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,30 +38,33 @@ class Templates:
     answer: Template
     system_plain: Template
     answer_plain: Template
+    own_words: Template
+    read_inline: Template
+    read_indented: Template
+    read_plain: Template
+
+    def reading(self, layout: Layout) -> str:
+        """How a layout is to be read."""
+        if layout == "inline":
+            return self.read_inline.render(codes=code_table())
+        return (self.read_indented if layout == "indented" else self.read_plain).render()
 
 
-def evidence_block(case: Case) -> str:
-    """All chunks, fenced and escaped, numbered from 1; `rst.inline.unmark` recovers the tree of one that is whole."""
-    return "\n\n".join(_fenced(i, chunk) for i, chunk in enumerate(case.chunks, start=1))
+def evidence_block(case: Case, layout: Layout = "inline") -> str:
+    """All chunks, fenced and escaped, numbered from 1; `rst.inline.unmark` recovers the inline tree of a whole one."""
+    return "\n\n".join(_fenced(i, chunk, layout) for i, chunk in enumerate(case.chunks, start=1))
 
 
-def _fenced(number: int, chunk: Chunk) -> str:
+def _fenced(number: int, chunk: Chunk, layout: Layout) -> str:
     columns = " ".join(chunk.columns.split())  # of the table that the chunk goes on with
     where = " > ".join(dict.fromkeys(filter(None, (chunk.title, *chunk.headings, columns))))
-    body = mark(chunk.text, chunk.tree, offset=chunk.span.start, gap=GAP) if chunk.tree else escape(shown_text(chunk))
+    body = laid_out(chunk, layout, gap=GAP) if chunk.tree else escape(shown_text(chunk))
     return f'<chunk id="{number}" source={quoteattr(where)}>\n{body}\n</chunk>'
 
 
-def graph_json(case: Case, graph: RhetoricalGraph) -> str:
-    """A graph in the form in which a model writes it: compact JSON, every source present."""
-    rows: dict[str, list[dict[str, int | str]]] = {f"c{i}": [] for i in range(1, len(case.chunks) + 1)}
-    for edge in graph.edges:
-        row = {"to": case.number(edge.target), "rel": edge.relation.value}
-        rows[f"c{case.number(edge.source)}"].append(row)
-    return json.dumps(rows, separators=(",", ":"))
-
-
-def messages_for(stage: str, case: Case, templates: Templates, *, structured: bool) -> tuple[Message, ...]:
+def messages_for(
+    stage: str, case: Case, templates: Templates, *, structured: bool, layout: Layout = "inline"
+) -> tuple[Message, ...]:
     """The conversation up to the user's turn of ``stage`` (``graph``, ``plan`` or ``answer``).
 
     Args:
@@ -69,6 +72,7 @@ def messages_for(stage: str, case: Case, templates: Templates, *, structured: bo
         case: Its ``graph`` and ``plan``, if present, become earlier turns: verbatim where a model wrote them.
         templates: The prompt files.
         structured: False gives standard RAG: plain system text, one turn.
+        layout: How trees are shown.
     """
     if not structured:
         return _plain(case, templates)
@@ -79,18 +83,23 @@ def messages_for(stage: str, case: Case, templates: Templates, *, structured: bo
     if stage == "answer" and case.plan is not None:
         turns += [_user(templates.plan.render()), Message(role="assistant", content=case.plan.paragraph)]
     turns.append(_user({"graph": templates.graph, "plan": templates.plan, "answer": templates.answer}[stage].render()))
+    return conversation(case, templates, turns, layout)
+
+
+def conversation(case: Case, templates: Templates, turns: list[Message], layout: Layout) -> tuple[Message, ...]:
+    """System text and evidence before ``turns``, the first of which is the user's."""
     relations = ", ".join(EDGE_RELATIONS)
-    system = templates.system.render(codes=code_table(), relations=relations)
-    return (Message(role="system", content=system), *_with_evidence(case, templates, turns))
+    system = templates.system.render(reading=templates.reading(layout), relations=relations)
+    return (Message(role="system", content=system), *_with_evidence(case, templates, turns, layout))
 
 
 def _plain(case: Case, templates: Templates) -> tuple[Message, ...]:
-    turns = _with_evidence(case, templates, [_user(templates.answer_plain.render())])
+    turns = _with_evidence(case, templates, [_user(templates.answer_plain.render())], "plain")
     return (Message(role="system", content=templates.system_plain.render()), *turns)
 
 
-def _with_evidence(case: Case, templates: Templates, turns: list[Message]) -> list[Message]:
-    evidence = templates.evidence.render(chunks=evidence_block(case), query=escape(case.query))
+def _with_evidence(case: Case, templates: Templates, turns: list[Message], layout: Layout) -> list[Message]:
+    evidence = templates.evidence.render(chunks=evidence_block(case, layout), query=escape(case.query))
     if case.instruction:
         evidence += "\n\n" + templates.instruction.render(instruction=escape(case.instruction))
     return [_user(f"{evidence}\n\n{turns[0].content}"), *turns[1:]]

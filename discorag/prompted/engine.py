@@ -2,42 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, Literal, cast
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
-
-from discorag.models.protocol import LanguageModel, Reply, Request
+from discorag.models.protocol import AskAgainError, LanguageModel, Reply, Request
+from discorag.prompted import limits
 from discorag.prompted.conversation import Templates, messages_for
-from discorag.text.citations import references, without_references
+from discorag.prompted.graph import graph_of, graph_schema
+from discorag.prompted.prose import RUN, Shown, copied, marks_left, tidied
+from discorag.rst.layouts import Layout
+from discorag.text.citations import references, without_references, without_unknown
+from discorag.text.cut_off import whole_sentences
 from discorag.types.case import Case, Outcome
-from discorag.types.chunk_relations import EDGE_RELATIONS, ChunkRelation
-from discorag.types.graph import Edge, RhetoricalGraph
+from discorag.types.errors import InvalidOutputError, OutputTruncatedError
+from discorag.types.graph import RhetoricalGraph
+from discorag.types.ledger import Failure
 from discorag.types.plan import Plan
+from discorag.types.usage import Usage
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
     """How a language model is asked: temperature, beam width (1: none), and output limits in tokens.
 
+    A limit of None follows the work (`discorag.prompted.limits`).
+
     Example:
         >>> from discorag.prompted.engine import Sampling
-        >>> Sampling(temperature=0.7).plan_tokens
-        512
+        >>> Sampling().for_plan(10), Sampling(plan_tokens=512).for_plan(10)
+        (608, 512)
     """
 
     temperature: float = 0.0
     beam_width: int = 1
-    graph_tokens: int = 2048
-    plan_tokens: int = 512
-    answer_tokens: int = 1024
+    graph_tokens: int | None = None
+    plan_tokens: int | None = None
+    answer_tokens: int | None = None
+
+    def for_graph(self, k: int) -> int:
+        """Limit of a graph over ``k`` passages."""
+        return self.graph_tokens or limits.graph_tokens(k)
+
+    def for_plan(self, k: int) -> int:
+        """Limit of a plan over ``k`` passages."""
+        return self.plan_tokens or limits.plan_tokens(k)
+
+    def for_answer(self, k: int) -> int:
+        """Limit of an answer from ``k`` passages."""
+        return self.answer_tokens or limits.answer_tokens(k)
 
 
 @dataclass(frozen=True)
 class LlmEngine:
     """Graph, plan and answer by one language model.
+
+    Args:
+        model: The gateway.
+        templates: The prompt files.
+        sampling: How it is asked.
+        layout: How it is shown trees.
+        spent: What was paid to know the model (`discorag.prompted.probe`); counted with every outcome.
 
     Raises:
         ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
@@ -52,76 +79,104 @@ class LlmEngine:
     model: LanguageModel
     templates: Templates
     sampling: Sampling = Sampling()
+    layout: Layout = "inline"
+    spent: Usage = field(default_factory=Usage)
 
     async def relate(self, case: Case) -> Outcome[RhetoricalGraph]:
         """All ordered pairs in one call (listwise, fig. 11). Fewer than two chunks need no call."""
-        if len(case.chunks) < 2:
+        k = len(case.chunks)
+        if k < 2:
             return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in case.chunks)))
-        form = graph_form(len(case.chunks))
-        request = Request(
-            stage="relate",
-            messages=messages_for("graph", case, self.templates, structured=True),
-            parse=lambda text: graph_of(case, form, text),
-            schema=form.model_json_schema(),
-            max_tokens=self.sampling.graph_tokens,
-            temperature=self.sampling.temperature,
-            beam_width=self.sampling.beam_width,
-        )
-        return _outcome(await self.model.complete(request))
+        request = self._request("relate", "graph", case, lambda text: graph_of(case, text), self.sampling.for_graph(k))
+        return self._outcome("relate", await self.model.complete(replace(request, schema=graph_schema(k))))
 
     async def plan(self, case: Case) -> Outcome[Plan]:
-        """One paragraph that cites the chunks (fig. 12)."""
-        request = Request(
-            stage="plan",
-            messages=messages_for("plan", _current(case), self.templates, structured=True),
-            parse=lambda text: Plan(paragraph=_cited(text, case, needed=True)),
-            max_tokens=self.sampling.plan_tokens,
+        """One paragraph that cites the chunks (fig. 12); a plan in all but its citations is used, and it is told."""
+        limit = self.sampling.for_plan(len(case.chunks))
+        request = self._request("plan", "plan", case, lambda text: plan_of(text, case), limit)
+        made = self._outcome("plan", await self.model.complete(replace(request, cut=whole_sentences)))
+        if references(made.value.paragraph):
+            return made
+        uncited = InvalidOutputError("The plan cites no passage.")
+        return replace(made, failures=(*made.failures, Failure.of("plan", uncited, fallback="the plan as it stands")))
+
+    async def answer(self, case: Case, *, structured: bool) -> AsyncIterator[str | Outcome[str]]:
+        """Pieces of the answer as they come, at last the checked answer (fig. 18; fig. 14 when not structured)."""
+        limit = self.sampling.for_answer(len(case.chunks))
+        ask = self.templates.own_words.render()
+        request = self._request(
+            "generate", "answer", case, lambda text: answer_of(text, case, ask), limit, structured=structured
+        )
+        shown = Shown()
+        async for piece in self.model.stream(replace(request, cut=whole_sentences)):
+            if text := shown.push(piece) if isinstance(piece, str) else shown.rest():
+                yield text
+            if isinstance(piece, Reply):
+                yield self._outcome("generate", piece)
+
+    def _request(
+        self, stage: str, turn: str, case: Case, parse: Callable[[str], T], limit: int, *, structured: bool = True
+    ) -> Request[T]:
+        current = case if turn == "graph" else _current(case)
+        return Request(
+            stage=stage,
+            messages=messages_for(turn, current, self.templates, structured=structured, layout=self.layout),
+            parse=parse,
+            max_tokens=limit,
             temperature=self.sampling.temperature,
             beam_width=self.sampling.beam_width,
         )
-        return _outcome(await self.model.complete(request))
 
-    def answer(self, case: Case, *, structured: bool) -> AsyncIterator[str | Reply[str]]:
-        """Pieces of the answer as they come, at last the checked reply (fig. 18; fig. 14 when not structured)."""
-        request = Request(
-            stage="generate",
-            messages=messages_for("answer", _current(case), self.templates, structured=structured),
-            parse=lambda text: _cited(text, case, needed=False),
-            max_tokens=self.sampling.answer_tokens,
-            temperature=self.sampling.temperature,
-            beam_width=self.sampling.beam_width,
-        )
-        return self.model.stream(request)
+    def _outcome(self, stage: str, reply: Reply[Any]) -> Outcome[Any]:
+        made = outcome_of(stage, reply)
+        return replace(made, usage=made.usage + self.spent)
 
 
-@cache
-def graph_form(k: int) -> type[BaseModel]:
-    """The output schema for ``k`` chunks: every source is required, so that an omission is not taken for UNRELATED."""
-    strict = ConfigDict(extra="forbid")
-    edge = create_model(
-        "Link",
-        __config__=strict,
-        to=(cast("Any", Literal[tuple(range(1, k + 1))]), ...),
-        rel=(cast("Any", Literal[tuple(r.value for r in EDGE_RELATIONS)]), ...),
-    )
-    fields: dict[str, Any] = {f"c{i}": (list[edge], Field(max_length=k - 1)) for i in range(1, k + 1)}
-    return create_model("Graph", __config__=strict, **fields)
-
-
-def graph_of(case: Case, form: type[BaseModel], text: str) -> RhetoricalGraph:
-    """The graph that a model wrote.
+def plan_of(text: str, case: Case) -> Plan:
+    """The plan that a model wrote, without citations of passages that there are not.
 
     Raises:
-        ValueError: Bad JSON, a missing source, an unknown label, a loop or a repeated pair.
+        ValueError: It says nothing.
     """
-    rows: dict[str, list[dict[str, Any]]] = form.model_validate_json(text).model_dump()
-    ids: list[str] = [c.id for c in case.chunks]
-    edges = tuple(
-        Edge(source=ids[i], target=ids[int(link["to"]) - 1], relation=ChunkRelation(link["rel"]))
-        for i in range(len(ids))
-        for link in rows[f"c{i + 1}"]
+    passages = [c.text for c in case.chunks]
+    said = without_unknown(tidied(text, passages), passages)
+    _check_says(said, case)
+    return Plan(paragraph=said)
+
+
+def answer_of(text: str, case: Case, ask: str) -> str:
+    """The answer that a model wrote, without what it copied of our prompts.
+
+    Args:
+        text: The output.
+        case: With the passages.
+        ask: How one that copies the passages is asked for again.
+
+    Raises:
+        ValueError: It says nothing, or cites passages that there are not. A number beyond them is fine where a passage
+            writes it.
+        AskAgainError: It parrots: marks are left in it, or more than `RUN` words in a row are a passage's.
+    """
+    passages = [c.text for c in case.chunks]
+    said = tidied(text, passages)
+    _check_says(said, case)
+    if marks_left(said, passages):
+        raise AskAgainError("It holds marks of the passages' trees.", ask)
+    if (run := copied(said, passages)) > RUN:
+        raise AskAgainError(f"It copies {run} words in a row from a passage, without a citation.", ask)
+    beyond = {r.chunk for r in references(said) if r.chunk > len(passages)}
+    if unknown := sorted(n for n in beyond if not any(f"[{n}]" in p for p in passages)):
+        raise ValueError(f"It cites passages {unknown}, but there are only {len(passages)}.")
+    return said
+
+
+def outcome_of(stage: str, reply: Reply[T], *, kept: str = "what was whole of it") -> Outcome[T]:
+    """What a reply brought; that it was cut off is told."""
+    cut = OutputTruncatedError("The output was cut off at its limit.")
+    failures = (Failure.of(stage, cut, fallback=kept),) if reply.cut else ()
+    return Outcome(
+        value=reply.value, text=reply.text, usage=reply.usage, prompt_hash=reply.prompt_hash, failures=failures
     )
-    return RhetoricalGraph(chunks=tuple(ids), edges=edges)
 
 
 def _current(case: Case) -> Case:
@@ -129,23 +184,9 @@ def _current(case: Case) -> Case:
     said = case.turns.get("graph")
     if said is None or case.graph is None:
         return case
-    written = graph_of(case, graph_form(len(case.chunks)), said)
-    return case if written.edges == case.graph.edges else replace(case, turns={})
+    return case if graph_of(case, said).edges == case.graph.edges else replace(case, turns={})
 
 
-def _cited(text: str, case: Case, *, needed: bool) -> str:
-    """``text``, checked: it cites passages that exist. A number beyond them is fine where a passage writes it."""
+def _check_says(text: str, case: Case) -> None:
     if not any(c.isalnum() for c in without_references(text, chunks=len(case.chunks))):
         raise ValueError("The output says nothing.")
-    found, k = references(text), len(case.chunks)
-    beyond = {r.chunk for r in found if r.chunk > k}
-    unknown = sorted(n for n in beyond if not any(f"[{n}]" in c.text for c in case.chunks))
-    if unknown:
-        raise ValueError(f"It cites passages {unknown}, but there are only {k}.")
-    if needed and not any(r.chunk <= k for r in found):
-        raise ValueError("It cites no passage; name the passages each step uses as [1], [2], ...")
-    return text
-
-
-def _outcome(reply: Reply[Any]) -> Outcome[Any]:
-    return Outcome(value=reply.value, text=reply.text, usage=reply.usage, prompt_hash=reply.prompt_hash)

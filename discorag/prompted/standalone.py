@@ -12,6 +12,8 @@ from discorag.rst.inline import escape, unescape
 TURNS = 12
 """Turns of a conversation that are looked at, the latest."""
 _LONGEST_TURN = 2000  # characters
+_SPARE = 256
+"""Tokens of names and things that a question may lack; itself it has fewer tokens than bytes."""
 
 
 class _Question(BaseModel):
@@ -39,7 +41,7 @@ async def standalone(question: str, history: Sequence[Message], model: LanguageM
         messages=(Message(role="user", content=prompt),),
         parse=_parsed,
         schema=_Question.model_json_schema(),
-        max_tokens=1024,
+        max_tokens=_SPARE + len(question.encode()),
     )
     return await model.complete(request)
 

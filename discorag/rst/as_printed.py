@@ -24,7 +24,7 @@ from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
 from discorag.rst.flat import Node, joined
 from discorag.rst.inline import escape
-from discorag.rst.parser import Limits, ParsedTree
+from discorag.rst.parser import Limits, ParsedTree, reply_tokens
 from discorag.rst.prompted import aligned
 from discorag.types.chunk import Chunk
 from discorag.types.rst_relations import PAPER_RELATIONS, Nuclearity, Relation
@@ -207,7 +207,7 @@ class PaperParser:
     Args:
         model: The language model.
         template: The prompt file ``paper-tree``.
-        max_tokens: Output limit of a call.
+        max_tokens: Output limit of a call. None: by the length of the text.
         temperature: Sampling temperature.
         beam_width: 3 in the paper.
 
@@ -224,7 +224,7 @@ class PaperParser:
         model: LanguageModel,
         template: Template,
         *,
-        max_tokens: int = 2048,
+        max_tokens: int | None = None,
         temperature: float = 0.0,
         beam_width: int = 3,
     ) -> None:
@@ -256,7 +256,7 @@ class PaperParser:
                 Message(role="user", content=self._template.render(relations=relations, chunk=escape(chunk.text))),
             ),
             parse=lambda reply: read(reply, chunk.text, offset=chunk.span.start),
-            max_tokens=max_tokens,
+            max_tokens=max_tokens or reply_tokens(chunk.text),
             temperature=temperature,
             beam_width=beam_width,
         )

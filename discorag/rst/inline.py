@@ -23,7 +23,7 @@ _BAR = {"|": "&#124;"}
 _UNBAR = {entity: char for char, entity in _BAR.items()}
 _ARROWS = {Nuclearity.NS: "<", Nuclearity.SN: ">", Nuclearity.NN: "="}
 _NUCLEARITY = {arrow: nuclearity for nuclearity, arrow in _ARROWS.items()}
-_MARKER = re.compile(rf"\|([1-9][0-9]{{0,4}})([<>=])({'|'.join(BY_CODE)})\|")
+MARK = re.compile(rf"\|([1-9][0-9]{{0,4}})([<>=])({'|'.join(BY_CODE)})\|")
 
 _Label = tuple[Relation, Nuclearity]
 
@@ -62,9 +62,19 @@ def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
     if not gap:
         _check_tiling(text, tree, offset)
     labels = {s.mid: s for s in tree.splits}
-    pieces = _pieces(text, tree, offset, gap)
+    parts = pieces(text, tree, offset=offset, gap=gap)
     markers = [_marker(depth, labels[mid]) for mid, depth in enumerate(tree.depths, start=1)]
-    return pieces[0] + "".join(m + piece for m, piece in zip(markers, pieces[1:], strict=True))
+    return parts[0] + "".join(m + part for m, part in zip(markers, parts[1:], strict=True))
+
+
+def pieces(text: str, tree: RstTree, *, offset: int, gap: str = "") -> list[str]:
+    """Each EDU, escaped, with the white space behind it, or the gap; the first also with what stands before it."""
+    starts = [edu.start - offset for edu in tree.edus]
+    ends = [edu.end - offset for edu in tree.edus]
+    around = [text[a:b] for a, b in zip((0, *ends), (*starts, len(text)), strict=True)]
+    between = [f" {gap} " if white.strip() else white for white in around]
+    found = [escape(text[a:b]) + behind for a, b, behind in zip(starts, ends, between[1:], strict=True)]
+    return [between[0] + found[0], *found[1:]]
 
 
 def unmark(marked: str, *, offset: int) -> tuple[str, RstTree]:
@@ -74,28 +84,18 @@ def unmark(marked: str, *, offset: int) -> tuple[str, RstTree]:
         InvariantError: ``mark`` makes no such string (a stray or unknown marker, depths that are no tree, an
             unescaped character, no text).
     """
-    fields = _MARKER.split(marked)
-    pieces = [unescape(piece) for piece in fields[::4]]
+    fields = MARK.split(marked)
+    parts = [unescape(piece) for piece in fields[::4]]
     depths = [int(depth) for depth in fields[1::4]]
     labels = [(BY_CODE[c], _NUCLEARITY[a]) for a, c in zip(fields[2::4], fields[3::4], strict=True)]
-    text = "".join(pieces)
+    text = "".join(parts)
     try:
-        tree = from_splits(_stripped(pieces, offset), _splits(depths, labels))
+        tree = from_splits(_stripped(parts, offset), _splits(depths, labels))
     except ValidationError as error:
         raise _malformed(marked) from error
     if mark(text, tree, offset=offset) != marked:
         raise _malformed(marked)
     return text, tree
-
-
-def _pieces(text: str, tree: RstTree, offset: int, gap: str) -> list[str]:
-    """Each EDU, escaped, with the white space behind it, or the gap; the first also with what stands before it."""
-    starts = [edu.start - offset for edu in tree.edus]
-    ends = [edu.end - offset for edu in tree.edus]
-    around = [text[a:b] for a, b in zip((0, *ends), (*starts, len(text)), strict=True)]
-    between = [f" {gap} " if white.strip() else white for white in around]
-    pieces = [escape(text[a:b]) + behind for a, b, behind in zip(starts, ends, between[1:], strict=True)]
-    return [between[0] + pieces[0], *pieces[1:]]
 
 
 def _marker(depth: int, split: Split) -> str:

@@ -7,19 +7,21 @@ tree, this asks for its nodes as JSON, which a server can enforce and a program 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
 from discorag.rst.inline import escape, unescape
-from discorag.rst.parser import Limits, ParsedTree
+from discorag.rst.parser import Limits, ParsedTree, reply_tokens
 from discorag.types.chunk import Chunk
 from discorag.types.rst_relations import Nuclearity, Relation
 from discorag.types.rst_tree import RstTree, Split, from_splits
 from discorag.types.span import Span
 
+SHORTEST = 6
+"""Bytes, two Chinese characters, that an EDU has on average at least: so many EDUs may a reply have."""
 _QUOTE = 60  # characters of a text that an error message shows
 
 _Range = Annotated[list[int], Field(min_length=2, max_length=2)]
@@ -58,7 +60,7 @@ class LlmParser:
     Args:
         model: The gateway.
         template: Prompt with the variables ``relations`` and ``chunk``.
-        max_tokens: Limit of the reply; a 256-token chunk in 30 EDUs takes about 1,400.
+        max_tokens: Limit of the reply. None: by the length of the text.
         temperature: Sampling temperature.
 
     Example:
@@ -72,7 +74,7 @@ class LlmParser:
     """
 
     def __init__(
-        self, model: LanguageModel, template: Template, *, max_tokens: int = 2048, temperature: float = 0.0
+        self, model: LanguageModel, template: Template, *, max_tokens: int | None = None, temperature: float = 0.0
     ) -> None:
         self._model = model
         self._template = template
@@ -104,10 +106,19 @@ class LlmParser:
             stage="parse",
             messages=(Message(role="user", content=prompt),),
             parse=lambda reply: tree_from_reply(reply, chunk.text, offset=chunk.span.start),
-            schema=TreeReply.model_json_schema(),
-            max_tokens=self._max_tokens,
+            schema=reply_schema(chunk.text),
+            max_tokens=self._max_tokens or reply_tokens(chunk.text),
             temperature=self._temperature,
         )
+
+
+def reply_schema(text: str) -> dict[str, Any]:
+    """The schema of `TreeReply` with bounded lists: a weak model would otherwise go on to its limit."""
+    schema = TreeReply.model_json_schema()
+    most = max(1, len(text.encode()) // SHORTEST)
+    schema["properties"]["edus"] |= {"minItems": 1, "maxItems": most}
+    schema["properties"]["nodes"] |= {"maxItems": most - 1}
+    return schema
 
 
 def tree_from_reply(reply: str, text: str, *, offset: int) -> RstTree:

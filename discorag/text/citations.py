@@ -37,6 +37,25 @@ def without_references(text: str, *, chunks: int) -> str:
     return _ESCAPED.sub(r"\1", bare)
 
 
+def split_at_references(text: str) -> list[str]:
+    """``text`` in pieces, cut at its references, which are left out."""
+    at = [0, *(place for m in _REFERENCE.finditer(text) for place in m.span()), len(text)]
+    return [text[start:end] for start, end in zip(at[::2], at[1::2], strict=True)]
+
+
+def without_unknown(text: str, passages: Sequence[str]) -> str:
+    """``text`` without references, and the space before them, to passages that there are not.
+
+    A number beyond them stays where a passage writes it.
+    """
+
+    def kept(match: re.Match[str]) -> str:
+        known = 1 <= int(match[1]) <= len(passages) or any(match[0].lstrip() in p for p in passages)
+        return match[0] if known else ""
+
+    return re.sub(r"\s*" + _REFERENCE.pattern, kept, text)
+
+
 def escaped(text: str) -> str:
     """``text`` of a source with a mark before all that would read as a reference or a mark of ours."""
     return re.sub(r"\\+\[|" + _REFERENCE.pattern, lambda m: "\\" + m[0], text)

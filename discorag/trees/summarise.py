@@ -9,6 +9,7 @@ from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.rst.inline import escape, unescape
 from discorag.rst.rules import RuleParser
 from discorag.rst.units import UnitParser, marked
+from discorag.text.cut_off import whole_sentences
 from discorag.text.sentences import sentence_spans
 from discorag.trees.builder import Summary
 from discorag.types.errors import InvariantError, ModelError
@@ -109,6 +110,7 @@ class LlmSummariser:
             stage="summarise",
             messages=(Message(role="user", content=prompt),),
             parse=_text,
+            cut=whole_sentences,
             max_tokens=_TOKENS_PER_WORD * words + _TOKENS_SPARE,
         )
 

@@ -79,6 +79,9 @@ NO_ANSWER = "The documents do not answer this."
 class Answer(BaseModel):
     """A verified answer; or none, where ``abstained`` says why, and ``nearest`` what the documents say instead.
 
+    ``notes`` say what a language model was asked for and did not do, and why, a sentence each: what others wrote may
+    be quoted in them.
+
     Example:
         >>> from discorag.types.answer import Answer, AnswerSentence
         >>> answer = Answer(query="Why?", sentences=(AnswerSentence(text="The moon pulls.", reason="unsupported"),))
@@ -92,6 +95,7 @@ class Answer(BaseModel):
     sentences: tuple[AnswerSentence, ...]
     disagreements: tuple[Disagreement, ...] = ()
     plan: Plan | None = None
+    notes: tuple[str, ...] = ()
     abstained: str = ""
     nearest: tuple[EvidenceSpan, ...] = ()
 

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from discorag.types.chunk import Chunk
 from discorag.types.graph import RhetoricalGraph
+from discorag.types.ledger import Failure
 from discorag.types.plan import Plan
 from discorag.types.usage import Usage
 
@@ -57,7 +58,8 @@ class Case:
 class Outcome(Generic[T_co]):
     """What an engine made: the value, the verbatim text of a language model's turn, and what it cost.
 
-    ``counts`` has what the ledger should tell of it, by its name.
+    ``counts`` has what the ledger should tell of it, by its name; ``failures`` what is wrong with it although it is
+    used: that it was cut off, say.
 
     Example:
         >>> from discorag.types.case import Outcome
@@ -71,9 +73,10 @@ class Outcome(Generic[T_co]):
     text: str = ""
     usage: Usage = field(default_factory=Usage)
     prompt_hash: str = ""
+    failures: tuple[Failure, ...] = ()
     counts: dict[str, int] = field(default_factory=dict[str, int])
 
     def holding(self, value: U) -> Outcome[U]:
         """The same with another value: what was made of the first."""
-        made = {name: getattr(self, name) for name in ("text", "usage", "prompt_hash", "counts")}
+        made = {name: getattr(self, name) for name in ("text", "usage", "prompt_hash", "failures", "counts")}
         return Outcome(value=value, **made)

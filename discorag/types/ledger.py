@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from discorag.types.errors import DiscoRagError
+from discorag.types.errors import DiscoRagError, ModelError
 from discorag.types.usage import Usage
 
 
@@ -91,6 +91,11 @@ class Ledger(BaseModel):
         """Every failure of every stage."""
         return tuple(f for s in self.stages for f in s.failures)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What an answer says of its failures: which stage, why, and what was used instead."""
+        return tuple(dict.fromkeys(_note(s, f) for s in self.stages for f in s.failures))
+
     @classmethod
     def merged(cls, records: Iterable[StageRecord]) -> Ledger:
         """Sum the records of each stage and engine into one line (an ingest has one per document)."""
@@ -99,6 +104,20 @@ class Ledger(BaseModel):
             old = lines.get((r.stage, r.engine))
             lines[r.stage, r.engine] = r if old is None else _add(old, r)
         return cls(stages=tuple(lines.values()))
+
+
+_MADE = {"parse": "trees", "relate": "graph", "plan": "plan", "generate": "answer", "standalone": "question"}
+_OF_MODELS = {kind.__name__ for kind in (ModelError, *ModelError.__subclasses__())}
+_WHY = 300  # characters of a reason
+
+
+def _note(record: StageRecord, failure: Failure) -> str:
+    made = _MADE.get(failure.stage)
+    what = f"the {made}" if made else f"'{failure.stage}'"
+    missed = made and not record.engine.startswith("llm") and failure.kind in _OF_MODELS
+    lead = f"The language model did not make {what}" if missed else f"In {what}"
+    why = failure.message if len(failure.message) <= _WHY else failure.message[:_WHY] + "…"
+    return f"{lead}: {why} Used instead: {failure.fallback or 'nothing'}."
 
 
 def _add(a: StageRecord, b: StageRecord) -> StageRecord:

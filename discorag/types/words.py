@@ -17,6 +17,11 @@ def count_words(text: str) -> int:
     return sum(1 for _ in _WORD.finditer(text))
 
 
+def words_of(text: str) -> list[str]:
+    """The words that `count_words` counts."""
+    return _WORD.findall(text)
+
+
 def first_words(texts: Iterable[str], words: int) -> str:
     """The texts joined by spaces, cut after ``words`` words, or after 8 characters for each of these.
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
+from discorag.claims.units import folded
 from discorag.text.citations import without_references
 from discorag.text.sentences import sentence_spans
 from discorag.types.answer import Answer, AnswerSentence
 from discorag.types.case import Case
+from discorag.types.chunk import Chunk
+
+_HASHES = re.compile(r"^\s*#{1,6}\s+")
+_ENDING = re.compile(r"[.!?。！？…][\"'”’)\]」』]*\s*$")
 
 
 def unverified(case: Case, draft: str, reason: str) -> Answer:
@@ -15,6 +22,19 @@ def unverified(case: Case, draft: str, reason: str) -> Answer:
     return Answer(
         query=case.query, sentences=tuple(AnswerSentence(text=t, reason=reason) for t in texts), plan=case.plan
     )
+
+
+def is_heading(sentence: str, case: Case) -> bool:
+    """Whether a sentence without its citations is a heading, of a passage or of the draft's own: it asserts nothing."""
+    bare = _HASHES.sub("", sentence)
+    if bare != sentence and not _ENDING.search(bare):
+        return True
+    headings = {folded(_HASHES.sub("", h)) for c in case.chunks for h in (c.title, *c.headings, *_heading_units(c))}
+    return folded(bare) in headings
+
+
+def _heading_units(chunk: Chunk) -> list[str]:
+    return [text for text in map(chunk.slice, chunk.sentences) if _HASHES.match(text)]
 
 
 def drafted_sentences(draft: str, chunks: int) -> list[str]:

@@ -22,7 +22,7 @@ from discorag.types.case import Case
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.plan import Plan
 from discorag.types.span import Span
-from discorag.verification.draft import drafted_sentences
+from discorag.verification.draft import drafted_sentences, is_heading
 from discorag.verification.objection import anchors, objection
 
 SPANS = 3  # spans that may support one sentence together
@@ -71,7 +71,10 @@ class LocalVerifier:
         sentences: list[AnswerSentence] = []
         passed = -1  # the last plan step carried out
         for text, plain_text, vector in zip(drafts, bare, vectors, strict=True):
-            judged = _judge(plain_text, {r.chunk for r in references(text)}, table, table.vectors @ vector)
+            if is_heading(without_references(text, chunks=k), case):
+                judged = _Judgement(reason="It is a heading, which asserts nothing.")
+            else:
+                judged = _judge(plain_text, {r.chunk for r in references(text)}, table, table.vectors @ vector)
             evidence = tuple(_evidence(case, u.chunk, u.span) for u in judged.units)
             step = _step(case.plan, text, judged.units, passed)
             passed = max(passed, -1 if step is None else step)

@@ -126,7 +126,8 @@ class CountingModel(LanguageModel):
 
 def _reply(request: Request[T]) -> str:
     if request.schema is not None:
-        return json.dumps({key: [] for key in request.schema.get("properties", {})})
+        rows: dict[str, dict[str, str]] = request.schema.get("properties", {})
+        return json.dumps({key: {} if row.get("type") == "object" else [] for key, row in rows.items()})
     prompt = request.messages[-1].content
     if request.stage == "relate":  # as printed: a line for every ordered pair
         pairs = permutations(range(1, len(_CHUNK.findall(prompt)) + 1), 2)

@@ -15,6 +15,6 @@ async def abstain(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """An answer without sentences that says why; the draft, if there was one, stays in the state."""
     context, stage = answer_context(runtime), Stage("abstain")
     case, encoder = await case_of(state, context), (await context.deps()).encoder
-    answer = await abstention(case, encoder, state.get("because", ""))
+    answer = stage.noted(await abstention(case, encoder, state.get("because", "")), state)
     ledger = stage.done(engine="local", model=encoder.version, preview=answer.abstained)
     return {"answer": answer.model_dump(mode="json"), "ledger": ledger}

@@ -78,7 +78,7 @@ async def _streamed(llm: LlmEngine | PaperEngine, case: Case, *, context: Answer
             pieces.append(piece)
             stage.emit({"stage": "generate", "event": "token", "token": piece})
         else:
-            if piece.text != "".join(pieces):  # repaired
-                _replaced(stage, piece.text)
-            return Outcome(value=piece.value, text=piece.text, usage=piece.usage, prompt_hash=piece.prompt_hash)
+            if piece.value != "".join(pieces):  # repaired, or tidied
+                _replaced(stage, piece.value)
+            return piece
     raise ModelError("The stream ended without a reply.", hint="Check the endpoint's log.")

@@ -21,7 +21,7 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         return {"plan": None, "ledger": stage.done(engine="off")}
     case, deps = await case_of(state, context), await context.deps()
     local = RulePlanEngine(deps.encoder)
-    llm = await context.llm(context.planner)
+    llm = await context.llm(context.planner, "plan")
     engine: PlanEngine = llm or local
     try:
         outcome = await engine.plan(case)

@@ -43,6 +43,6 @@ async def _refined(model: LanguageModel, case: Case, answer: str, context: Answe
         question="\n\n".join(filter(None, (case.query, case.instruction))),
         answer=answer,
         passages=[shown_text(chunk) for chunk in case.chunks],
-        max_tokens=context.answer_tokens,
+        max_tokens=context.sampling.for_answer(len(case.chunks)),
         temperature=context.temperature,
     )

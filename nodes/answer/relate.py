@@ -22,7 +22,7 @@ async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         return {"graph": None, "ledger": stage.done(engine="off")}
     case, deps = await case_of(state, context), await context.deps()
     name = "local" if context.relater in ("auto", "llm") else context.relater
-    llm = await context.llm(context.relater)
+    llm = await context.llm(context.relater, "relate")
     engine: GraphEngine = llm or await asyncio.to_thread(RELATION_ENGINES[name], deps)  # reads its weights at first
     try:
         outcome = await engine.relate(case)

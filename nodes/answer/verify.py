@@ -31,6 +31,7 @@ async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
     except ModelError as error:
         stage.failed(error, fallback="none: every sentence is marked unsupported")
         answer, failed = unverified(case, draft, "Verification failed; see the ledger."), True
+    answer = stage.noted(answer, state)
     goto, because = _next(answer, state, context, failed=failed)
     stage.goes(goto, because)
     preview = f"{len(answer.sentences) - len(answer.unsupported)} of {len(answer.sentences)} sentences supported"

@@ -46,7 +46,9 @@ class Places:
         """A pipeline over a store in a folder of its own, trees by the rule parser."""
         settings = Settings(
             store=StoreSettings(kind="edge", path=self.home / name / "store"),
-            llm=LlmSettings(base_url=llm, model="scripted", cache=None, retries=0, context_tokens=10**6),
+            llm=LlmSettings(
+                base_url=llm, model="scripted", cache=None, retries=0, layout="inline", context_tokens=10**6
+            ),
             parser=ParserSettings(kind="rules"),
             api=ApiSettings(uploads=self.home / "up", keys=self.home / "keys.toml", requests_per_minute=10**6),
         )

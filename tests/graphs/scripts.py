@@ -28,13 +28,13 @@ def chunk_count(body: dict[str, Any]) -> int:
 
 
 def empty_graph(body: dict[str, Any]) -> str:
-    return json.dumps({f"c{i}": [] for i in range(1, chunk_count(body) + 1)}, separators=(",", ":"))
+    return json.dumps({f"c{i}": {} for i in range(1, chunk_count(body) + 1)}, separators=(",", ":"))
 
 
 def at_odds(body: dict[str, Any]) -> str:
     """Chunk 2 contrasts with chunk 1; nothing else is related."""
     rows: dict[str, Any] = json.loads(empty_graph(body))
-    rows["c2"] = [{"to": 1, "rel": "CONTRASTS_WITH"}]
+    rows["c2"] = {"1": "CONTRASTS_WITH"}
     return json.dumps(rows, separators=(",", ":"))
 
 

@@ -125,12 +125,12 @@ def test_engines_mix_freely(pipeline: Pipelines, texts: str, engines: dict[str, 
 
 BAD_GRAPHS = {
     "prose": "I think chunk 2 contradicts chunk 1.",
-    "cut off": Scripted('{"c1":[{"to":2,', finish_reason="length"),
-    "unknown relation": '{"c1":[{"to":2,"rel":"ANNOYS"}],"c2":[],"c3":[]}',
-    "edge to a missing chunk": '{"c1":[{"to":9,"rel":"SUPPORTS"}],"c2":[],"c3":[]}',
-    "source left out": '{"c1":[],"c2":[]}',
-    "edge to itself": '{"c1":[{"to":1,"rel":"SUPPORTS"}],"c2":[],"c3":[]}',
-    "pair labelled twice": '{"c1":[{"to":2,"rel":"SUPPORTS"},{"to":2,"rel":"CAUSES"}],"c2":[],"c3":[]}',
+    "cut off": Scripted('{"c1":{"2":', finish_reason="length"),
+    "unknown relation": '{"c1":{"2":"ANNOYS"},"c2":{},"c3":{}}',
+    "edge to a missing chunk": '{"c1":{"9":"SUPPORTS"},"c2":{},"c3":{}}',
+    "source left out": '{"c1":{},"c2":{}}',
+    "edge to itself": '{"c1":{"1":"SUPPORTS"},"c2":{},"c3":{}}',
+    "pair labelled twice": '{"c1":{"2":"SUPPORTS","2":"CAUSES"},"c2":{},"c3":{}}',
 }
 
 
@@ -322,7 +322,7 @@ async def test_a_graph_that_a_person_has_edited_is_what_the_model_reads_on(pipel
         await build(checkpointer=graph.checkpointer).ainvoke(None, config, context=context)
         read = server.requests[-1]["messages"][2]
     assert read["role"] == "assistant"
-    assert json.loads(read["content"])["c2"] == [{"to": 1, "rel": "CONTRADICTS"}]
+    assert json.loads(read["content"])["c2"] == {"1": "CONTRADICTS"}
 
 
 def test_when_verification_itself_fails_every_sentence_is_marked_and_the_answer_is_kept(
@@ -335,7 +335,7 @@ def test_when_verification_itself_fails_every_sentence_is_marked_and_the_answer_
         settings = Settings(
             store=StoreSettings(kind="memory"),
             encoder=EncoderSettings(base_url=server.base_url, model="m"),
-            llm=LlmSettings(base_url=server.base_url, model="m", cache=None),
+            llm=LlmSettings(base_url=server.base_url, model="m", cache=None, layout="inline"),
         )
         with DiscoRAG(settings) as rag:
             rag.ingest(texts)

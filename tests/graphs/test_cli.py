@@ -12,7 +12,9 @@ import pytest
 
 from graphs.cli import main
 from tests.conftest import EXAMPLES
+from tests.graphs.test_weak_model import probed
 from tests.models.test_embedded import needs_packages
+from tests.servers.scripted import Script, Scripted, ScriptedServer
 
 ROOT = EXAMPLES.parent
 
@@ -157,6 +159,21 @@ def test_a_failed_document_gives_exit_code_1_and_is_named(tmp_path: Path) -> Non
     text = run(tmp_path, "ingest", str(tmp_path / "t"), ok=1)
     assert "bad.txt" in "".join(text.split())  # long paths wrap
     assert "1 added" in text
+
+
+def test_status_tells_what_the_language_model_was_found_able_to_do_and_ask_which_stages_it_did_not(home: Path) -> None:
+    weak = '{"answer":"The hall |2<elab|stays dry [1].","graph":{"c1":{},"c2":{}}}'
+    respond: Script = lambda body: weak if probed(body) else Scripted("no", status=401)  # noqa: E731
+    with ScriptedServer(respond) as server:
+        endpoint: dict[str, Any] = {"DISCO_RAG_LLM__BASE_URL": server.base_url, "DISCO_RAG_LLM__RETRIES": "0"}
+        told = " ".join(run(home, "status", **endpoint).split())
+        answer = " ".join(run(home, "ask", "Does vitamin D prevent flu?", **endpoint).split())
+        inline = " ".join(run(home, "status", **endpoint, DISCO_RAG_LLM__LAYOUT="inline").split())
+        assert sum(map(probed, server.requests)) == 1
+    assert "trees indented; relate llm, plan local, generate llm" in told
+    assert "The language model did not make the graph:" in answer
+    assert "The language model did not make the answer:" in answer
+    assert "trees inline; as configured" in inline
 
 
 def test_ids_as_status_prints_them_name_a_document(home: Path) -> None:

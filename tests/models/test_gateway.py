@@ -8,7 +8,9 @@ import pytest
 from pydantic import SecretStr
 
 from discorag.models.gateway import Gateway, gateway_from
+from discorag.models.protocol import AskAgainError
 from discorag.settings import LlmSettings, Settings
+from discorag.text.cut_off import whole_sentences
 from discorag.types.errors import (
     ConfigError,
     ContextTooLongError,
@@ -241,3 +243,47 @@ def test_no_endpoint_means_no_gateway() -> None:
     made = gateway_from(Settings(llm=LlmSettings(base_url="http://127.0.0.1:1/v1", model="m")))
     assert made is not None
     assert made.name == "m"
+
+
+async def test_a_cut_off_output_is_asked_for_again_with_a_higher_limit_and_never_as_before() -> None:
+    cut = Scripted('{"name": "f', finish_reason="length")
+    with ScriptedServer([cut, GOOD]) as server:
+        reply = await gateway(server).complete(fruit_request(max_tokens=50))
+    first, again = server.requests
+    assert (first["max_completion_tokens"], again["max_completion_tokens"]) == (50, 100)
+    assert (reply.value.name, reply.cut) == ("fig", False)
+
+
+async def test_where_the_context_has_no_room_for_more_it_is_asked_for_less() -> None:
+    with ScriptedServer([Scripted('{"name": "f', finish_reason="length"), GOOD]) as server:
+        await gateway(server, context_tokens=1200).complete(fruit_request(max_tokens=600))
+    again = server.requests[1]
+    assert again["max_completion_tokens"] == 600
+    assert "much shorter" in again["messages"][-1]["content"]
+
+
+async def test_a_cut_off_output_that_is_worth_something_is_kept_also_on_disk_and_it_is_told(tmp_path: Path) -> None:
+    request = text_request(cut=whole_sentences)
+    with ScriptedServer([Scripted("One. Two. Thr", finish_reason="length")]) as server:
+        made = gateway(server, cache=tmp_path)
+        first, again = [await made.complete(request) for _ in range(2)]
+    assert [(r.text, r.cut, r.usage.repairs) for r in (first, again)] == [("One. Two.", True, 0)] * 2
+    assert (first.usage.calls, again.usage.disk_hits) == (1, 1)
+
+
+async def test_json_that_was_cut_off_behind_all_that_is_required_is_closed() -> None:
+    with ScriptedServer([Scripted(GOOD[:-1] + ", ", finish_reason="length")]) as server:
+        reply = await gateway(server).complete(fruit_request())
+    assert (reply.value, reply.cut) == (Fruit(name="fig", count=3), True)
+
+
+async def test_a_check_may_say_itself_how_it_asks_again() -> None:
+    def parse(text: str) -> str:
+        if text == "bad":
+            raise AskAgainError("It is bad.", "Say it well.")
+        return text
+
+    with ScriptedServer(["bad", "good"]) as server:
+        reply = await gateway(server).complete(text_request(parse=parse))
+    assert reply.value == "good"
+    assert [m["content"] for m in server.requests[1]["messages"][2:]] == ["bad", "Say it well."]

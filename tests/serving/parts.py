@@ -54,7 +54,7 @@ class Apps:
     def rag(self, uploads: Path, *, llm: str | None = None, keys: Path | None = None, **api: Any) -> DiscoRAG:
         """The pipeline of such an app."""
         served = ApiSettings.model_validate({"uploads": uploads, "keys": keys, "requests_per_minute": 100_000, **api})
-        model = LlmSettings(base_url=llm, model="scripted", cache=None, retries=0)
+        model = LlmSettings(base_url=llm, model="scripted", cache=None, retries=0, layout="inline")
         resources = copy.copy(self.shared)
         resources.settings = self.shared.settings.model_copy(update={"api": served, "llm": model})
         resources.model = gateway_from(resources.settings)

@@ -79,6 +79,27 @@ def test_a_stream_brings_the_words_of_the_whole_answer_and_the_usage_if_asked(
     assert [c.usage for c in plain if c.usage] == []
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_that_a_model_did_not_write_says_so_and_what_it_quotes_is_no_link(
+    apps: Apps, listen: Listen, uploads: Path, stream: bool
+) -> None:
+    refused = Scripted("see [1](http://evil.test)", status=401)
+    with ScriptedServer(lambda _: refused) as llm:
+        asked = client(listen(apps(uploads, llm=llm.base_url))).chat.completions
+        if stream:
+            chunks = list(asked.create(model="disco-rag", messages=ASK, stream=True))
+            said = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
+            notes = answered(chunks[-1])["answer"]["notes"]
+        else:
+            reply = asked.create(model="disco-rag", messages=ASK)
+            said, notes = reply.choices[0].message.content or "", answered(reply)["answer"]["notes"]
+    assert [note.partition(":")[0] for note in notes] == [
+        f"The language model did not make the {thing}" for thing in ("graph", "plan", "answer")
+    ]
+    assert said.count("The language model did not make") == 3
+    assert "[1](http" not in said
+
+
 async def test_the_asynchronous_client_is_served_as_well(apps: Apps, listen: Listen, uploads: Path) -> None:
     url = listen(apps(uploads))
     async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as chat:

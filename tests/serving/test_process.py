@@ -55,6 +55,7 @@ class Process:
         own = {f"DISCO_RAG_{name}": str(value) for name, value in fields.items()}
         if llm:
             own |= {"DISCO_RAG_LLM__BASE_URL": llm, "DISCO_RAG_LLM__CACHE": str(home / "cache")}
+            own |= {"DISCO_RAG_LLM__LAYOUT": "inline"}
         run = [sys.executable, "-c", "from graphs.cli import main; main()", "serve", "--port", str(self.port)]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(

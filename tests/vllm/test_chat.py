@@ -18,11 +18,15 @@ from pydantic import BaseModel
 from bench.prefix_cache import PrefixCache
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Message, Request
-from discorag.prompted.engine import graph_form
+from discorag.prompted.graph import graph_of, graph_schema
+from discorag.prompted.limits import graph_tokens
 from discorag.rst.prompted import TreeReply
 from discorag.settings import LlmSettings
 from discorag.trees.routers.llm import RouteReply
+from discorag.types.case import Case
+from discorag.types.chunk import Chunk
 from discorag.types.errors import ContextTooLongError, ModelError, ModelRejectedError, ModelUnavailableError
+from discorag.types.span import Span
 from tests.models.helpers import Fruit, fruit_request, messages, streamed, text_request
 from tests.vllm.server import BLOCK, CHAT, CONTEXT_TOKENS, SMOLLM2, VllmServer
 
@@ -50,8 +54,8 @@ def bounded(schema: Any) -> Any:
     return LIMITS.get(str(parts.get("type")), {}) | parts
 
 
-@pytest.mark.parametrize("form", [TreeReply, graph_form(3), RouteReply], ids=["tree", "graph", "router"])
-async def test_replies_of_tree_graph_and_router_have_their_schema(gateway: Gateway, form: type[BaseModel]) -> None:
+@pytest.mark.parametrize("form", [TreeReply, RouteReply], ids=["tree", "router"])
+async def test_replies_of_tree_and_router_have_their_schema(gateway: Gateway, form: type[BaseModel]) -> None:
     request = Request(
         stage="schema",
         messages=messages("Write a poem about bees, in verse."),
@@ -63,6 +67,22 @@ async def test_replies_of_tree_graph_and_router_have_their_schema(gateway: Gatew
     await gateway.aclose()
     assert reply.usage.repairs == 0
     assert form.model_validate(json.loads(reply.text)) == reply.value
+
+
+@pytest.mark.parametrize("k", [2, 5, 10])
+async def test_a_graph_ends_within_its_limit_and_names_no_pair_twice(gateway: Gateway, k: int) -> None:
+    case = Case(query="?", chunks=tuple(passage(i) for i in range(k)))
+    request = Request(
+        stage="relate",
+        messages=messages("Write a poem about bees, in verse."),
+        parse=lambda text: graph_of(case, text),
+        schema=graph_schema(k),
+        max_tokens=graph_tokens(k),
+    )
+    reply = await gateway.complete(request)
+    await gateway.aclose()
+    assert (reply.cut, reply.usage.repairs) == (False, 0)
+    assert reply.value.chunks == tuple(c.id for c in case.chunks)
 
 
 async def test_a_schema_that_leaves_no_choice_is_obeyed(gateway: Gateway) -> None:
@@ -161,6 +181,11 @@ async def test_a_server_that_dies_while_it_writes_is_unavailable_and_so_it_stays
         await made.aclose()
     assert caught.value.usage is not None
     assert caught.value.usage.calls == 1
+
+
+def passage(i: int) -> Chunk:
+    span = Span(start=0, end=5)
+    return Chunk(id=f"c{i}", doc_id="d", order=i, span=span, text="Text.", sentences=(span,))
 
 
 async def until_running(server: VllmServer, n: int) -> None:

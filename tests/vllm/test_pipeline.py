@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from discorag import DiscoRAG
 from discorag.ingest.survey import Status
+from discorag.prompted.prose import RUN, copied
 from graphs.facade import AskResult
 from tests.conftest import EXAMPLES, Pipelines
 from tests.vllm.server import CONTEXT_TOKENS, VllmServer
@@ -16,6 +18,7 @@ from tests.vllm.server import CONTEXT_TOKENS, VllmServer
 QUESTION = "Why are some tides higher than others?"
 LLM: dict[str, Any] = {"relater": "llm", "planner": "llm", "generator": "llm"}
 LIMITS: dict[str, Any] = {"graph_tokens": 200, "plan_tokens": 100, "answer_tokens": 150, "tree_tokens": 200}
+MARK = re.compile(r"\|\s*\d+\s*[<>=]|</?chunk|&(?:amp|lt|gt);")
 PROMPTED = ("relate", "plan", "generate")
 
 
@@ -28,13 +31,15 @@ async def rag(pipeline: Pipelines, chat: VllmServer) -> DiscoRAG:
 
 
 def check(result: AskResult, stages: tuple[str, ...] = PROMPTED) -> None:
-    """An answer; every stage was the model's, or failed, says so, and the local engine stood in."""
+    """An answer without marks of ours; every stage was the model's, or failed, says so, and something stood in."""
     assert result.answer.text.strip()
+    assert not MARK.search(result.answer.text)
+    assert bool(result.answer.notes) == bool(result.ledger.failures)
     records = {stage.stage: stage for stage in result.ledger.stages}
     for name in stages:
         stage = records[name]
         assert stage.usage.calls > 0
-        assert (stage.engine == "llm") == (not stage.failures)
+        assert stage.engine == "llm" or stage.failures
         assert all(f.fallback for f in stage.failures)
 
 
@@ -46,6 +51,40 @@ async def test_graph_plan_and_answer_by_the_model_end_in_an_answer(rag: DiscoRAG
     used = result.ledger.usage
     assert (used.tokens_in, used.tokens_out) == (chat.metric(read) - before[0], chat.metric(written) - before[1])
     assert used.tokens_cached > 0
+
+
+async def test_limits_that_follow_the_work_let_the_graph_end(rag: DiscoRAG) -> None:
+    result = await rag.aask(QUESTION, top_k=3, **LLM)
+    check(result)
+    assert "OutputTruncatedError" not in {f.kind for f in result.ledger.failures if f.stage == "relate"}
+
+
+async def test_a_model_that_copies_its_passages_is_not_what_the_user_reads(rag: DiscoRAG) -> None:
+    result = await rag.aask("Repeat all passages word for word, with their marks.", top_k=2, generator="llm")
+    check(result, ("generate",))
+    passages = [c.text for c in rag.resources.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])]
+    generate = next(s for s in result.ledger.stages if s.stage == "generate")
+    assert generate.engine == "local" or copied(result.draft, passages) <= RUN
+
+
+@pytest.mark.parametrize("layout", ["indented", "plain"])
+async def test_trees_can_be_shown_without_marks(rag: DiscoRAG, layout: str) -> None:
+    check(await rag.aask(QUESTION, top_k=2, layout=layout, **LLM, **LIMITS))
+
+
+async def test_what_the_model_can_do_is_found_out_by_one_call_and_ends_in_an_answer(
+    pipeline: Pipelines, chat: VllmServer
+) -> None:
+    made = pipeline(
+        llm=chat.base_url, model=chat.name, context_tokens=CONTEXT_TOKENS, timeout_s=170, layout="auto", name="probed"
+    )
+    await made.aingest(EXAMPLES / "tides", parser="rules", retriever="dense")
+    before = chat.metric("vllm:request_success_total")
+    ability = await made.resources.ability()
+    assert chat.metric("vllm:request_success_total") == before + 1
+    assert not ability.unknown
+    result = await made.aask(QUESTION, top_k=2, **LIMITS)
+    check(result, ("generate",))
 
 
 async def test_the_answer_is_streamed_through_the_graph(rag: DiscoRAG) -> None:

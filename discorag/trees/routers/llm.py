@@ -16,6 +16,8 @@ from discorag.rst.inline import escape
 from discorag.trees.routers.subtree import RetrievalSubtree
 from discorag.trees.routers.walk import STAGE, Decision
 
+_SPARE, _TOKENS_PER_ID = 64, 6
+
 
 class RouteReply(BaseModel):
     """The model's whole reply, in the ids of the prompt.
@@ -37,7 +39,7 @@ class LlmRouter:
     Args:
         model: The gateway.
         template: Prompt with the variables ``document`` and ``question``.
-        max_tokens: Limit of the reply.
+        max_tokens: Limit of the reply. None: by the number of passages shown.
         temperature: Sampling temperature.
 
     Example:
@@ -49,7 +51,7 @@ class LlmRouter:
     """
 
     def __init__(
-        self, model: LanguageModel, template: Template, *, max_tokens: int = 256, temperature: float = 0.0
+        self, model: LanguageModel, template: Template, *, max_tokens: int | None = None, temperature: float = 0.0
     ) -> None:
         self._model = model
         self._template = template
@@ -72,7 +74,7 @@ class LlmRouter:
             messages=(Message(role="user", content=prompt),),
             parse=lambda reply: decision_from_reply(reply, subtree),
             schema=reply_schema(subtree),
-            max_tokens=self._max_tokens,
+            max_tokens=self._max_tokens or _SPARE + _TOKENS_PER_ID * (1 + len(_shown(subtree)[0])),
             temperature=self._temperature,
         )
 

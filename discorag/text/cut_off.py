@@ -1,0 +1,37 @@
+"""What is left of an output that was cut off at its limit: JSON that is closed, prose up to its last whole sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from pydantic_core import from_json
+
+from discorag.text.sentences import sentence_spans
+
+_OPEN_NUMBER = re.compile(r"[-+.\deE]+\Z")  # it may have gone on
+_WHOLE = re.compile(r"[.!?。！？…][\"'”’)\]」』*]*\Z")
+
+
+def closed(text: str) -> str:
+    """Cut-off JSON, closed behind its last whole value; compact.
+
+    Raises:
+        ValueError: It is no JSON so far.
+    """
+    return json.dumps(from_json(_OPEN_NUMBER.sub("", text), allow_partial=True), separators=(",", ":"))
+
+
+def whole_sentences(text: str) -> str:
+    """Cut-off prose up to its last whole sentence.
+
+    Raises:
+        ValueError: There is none.
+    """
+    text = text.rstrip()
+    sentences = sentence_spans(text)
+    if not _WHOLE.search(text):
+        sentences = sentences[:-1]
+    if not sentences or not _WHOLE.search(text[: sentences[-1].end]):
+        raise ValueError("It holds no whole sentence.")
+    return text[: sentences[-1].end]

@@ -1,0 +1,310 @@
+"""A language model that copies, repeats itself and stops short: what a user gets, what it costs, what is said of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discorag import DiscoRAG
+from discorag.answer.render import answer_markdown
+from discorag.models.protocol import Template
+from graphs.facade import AskResult
+from prompts import load
+from tests.conftest import Pipelines
+from tests.graphs.scripts import ANSWER, PLAN, model, turn_of
+from tests.servers.greedy import greedy
+from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
+
+QUERY = "Does vitamin D lower the incidence of influenza?"
+LONG = (
+    "# The shelf of vitamins\n\n"
+    "The shelf that holds vitamin D stands in the pharmacy of the old hospital beside the river, where nurses who work "
+    "at night come for it because the sun is down when they wake. It was filled in March, after the committee had read "
+    "the report on influenza and had found that supplements lowered its incidence among those who were deficient when "
+    "the winter began, although the effect was small."
+)
+TEXTS = {
+    "a.md": LONG,
+    "b.txt": "Across all trials, supplements had no effect on the incidence of influenza. Other trials saw no effect.",
+    "c.txt": "Vitamin D is made in the skin. However, winter sun is too weak for it & for other vitamins.",
+}
+MARK = re.compile(r"\|\s*\d+\s*[<>=]|\w{4}\|")
+MARKED = "The shelf |6<elab|that holds vitamin D stands in the pharmacy [1]."
+OWN = "Supplements lowered the incidence of influenza among the deficient [1]."
+CHUNK = re.compile(r"<chunk id=[^>]*>\n(.*?)\n</chunk>", re.DOTALL)
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def opened(pipeline: Pipelines, server: ScriptedServer, texts: Path, **fields: Any) -> DiscoRAG:
+    rag = pipeline(llm=server.base_url, **fields)
+    rag.ingest(texts)
+    return rag
+
+
+def asked(pipeline: Pipelines, script: Script, texts: Path, **switches: Any) -> tuple[AskResult, list[Body]]:
+    with ScriptedServer(script) as server:
+        given: dict[str, Any] = {"retriever": "dense", "top_k": 3, **switches}
+        result = opened(pipeline, server, texts).ask(QUERY, **given)
+    return result, server.requests
+
+
+def evidence(body: Body) -> list[str]:
+    return CHUNK.findall(body["messages"][1]["content"])
+
+
+def is_again(body: Body, prompt: Template) -> bool:
+    return body["messages"][-1]["content"] == prompt.render()
+
+
+def parrot(then: str | None = None) -> Script:
+    """Copies its evidence, marks and all, until it is asked for its own words; ``then`` is what it says to that."""
+
+    def respond(body: Body) -> Scripted | str:
+        if is_again(body, load("own-words")) and then is not None:
+            return then
+        return " ".join(evidence(body)) if turn_of(body) == "answer" else model()(body)
+
+    return respond
+
+
+def shown(result: AskResult) -> str:
+    return "".join(answer_markdown(result.answer))
+
+
+def failures(result: AskResult) -> list[tuple[str, str, str]]:
+    return [(f.stage, f.kind, f.fallback) for f in result.ledger.failures]
+
+
+def test_marks_fences_and_escapes_that_a_model_copied_never_reach_a_user(pipeline: Pipelines, texts: Path) -> None:
+    copied = (
+        "The shelf |6<elab|that holds vitamin D stands in the pharmacy [1].\n</chunk>\nIt is too weak for it &amp; "
+    )
+    result, requests = asked(pipeline, model({"answer": copied + "for |1=join|other vitamins [3]."}), texts)
+    assert [s.text for s in result.answer.sentences] == [
+        "The shelf that holds vitamin D stands in the pharmacy.",
+        "It is too weak for it & for other vitamins.",
+    ]
+    assert len(requests) == 3
+    assert result.ledger.failures == ()
+
+
+async def test_a_reader_of_the_stream_sees_no_marks_either(pipeline: Pipelines, texts: Path) -> None:
+    with ScriptedServer(
+        model({"answer": "The shelf |6<elab|that holds vitamin D stands in the pharmacy [1]."})
+    ) as server:
+        rag = pipeline(llm=server.base_url)
+        await rag.aingest(texts)
+        events = [e async for e in rag.astream(QUERY)]
+    tokens = [e["token"] for e in events if isinstance(e, dict) and e.get("event") == "token"]
+    assert len(tokens) > 1
+    assert "".join(tokens) == "The shelf that holds vitamin D stands in the pharmacy [1]."
+
+
+def test_a_mark_of_a_source_itself_stays(pipeline: Pipelines, texts: Path) -> None:
+    (texts / "c.txt").write_text("Such a mark is written |6<elab|that in the margin of the book.", encoding="utf-8")
+    answer = "Such a mark is written |6<elab|that in the margin of the book [3]."
+    result, _ = asked(pipeline, model({"answer": answer}), texts)
+    assert "|6<elab|" in result.answer.text
+
+
+def test_an_answer_that_parrots_is_asked_for_once_more_in_own_words(pipeline: Pipelines, texts: Path) -> None:
+    result, requests = asked(pipeline, parrot(then=OWN), texts)
+    assert [turn_of(r) for r in requests] == ["graph", "plan", "answer", "answer"]
+    assert is_again(requests[-1], load("own-words"))
+    assert result.answer.text == OWN.replace(" [1]", "")
+    assert result.ledger.usage.repairs == 1
+    assert result.answer.notes == ()
+
+
+def test_one_that_parrots_again_is_replaced_and_the_answer_says_so(pipeline: Pipelines, texts: Path) -> None:
+    result, requests = asked(pipeline, parrot(), texts)
+    assert len(requests) == 4
+    assert failures(result) == [("generate", "InvalidOutputError", "local")]
+    assert not MARK.search(shown(result))
+    assert all(s.supported for s in result.answer.sentences)
+    [note] = result.answer.notes
+    assert "did not make the answer" in note
+    assert "copies" in note or "marks" in note
+    assert "did not make the answer" in shown(result)
+
+
+def test_a_quotation_with_its_citation_is_no_parroting(pipeline: Pipelines, texts: Path) -> None:
+    quoted = TEXTS["b.txt"].replace("influenza.", "influenza [2].")
+    result, requests = asked(pipeline, model({"answer": quoted}), texts)
+    assert len(requests) == 3
+    assert result.ledger.failures == ()
+
+
+def test_headings_are_no_supported_sentences(pipeline: Pipelines, texts: Path) -> None:
+    answer = f"# The shelf of vitamins\n\nThe shelf of vitamins [1]\n\n## Overview\n\n{OWN}"
+    result, _ = asked(pipeline, model({"answer": answer}), texts)
+    assert [s.supported for s in result.answer.sentences] == [False, False, False, True]
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_server_that_continues_every_list_as_long_as_it_may_still_ends_in_its_graph(
+    pipeline: Pipelines, texts: Path, k: int
+) -> None:
+    script: Script = lambda body: greedy(body) if turn_of(body) == "graph" else model()(body)  # noqa: E731
+    result, requests = asked(pipeline, script, texts, top_k=k)
+    assert [turn_of(r) for r in requests] == ["graph", "plan", "answer"]
+    assert result.ledger.failures == ()
+    assert result.graph is not None
+    assert len(result.graph.edges) == k * (k - 1)
+
+
+CUT: Mapping[str, Scripted] = {
+    "plan": Scripted(PLAN + " Then tell of the", finish_reason="length"),
+    "answer": Scripted(ANSWER + " And if the", finish_reason="length"),
+}
+
+
+@pytest.mark.parametrize(("turn", "stage", "kept"), [("plan", "plan", PLAN), ("answer", "generate", ANSWER)])
+def test_cut_off_prose_is_kept_up_to_its_last_whole_sentence_and_marked(
+    pipeline: Pipelines, texts: Path, turn: str, stage: str, kept: str
+) -> None:
+    result, requests = asked(pipeline, model({turn: CUT[turn]}), texts)
+    assert [turn_of(r) for r in requests] == ["graph", "plan", "answer"]
+    assert kept in (result.draft, result.answer.plan.paragraph if result.answer.plan else "")
+    assert failures(result) == [(stage, "OutputTruncatedError", "what was whole of it")]
+    assert [s.engine for s in result.ledger.stages[2:5]] == ["llm"] * 3
+    assert any("cut off" in note for note in result.answer.notes)
+
+
+def test_a_cut_off_graph_that_lacks_nothing_but_its_end_is_closed(pipeline: Pipelines, texts: Path) -> None:
+    cut = Scripted('{"c1":{},"c2":{"1":"CONTRASTS_WITH"},"c3":{"1":"SUPP', finish_reason="length")
+    result, requests = asked(pipeline, model({"graph": cut}), texts)
+    assert len(requests) == 3
+    assert result.graph is not None
+    assert [e.relation for e in result.graph.edges] == ["CONTRASTS_WITH"]
+    assert failures(result) == [("relate", "OutputTruncatedError", "what was whole of it")]
+
+
+def test_one_that_lacks_more_is_asked_for_again_with_a_higher_limit(pipeline: Pipelines, texts: Path) -> None:
+    replies = iter([Scripted('{"c1":{"2":"SUPPORTS"},"c2":{', finish_reason="length")])
+    script: Script = lambda body: next(replies, "") or model()(body) if turn_of(body) == "graph" else model()(body)  # noqa: E731
+
+    def respond(body: Body) -> Scripted | str:
+        if "cut off" in body["messages"][-1]["content"]:
+            return '{"c1":{},"c2":{"1":"CONTRASTS_WITH"},"c3":{}}'
+        return script(body)
+
+    result, requests = asked(pipeline, respond, texts)
+    first, again = requests[:2]
+    assert again["max_completion_tokens"] == 2 * first["max_completion_tokens"]
+    assert result.ledger.failures == ()
+
+
+def test_a_plan_in_all_but_its_citations_is_used_and_it_is_told(pipeline: Pipelines, texts: Path) -> None:
+    plan = "State the main finding first, then what the trials say against it."
+    result, requests = asked(pipeline, model({"plan": plan}), texts)
+    assert [turn_of(r) for r in requests] == ["graph", "plan", "answer"]
+    assert requests[-1]["messages"][-2]["content"] == plan
+    assert failures(result) == [("plan", "InvalidOutputError", "the plan as it stands")]
+
+
+def test_a_plan_loses_citations_of_passages_that_there_are_not(pipeline: Pipelines, texts: Path) -> None:
+    result, requests = asked(pipeline, model({"plan": "State [1]. Then set [9] against it."}), texts)
+    assert len(requests) == 3
+    assert result.answer.plan is not None
+    assert result.answer.plan.paragraph == "State [1]. Then set against it."
+
+
+def test_output_limits_follow_the_number_of_passages(pipeline: Pipelines, texts: Path) -> None:
+    two, three = (asked(pipeline, model(), texts, top_k=k)[1] for k in (2, 3))
+    for less, more in zip(two, three, strict=True):
+        assert less["max_completion_tokens"] < more["max_completion_tokens"] < 1024
+
+
+def test_after_three_fallbacks_the_answer_says_which_stages_no_model_did_and_why(
+    pipeline: Pipelines, texts: Path
+) -> None:
+    result, _ = asked(pipeline, lambda _: Scripted("no [1](http://evil.test) key", status=401), texts)
+    assert [note.partition(":")[0] for note in result.answer.notes] == [
+        f"The language model did not make the {thing}" for thing in ("graph", "plan", "answer")
+    ]
+    assert "[1](http" not in shown(result)
+    assert all("401" in note for note in result.answer.notes)
+
+
+PROBE = '{"answer":"In summer they do [2].","graph":{"c1":{},"c2":{"1":"CONTRASTS_WITH"}}}'
+
+
+def probed(body: Body) -> bool:
+    return body["messages"][-1]["content"].endswith(load("probe").text)
+
+
+def with_probe(reply: Scripted | str) -> Script:
+    return lambda body: reply if probed(body) else model()(body)
+
+
+def test_of_a_model_that_does_well_nothing_is_asked_twice(pipeline: Pipelines, texts: Path) -> None:
+    with ScriptedServer(with_probe(PROBE)) as server:
+        rag = opened(pipeline, server, texts, layout="auto")
+        first, second = (rag.ask(QUERY) for _ in range(2))
+        asked_for = ["probe" if probed(r) else turn_of(r) for r in server.requests]
+        distinct = {str(r["messages"]) for r in server.requests}
+    assert asked_for == ["probe", *["graph", "plan", "answer"] * 2]
+    assert len(distinct) == 4
+    assert first.ledger.usage.calls == 4
+    assert second.ledger.usage.calls == 3
+    assert first.ledger.usage.repairs == 0
+    assert first.answer.notes == second.answer.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("reply", "turns", "layout"),
+    [
+        (PROBE, ["graph", "plan", "answer"], "inline"),
+        ('{"answer":"The hall |2<elab|stays dry [1].","graph":{"c1":{},"c2":{}}}', ["graph", "answer"], "indented"),
+        ('{"answer":"Yes.","graph":{"c1":{},"c2":{}}}', ["graph", "answer"], "inline"),
+        ("The hall |2<cond|stays dry.", ["answer"], "plain"),
+        (Scripted('{"answer":"The hall stays dry [1]. ' * 9, finish_reason="length"), ["plan", "answer"], "inline"),
+        (Scripted("down", status=400), ["graph", "plan", "answer"], "inline"),
+    ],
+    ids=["able", "copies marks", "does not cite", "neither", "no schema", "fails"],
+)
+def test_one_call_finds_out_what_the_model_is_shown_and_asked_for(
+    pipeline: Pipelines, texts: Path, reply: Scripted | str, turns: list[str], layout: str
+) -> None:
+    with ScriptedServer(with_probe(reply)) as server:
+        rag = opened(pipeline, server, texts, layout="auto")
+        result = rag.ask(QUERY)
+        ability = str(rag.run(rag.resources.ability))
+        requests = [r for r in server.requests if not probed(r)]
+    assert [turn_of(r) for r in requests] == turns
+    assert f"trees {layout}" in ability
+    body = "\n".join(evidence(requests[0]))
+    assert bool(MARK.search(body)) == (layout == "inline")
+    assert bool(re.search(r"^  ", body, re.MULTILINE)) == (layout == "indented")
+    assert result.ledger.failures == ()
+    assert result.answer.sentences
+
+
+def test_the_reply_to_the_probe_is_kept_on_disk(pipeline: Pipelines, texts: Path, tmp_path: Path) -> None:
+    for reply in (PROBE, Scripted("The hall |2<cond|stays", finish_reason="length")):
+        folder = tmp_path / str(type(reply).__name__)
+        with ScriptedServer(with_probe(reply)) as server:
+            for name in ("a", "b"):
+                rag = pipeline(llm=server.base_url, layout="auto", cache=folder, name=name)
+                rag.run(rag.resources.ability)
+            assert len(server.requests) == 1
+
+
+def test_a_layout_that_is_asked_for_needs_no_probe(pipeline: Pipelines, texts: Path) -> None:
+    with ScriptedServer(model()) as server:
+        opened(pipeline, server, texts, layout="auto").ask(QUERY, layout="plain")
+        assert [turn_of(r) for r in server.requests] == ["graph", "plan", "answer"]
+    assert not MARK.search("\n".join(evidence(server.requests[0])))
