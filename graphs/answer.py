@@ -31,9 +31,9 @@ Graph = CompiledStateGraph[Any, Any, Any, Any]
 Steps = StateGraph[Any, Any, Any, Any]
 
 
-def steps() -> Steps:
+def steps(context: type[AnswerContext] = AnswerContext) -> Steps:
     """An empty graph over the answer's state and switches."""
-    return StateGraph(AnswerState, context_schema=AnswerContext, input_schema=AnswerInput, output_schema=AnswerOutput)
+    return StateGraph(AnswerState, context_schema=context, input_schema=AnswerInput, output_schema=AnswerOutput)
 
 
 def add_retrieval(graph: Steps) -> None:
@@ -59,9 +59,9 @@ def add_ending(graph: Steps) -> None:
     add_abstain(graph)
 
 
-def build(**compile_options: Any) -> Graph:
-    """The compiled graph. Options go to ``compile``: a checkpointer, ``interrupt_before``, ..."""
-    graph = steps()
+def build(name: str = "answer", context: type[AnswerContext] = AnswerContext, **compile_options: Any) -> Graph:
+    """The compiled graph over these switches. Options go to ``compile``: a checkpointer, ``interrupt_before``, ..."""
+    graph = steps(context)
     add_retrieval(graph)
     graph.add_node("assess", assess, destinations=("relate", "abstain"))
     for name, node in {"parse": parse, "relate": relate, "plan": plan, "generate": generate}.items():
@@ -74,7 +74,7 @@ def build(**compile_options: Any) -> Graph:
         *pairwise(("relate", "plan", "generate", "verify")),
     ]:
         graph.add_edge(before, after)
-    return graph.compile(name="answer", **compile_options)
+    return graph.compile(name=name, **compile_options)
 
 
 graph = build()

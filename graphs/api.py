@@ -14,7 +14,7 @@ from fastapi_offline import FastAPIOffline
 from discorag.settings import Settings, read_settings
 from discorag.types.errors import ModelError
 from graphs.facade import DiscoRAG
-from graphs.serving import ask, chat, documents, health, ingest
+from graphs.serving import ask, chat, documents, health, ingest, threads
 from graphs.serving.access import Access
 from graphs.serving.jobs import JobFile, Jobs
 from graphs.serving.meters import Meters
@@ -23,6 +23,7 @@ from graphs.serving.problems import handle_errors
 from graphs.serving.quotas import Quotas
 from graphs.serving.service import Service
 from graphs.serving.uploads import Uploads
+from graphs.threads import Threads
 
 THREADS = 64
 """For what blocks: with as many as there are cores, an ingest would leave none to questions and jobs."""
@@ -62,7 +63,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
     app.add_middleware(Limited, settings=settings.api, uploads=frozenset({"/ingest"}))
     app.add_middleware(Watched, meters=meters)
     handle_errors(app)
-    for part in (ask, ingest, documents, chat, health):
+    for part in (ask, threads, ingest, documents, chat, health):
         app.include_router(part.router)
     app.include_router(health.numbers)
     return app
@@ -84,7 +85,9 @@ async def _served(rag: DiscoRAG, settings: Settings, access: Access, meters: Met
         await jobs.resume()
         tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_warm(rag))]
         try:
-            yield Service(rag, settings.api, access, uploads, jobs, meters, Quotas(access, uploads, jobs))
+            async with Threads.opened(settings.api.uploads / "threads.sqlite") as kept:
+                quotas = Quotas(access, uploads, jobs)
+                yield Service(rag, settings.api, access, uploads, jobs, meters, quotas, kept)
         finally:
             for task in tasks:
                 task.cancel()

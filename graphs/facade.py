@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from time import perf_counter
@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from discorag.ingest.estimate import Estimate, estimate
 from discorag.ingest.survey import NOT_MADE, DocumentOutcome, survey
+from discorag.models.protocol import Message
 from discorag.rst.parser import PROMPTED
 from discorag.settings import Settings
 from discorag.store.protocol import Hit, Manifest
@@ -122,6 +123,7 @@ class DiscoRAG:
         query: str,
         *,
         instruction: str = "",
+        history: Sequence[Message] = (),
         filters: dict[str, list[str]] | None = None,
         baseline: str | None = None,
         **switches: Any,
@@ -131,6 +133,7 @@ class DiscoRAG:
         Args:
             query: The question.
             instruction: How to answer (format, length, options); it is not searched for.
+            history: The conversation before the question; a language model makes a question of both.
             filters: Metadata key -> accepted values.
             baseline: One of `graphs.baselines.BASELINES` in the place of the pipeline.
             **switches: Fields of `AnswerContext`.
@@ -140,7 +143,7 @@ class DiscoRAG:
         """
         context, start = self.context(AnswerContext, _over_chunks(baseline) | switches), perf_counter()
         state = await _graph(baseline).ainvoke(
-            _asked(query, instruction, filters), context=context, output_keys=list(_SHOWN)
+            _asked(query, instruction, history, filters), context=context, output_keys=list(_SHOWN)
         )
         return AskResult.of(state, perf_counter() - start)
 
@@ -149,6 +152,7 @@ class DiscoRAG:
         query: str,
         *,
         instruction: str = "",
+        history: Sequence[Message] = (),
         filters: dict[str, list[str]] | None = None,
         baseline: str | None = None,
         **switches: Any,
@@ -157,7 +161,7 @@ class DiscoRAG:
         context, start = self.context(AnswerContext, _over_chunks(baseline) | switches), perf_counter()
         state: dict[str, Any] = {}
         stream = _graph(baseline).astream(
-            _asked(query, instruction, filters),
+            _asked(query, instruction, history, filters),
             context=context,
             stream_mode=["custom", "values"],
             output_keys=list(_SHOWN),
@@ -216,13 +220,16 @@ class DiscoRAG:
         query: str,
         *,
         instruction: str = "",
+        history: Sequence[Message] = (),
         filters: dict[str, list[str]] | None = None,
         baseline: str | None = None,
         **switches: Any,
     ) -> AskResult:
         """Sync twin of `aask`."""
         return self.run(
-            lambda: self.aask(query, instruction=instruction, filters=filters, baseline=baseline, **switches)
+            lambda: self.aask(
+                query, instruction=instruction, history=history, filters=filters, baseline=baseline, **switches
+            )
         )
 
     def ingest(self, path: str | Path, *, progress: Progress | None = None, **switches: Any) -> IngestResult:
@@ -293,8 +300,11 @@ def _over_chunks(baseline: str | None) -> dict[str, Any]:
     return {"retriever": "all" if baseline == "full-context" else "dense", "abstain": "never"}
 
 
-def _asked(query: str, instruction: str, filters: dict[str, list[str]] | None) -> AnswerInput:
-    return {"query": query, "instruction": instruction, "filters": filters or {}}
+def _asked(
+    query: str, instruction: str, history: Sequence[Message], filters: dict[str, list[str]] | None
+) -> AnswerInput:
+    said = [{"role": turn.role, "content": turn.content} for turn in history]
+    return {"query": query, "instruction": instruction, "history": said, "filters": filters or {}}
 
 
 def _given(path: str | Path) -> Path:

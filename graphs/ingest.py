@@ -32,9 +32,11 @@ from nodes.ingest.segment import segment
 from nodes.ingest.structure import structure
 from nodes.ingest.sweep import sweep
 from nodes.ingest.upsert import upsert
-from nodes.state import DocumentOutput, DocumentState, IngestInput, IngestOutput, IngestState
+from nodes.state import DocumentOutput, DocumentState, IngestInput, IngestOutput, IngestState, Json
 
 CONCURRENCY = 4  # documents on their way at once
+PAGE = 256
+"""Documents that are sent out in one step: what a document costs grows with the number of those beside it."""
 
 
 def build_document(first: str = "load") -> Graph:
@@ -79,16 +81,27 @@ def build(**compile_options: Any) -> Graph:
     steps = StateGraph(IngestState, context_schema=IngestContext, input_schema=IngestInput, output_schema=IngestOutput)
     steps.add_node("scan", scan)
     steps.add_node("document", _document)
+    steps.add_node("page", _page)
     steps.add_node("sweep", sweep)
     steps.add_edge(START, "scan")
     steps.add_conditional_edges("scan", _fan_out, ["document", "sweep"])
-    steps.add_edge("document", "sweep")
+    steps.add_edge("document", "page")
+    steps.add_conditional_edges("page", _fan_out, ["document", "sweep"])
     steps.add_edge("sweep", END)
-    return steps.compile(name="ingest", **compile_options)
+    compiled = steps.compile(name="ingest", **compile_options)
+    compiled.nodes["document"].subgraphs = [_DOCUMENT]  # so that it is drawn
+    return compiled
+
+
+def _page(state: IngestState) -> Json:
+    """Go on behind the documents that were sent."""
+    return {"sent": state.get("sent", 0) + PAGE}
 
 
 def _fan_out(state: IngestState) -> list[Send] | str:
-    return [Send("document", {"uri": uri, "key": ""}) for uri in state.get("files", [])] or "sweep"
+    sent = state.get("sent", 0)
+    page = state.get("files", [])[sent : sent + PAGE]
+    return [Send("document", {"uri": uri, "key": ""}) for uri in page] or "sweep"
 
 
 graph = build()

@@ -88,6 +88,7 @@ class IngestState(IngestInput, total=False):
     """The ingest graph's state: paths and outcomes."""
 
     files: Annotated[list[str], Field(description="Files to read, as absolute paths.")]
+    sent: Annotated[int, Field(description="How many of them were sent out to be read.")]
     outcomes: Annotated[list[Json], operator.add]
     ledger: Annotated[list[Json], operator.add]
 

@@ -15,6 +15,7 @@ from discorag.text.loaders import load
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
+from discorag.types.ledger import Ledger, StageRecord
 from tests.conftest import EXAMPLES
 
 
@@ -45,3 +46,8 @@ async def with_graph(case: Case, encoder: Encoder) -> Case:
 
 async def with_plan(case: Case, encoder: Encoder) -> Case:
     return replace(case, plan=(await RulePlanEngine(encoder).plan(case)).value)
+
+
+def stage_of(ledger: Ledger, name: str) -> StageRecord:
+    """The record of one stage."""
+    return next(record for record in ledger.stages if record.stage == name)

@@ -16,9 +16,10 @@ def test_packages_come_from_this_repository_and_not_from_a_foreign_distribution(
     assert Path(module.__file__).parent == ROOT / package
 
 
-def test_langgraph_json_names_graphs_that_exist_and_hold_no_checkpointer() -> None:
-    for target in json.loads((ROOT / "langgraph.json").read_text())["graphs"].values():
-        module, _, name = target.partition(":")
+def test_langgraph_json_describes_graphs_that_exist_and_hold_no_checkpointer() -> None:
+    for graph in json.loads((ROOT / "langgraph.json").read_text())["graphs"].values():
+        assert graph["description"]
+        module, _, name = graph["path"].partition(":")
         assert getattr(importlib.import_module(module), name).checkpointer is None
 
 

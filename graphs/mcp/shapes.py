@@ -82,9 +82,11 @@ class Disagreements(BaseModel):
 
 
 class Answered(Disagreements):
-    """An answer, each sentence with its sources."""
+    """An answer, each sentence with its sources; or none."""
 
     text: str
+    abstained: str = Field(description="Why the documents do not answer the question; empty where they do.")
+    nearest: list[Passage] = Field(description="What they say instead, where they do not.")
     sentences: list[Sentence]
     sources: list[Passage] = Field(description="Numbered from 1.")
     fallbacks: list[Fallback] = Field(description="What a language model was to do and did not.")
@@ -98,6 +100,8 @@ class Answered(Disagreements):
         numbers = {e: i for i, e in enumerate(cited, start=1)}
         return cls(
             text=answer.text,
+            abstained=answer.abstained,
+            nearest=[Passage.of(e) for e in answer.nearest],
             sentences=[
                 Sentence(text=s.text, sources=[numbers[e] for e in s.evidence], reason=s.reason)
                 for s in answer.sentences

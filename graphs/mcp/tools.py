@@ -24,8 +24,8 @@ MOST = 10**9
 Question = Annotated[str, Field(min_length=1, max_length=4000, description="The question, self-contained.")]
 DocId = Annotated[str, Field(max_length=100, description="The document's id, as list_documents and search give it.")]
 Retriever = Annotated[RetrieverName, Field(description="How evidence is found; the default is a good one.")]
-WITHOUT_MODEL = {"planner": "local", "generator": "local"}
-"""For disagreements nobody reads the prose."""
+SOURCES_ONLY = {"planner": "local", "generator": "local", "abstain": "never"}
+"""For disagreements: nobody reads the answer."""
 
 
 class _Place(NamedTuple):
@@ -61,7 +61,7 @@ class Tools:
         self, ctx: Context, question: Question, corpus: Corpus = None
     ) -> Annotated[CallToolResult, Disagreements]:
         """Say where the stored documents contradict each other on a question, with the passages of both sides."""
-        return shown.disagreements((await self._answer(ctx, question, corpus, WITHOUT_MODEL)).answer)
+        return shown.disagreements((await self._answer(ctx, question, corpus, SOURCES_ONLY)).answer)
 
     async def _answer(self, ctx: Context, question: str, corpus: str | None, switches: dict[str, Any]) -> AskResult:
         visit, scope = await self._place(ctx, corpus)

@@ -32,6 +32,7 @@ _EXAMPLE: JsonDict = {
 }
 _Key = Annotated[str, Field(min_length=1, max_length=100)]
 _Accepted = Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=100)]
+Filters = dict[_Key, _Accepted]
 
 
 _EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
@@ -53,7 +54,7 @@ class Asked(BaseModel):
     query: str = Field(min_length=1, max_length=4000, description="The question.")
     instruction: str = Field(default="", max_length=4000, description="How to answer; it is not searched for.")
     corpus: str | None = Field(default=None, min_length=1, max_length=200, description="None: as configured.")
-    filters: dict[_Key, _Accepted] = Field(default={}, max_length=20, description="Metadata key -> accepted values.")
+    filters: Filters = Field(default={}, max_length=20, description="Metadata key -> accepted values.")
     switches: Switches = Switches()
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from time import perf_counter, time
+from time import time
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -20,20 +20,17 @@ from fastapi.sse import EventSourceResponse, format_sse_event
 
 from discorag.answer.render import answer_markdown
 from discorag.models.protocol import Message
-from discorag.prompted.standalone import standalone
-from discorag.types.errors import InputError, ModelError, NotFoundError
-from discorag.types.ledger import Failure, Ledger, StageRecord
+from discorag.types.errors import InputError, NotFoundError
 from graphs.facade import AskResult
+from graphs.presets import NEEDS_MODEL, PRESETS
 from graphs.serving.ask import STREAM, Reply, unless_gone
 from graphs.serving.keys import Principal, Role
 from graphs.serving.openai_types import ChatCompletion, ChatMessage, ChatRequest, ChatUsage, Choice, Model, ModelList
-from graphs.serving.presets import NEEDS_MODEL, PRESETS
 from graphs.serving.problems import COMMON, documented, problem_of
 from graphs.serving.service import Asker, Guard, Keyed, Served, Service
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=COMMON, route_class=Keyed)
 ALONE = "(There is no language model that could read the conversation: this answers your last message alone.)"
-_AS_IT_STANDS = "the question as it stands"
 
 
 @router.get("/models", dependencies=[Depends(Guard(Role.READ))])
@@ -87,10 +84,9 @@ class _Talk:
 async def _completed(
     asked: ChatRequest, talk: _Talk, preset: dict[str, Any], who: Principal, served: Service
 ) -> ChatCompletion:
-    question, record = await _question(talk, served)
-    result = await served.rag.aask(**_arguments(asked, talk, question, preset, who))
+    result = await served.rag.aask(**_arguments(asked, talk, preset, who))
     await served.tell_read(who, asked.corpus, result)
-    reply = _reply(result, record, served)
+    reply = _reply(result, served)
     message = ChatMessage(content="".join(_content(reply, talk, served)))
     return ChatCompletion(
         id=_id(),
@@ -109,16 +105,14 @@ async def _stream(
     try:
         async with served.counted():
             yield chunk.delta({"role": "assistant", "content": ""})
-            async with served.in_time(end):
-                question, record = await _question(talk, served)
-            arguments = _arguments(asked, talk, question, preset, who)
-            async with aclosing(served.each(served.rag.astream(**arguments), end)) as parts:
+            stream = served.rag.astream(**_arguments(asked, talk, preset, who))
+            async with aclosing(served.each(stream, end)) as parts:
                 async for part in parts:
                     if not isinstance(part, AskResult):
                         yield _comment(part)
                         continue
                     await served.tell_read(who, asked.corpus, part)
-                    reply = _reply(part, record, served)
+                    reply = _reply(part, served)
                     for piece in _content(reply, talk, served):
                         yield chunk.delta({"content": piece})
                     yield chunk.last(reply)
@@ -130,48 +124,22 @@ async def _stream(
         yield format_sse_event(data_str=problem.model_dump_json())
 
 
-async def _question(talk: _Talk, served: Service) -> tuple[str, StageRecord | None]:
-    """The question as it is searched for, and what that cost: a model, if there is one, makes it self-contained."""
-    deps, start = served.rag.resources, perf_counter()
-    model = deps.model
-    if not talk.history or model is None:
-        return talk.question, None
-    try:
-        made = await standalone(talk.question, talk.history, model, deps.template("standalone"))
-    except ModelError as error:
-        failures = (Failure.of("standalone", error, fallback=_AS_IT_STANDS),)
-        record = StageRecord(stage="standalone", seconds=perf_counter() - start, failures=failures)
-        return talk.question, record if error.usage is None else record.model_copy(update={"usage": error.usage})
-    return made.value, StageRecord(
-        stage="standalone",
-        engine="llm",
-        model=model.name,
-        prompt_hash=made.prompt_hash,
-        seconds=perf_counter() - start,
-        usage=made.usage,
-    )
-
-
-def _arguments(
-    asked: ChatRequest, talk: _Talk, question: str, preset: dict[str, Any], who: Principal
-) -> dict[str, Any]:
+def _arguments(asked: ChatRequest, talk: _Talk, preset: dict[str, Any], who: Principal) -> dict[str, Any]:
     tokens = asked.max_completion_tokens or asked.max_tokens
     given = {"temperature": asked.temperature, "answer_tokens": max(16, tokens) if tokens else None}
     switches = preset | {name: value for name, value in given.items() if value is not None}
     return switches | {
-        "query": question,
+        "query": talk.question,
+        "history": talk.history,
         "instruction": talk.instruction,
         "tenant": who.tenant,
         "corpus": asked.corpus,
     }
 
 
-def _reply(result: AskResult, record: StageRecord | None, served: Service) -> Reply:
-    """The result, with what it cost to make the question self-contained."""
-    stages = (record, *result.ledger.stages) if record else result.ledger.stages
-    ledger = Ledger(stages=stages)
-    served.meters.observe(ledger)
-    return Reply.to(result.model_copy(update={"ledger": ledger}))
+def _reply(result: AskResult, served: Service) -> Reply:
+    served.meters.observe(result.ledger)
+    return Reply.to(result)
 
 
 def _content(reply: Reply, talk: _Talk, served: Service) -> Iterator[str]:

@@ -27,6 +27,7 @@ from graphs.serving.meters import Meters
 from graphs.serving.problems import RefusedError, declared
 from graphs.serving.quotas import Quotas
 from graphs.serving.uploads import Uploads
+from graphs.threads import Threads
 
 T = TypeVar("T")
 
@@ -104,6 +105,7 @@ class Service:
     jobs: Jobs
     meters: Meters
     quotas: Quotas
+    threads: Threads
     under_way: int = 0
     stopped: bool = False
     readiness: Once[Any] = field(default_factory=Once[Any])

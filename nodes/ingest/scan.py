@@ -27,4 +27,4 @@ async def scan(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     result = await asyncio.to_thread(survey, path, emptied=bool(stored_under(stored, path)))
     get_stream_writer()({"event": "found", "documents": len(result.sources), "aside": len(result.aside)})
     outcomes = [o.model_dump(mode="json") for o in result.aside]
-    return {"path": str(path.resolve()), "files": [s.uri for s in result.sources], "outcomes": outcomes}
+    return {"path": str(path.resolve()), "sent": 0, "files": [s.uri for s in result.sources], "outcomes": outcomes}

@@ -19,6 +19,7 @@ from discorag.types.rst_tree import RstTree
 from graphs.answer import build
 from graphs.facade import AskResult
 from nodes.context import AnswerContext
+from tests.cases import stage_of
 from tests.conftest import Pipelines
 from tests.graphs.scripts import ANSWER, PLAN, chunk_count, model, turn_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer, hashed_vector
@@ -59,7 +60,7 @@ def test_graph_plan_and_answer_are_turns_of_one_conversation(pipeline: Pipelines
     assert result.answer.plan is not None
     assert result.answer.plan.paragraph == PLAN
     assert "12 %" in result.answer.text
-    assert [s.engine for s in result.ledger.stages[2:5]] == ["llm", "llm", "llm"]
+    assert [stage_of(result.ledger, s).engine for s in ("relate", "plan", "generate")] == ["llm", "llm", "llm"]
     assert result.ledger.usage.tokens_in > 0
     assert result.ledger.usage.tokens_cached > 0
     assert result.ledger.failures == ()
@@ -152,7 +153,7 @@ def test_a_bad_graph_is_repaired_once_then_the_local_graph_stands_in_and_the_res
     failure = result.ledger.failures[0]
     assert (failure.stage, failure.fallback) == ("relate", "local")
     assert failure.kind in {"InvalidOutputError", "OutputTruncatedError"}
-    relate = result.ledger.stages[2]
+    relate = stage_of(result.ledger, "relate")
     assert (relate.engine, relate.usage.calls, relate.usage.repairs) == ("local", 2, 1)
     assert result.answer.sentences
 

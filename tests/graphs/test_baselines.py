@@ -14,6 +14,7 @@ from discorag.rst.inline import escape
 from discorag.types.errors import ConfigError, InputError
 from graphs.baselines import BASELINES
 from graphs.facade import AskResult
+from tests.cases import stage_of
 from tests.conftest import Pipelines
 from tests.graphs.paper_scripts import ANSWER, PLAN, fenced, model, name_of, outside, prompt_of, sections
 from tests.servers.scripted import Body, Scripted, ScriptedServer
@@ -266,7 +267,7 @@ def test_fig_17_markers_that_fail_are_none_and_counted(pipeline: Pipelines, text
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
         ("relate", "InvalidOutputError", "no markers")
     ]
-    assert next(s for s in result.ledger.stages if s.stage == "relate").usage.repairs == 1
+    assert stage_of(result.ledger, "relate").usage.repairs == 1
     assert result.draft == ANSWER
 
 

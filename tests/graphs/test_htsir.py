@@ -17,6 +17,7 @@ from discorag.types.errors import ConfigError
 from graphs.facade import AskResult
 from nodes.context import AnswerContext
 from nodes.resources import Resources
+from tests.cases import stage_of
 from tests.conftest import Examples, Pipelines
 from tests.graphs.scripts import ANSWER, model
 from tests.models.test_reranker import Answer, by_length, failing, saying, served
@@ -88,8 +89,8 @@ def test_the_refined_answer_takes_the_place_of_the_first_and_its_call_is_counted
         [prompt] = [r["messages"][0]["content"] for r in server.requests if refines(r)]
     assert result.answer.text == BETTER.replace(" [1]", "")
     assert [s.supported for s in result.answer.sentences] == [True]
-    generate = next(s for s in result.ledger.stages if s.stage == "generate")
-    assert (generate.engine, generate.usage.calls, generate.failures) == ("llm", 2, ())
+    refine = stage_of(result.ledger, "refine")
+    assert (refine.engine, refine.usage.calls, refine.failures) == ("llm", 1, ())
     assert f"<question>\n{QUERY}\n\nOne sentence.\n</question>" in prompt
     assert f"<answer>\n{ANSWER}\n</answer>" in prompt
     assert all(text in prompt for text in TEXTS.values())
@@ -113,8 +114,8 @@ def test_rounds_go_on_from_the_last_answer_and_end_when_nothing_changes(pipeline
 @pytest.mark.parametrize(
     ("bad", "kind", "calls"),
     [
-        ([Scripted("no such key", status=401)], "ModelRejectedError", 2),
-        (["Zinc cures colds [7]."] * 2, "InvalidOutputError", 4),
+        ([Scripted("no such key", status=401)], "ModelRejectedError", 1),
+        (["Zinc cures colds [7]."] * 2, "InvalidOutputError", 3),
     ],
     ids=["refused", "invented citation"],
 )
@@ -125,10 +126,10 @@ def test_a_round_that_fails_keeps_the_answer_before_it_and_is_counted(
         result = asked(pipeline, server, texts, refine=2)
     assert result.answer.text == BETTER.replace(" [1]", "")
     [failure] = result.ledger.failures
-    assert (failure.stage, failure.kind) == ("generate", kind)
+    assert (failure.stage, failure.kind) == ("refine", kind)
     assert "before" in failure.fallback
-    generate = next(s for s in result.ledger.stages if s.stage == "generate")
-    assert (generate.engine, generate.usage.calls) == ("llm", calls)
+    refine = stage_of(result.ledger, "refine")
+    assert (refine.engine, refine.usage.calls) == ("llm", calls)
 
 
 async def test_the_stream_is_told_that_the_first_answer_is_void(pipeline: Pipelines, texts: str) -> None:

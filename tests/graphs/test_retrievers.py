@@ -20,6 +20,7 @@ from graphs.present import counted
 from nodes.context import AnswerContext
 from nodes.switches import retriever_names
 from nodes.trees import tree_index
+from tests.cases import stage_of
 from tests.conftest import EXAMPLES, Pipelines
 from tests.graphs.test_cli import run_json
 from tests.servers.scripted import ScriptedServer
@@ -133,7 +134,7 @@ def test_an_ingest_builds_the_trees_of_the_asked_retriever_also_for_documents_th
     assert built("snapped") == 1
     assert len(store.tree_versions(scope, "snapped")) == 1
     assert built("snapped") == 0
-    assert rag.ask("Why did pumps fail?", corpus="notes").ledger.stages[0].counts["trees built"] == 0
+    assert stage_of(rag.ask("Why did pumps fail?", corpus="notes").ledger, "retrieve").counts["trees built"] == 0
 
 
 @pytest.mark.parametrize("error", [StoreError("No space left.", hint="Make room."), OSError("No space left.")])
@@ -150,7 +151,7 @@ def test_a_document_whose_tree_cannot_be_stored_is_there_all_the_same_and_it_is_
         result = rag.ingest(tmp_path, corpus="notes", parser="rules")
     assert [o.status for o in result.outcomes] == ["added"]
     assert [(f.stage, f.fallback) for f in result.ledger.failures] == [("grow", "the first question builds it")]
-    assert rag.ask("Why did pumps fail?", corpus="notes").ledger.stages[0].counts["trees built"] == 1
+    assert stage_of(rag.ask("Why did pumps fail?", corpus="notes").ledger, "retrieve").counts["trees built"] == 1
 
 
 def test_who_counts_or_follows_chunks_gets_chunks_and_a_retriever_over_trees_refuses_to_count_them() -> None:
@@ -193,7 +194,7 @@ async def test_a_question_tells_how_many_paragraphs_it_parsed_and_how_many_were_
         (folder / "a.txt").write_text("\n\n".join(paragraphs), encoding="utf-8")
         await rag.aingest(folder, corpus="notes", parser="rules", retriever="dense")
         result = await rag.aask("Why did pump 3 fail?", corpus="notes", retriever=retriever)
-        return counted(result.ledger.stages[0].counts)
+        return counted(stage_of(result.ledger, "retrieve").counts)
 
     first, changed = parses
     assert await told() == f"1 trees built, {first} parses, 0 parses known"
@@ -213,18 +214,16 @@ def test_an_unknown_retriever_names_those_there_are() -> None:
 
 
 @pytest.mark.parametrize(("reply", "refused"), [('{"answer": [], "expand": null}', True), ("Cannot answer", False)])
-def test_that_every_document_is_refused_is_told_beside_the_nearest_passages_and_a_router_that_fails_is_no_refusal(
+def test_where_every_document_is_refused_rdr2_abstains_beside_the_nearest_passages_but_not_where_its_router_fails(
     pipeline: Pipelines, tmp_path: Path, reply: str, refused: bool
 ) -> None:
     (tmp_path / "a.md").write_text("# Pumps\n\nPumps failed. They were cheap.", encoding="utf-8")
     with ScriptedServer(lambda _: reply) as server:
         rag = pipeline(llm=server.base_url)
         rag.ingest(tmp_path, parser="rules", retriever="dense")
-        context = rag.context(AnswerContext, {"preset": "rdr2", "generator": "local"})
-        told = ["refused", "hits", "ledger"]
-        state = asyncio.run(graph.ainvoke({"query": "Who won?"}, context=context, output_keys=told))
-    assert (state["refused"], len(state["hits"])) == (refused, 1)
-    assert bool(state["ledger"][0]["failures"]) is not refused
+        result = rag.ask("Why did pumps fail?", preset="rdr2", generator="local")
+    assert (bool(result.answer.abstained), bool(result.answer.nearest)) == (refused, refused)
+    assert bool(result.ledger.failures) is not refused
 
 
 def test_tau_l_and_r_are_settings_and_another_value_builds_other_trees(pipeline: Pipelines) -> None:

@@ -24,6 +24,10 @@ ROOT = EXAMPLES.parent
 STUDIO = "https://smith.langchain.com"
 QUERY = "Does vitamin D prevent flu?"
 CONTEXT = {"corpus": "studio"}
+ANSWERING = {
+    *("prepare", "retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all", "rerank"),
+    *("parse", "assess", "relate", "plan", "generate", "verify", "refine", "abstain"),
+}
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
@@ -93,7 +97,9 @@ async def ingested(client: LangGraphClient) -> None:
 @pytest.mark.parametrize(
     ("graph", "steps"),
     [
-        ("answer", {"retrieve", "parse", "relate", "plan", "generate", "verify"}),
+        ("answer", ANSWERING),
+        ("chat", {"listen", "answer", "reply"}),
+        ("full-context", {"prepare", "generate", "verify"}),
         ("ingest", {"scan", "document", "sweep"}),
     ],
 )
@@ -130,9 +136,9 @@ async def test_a_run_streams_stage_events_and_ends_in_a_traced_answer(client: La
     ]
     assert "error" not in {name for name, _ in events}, events
     stages = [data["stage"] for name, data in events if name == "custom" and data.get("event") == "start"]
-    assert stages == ["retrieve", "parse", "relate", "plan", "generate", "verify"]
+    assert stages == ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"]
     updated = [next(iter(data)) for name, data in events if name == "updates"]
-    assert updated == stages
+    assert updated == ["prepare", "retrieve_sentence_tree", *stages[2:]]
     answer = [data for name, data in events if name == "values"][-1]["answer"]
     assert all(s["evidence"] for s in answer["sentences"])
     assert answer["disagreements"]

@@ -45,7 +45,7 @@ def test_a_stream_brings_stages_in_order_the_words_of_the_draft_and_the_answer_l
         reply = serve(apps(uploads, llm=llm.base_url)).post("/ask", json=asked(), headers=STREAM)
     assert reply.headers["content-type"].startswith("text/event-stream")
     found = events(reply.text)
-    stages = ["retrieve", "parse", "relate", "plan", "generate", "verify"]
+    stages = ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"]
     assert [data["stage"] for name, data in found if name == "start"] == stages
     assert [data["stage"] for name, data in found if name == "end"] == stages
     assert "".join(data["token"] for name, data in found if name == "token") == ANSWER
@@ -58,7 +58,7 @@ def test_a_stream_that_fails_midway_ends_in_one_error_event(apps: Apps, serve: S
     reply = serve(apps(uploads)).post("/ask", json=asked(corpus="nothing"), headers=STREAM)
     assert reply.status_code == 200
     found = events(reply.text)
-    assert (found[0][0], found[0][1]["stage"]) == ("start", "retrieve")
+    assert (found[0][0], found[0][1]["stage"]) == ("start", "prepare")
     assert found[-1][0] == "error"
     assert found[-1][1]["error"]["type"] == "EmptyCorpusError"
     assert [name for name, _ in found].count("error") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,11 @@ from mcp import Client, MCPError
 
 from discorag import DiscoRAG
 from discorag.answer.render import answer_markdown
+from discorag.types.answer import Answer, EvidenceSpan
 from discorag.types.errors import StoreLockedError
+from discorag.types.ledger import Ledger
+from discorag.types.span import Span
+from graphs.facade import AskResult
 from graphs.mcp import resources
 from graphs.mcp.host import Alone, to_its_end
 from graphs.mcp.server import Server
@@ -80,6 +85,22 @@ async def test_disagreements_alone_are_those_of_the_answer(server: Server) -> No
         alone = await client.call_tool("show_disagreements", {"question": QUERY})
         assert data_of(alone)["disagreements"] == asked["disagreements"]
         assert text_of(alone).startswith("The sources disagree:")
+
+
+async def test_an_answer_that_there_is_not_says_why(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    nearest = EvidenceSpan(chunk_id="c", doc_id="d", title="Tides", span=Span(start=0, end=5), text="Tides")
+    none = Answer(query=QUERY, sentences=(), abstained="Nothing supports an answer.", nearest=(nearest,))
+    result = AskResult(answer=none, hits=(), graph=None, draft="", ledger=Ledger(), seconds=0.0)
+
+    async def asked(*_: object, **__: object) -> AsyncGenerator[AskResult]:
+        yield result
+
+    monkeypatch.setattr(DiscoRAG, "astream", asked)
+    async with Client(server) as client:
+        said = await client.call_tool("ask", {"question": QUERY})
+    assert text_of(said).startswith("The documents do not answer this. Nothing supports an answer.")
+    assert data_of(said)["abstained"] == none.abstained
+    assert [p["text"] for p in data_of(said)["nearest"]] == ["Tides"]
 
 
 async def test_where_a_model_failed_the_answer_says_so(apps: Apps, uploads: Path) -> None:
