@@ -11,9 +11,11 @@ from bench.watch import Exchange
 from discorag.models.protocol import Message
 from discorag.prompted.as_printed import graph_of as papers
 from discorag.prompted.graph import graph_of as ours
+from discorag.prompted.pairs import pair_labels
 from discorag.text.citations import references
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
+from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.span import Span
 from prompts import load
 
@@ -59,7 +61,8 @@ def test_prompts_that_share_no_beginning_are_computed_whole() -> None:
 def test_the_scripted_graph_is_the_same_in_both_forms_and_has_about_one_and_a_half_edges_a_chunk(k: int) -> None:
     case = Case(query="?", chunks=tuple(passage(i) for i in range(k)))
     graph = ours(case, graph_json(k))
-    assert set(graph.edges) == set(papers(case, graph_lines(k)).edges)
+    labels = pair_labels(graph_lines(k), range(1, k + 1), k, known=frozenset(ChunkRelation))
+    assert set(graph.edges) == set(papers(case, labels).edges)
     assert k == 2 or 1.3 <= len(graph.edges) / k <= 1.5
 
 
