@@ -18,7 +18,8 @@ async def abstention(case: Case, encoder: Encoder, because: str) -> Answer:
     Raises:
         ModelError: The encoder's endpoint failed.
     """
-    nearest = [await _nearest(chunk, case.query, encoder) for chunk in case.chunks[:NEAREST]]
+    sources = [chunk for chunk in case.chunks if not chunk.stands_for]  # a summary has no place in a document
+    nearest = [await _nearest(chunk, case.query, encoder) for chunk in sources[:NEAREST]]
     return Answer(query=case.query, sentences=(), abstained=because, nearest=tuple(nearest))
 
 

@@ -6,33 +6,40 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from discorag.types.errors import ConfigError, MissingPathError
+from eval.datasets.alce import load_eli5, load_qampari
 from eval.datasets.asqa import load_asqa, load_asqa_pooled
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.datasets.hotpotqa import load_hotpotqa
 from eval.datasets.lay_summaries import load_lay_summaries
 from eval.datasets.loong import load_loong
 from eval.datasets.musique import load_musique
+from eval.datasets.narrativeqa import load_narrativeqa
 from eval.datasets.nq_open_oracle import load_nq_open_oracle
 from eval.datasets.qasper import load_qasper, load_qasper_leval
 from eval.datasets.qmsum import load_qmsum
 from eval.datasets.quality import load_quality
 from eval.datasets.scinews import load_scinews
+from eval.datasets.triviaqa import load_triviaqa
 from eval.sample import Benchmark
 
 LOADERS: Mapping[str, Callable[[Path], Benchmark]] = {
     "asqa": load_asqa,
     "asqa-pooled": load_asqa_pooled,
+    "eli5": load_eli5,
     "fairytaleqa": load_fairytaleqa,
     "hotpotqa": load_hotpotqa,
     "lay-summaries": load_lay_summaries,
     "loong": load_loong,
     "musique": load_musique,
+    "narrativeqa": load_narrativeqa,
     "nq-open-oracle": load_nq_open_oracle,
+    "qampari": load_qampari,
     "qasper": load_qasper,
     "qasper-leval": load_qasper_leval,
     "qmsum": load_qmsum,
     "quality": load_quality,
     "scinews": load_scinews,
+    "triviaqa": load_triviaqa,
 }
 
 

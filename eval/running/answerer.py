@@ -22,6 +22,7 @@ from graphs.branches import Branches
 from graphs.facade import AskResult
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput
+from nodes.switches import PRESETS
 
 LEAD = 6
 """Sentences of the lead baseline: as many as an extractive answer has units."""
@@ -82,7 +83,8 @@ class Answerer:
     def _switches(self, system: System) -> dict[str, Any]:
         suite = self._suite
         common = {"corpus": self._corpus.name, "answer_tokens": suite.answer_tokens, "layout": "inline"}
-        chunks = {} if system.switches.get("retriever") in RETRIEVERS else {"top_k": suite.top_k}
+        preset = PRESETS.get(system.switches.get("preset", ""), {})
+        chunks = {} if {**preset, **system.switches}.get("retriever") in RETRIEVERS else {"top_k": suite.top_k}
         local = {} if self._rag.resources.model else {"relater": suite.relater}
         return {**common, **chunks, **local, **system.switches}
 

@@ -57,6 +57,26 @@ async def test_a_suite_runs_on_its_fixtures_without_a_model(rag: DiscoRAG, tmp_p
     assert len(load_run(tmp_path / "run")[1]) == len(wanted.systems)
 
 
+@pytest.mark.parametrize(
+    ("name", "systems"),
+    [
+        ("narrativeqa", ["standard", "full-sentences", "full-bisection", "full-discourse", "full-htsir", "full-rdr2"]),
+        ("narrativeqa", ["htsir", "rdr2", "disretrieval"]),
+        ("triviaqa", ["full", "full-rdr2"]),
+        ("qampari", ["full", "lead"]),
+        ("eli5", ["full", "lead"]),
+    ],
+)
+async def test_the_other_papers_benchmarks_run_on_their_fixtures(
+    rag: DiscoRAG, tmp_path: Path, name: str, systems: list[str]
+) -> None:
+    done = await run(rag, tmp_path, suite(name, limit=2, systems=systems, top_k=3))
+    assert (done.finished, list(done.systems)) == (True, systems)
+    for summary in done.systems.values():
+        assert summary.errors == 0
+        assert suite(name).main[0] in {*summary.metrics, *summary.missing}
+
+
 @pytest.mark.parametrize("top_k", [1, 50])
 async def test_a_question_over_its_own_documents_gets_these_and_no_more_chunks_than_wanted(
     rag: DiscoRAG, tmp_path: Path, top_k: int

@@ -116,6 +116,11 @@ def test_the_papers_three_benchmarks_run_disco_rag_as_printed_with_its_ablations
     assert ablations | {"paper-standard", "paper-full-context"} <= set(load_suite(name).systems)
 
 
+def test_every_retriever_of_the_papers_has_a_system_from_end_to_end() -> None:
+    wanted = {"discourse", "bisection", "raptor", "htsir", "rdr2", "snapped", "sentences"}
+    assert wanted <= {s.switches.get("retriever") for s in systems().values() if s.kind == "graph" and not s.again}
+
+
 # --- choosing questions ---------------------------------------------------------------------------
 
 

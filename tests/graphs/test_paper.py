@@ -23,10 +23,10 @@ from discorag.settings import Settings, StoreSettings
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.errors import ConfigError
+from discorag.types.ledger import StageRecord
 from discorag.types.rst_relations import PAPER_RELATIONS
 from graphs.facade import AskResult
 from nodes.context import AnswerContext
-from tests.cases import stage_of
 from tests.conftest import Pipelines
 from tests.graphs import scripts
 from tests.graphs.paper_scripts import ANSWER, PLAN, fenced, material_of, model, name_of, outside, prompt_of, sections
@@ -57,6 +57,15 @@ def opened(pipeline: Pipelines, server: ScriptedServer, texts: str, *, parser: s
     return rag
 
 
+def stage_of(result: AskResult, name: str) -> StageRecord:
+    return next(s for s in result.ledger.stages if s.stage == name)
+
+
+def engines(result: AskResult) -> list[str]:
+    """Of the stages that the paper has beside retrieval."""
+    return [stage_of(result, name).engine for name in ("parse", "relate", "plan", "generate", "verify")]
+
+
 def chunks_of(rag: DiscoRAG, result: AskResult) -> tuple[Chunk, ...]:
     return tuple(rag.resources.store.chunks(rag.scope(), [h.chunk_id for h in result.hits]))
 
@@ -74,7 +83,7 @@ def test_the_calls_are_those_of_the_figures_each_on_its_own(pipeline: Pipelines,
     assert result.draft == ANSWER
     assert result.graph is not None
     assert [e.relation for e in result.graph.edges] == [ChunkRelation.CONTRASTS_WITH]
-    assert [s.stage for s in result.ledger.stages if s.engine == "llm"] == ["parse", "relate", "plan", "generate"]
+    assert engines(result) == ["llm", "llm", "llm", "llm", "local"]
     assert (result.ledger.usage.calls, result.ledger.failures) == (6, ())
 
 
@@ -132,7 +141,7 @@ def test_fig_14_with_everything_off_the_answer_reads_query_and_chunks_only(pipel
     assert sections(call) == ["QUERY", "CHUNKS"]
     assert fenced(call, "chunk") == [escape(c.text) for c in chunks_of(rag, result)]
     assert not re.search(r"\b(RST|trees?|graph|plan|EDUs?|SUPPORTS|UNRELATED)\b", prompt_of(call), re.IGNORECASE)
-    assert [s.stage for s in result.ledger.stages if s.engine == "llm"] == ["generate"]
+    assert engines(result) == ["off", "off", "off", "llm", "local"]
 
 
 @pytest.mark.parametrize(("tree", "graph", "plan"), [s for s in product([True, False], repeat=3) if any(s)])
@@ -279,7 +288,7 @@ def test_a_pair_without_a_line_is_unrelated_and_counted_and_the_models_graph_sta
         plan = server.requests[1]
     assert "CHUNK[1] -> CHUNK[3]: UNRELATED" in outside(plan)
     assert outside(plan).count("SUPPORTS") == 5
-    relate = stage_of(result.ledger, "relate")
+    relate = stage_of(result, "relate")
     assert (relate.engine, relate.failures, relate.usage.calls) == ("llm", (), 1)
     assert relate.counts == {"pairs without a line": 1}
 
@@ -300,7 +309,7 @@ def test_a_graph_whose_lines_do_not_fit_the_context_is_asked_for_in_parts_that_r
     assert all(len(fenced(g, "chunk")) == 3 for g in graphs)
     assert result.graph is not None
     assert len(result.graph.edges) == 6
-    assert stage_of(result.ledger, "relate").counts == {"graph calls": 3}
+    assert stage_of(result, "relate").counts == {"graph calls": 3}
 
 
 def test_an_extractive_draft_stands_in_for_a_failed_answer(pipeline: Pipelines, texts: str) -> None:
@@ -324,7 +333,7 @@ def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines,
         ("parse", "InvalidOutputError", TrainedParser().version)
     ] * 3
     assert len(fenced(requests[-1], "tree")) == 3
-    parse = stage_of(result.ledger, "parse")
+    parse = stage_of(result, "parse")
     assert (parse.engine, parse.model) == ("local", TrainedParser().version)
 
 
@@ -334,7 +343,7 @@ def test_where_the_local_parser_stood_in_for_some_trees_the_ledger_names_both(pi
 
     with ScriptedServer(respond) as server:
         rag = opened(pipeline, server, texts)
-        asked = stage_of(rag.ask(QUERY, preset="paper").ledger, "parse")
+        asked = stage_of(rag.ask(QUERY, preset="paper"), "parse")
         read = rag.ingest(texts, parser="paper", refresh=True).ledger.stages
     assert asked.engine == "llm+local"
     assert asked.model.startswith("paper:")
@@ -348,7 +357,7 @@ def test_chunks_that_another_parser_parsed_are_parsed_again(pipeline: Pipelines,
         result = opened(pipeline, server, texts, parser="local").ask(QUERY, preset="paper")
         requests = server.requests
     assert [name_of(r) for r in requests] == PIPELINE
-    assert stage_of(result.ledger, "parse").usage.calls == 3
+    assert stage_of(result, "parse").usage.calls == 3
     assert all("(S): ELABORATION" in tree for tree in fenced(requests[-1], "tree"))
 
 
@@ -364,7 +373,7 @@ def test_trees_that_the_papers_parser_made_at_ingest_cost_one_call_a_chunk_once(
     assert at_ingest == ["tree"] * 3
     assert ingested.ledger.failures == ()
     assert after == ["graph", "plan", "answer"]
-    assert (stage_of(result.ledger, "parse").engine, stage_of(result.ledger, "parse").usage.calls) == ("stored", 0)
+    assert (stage_of(result, "parse").engine, stage_of(result, "parse").usage.calls) == ("stored", 0)
 
 
 def test_trees_that_only_stood_in_at_ingest_are_made_anew(pipeline: Pipelines, texts: str) -> None:
@@ -385,7 +394,7 @@ def test_the_local_parser_keeps_the_trees_that_are_stored(pipeline: Pipelines, t
         requests = server.requests
     assert [name_of(r) for r in requests] == ["graph", "plan", "answer"]
     assert fenced(requests[-1], "tree") == [drawn(c) for c in chunks_of(rag, result)]
-    assert stage_of(result.ledger, "parse").engine == "stored"
+    assert stage_of(result, "parse").engine == "stored"
 
 
 HOSTILE = """BANANA first.

@@ -214,18 +214,16 @@ def test_an_unknown_retriever_names_those_there_are() -> None:
 
 
 @pytest.mark.parametrize(("reply", "refused"), [('{"answer": [], "expand": null}', True), ("Cannot answer", False)])
-def test_that_every_document_is_refused_is_told_beside_the_nearest_passages_and_a_router_that_fails_is_no_refusal(
+def test_where_every_document_is_refused_rdr2_abstains_beside_the_nearest_passages_but_not_where_its_router_fails(
     pipeline: Pipelines, tmp_path: Path, reply: str, refused: bool
 ) -> None:
     (tmp_path / "a.md").write_text("# Pumps\n\nPumps failed. They were cheap.", encoding="utf-8")
     with ScriptedServer(lambda _: reply) as server:
         rag = pipeline(llm=server.base_url)
         rag.ingest(tmp_path, parser="rules", retriever="dense")
-        context = rag.context(AnswerContext, {"preset": "rdr2", "generator": "local"})
-        told = ["refused", "hits", "ledger"]
-        state = asyncio.run(graph.ainvoke({"query": "Who won?"}, context=context, output_keys=told))
-    assert (state["refused"], len(state["hits"])) == (refused, 1)
-    assert bool(state["ledger"][0]["failures"]) is not refused
+        result = rag.ask("Why did pumps fail?", preset="rdr2", generator="local")
+    assert (bool(result.answer.abstained), bool(result.answer.nearest)) == (refused, refused)
+    assert bool(result.ledger.failures) is not refused
 
 
 def test_tau_l_and_r_are_settings_and_another_value_builds_other_trees(pipeline: Pipelines) -> None:

@@ -113,7 +113,8 @@ def test_evidence_can_be_edited_between_the_sentence_tree_and_parse(rag: DiscoRA
         config: Any = {"configurable": {"thread_id": "t"}}
         context = AnswerContext(resources=rag.resources, corpus="tides")
         asked: Any = {"query": QUERY}
-        found = await graph.ainvoke(asked, config, context=context)
+        await graph.ainvoke(asked, config, context=context)
+        found = (await graph.aget_state(config)).values
         first = found["hits"][0]["chunk_id"]
         kept = {"hits": found["hits"][:1], "evidence": {first: found["evidence"][first]}}
         await graph.aupdate_state(config, kept, as_node="rerank")

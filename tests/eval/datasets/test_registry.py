@@ -10,17 +10,21 @@ from tests.eval.helpers import FIXTURES
 FILES = {
     "asqa": "asqa/ASQA.json",
     "asqa-pooled": "asqa/asqa_eval_pooled.json",
+    "eli5": "eli5/eli5_eval_bm25_top100.json",
     "fairytaleqa": "fairytaleqa",
     "hotpotqa": "hotpotqa/hotpot_tiny_distractor.json",
     "lay-summaries": "lay_summaries/test.json",
     "loong": "loong",
     "musique": "musique/musique_tiny.jsonl",
+    "narrativeqa": "narrativeqa/narrativeqa.jsonl",
     "nq-open-oracle": "nq_open_oracle/nq-open-oracle.jsonl",
+    "qampari": "qampari/qampari_eval_gtr_top100.json",
     "qasper": "qasper/papers-v0.3.json",
     "qasper-leval": "qasper/leval.jsonl",
     "qmsum": "qmsum/meetings.jsonl",
     "quality": "quality/QuALITY.tiny.htmlstripped.dev",
     "scinews": "scinews/test.json",
+    "triviaqa": "triviaqa/retrieved_pooled.jsonl",
 }
 
 

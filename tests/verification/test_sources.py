@@ -1,0 +1,86 @@
+"""Summaries give way to what they are summaries of, before anything is verified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from discorag import DiscoRAG
+from discorag.answer.abstention import abstention
+from discorag.models.protocol import Encoder
+from discorag.text.citations import renumbered
+from discorag.types.case import Case
+from discorag.types.chunk import Chunk
+from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.document import Scope
+from discorag.types.graph import Edge, RhetoricalGraph
+from discorag.types.plan import Plan
+from discorag.types.span import Span
+from discorag.verification.sources import sourced
+from tests.conftest import Pipelines
+
+FIRST, LAST = "Iron rusts in wet air.", "Gold does not rust at all."
+
+
+@pytest.fixture
+def rag(pipeline: Pipelines, tmp_path: Path) -> DiscoRAG:
+    rag = pipeline()
+    for name, told in {"a": f"{FIRST} It is common. {LAST}", "b": "Paint helps. Salt does not."}.items():
+        (tmp_path / f"{name}.txt").write_text(told, encoding="utf-8")
+    rag.ingest(tmp_path, parser="none", retriever="dense")
+    return rag
+
+
+def passages(rag: DiscoRAG) -> tuple[Chunk, Chunk, Chunk]:
+    """The first sentence of a.txt, b.txt, and a summary of the last sentence of a.txt."""
+    a, b = sorted(
+        (chunk for m in rag.documents() for chunk in rag.resources.store.chunks_of(Scope(), m.doc_id)),
+        key=lambda chunk: chunk.title,
+    )
+    text = "Gold stays as it is."
+    whole = Span(start=0, end=len(text))
+    below = (a.sentences[2],)
+    summary = a.model_copy(
+        update={"id": "s", "text": text, "span": whole, "sentences": (whole,), "tree": None, "stands_for": below}
+    )
+    return a.model_copy(update={"sentences": a.sentences[:1], "tree": None}), b, summary
+
+
+def test_a_cited_summary_gives_way_to_what_lies_below_it_also_in_a_chunk_that_is_there_already(rag: DiscoRAG) -> None:
+    a, b, summary = passages(rag)
+    plan = Plan(paragraph="Say that gold stays [1.1], then the rest [2].")
+    case = Case(query="What rusts?", chunks=(summary, a, b), plan=plan)
+    below, draft = sourced(case, "Gold does not rust [1.1]. Iron does [2]. All do [7].", rag.resources.store, Scope())
+    assert [chunk.id for chunk in below.chunks] == [a.id, b.id]
+    assert [below.chunks[0].slice(s) for s in below.chunks[0].sentences] == [FIRST, LAST]
+    assert draft == "Gold does not rust [1]. Iron does [1]. All do \\[7]."
+    assert below.plan == Plan(paragraph="Say that gold stays [1], then the rest [1].")
+
+
+def test_summaries_that_are_not_cited_bring_nothing_unless_nothing_is_cited(rag: DiscoRAG) -> None:
+    a, b, summary = passages(rag)
+    case = Case(query="What rusts?", chunks=(b, summary))
+    assert [c.id for c in sourced(case, "Paint helps [1].", rag.resources.store, Scope())[0].chunks] == [b.id]
+    assert [c.id for c in sourced(case, "Paint helps.", rag.resources.store, Scope())[0].chunks] == [b.id, a.id]
+
+
+def test_relations_between_passages_of_documents_stay(rag: DiscoRAG) -> None:
+    a, b, summary = passages(rag)
+    edges = [Edge(source=x, target=y, relation=ChunkRelation.SUPPORTS) for x, y in ((a.id, b.id), ("s", b.id))]
+    graph = RhetoricalGraph(chunks=(summary.id, a.id, b.id), edges=tuple(edges))
+    case = Case(query="What rusts?", chunks=(summary, a, b), graph=graph)
+    below, _ = sourced(case, "Gold does not rust [1].", rag.resources.store, Scope())
+    assert below.graph == RhetoricalGraph(chunks=(a.id, b.id), edges=(edges[0],))
+
+
+def test_references_move_and_those_to_nothing_are_no_references_any_more() -> None:
+    assert renumbered("A [1], b [2.3-4], c [3], \\[1].", {1: [2], 2: [1, 3]}) == "A [2], b [1][3], c \\[3], \\[1]."
+
+
+async def test_what_comes_nearest_where_the_documents_do_not_answer_is_text_of_documents(
+    rag: DiscoRAG, encoder: Encoder
+) -> None:
+    a, _, summary = passages(rag)
+    case = Case(query="Who won?", chunks=(summary, a))
+    assert [e.text for e in (await abstention(case, encoder, "Nothing does.")).nearest] == [FIRST]
