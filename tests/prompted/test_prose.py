@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.prompted.prose import Shown, copied, marks_left, tidied
@@ -12,14 +12,14 @@ from discorag.text.cut_off import closed, whole_sentences
 from discorag.types.rst_tree import RstTree
 from tests.strategies import parsed_texts
 
+_LETTERS = str.maketrans(dict.fromkeys("|&<>`[", "x"))  # what only a source of its own marks would hold
 PASSAGE = "The shelf that holds vitamin D stands in the hall, because the cellar is damp. It was built in 1904."
 
 
-@settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(parsed_texts())
 def test_of_a_passage_copied_as_it_was_shown_no_mark_is_left(case: tuple[str, RstTree, int]) -> None:
     text, tree, offset = case
-    assume("|" not in text)
+    text = text.translate(_LETTERS)
     assert not marks_left(tidied(mark(text, tree, offset=offset), [text]), [text])
 
 
