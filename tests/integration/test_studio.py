@@ -9,7 +9,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,14 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """`langgraph dev`, as `make studio` starts it, in a copy of its own state."""
-    home, port = tmp_path_factory.mktemp("studio"), free_port()
+    with studio(tmp_path_factory.mktemp("studio")) as found:
+        yield found
+
+
+@contextmanager
+def studio(home: Path) -> Generator[str]:
+    """`langgraph dev`, as `make studio` starts it, over a store in this folder: its address."""
+    port = free_port()
     env = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
@@ -49,14 +56,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "LANGGRAPH_CLI_NO_ANALYTICS": "1",
         "DISCO_RAG_STORE__PATH": str(home / "store"),
     }
-    command = [
-        str(Path(sys.executable).parent / "langgraph"),
-        "dev",
-        "--no-browser",
-        "--no-reload",
-        "--port",
-        str(port),
-    ]
+    langgraph = str(Path(sys.executable).parent / "langgraph")
+    command = [langgraph, "dev", "--no-browser", "--no-reload", "--port", str(port)]
     with (home / "log").open("w") as log:
         server = subprocess.Popen(
             [*command, "--config", str(ROOT / "langgraph.json")], cwd=home, env=env, stdout=log, stderr=log
