@@ -16,6 +16,7 @@ from discorag.types.graph import RhetoricalGraph
 from discorag.types.plan import Plan
 
 _LABEL = 60
+NOTED = "Not all went as meant:"
 
 
 def graph_text(graph: RhetoricalGraph, chunks: tuple[Chunk, ...]) -> RenderableType:
@@ -63,7 +64,7 @@ def answer_text(answer: Answer) -> RenderableType:
     """The answer with numbered sources, the disagreements with both spans, and what is unsupported."""
     if answer.abstained:
         nearest = (Text(f"- {_where(e, plain)}", style="dim") for e in answer.nearest)
-        return Group(Text(f"{NO_ANSWER} {answer.abstained}"), *_nearest(answer), *nearest)
+        return Group(Text(f"{NO_ANSWER} {answer.abstained}"), *_nearest(answer), *nearest, *_notes(answer))
     sources = _sources(answer)
     body = Text()
     for sentence in answer.sentences:
@@ -75,8 +76,7 @@ def answer_text(answer: Answer) -> RenderableType:
     if answer.disagreements:
         parts += [Text(""), Text("The sources disagree:", style="bold red")]
         parts += [_disagreement(d) for d in answer.disagreements]
-    parts += [Text(""), *(Text(plain(note), style="yellow") for note in answer.notes)] if answer.notes else []
-    return Group(*parts)
+    return Group(*parts, *_notes(answer))
 
 
 def answer_markdown(answer: Answer) -> Iterator[str]:
@@ -97,7 +97,12 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
         sides = f"{_where(d.a, markdown)} / {_where(d.b, markdown)}"
         yield ("\n\nThe sources disagree:\n" if i == 0 else "") + f"\n- {d.relation}: {sides}"
     if answer.notes:
-        yield "\n\nNote:\n\n" + "\n".join(f"- {markdown(note)}" for note in answer.notes)
+        yield f"\n\n{NOTED}\n\n" + "\n".join(f"- {markdown(note)}" for note in answer.notes)
+
+
+def _notes(answer: Answer) -> list[RenderableType]:
+    lines = ["", NOTED, *(f"- {plain(note)}" for note in answer.notes)] if answer.notes else []
+    return [Text(line, style="yellow") for line in lines]
 
 
 def _nearest(answer: Answer) -> list[str]:

@@ -51,7 +51,7 @@ class Shown:
         >>> from discorag.prompted.prose import Shown
         >>> shown = Shown()
         >>> shown.push("Tides |1<el"), shown.push("ab|rise."), shown.rest()
-        ('Tides ', '', 'rise.')
+        ('Tides ', 'rise.', '')
     """
 
     def __init__(self) -> None:

@@ -106,7 +106,7 @@ class Ledger(BaseModel):
         return cls(stages=tuple(lines.values()))
 
 
-_MADE = {"parse": "trees", "relate": "graph", "plan": "plan", "generate": "answer", "standalone": "question"}
+_MADE = {"parse": "trees", "relate": "graph", "plan": "plan", "generate": "answer", "prepare": "question"}
 _OF_MODELS = {kind.__name__ for kind in (ModelError, *ModelError.__subclasses__())}
 _WHY = 300  # characters of a reason
 

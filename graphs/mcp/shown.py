@@ -26,13 +26,7 @@ def result(text: str, structured: BaseModel, *, failed: bool = False) -> CallToo
 
 def answered(found: AskResult) -> CallToolResult:
     """An answer with its sources and disagreements, and what a language model did not do."""
-    structured = Answered.to(found)
-    text = "".join(answer_markdown(found.answer)).strip()
-    notes = [
-        f"- {f.stage}: {markdown(f.message, 400)} Used instead: {markdown(f.used_instead) or 'nothing'}."
-        for f in structured.fallbacks
-    ]
-    return result(f"{text}\n\nNot all went as meant:\n\n" + "\n".join(notes) if notes else text, structured)
+    return result("".join(answer_markdown(found.answer)).strip(), Answered.to(found))
 
 
 def disagreements(answer: Answer) -> CallToolResult:
