@@ -200,7 +200,7 @@ def test_a_question_that_no_engine_answers_in_time_ends_at_the_deadline(
     ("body", "status", "said"),
     [
         (asked(corpus="nothing"), 404, "EmptyCorpusError"),
-        (asked(filters={"doc_id": ["none"]}), 404, "EmptyCorpusError"),
+        (asked(filters={"doc_id": ["none"]}, switches={"abstain": "never"}), 404, "EmptyCorpusError"),
         (asked(switches={"colour": "red"}), 422, "colour"),
         (asked(switches={"tenant": "alpha"}), 422, "tenant"),
         (asked(tenant="alpha"), 422, "tenant"),

@@ -25,7 +25,7 @@ FOLLOW_UP: list[ChatCompletionMessageParam] = [
     {"role": "assistant", "content": "It is made in the skin."},
     {"role": "user", "content": "Does it lower the incidence of influenza?"},
 ]
-MODELS = {"disco-rag", "disco-rag-local", "standard-rag"}
+MODELS = {"disco-rag", "disco-rag-local", "standard-rag", "disretrieval", "raptor", "htsir", "rdr2"}
 
 
 def client(url: str, key: str = "none") -> openai.OpenAI:
@@ -215,7 +215,7 @@ def test_of_a_follow_up_the_question_as_rewritten_is_searched_and_its_tokens_are
     assert result["answer"]["query"] == QUERY
     assert "user: What is vitamin D?\nassistant: It is made in the skin." in prompt
     first, *rest = result["ledger"]["stages"]
-    assert (first["stage"], first["engine"], first["failures"]) == ("standalone", "llm", [])
+    assert (first["stage"], first["engine"], first["failures"]) == ("prepare", "llm", [])
     assert first["usage"]["tokens_in"] > 0
     expected = first["usage"]["tokens_in"] + sum(s["usage"]["tokens_in"] for s in rest)
     assert chunks[-1].usage.prompt_tokens == expected
@@ -238,7 +238,7 @@ def test_a_follow_up_that_cannot_be_rewritten_is_asked_as_it_stands_and_the_ledg
         result = answered(chat.create(model="disco-rag", messages=FOLLOW_UP))
     assert result["answer"]["query"] == FOLLOW_UP[-1].get("content")
     (failure,) = result["ledger"]["stages"][0]["failures"]
-    assert (failure["stage"], failure["kind"]) == ("standalone", kind)
+    assert (failure["stage"], failure["kind"]) == ("prepare", kind)
     assert failure["fallback"] == "the question as it stands"
 
 
