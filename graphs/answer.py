@@ -64,8 +64,8 @@ def build(name: str = "answer", context: type[AnswerContext] = AnswerContext, **
     graph = steps(context)
     add_retrieval(graph)
     graph.add_node("assess", assess, destinations=("relate", "abstain"))
-    for name, node in {"parse": parse, "relate": relate, "plan": plan, "generate": generate}.items():
-        graph.add_node(name, node)
+    for stage, node in {"parse": parse, "relate": relate, "plan": plan, "generate": generate}.items():
+        graph.add_node(stage, node)
     add_ending(graph)
     for before, after in [
         (START, "prepare"),

@@ -31,7 +31,7 @@ SPARE = tuple(f"spare-{i}.md" for i in range(4))
 QUESTIONS = ("What is kept in the harbour archive?", "Who signed the report?", "Which word is secret?")
 PRESETS = ("disco-rag", "standard-rag", "none")
 AT_ONCE = 8
-RARE = {"/v1/chat/completions": 0.2, "/ingest": 0.1, "/metrics": 0.3}
+RARE = {"/v1/chat/completions": 0.2, "/ingest": 0.1, "/metrics": 0.3, "/threads/{thread_id}/runs": 0.2}
 """How often what takes long is asked for, against all others."""
 _OWN = 0.4
 _PATIENCE_S = 120.0
@@ -47,14 +47,15 @@ class Owner:
     word: str
     documents: dict[str, str] = field(default_factory=dict[str, str])
     jobs: list[str] = field(default_factory=list[str])
+    threads: list[str] = field(default_factory=list[str])
 
     @property
     def ids(self) -> set[str]:
-        """Of its documents and jobs."""
-        return {*self.documents.values(), *self.jobs}
+        """Of its documents, jobs and threads."""
+        return {*self.documents.values(), *self.jobs, *self.threads}
 
     def settle_in(self) -> None:
-        """Upload its documents, and wait."""
+        """Upload its documents, and wait; ask in some threads."""
         for names in (FILES, SPARE):
             files = [("files", (name, made_text(name, self.word).encode())) for name in names]
             reply = self.client.post("/ingest", files=files, data={"corpus": CORPUS}).raise_for_status()
@@ -63,6 +64,11 @@ class Owner:
             ended(self.client, job, _PATIENCE_S)
         listed = self.client.get("/documents", params={"corpus": CORPUS}).raise_for_status().json()["documents"]
         self.documents = {d["name"]: d["doc_id"] for d in listed}
+        for question in QUESTIONS:
+            made = self.client.post("/threads", json={"corpus": CORPUS}).raise_for_status().json()["id"]
+            asked = {"query": f"{question} {self.word}", "stop_before": ["plan"]}
+            self.client.post(f"/threads/{made}/runs", json=asked).raise_for_status()
+            self.threads.append(made)
 
     def touched(self) -> list[str]:
         """What is no longer as it was: nobody may have taken what the owner did not delete."""
@@ -109,6 +115,7 @@ def known(who: Owner, other: Owner, method: str) -> Known:
         is_own = rng.random() < _OWN
         values: dict[str, Sequence[Any]] = {
             "doc_id": [*(mine if is_own else theirs), str(UUID(int=rng.getrandbits(128)))],
+            "thread_id": [*(who if is_own else other).threads, f"{rng.getrandbits(128):032x}"],
             "job_id": [*(who if is_own else other).jobs, f"{rng.getrandbits(128):032x}"],
             "corpus": corpora,
             "query": QUESTIONS,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
@@ -148,10 +149,16 @@ class Service:
 
     async def tell_read(self, who: Principal, corpus: str | None, result: AskResult) -> None:
         """Let the audit log have the documents that an answer was made from."""
-        scope, hits = self.rag.scope(tenant=who.tenant, corpus=corpus), [hit.chunk_id for hit in result.hits]
         shown = {e.doc_id for sentence in result.answer.sentences for e in sentence.evidence}
+        await self.tell_chunks(who, corpus, [hit.chunk_id for hit in result.hits], shown)
+
+    async def tell_chunks(
+        self, who: Principal, corpus: str | None, hits: Sequence[str], shown: AbstractSet[str] = frozenset()
+    ) -> None:
+        """Let the audit log have the documents of these chunks, and those that are ``shown``."""
+        scope = self.rag.scope(tenant=who.tenant, corpus=corpus)
         with suppress(StoreError):  # a document that is gone by now, and is in what is shown if it is of use
-            shown |= {c.doc_id for c in await asyncio.to_thread(self.rag.resources.store.chunks, scope, hits)}
+            shown = shown | {c.doc_id for c in await asyncio.to_thread(self.rag.resources.store.chunks, scope, hits)}
         audit.tell("read", who, corpus=scope.corpus, documents=shown)
 
     def ids_of(self, job: Job) -> list[str]:

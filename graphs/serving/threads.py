@@ -105,7 +105,9 @@ async def run(request: Request, who: Asker, served: Served, thread_id: UUID, ask
     context = served.rag.context(AnswerContext, thread.switches | {"tenant": who.tenant, "corpus": thread.corpus})
     go = served.threads.run(thread, asked.asked(), context, stop_before=asked.stop_before, checkpoint=asked.checkpoint)
     async with served.question():
-        return await unless_gone(request, go)
+        state = await unless_gone(request, go)
+    await served.tell_chunks(who, thread.corpus, [hit["chunk_id"] for hit in state.values.get("hits", [])])
+    return state
 
 
 @router.patch("/threads/{thread_id}/state", responses=documented(404, 507))

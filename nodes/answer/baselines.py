@@ -49,7 +49,7 @@ async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context, stage = answer_context(runtime), Stage("plan")
     calls, query = await _calls(context), check_query(state["query"])
     try:
-        outcome = await calls.hint(state["query"])
+        outcome = await calls.hint(query)
     except ModelError as error:
         stage.failed(error, fallback="the question itself is searched for")
         ledger = stage.done(engine="llm", model=_name(calls))

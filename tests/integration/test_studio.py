@@ -9,7 +9,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,14 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """`langgraph dev`, as `make studio` starts it, in a copy of its own state."""
-    home, port = tmp_path_factory.mktemp("studio"), free_port()
+    with studio(tmp_path_factory.mktemp("studio")) as found:
+        yield found
+
+
+@contextmanager
+def studio(home: Path) -> Generator[str]:
+    """`langgraph dev`, as `make studio` starts it, over a store in this folder: its address."""
+    port = free_port()
     env = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
@@ -49,14 +56,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "LANGGRAPH_CLI_NO_ANALYTICS": "1",
         "DISCO_RAG_STORE__PATH": str(home / "store"),
     }
-    command = [
-        str(Path(sys.executable).parent / "langgraph"),
-        "dev",
-        "--no-browser",
-        "--no-reload",
-        "--port",
-        str(port),
-    ]
+    langgraph = str(Path(sys.executable).parent / "langgraph")
+    command = [langgraph, "dev", "--no-browser", "--no-reload", "--port", str(port)]
     with (home / "log").open("w") as log:
         server = subprocess.Popen(
             [*command, "--config", str(ROOT / "langgraph.json")], cwd=home, env=env, stdout=log, stderr=log
@@ -172,3 +173,47 @@ async def test_an_empty_query_reaches_the_client_as_an_error_that_says_so(client
     await ingested(client)
     state: Any = await client.runs.wait(None, "answer", input={"query": " "}, context=CONTEXT, raise_error=False)
     assert "QueryError" in str(state)
+
+
+async def test_evidence_of_the_sentence_tree_is_edited_before_parse_and_an_earlier_state_goes_on_on_its_own(
+    client: LangGraphClient,
+) -> None:
+    await ingested(client)
+    assistant = await assistant_of(client, "answer")
+    thread = (await client.threads.create())["thread_id"]
+    await client.runs.wait(thread, assistant, input={"query": QUERY}, context=CONTEXT, interrupt_before=["parse"])
+    stopped: Any = await client.threads.get_state(thread)
+    assert stopped["next"] == ["parse"]
+    [first, *_] = stopped["values"]["hits"]
+    kept = {"hits": [first], "evidence": {first["chunk_id"]: stopped["values"]["evidence"][first["chunk_id"]]}}
+    await client.threads.update_state(thread, values=kept, as_node="rerank")
+    done: Any = await client.runs.wait(thread, assistant, input=None, context=CONTEXT)
+    assert {e["chunk_id"] for s in done["answer"]["sentences"] for e in s["evidence"]} == {first["chunk_id"]}
+    copied: Any = await client.threads.copy(thread)
+    fork = copied["thread_id"]
+    whole: Any = await client.runs.wait(
+        fork, assistant, input=None, context=CONTEXT, checkpoint_id=stopped["checkpoint"]["checkpoint_id"]
+    )
+    assert len({e["chunk_id"] for s in whole["answer"]["sentences"] for e in s["evidence"]}) > 1
+    kept_state: Any = await client.threads.get_state(thread)
+    assert kept_state["values"]["answer"] == done["answer"]
+
+
+async def test_a_chat_client_needs_messages_only_and_a_thread_keeps_them(client: LangGraphClient) -> None:
+    await ingested(client)
+    thread = (await client.threads.create())["thread_id"]
+    said: Any = {}
+    for question in (QUERY, "Who disagrees?"):
+        asked: Any = {"messages": [{"role": "user", "content": question}]}
+        said = await client.runs.wait(thread, "chat", input=asked, context=CONTEXT)
+    assert [m["type"] for m in said["messages"]] == ["human", "ai", "human", "ai"]
+    assert "Sources:" in said["messages"][1]["content"]
+
+
+async def test_every_preset_and_baseline_is_an_assistant_of_its_own(client: LangGraphClient) -> None:
+    listed = {a["graph_id"]: a["name"] for a in await client.assistants.search(limit=100)}
+    assert {"raptor", "htsir", "rdr2", "disretrieval", "standard-rag", "disco-rag-paper", "markers"} <= listed.keys()
+    assert listed == {graph: graph for graph in listed}
+    await ingested(client)
+    state: Any = await client.runs.wait(None, "rdr2", input={"query": QUERY}, context={**CONTEXT, "abstain": "never"})
+    assert any("rdr2" in d for record in state["ledger"] for d in record["decisions"])

@@ -120,6 +120,14 @@ KEYED = {
     ("DELETE", f"/documents/{DOCUMENT}"): Role.WRITE,
     ("GET", "/metrics"): Role.OPERATE,
     ("GET", "/backup"): Role.OPERATE,
+    ("POST", "/threads"): Role.READ,
+    ("GET", "/threads"): Role.READ,
+    ("GET", f"/threads/{DOCUMENT}"): Role.READ,
+    ("DELETE", f"/threads/{DOCUMENT}"): Role.READ,
+    ("GET", f"/threads/{DOCUMENT}/history"): Role.READ,
+    ("POST", f"/threads/{DOCUMENT}/runs"): Role.READ,
+    ("PATCH", f"/threads/{DOCUMENT}/state"): Role.READ,
+    ("POST", f"/threads/{DOCUMENT}/fork"): Role.READ,
 }
 
 
@@ -138,7 +146,7 @@ def test_a_key_may_do_what_its_role_says_and_nothing_else(
 
 def test_every_path_of_the_schema_is_in_the_tables_of_these_tests(apps: Apps, uploads: Path) -> None:
     found = {(m.upper(), p) for p, methods in apps(uploads).openapi()["paths"].items() for m in methods}
-    filled = {"{doc_id}": DOCUMENT, "{job_id}": NOBODY, "{name}": "disco-rag"}
+    filled = {"{doc_id}": DOCUMENT, "{thread_id}": DOCUMENT, "{job_id}": NOBODY, "{name}": "disco-rag"}
     for name, value in filled.items():
         found = {(method, path.replace(name, value)) for method, path in found}
     assert found == KEYED.keys() | {("GET", "/healthz"), ("GET", "/readyz")}

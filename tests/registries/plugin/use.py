@@ -11,7 +11,8 @@ from graphs.facade import DiscoRAG
 parts = {"store": {"kind": "tiny"}, "encoder": {"kind": "tiny"}, "reranker": {"kind": "tiny"}}
 with DiscoRAG(Settings.model_validate(parts)) as rag:
     rag.ingest(sys.argv[1], parser="tiny", retriever="discourse")
-    result = rag.ask("What limits the effect?", parser="tiny", retriever="tiny", relater="tiny", verifier="tiny")
+    tiny = dict.fromkeys(("parser", "retriever", "relater", "verifier"), "tiny")
+    result = rag.ask("What limits the effect?", abstain="never", **tiny)
     versions = rag.documents()[0].versions
 sys.stdout.write(
     json.dumps({"asked": sorted(tiny_parts.ASKED), "reason": result.answer.sentences[0].reason, **versions})
