@@ -9,7 +9,6 @@ from discorag.text.citations import without_references
 from discorag.text.sentences import sentence_spans
 from discorag.types.answer import Answer, AnswerSentence
 from discorag.types.case import Case
-from discorag.types.chunk import Chunk
 
 _HASHES = re.compile(r"^\s*#{1,6}\s+")
 _ENDING = re.compile(r"[.!?。！？…][\"'”’)\]」』]*\s*$")
@@ -29,12 +28,11 @@ def is_heading(sentence: str, case: Case) -> bool:
     bare = _HASHES.sub("", sentence)
     if bare != sentence and not _ENDING.search(bare):
         return True
-    headings = {folded(_HASHES.sub("", h)) for c in case.chunks for h in (c.title, *c.headings, *_heading_units(c))}
-    return folded(bare) in headings
-
-
-def _heading_units(chunk: Chunk) -> list[str]:
-    return [text for text in map(chunk.slice, chunk.sentences) if _HASHES.match(text)]
+    units = [chunk.slice(span) for chunk in case.chunks for span in chunk.sentences]
+    named = (h for c in case.chunks for h in (c.title, *c.headings))
+    headings = {folded(_HASHES.sub("", h)) for h in (*named, *filter(_HASHES.match, units))}
+    statements = {folded(u) for u in units if _ENDING.search(u) and not _HASHES.match(u)}
+    return folded(bare) in headings - statements
 
 
 def drafted_sentences(draft: str, chunks: int) -> list[str]:

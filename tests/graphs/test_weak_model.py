@@ -309,3 +309,20 @@ def test_a_layout_that_is_asked_for_needs_no_probe(pipeline: Pipelines, texts: P
         opened(pipeline, server, texts, layout="auto").ask(QUERY, layout="plain")
         assert [turn_of(r) for r in server.requests] == ["graph", "plan", "answer"]
     assert not MARK.search("\n".join(evidence(server.requests[0])))
+
+
+def test_a_plan_that_is_refused_says_why(pipeline: Pipelines, texts: Path) -> None:
+    result, _ = asked(pipeline, model({"plan": "...", "tree": "..."}), texts)
+    [failure] = result.ledger.failures
+    assert (failure.stage, failure.fallback) == ("plan", "local")
+    assert "says nothing" in failure.message
+    assert "did not make the plan: The output of stage 'plan' is not valid" in shown(result)
+
+
+def test_where_no_sentence_is_supported_the_answer_still_says_what_the_model_did_not_do(
+    pipeline: Pipelines, texts: Path
+) -> None:
+    cut = Scripted("Zinc cures colds [2]. And", finish_reason="length")
+    result, _ = asked(pipeline, model({"answer": cut}), texts)
+    assert result.answer.abstained
+    assert "cut off" in shown(result)

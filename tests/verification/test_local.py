@@ -155,3 +155,11 @@ async def test_a_number_is_looked_for_among_the_evidence_even_if_its_words_are_f
     case = await case_from({"a": text}, "What was lost?", encoder)
     answer = await LocalVerifier(encoder).verify(case, "After the fire, 200 bookings were lost [1].")
     assert "200" in "".join(e.text for e in answer.sentences[0].evidence)
+
+
+async def test_a_heading_is_no_supported_sentence_but_a_statement_that_is_also_a_title_is(encoder: Encoder) -> None:
+    texts = {"The moon pulls the sea.": "# Tides and the moon above\n\nThe moon pulls the sea. Tides follow."}
+    case = await case_from(texts, "tides", encoder)
+    draft = "# Tides and the moon above\n\nTides and the moon above [1]\n\nThe moon pulls the sea [1]."
+    answer = await LocalVerifier(encoder).verify(case, draft)
+    assert [s.supported for s in answer.sentences] == [False, False, True]
