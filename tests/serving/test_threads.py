@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from fastapi.testclient import TestClient
 
+from bench.replies import respond
 from graphs.serving.keys import Role
-from tests.serving.conftest import Serve
-from tests.serving.parts import QUERY, Apps, write_keys
+from tests.servers.scripted import ScriptedServer
+from tests.serving.conftest import Listen, Serve
+from tests.serving.parts import PATIENCE_S, QUERY, Apps, until, write_keys
 
 DENSE = {"retriever": "dense"}
 
@@ -121,3 +126,24 @@ def test_a_deleted_thread_is_gone(client: TestClient) -> None:
     assert client.delete(thread).status_code == 204
     assert client.get(thread).status_code == 404
     assert client.get("/threads").json() == []
+
+
+async def test_a_run_that_its_client_left_stops_and_the_thread_goes_on(
+    apps: Apps, listen: Listen, uploads: Path
+) -> None:
+    late = [60.0, 0.0]
+    with ScriptedServer(lambda body: replace(respond(body), delay_s=late[0])) as llm:
+        async with httpx.AsyncClient(base_url=listen(apps(uploads, llm=llm.base_url)), timeout=PATIENCE_S) as client:
+            thread = "/threads/" + (await client.post("/threads", json={})).json()["id"]
+            asked = {"query": QUERY, "switches": DENSE}
+            run = asyncio.create_task(client.post(f"{thread}/runs", json=asked))
+            await asyncio.to_thread(until, lambda: llm.requests)
+            busy = await client.post(f"{thread}/runs", json=asked)
+            assert "under way" in busy.json()["error"]["message"]
+            run.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await run
+            late.pop(0)
+            await asyncio.to_thread(until, lambda: httpx.get(f"{client.base_url}{thread}").json()["next"] == ["relate"])
+            done = await client.post(f"{thread}/runs", json={})
+    assert done.json()["values"]["answer"]["sentences"]
