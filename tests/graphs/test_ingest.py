@@ -327,6 +327,7 @@ def check_taken_up(rag: DiscoRAG, notes: Path, whole: DiscoRAG) -> None:
     assert stored(rag) == stored(whole)
 
 
+@pytest.mark.deep
 def test_an_ingest_that_was_killed_is_taken_up_and_ends_like_one_that_was_not(
     pipeline: Pipelines, killed: Stopped, tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ def test_the_schema_that_studio_shows_offers_every_name_as_one_list() -> None:
     assert shown["properties"]["retriever"]["enum"] == list(retriever_names())
 
 
+@pytest.mark.deep
 def test_every_tree_retriever_answers_from_source_text_within_the_budget_in_the_order_of_the_text(
     vitamin: DiscoRAG,
 ) -> None:

@@ -19,7 +19,7 @@ from tests.integration.test_studio import QUERY, studio
 from tests.serving.mcp_parts import connected, text_of
 from tests.serving.parts import Listening
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.deep, pytest.mark.server, pytest.mark.timeout(300)]
 
 
 async def test_three_unmodified_clients_have_the_same_answer_from_one_store(tmp_path: Path) -> None:

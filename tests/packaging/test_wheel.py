@@ -100,6 +100,7 @@ def test_the_wheel_of_the_source_distribution_is_the_same(built: Path, tmp_path:
     assert again.read_bytes() == wheel_in(built).read_bytes()
 
 
+@pytest.mark.deep
 def test_among_foreign_modules_of_our_names_all_of_it_is_imported_and_answers(elsewhere: Path, installed: Path) -> None:
     run(sys.executable, "-c", USE, str(installed), cwd=elsewhere)
 

@@ -110,6 +110,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.deep
 def test_a_server_that_was_killed_during_a_job_finishes_it_when_it_is_started_again(
     home: Path, encoder: Encoder
 ) -> None:

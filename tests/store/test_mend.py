@@ -73,18 +73,25 @@ def flip(file: Path) -> None:
     file.write_bytes(data)
 
 
-@pytest.mark.parametrize("damage", [halve, flip, Path.unlink])
+DAMAGED = [
+    "docs/segments/*/mutable_id_tracker.mappings",
+    "nodes/segments/*/mutable_id_tracker.versions",
+    "nodes/segments/*/payload_storage/page_0.dat",
+    "nodes/segments/*/vector_storage-dense/vectors/chunk_0.mmap",
+    "nodes/segments/*/segment.json",
+    "nodes/wal/open-1",
+    "archive.sqlite",
+    "store.json",
+]
+_QUICK = {(DAMAGED[0], halve), (DAMAGED[2], flip), (DAMAGED[4], Path.unlink), (DAMAGED[6], flip)}
+
+
 @pytest.mark.parametrize(
-    "pattern",
+    ("pattern", "damage"),
     [
-        "docs/segments/*/mutable_id_tracker.mappings",
-        "nodes/segments/*/mutable_id_tracker.versions",
-        "nodes/segments/*/payload_storage/page_0.dat",
-        "nodes/segments/*/vector_storage-dense/vectors/chunk_0.mmap",
-        "nodes/segments/*/segment.json",
-        "nodes/wal/open-1",
-        "archive.sqlite",
-        "store.json",
+        pytest.param(pattern, damage, marks=() if (pattern, damage) in _QUICK else pytest.mark.deep)
+        for pattern in DAMAGED
+        for damage in (halve, flip, Path.unlink)
     ],
 )
 def test_a_damaged_file_is_told_and_all_is_made_right(

@@ -131,7 +131,9 @@ async def with_failing_model(name: str) -> Built:
             await llm.aclose()
 
 
-@pytest.mark.parametrize("name", SUMMARISING)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.deep if i else ()) for i, n in enumerate(SUMMARISING)]
+)
 async def test_a_node_that_the_model_cannot_summarise_has_extractive_text_and_the_rest_is_built(name: str) -> None:
     built = await with_failing_model(name)
     inner = [node.text for node in built.tree.nodes[built.tree.leaves :]]
