@@ -203,12 +203,12 @@ def test_nothing_that_a_source_or_a_model_wrote_works_as_markup_or_citation(plac
 
 def test_a_stream_that_is_left_is_no_more_work(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "CALL_S", 0.4)
-    monkeypatch.setattr(streams, "WRITING_S", 2.0)
+    monkeypatch.setattr(streams, "WRITING_S", 4.0)
     with ScriptedServer(streams.slow) as model:
         client = places.clients(model.base_url)[0]
         streams.give_texts(client, Trial(places.home, 1), documents=2)
         asked = len(model.requests)
-        found = streams.leave_all(client, model, Trial(places.home, 2))
+        found = streams.leave_all(client, model, Trial(places.home, 3))
     assert len(model.requests) > asked
     assert found["slowest_s"] <= 0.5, found
 
