@@ -8,11 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 
+import structlog
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 
 from discorag.settings import Settings, read_settings
-from discorag.types.errors import ModelError
+from discorag.types.errors import ModelError, StoreError
 from graphs.facade import DiscoRAG
 from graphs.serving import ask, chat, documents, health, ingest, threads
 from graphs.serving.access import Access
@@ -28,6 +29,9 @@ from graphs.threads import Threads
 THREADS = 64
 """For what blocks: with as many as there are cores, an ingest would leave none to questions and jobs."""
 
+QUIET_S, LONGEST_S = 30.0, 600.0
+"""The store is indexed when no file was at work for so many seconds; under lasting load, after so many."""
+_LOG = structlog.get_logger("disco_rag.api")
 _ABOUT = (
     "Discourse-aware retrieval-augmented generation: answers whose every sentence is traced to its sources, with the "
     "disagreements between them. A key belongs to a tenant; nobody sees another tenant's documents."
@@ -83,7 +87,11 @@ async def _served(rag: DiscoRAG, settings: Settings, access: Access, meters: Met
     jobs = await asyncio.to_thread(Jobs, folder, read, settled, settings.api.jobs)
     try:
         await jobs.resume()
-        tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_warm(rag))]
+        tasks = [
+            asyncio.create_task(jobs.work()),
+            asyncio.create_task(_warm(rag)),
+            asyncio.create_task(_indexed(rag, jobs)),
+        ]
         try:
             async with Threads.opened(settings.api.uploads / "threads.sqlite") as kept:
                 quotas = Quotas(access, uploads, jobs)
@@ -94,6 +102,16 @@ async def _served(rag: DiscoRAG, settings: Settings, access: Access, meters: Met
             await asyncio.wait(tasks)
     finally:
         jobs.close()
+
+
+async def _indexed(rag: DiscoRAG, jobs: Jobs) -> None:
+    """Index what jobs wrote when none has been at work for a while: whoever asks or writes meanwhile has to wait."""
+    while True:
+        await jobs.quiet(QUIET_S, LONGEST_S)
+        try:
+            await asyncio.to_thread(rag.resources.store.optimise)
+        except StoreError as error:  # searches are slower, and right
+            _LOG.warning("not indexed", error=str(error))
 
 
 async def _warm(rag: DiscoRAG) -> None:

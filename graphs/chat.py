@@ -18,7 +18,7 @@ def build(**compile_options: Any) -> Graph:
     """The compiled graph; the answer graph is one of its nodes, and keeps its checkpoints in the thread."""
     graph: Any = StateGraph(ChatState, context_schema=AnswerContext, input_schema=ChatInput)
     graph.add_node("listen", listen)
-    graph.add_node("answer", answer.build())
+    graph.add_node("answer", answer.graph)
     graph.add_node("reply", reply)
     for before, after in ((START, "listen"), ("listen", "answer"), ("answer", "reply"), ("reply", END)):
         graph.add_edge(before, after)

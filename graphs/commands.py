@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 err = Console(stderr=True)
 END_S = 5
 """Seconds in which requests that are ended tell their clients so."""
-
-
 SWITCH_S = 0.0005
 """How long a thread may keep Python's lock while others wait: requests are short, and an ingest is not."""
 

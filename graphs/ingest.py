@@ -130,7 +130,7 @@ async def _run(
     progress: Callable[[dict[str, Any]], None] | None,
 ) -> dict[str, Any]:
     config: Any = {"configurable": {"thread_id": "ingest"}}
-    checkpointed = build(checkpointer=saver)
+    checkpointed = graph.copy(update={"checkpointer": saver})
     resumes = bool((await checkpointed.aget_state(config)).next)
     given = None if resumes else {"path": str(path)}
     state: dict[str, Any] = {}

@@ -136,6 +136,13 @@ class AnswerContext(AnswerSwitches, _Scoped):
 class IngestContext(IngestSwitches, _Scoped):
     """Switches of the ingest graph, whose documents it reads, and with which resources."""
 
+    index: SkipJsonSchema[bool] = Field(
+        default=True,
+        exclude=True,
+        repr=False,
+        description="Index the store at the end; a server does when it is quiet.",
+    )
+
     def tree_engine(self, deps: Resources) -> str:
         """Who parses; ``none`` leaves the chunks' trees to the question."""
         return _parser(self.parser, deps)

@@ -65,7 +65,7 @@ class AnswerState(AnswerInput, total=False):
     turns: Annotated[dict[str, str], Field(description="What the language model wrote, verbatim, by stage.")]
     draft: Annotated[str, Field(description="The answer with citations, before verification.")]
     written_by: Annotated[str, Field(description="Who wrote the draft: the language model's name; empty: local.")]
-    rounds: Annotated[int, Field(description="Rounds of refinement so far; -1: the last one changed nothing.")]
+    rounds: Annotated[int, Field(description="Rounds of refinement used up: all, if one changed nothing.")]
     because: Annotated[str, Field(description="Why the documents do not answer the question.")]
     answer: Json
     ledger: Annotated[list[Json], operator.add]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from discorag import DiscoRAG
 from discorag.answer.planning import RulePlanEngine
 from discorag.ingest.survey import survey
 from discorag.models.protocol import Encoder
@@ -51,3 +52,9 @@ async def with_plan(case: Case, encoder: Encoder) -> Case:
 def stage_of(ledger: Ledger, name: str) -> StageRecord:
     """The record of one stage."""
     return next(record for record in ledger.stages if record.stage == name)
+
+
+def stored(rag: DiscoRAG) -> list[tuple[str, str]]:
+    """Ids and texts of all chunks."""
+    chunks = (c for m in rag.documents() for c in rag.resources.store.chunks_of(rag.scope(), m.doc_id))
+    return sorted((c.id, c.text) for c in chunks)

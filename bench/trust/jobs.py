@@ -32,7 +32,7 @@ ROWS = (30, 80)
 """Of the tables in the PDFs that are cancelled."""
 LATEST_S = 3.0
 """A job is cancelled within so many seconds."""
-_POLL_S = 0.05
+_POLL_S = 0.25
 _OPEN = "not ended"
 _LONGEST_S = 600.0
 """The attacker's jobs are waited for so long."""

@@ -27,11 +27,4 @@ async def _nearest(chunk: Chunk, question: str, encoder: Encoder) -> EvidenceSpa
     spans = chunk.sentences or (chunk.span,)
     vectors = await encoder.encode_documents([chunk.slice(span) for span in spans])
     span: Span = spans[int((vectors @ await encoder.encode_query(question)).argmax())]
-    return EvidenceSpan(
-        chunk_id=chunk.id,
-        doc_id=chunk.doc_id,
-        title=chunk.title,
-        span=span,
-        text=chunk.slice(span),
-        page=chunk.page_at(span.start),
-    )
+    return EvidenceSpan.of(chunk, span)

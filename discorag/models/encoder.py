@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -21,6 +21,8 @@ from discorag.types.errors import InvariantError, QueryError
 from discorag.types.vectors import Vectors
 
 _DIMENSION = 384
+TURN = 8_000
+"""Characters encoded before others have their turn: a fraction of a second on two cores."""
 
 
 class SentenceModel(Protocol):
@@ -74,8 +76,7 @@ class PackagedEncoder:
 
     def transformer(self) -> Any:
         """Its first module, loaded at the first call: the parser adds to it, instead of loading another one."""
-        with self._lock:
-            return self._loaded()[0]
+        return self.loaded()[0]
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), 384), float32.
@@ -114,22 +115,21 @@ class PackagedEncoder:
     def _encode(self, texts: Sequence[str]) -> Vectors:
         if not texts:
             return np.zeros((0, _DIMENSION), dtype=np.float32)
-        with self._lock:
-            model = self._loaded()
-        return encoded(model, texts, size=self._batch_size, turns=self._lock)
+        return encoded(self._model or self.loaded(), texts, size=self._batch_size, turns=self._lock)
 
-    def _loaded(self) -> SentenceModel:
-        if self._model is None:
-            self._model = load_quietly(package.get_model_path())
-        return self._model
+    def loaded(self) -> SentenceModel:
+        """The model, loaded at the first call."""
+        with self._lock:
+            if self._model is None:
+                self._model = load_quietly(package.get_model_path())
+            return self._model
 
 
 def encoded(model: SentenceModel, texts: Sequence[str], *, size: int, turns: InTurn, prompt: str = "") -> Vectors:
     """Unit vectors, shape (len(texts), d), float32; long texts first, ``size`` at a time: others come in between."""
     order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
     found: list[Vectors] = []
-    for start in range(0, len(order), size):
-        batch = [texts[i] for i in order[start : start + size]]
+    for batch in _batches([texts[i] for i in order], size):
         with turns:
             found.append(
                 model.encode(
@@ -142,6 +142,18 @@ def encoded(model: SentenceModel, texts: Sequence[str], *, size: int, turns: InT
                 )
             )
     return np.concatenate(found).astype(np.float32)[np.argsort(order)]
+
+
+def _batches(texts: Sequence[str], size: int) -> Iterator[list[str]]:
+    """At most ``size`` texts each, and no more than `TURN` characters unless one alone has more."""
+    batch: list[str] = []
+    for text in texts:
+        if batch and (len(batch) == size or len(text) + sum(map(len, batch)) > TURN):
+            yield batch
+            batch = []
+        batch.append(text)
+    if batch:
+        yield batch
 
 
 def load_quietly(folder: Path) -> SentenceModel:

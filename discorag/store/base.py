@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Self
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discorag.models.loops import InTurn
 from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue, OwnedCatalogue
 from discorag.store.check import inspect, tallies
@@ -105,7 +105,7 @@ class ShardStore:
         self._docs = docs
         self._nodes = nodes
         self._dimension = dimension
-        self._writing = Lock()  # around a whole put or delete
+        self._writing = InTurn()  # around a whole put or delete
         self._catalogue = catalogue or OwnedCatalogue(docs, nodes)
         self._lock = self._catalogue.lock
         self._trees = Trees(nodes, self._catalogue, dimension)
@@ -120,14 +120,15 @@ class ShardStore:
             InvariantError: See `discorag.store.payload.check`; the store is unchanged.
         """
         points.check(scope, document, manifest, chunks, vectors, self._dimension)
+        made = [points.chunk_point(scope, manifest, c, v) for c, v in zip(chunks, vectors, strict=True)]
+        content = checksum(made, exact=self._nodes.exact)
         with self._writing:
             self._catalogue.begin(scope, manifest.doc_id)
             self._catalogue.announce(scope, manifest.doc_id, points.version_of(manifest))
-            made = [points.chunk_point(scope, manifest, c, v) for c, v in zip(chunks, vectors, strict=True)]
             write(self._nodes, iter(made), self._lock)
             old = self._catalogue.entry(scope, manifest.doc_id)
             same = old is not None and old.manifest.fingerprint == manifest.fingerprint
-            entry = Entry(manifest, old.trees if old and same else {}, checksum(made, exact=self._nodes.exact))
+            entry = Entry(manifest, old.trees if old and same else {}, content)
             self._catalogue.publish(scope, entry, points.document_point(scope, document, entry, vectors))
             self._sweep(scope, manifest.doc_id, entry)
 
@@ -153,11 +154,15 @@ class ShardStore:
             InvariantError: A leaf is not the document's text, a node lies outside of it, or the vectors are not unit
                 vectors of shape (nodes, d); the store is unchanged.
         """
+        entry = self._catalogue.entry(scope, doc_id)
+        if entry is None:
+            raise _no_document(scope, doc_id)
+        made = self._trees.made(scope, entry, self.document(scope, doc_id), tree, vectors, version)
         with self._writing:
-            entry = self._catalogue.entry(scope, doc_id)
-            if entry is None:
+            now = self._catalogue.entry(scope, doc_id)
+            if now is None or now.manifest != entry.manifest:  # deleted or replaced meanwhile
                 raise _no_document(scope, doc_id)
-            self._trees.put(scope, entry, self.document(scope, doc_id), tree, vectors, version)
+            self._trees.put(scope, now, made)
 
     def delete_tree(self, scope: Scope, doc_id: str, builder: str) -> bool:
         """See `Store.delete_tree`."""

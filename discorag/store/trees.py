@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -48,6 +48,21 @@ class StoredTree:
     version: str
 
 
+class MadeTree(NamedTuple):
+    """A tree as points, ready to be written; made before any lock is taken: a large one takes seconds.
+
+    Example:
+        >>> from discorag.store.payload import TreePart
+        >>> from discorag.store.trees import MadeTree
+        >>> MadeTree("headings", TreePart(key="k", version="headings-1", nodes=0), points=()).builder
+        'headings'
+    """
+
+    builder: str
+    part: TreePart
+    points: Sequence[Point]
+
+
 class Trees:
     """The trees in the shard of the chunks.
 
@@ -75,21 +90,24 @@ class Trees:
         self._decoded = Recent[RetrievalTree](CACHED)
         self._outlines = Recent[Outline](CACHED)
 
-    def put(
+    def made(
         self, scope: Scope, entry: Entry, document: Document, tree: RetrievalTree, vectors: Vectors, version: str
-    ) -> None:
-        """See `Store.put_tree`; ``entry`` and ``document`` are what is stored.
+    ) -> MadeTree:
+        """What `put` writes; ``entry`` and ``document`` are what is stored.
 
         Raises:
-            InvariantError: See `_check`; the store is unchanged.
+            InvariantError: See `_check`.
         """
         _check(document, tree, vectors, self._dimension)
         part = TreePart(_key(entry, tree, vectors, version), version, len(tree.nodes), LAYOUT)
-        made = list(_points(scope, entry, document, tree, vectors, part))
-        part = replace(part, content=checksum(made, exact=self._nodes.exact))
+        nodes = list(_points(scope, entry, document, tree, vectors, part))
+        return MadeTree(tree.builder, replace(part, content=checksum(nodes, exact=self._nodes.exact)), nodes)
+
+    def put(self, scope: Scope, entry: Entry, tree: MadeTree) -> None:
+        """See `Store.put_tree`; ``entry`` is what is stored, of the state that the tree was made for."""
         self._catalogue.begin(scope, entry.manifest.doc_id)
-        write(self._nodes, iter(made), self._lock)
-        self._publish(scope, replace(entry, trees={**entry.trees, tree.builder: part}))
+        write(self._nodes, iter(tree.points), self._lock)
+        self._publish(scope, replace(entry, trees={**entry.trees, tree.builder: tree.part}))
 
     def delete(self, scope: Scope, entry: Entry, builder: str) -> bool:
         """See `Store.delete_tree`."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from pydantic import BaseModel, ConfigDict
 
+from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.plan import Plan
 from discorag.types.span import Span
@@ -28,6 +31,18 @@ class EvidenceSpan(BaseModel, frozen=True):
     span: Span
     text: str
     page: int | None = None
+
+    @classmethod
+    def of(cls, chunk: Chunk, span: Span) -> Self:
+        """The stretch ``span`` of a chunk, in document offsets."""
+        return cls(
+            chunk_id=chunk.id,
+            doc_id=chunk.doc_id,
+            title=chunk.title,
+            span=span,
+            text=chunk.slice(span),
+            page=chunk.page_at(span.start),
+        )
 
 
 class AnswerSentence(BaseModel):

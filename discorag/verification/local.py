@@ -152,15 +152,7 @@ def _gather(sentence: str, candidates: list[int], table: UnitTable, cosine: np.n
 
 
 def _evidence(case: Case, number: int, span: Span) -> EvidenceSpan:
-    chunk = case.chunks[number - 1]
-    return EvidenceSpan(
-        chunk_id=chunk.id,
-        doc_id=chunk.doc_id,
-        title=chunk.title,
-        span=span,
-        text=chunk.slice(span),
-        page=chunk.page_at(span.start),
-    )
+    return EvidenceSpan.of(case.chunks[number - 1], span)
 
 
 def _step(plan: Plan | None, draft: str, units: tuple[Unit, ...], passed: int) -> int | None:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import TypeVar
 from uuid import uuid4
 
@@ -126,6 +127,8 @@ class Jobs:
         self._at_work: dict[Turn, asyncio.Task[None]] = {}
         self._changes = asyncio.Lock()
         self._go = asyncio.Event()
+        self._settlings = asyncio.Event()
+        self._last = monotonic()
 
     async def resume(self) -> None:
         """Queue what an earlier run of the server left."""
@@ -207,6 +210,14 @@ class Jobs:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
 
+    async def quiet(self, seconds: float, at_most: float) -> None:
+        """Wait until files were read, and then until none has been at work for so long, or for ``at_most`` seconds."""
+        await self._settlings.wait()
+        self._settlings.clear()
+        until = monotonic() + at_most
+        while monotonic() < until and (self._at_work or monotonic() - self._last < seconds):
+            await asyncio.sleep(seconds / 4)
+
     async def _attempt(self, turn: Turn) -> None:
         try:
             await self._turn(turn)
@@ -217,6 +228,8 @@ class Jobs:
     def _over(self, turn: Turn, _: asyncio.Task[None]) -> None:
         """Also of a task that was cancelled before its first step."""
         del self._at_work[turn]
+        self._last = monotonic()
+        self._settlings.set()
         self._go.set()
 
     async def _turn(self, turn: Turn) -> None:

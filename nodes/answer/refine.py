@@ -14,9 +14,6 @@ from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
-UNCHANGED = -1
-"""``rounds`` after which there are no more."""
-
 
 async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """One round; a reply that changes nothing, or a failure, is the last one, and leaves the draft as it was."""
@@ -26,14 +23,14 @@ async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         better = await _refined(model, case, draft, context)
     except ModelError as error:
         stage.failed(error, fallback="the answer as it was before this round")
-        return {"rounds": UNCHANGED, "ledger": stage.done(engine="llm", model=model.name)}
+        return {"rounds": context.refine, "ledger": stage.done(engine="llm", model=model.name)}
     outcome = Outcome(value=better.value, usage=better.usage, prompt_hash=better.prompt_hash)
     same = better.value == draft.strip()
     if not same:
         stage.emit({"stage": "generate", "event": "restart"})
         stage.emit({"stage": "generate", "event": "token", "token": better.value})
     ledger = stage.done(engine="llm", model=model.name, outcome=outcome, preview=better.value)
-    return {"draft": better.value, "rounds": UNCHANGED if same else state.get("rounds", 0) + 1, "ledger": ledger}
+    return {"draft": better.value, "rounds": context.refine if same else state.get("rounds", 0) + 1, "ledger": ledger}
 
 
 async def _refined(model: LanguageModel, case: Case, answer: str, context: AnswerContext) -> Reply[str]:

@@ -43,7 +43,7 @@ async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
 def _next(answer: Answer, state: AnswerState, context: AnswerContext, *, failed: bool) -> tuple[Next, str]:
     """Where to go, and why."""
     rounds = state.get("rounds", 0)
-    if 0 <= rounds < context.refine and state.get("written_by"):
+    if rounds < context.refine and state.get("written_by"):
         return "refine", f"round {rounds + 1} of {context.refine}"
     if context.abstain == "auto" and not failed and len(answer.unsupported) == len(answer.sentences):
         return "abstain", UNSUPPORTED

@@ -32,7 +32,7 @@ async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
         await asyncio.to_thread(deps.store.delete, scope, manifest.doc_id)
         outcomes.append(DocumentOutcome(uri=manifest.uri, status=Status.DELETED).model_dump(mode="json"))
         get_stream_writer()({"event": "document", **outcomes[-1]})
-    return {"outcomes": outcomes, **await _optimised(deps.store)}
+    return {"outcomes": outcomes, **(await _optimised(deps.store) if context.index else {})}
 
 
 async def _optimised(store: Store) -> Json:

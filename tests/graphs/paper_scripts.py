@@ -5,10 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from itertools import permutations
+from pathlib import Path
+from typing import Any
 
+from discorag import DiscoRAG
+from discorag.types.chunk import Chunk
+from graphs.facade import AskResult
 from prompts import load, names
-from tests.servers.scripted import Body, Script, Scripted
+from tests.conftest import Pipelines
+from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
+QUERY = "Does vitamin D lower the incidence of influenza?"
+TEXTS = {
+    "zebra-one.txt": "Daily vitamin D lowered influenza by 12 % in adults with < 20 ng. The trial was short.",
+    "zebra-two.txt": "Across all trials, supplements had no effect on influenza. Other trials saw no effect.",
+    "zebra-three.txt": "Vitamin D is made in the skin. However, winter sun is too weak.",
+}
+PIPELINE = ["tree"] * 3 + ["graph", "plan", "answer"]
 PLAN = "Open with the trial in adults, then set the wider evidence against it."
 ANSWER = "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults."
 QUERIES = ("incidence of influenza under vitamin D", "sunlight and the skin")
@@ -101,3 +114,22 @@ def model(replies: Mapping[str, Scripted | str] | None = None) -> Script:
         return _REPLIES.get(name, lambda _: f"ANSWER: {ANSWER}")(body)
 
     return respond
+
+
+def written(folder: Path) -> str:
+    """A folder with the texts."""
+    folder.mkdir()
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return str(folder)
+
+
+def opened(pipeline: Pipelines, server: ScriptedServer, texts: str, *, parser: str = "none", **fields: Any) -> DiscoRAG:
+    rag = pipeline(llm=server.base_url, **fields)
+    rag.ingest(texts, parser=parser)
+    server.requests.clear()
+    return rag
+
+
+def chunks_of(rag: DiscoRAG, result: AskResult) -> tuple[Chunk, ...]:
+    return tuple(rag.resources.store.chunks(rag.scope(), [h.chunk_id for h in result.hits]))

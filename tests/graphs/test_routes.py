@@ -15,9 +15,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from discorag import DiscoRAG
 from discorag.types.answer import NO_ANSWER
 from graphs import answer, chat
+from graphs.assistants import rdr2
 from graphs.ingest import PAGE
 from graphs.ingest import graph as ingest_graph
-from graphs.presets import rdr2
 from nodes.answer.prepare import route_of
 from nodes.context import AnswerContext
 from tests.cases import stage_of

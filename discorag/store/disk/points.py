@@ -23,6 +23,8 @@ HNSW_EF = 128
 """Candidates kept while the graph is searched: recall@10 0.98 at 100,000 nodes (``bench/search.py``)."""
 UNINDEXED = 20_000
 """Points that are searched exactly before it is worth while to index them."""
+_FLUSHED = 2_000
+"""Points written after which `EdgePoints.optimise` flushes: what was not is read from the journal on opening."""
 _COMMON = ("tenant", "corpus", BUILDER)
 _PAGE = 1000
 DAMAGED = "disco-rag check says what differs, disco-rag repair makes it right."
@@ -74,6 +76,7 @@ class EdgePoints:
         _index(self._shard, guard)
         self._common = {field: _values(self._shard, field) for field in _COMMON}
         self._intact = self._found_intact()
+        self._written = 0  # points, since the last flush
 
     def upsert(self, points: Sequence[Point]) -> None:
         """See `Shard.upsert`."""
@@ -84,6 +87,7 @@ class EdgePoints:
             values.update(str(point.payload[field]) for point in points if field in point.payload)
         with self._counted(len(points)) if CHUNKS in spaces else nullcontext():
             self._update(qe.UpdateOperation.upsert_points([_point(p) for p in points]))
+        self._written += len(points)
 
     def _make_room_for_nodes(self) -> None:
         """Nodes have vectors of their own, which a shard without nodes need not have. Doing it again does nothing."""
@@ -192,7 +196,10 @@ class EdgePoints:
         Raises:
             StoreError: It failed; every point is where it was.
         """
+        if self._written < _FLUSHED:  # a flush holds up every thread of this process
+            return
         self._shard.flush()
+        self._written = 0
         if self._unindexed() < UNINDEXED:
             return
         self._guard()
