@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -125,8 +126,13 @@ async def units_of(case: Case, encoder: Encoder) -> UnitTable:
 
 async def unit_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> UnitTable:
     """Encode the units of ``chunks``, numbered in their order."""
-    units = tuple(u for i, c in enumerate(chunks, start=1) for u in _units_of(i, c))
+    units = units_in(chunks)
     return UnitTable(units, await encoder.encode_documents([u.text for u in units]))
+
+
+def units_in(chunks: Sequence[Chunk]) -> tuple[Unit, ...]:
+    """The units of ``chunks``, numbered in their order, without vectors."""
+    return tuple(u for i, c in enumerate(chunks, start=1) for u in _units_of(i, c))
 
 
 def _units_of(number: int, chunk: Chunk) -> list[Unit]:
