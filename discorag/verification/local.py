@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from discorag.answer.realisation import CONNECTIVES
-from discorag.claims.units import Unit, UnitTable, folded, plain, units_of, within_window
+from discorag.claims.units import Unit, UnitTable, folded, units_of, within_window
 from discorag.disagreement.pairs import at_odds
 from discorag.models.protocol import Encoder
 from discorag.models.toolbox import Toolbox
 from discorag.text.citations import references, steps, without_references
+from discorag.text.reading import plain
 from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
 from discorag.types.case import Case
 from discorag.types.chunk_relations import ChunkRelation
