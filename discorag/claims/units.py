@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -67,7 +68,7 @@ class Unit:
     @cached_property
     def statement(self) -> bool:
         """Whether the unit can be a sentence of an answer: it says something, and is no heading, question or label."""
-        if self.kind not in _STATED or _HEADING.match(self.text) or not any(map(str.isalpha, self.body)):
+        if self.kind not in _STATED or _HEADING.match(self.text) or not any(map(str.isalpha, self.plain)):
             return False
         if self.kind is UnitKind.CODE:
             return True
@@ -196,7 +197,7 @@ def _line_at(chunk: Chunk, at: int | None) -> str:
 def _in_context(unit: Unit, introduction: str, lead: Unit | None) -> Unit:
     """The unit with what it is read with."""
     if unit.kind is UnitKind.ROW:
-        return replace(unit, header=introduction)
+        return replace(unit, header=introduction, prefix="" if introduction else _headed(unit.headings[-1:]))
     if unit.kind is UnitKind.TURN:
         who = speaker_of(unit.text) or speaker_of(introduction) or introduction
         return replace(unit, prefix=_opened(plain(who)))
@@ -212,7 +213,11 @@ def _of_item(unit: Unit, lead: Unit | None) -> str:
     named = [h for h in unit.headings[-2:] if not h.endswith(_OPEN)]
     if not named or (len(named) > 1 and not any(map(str.isdigit, named[0]))) or any(map(str.isdigit, named[-1])):
         named = named[-1:]
-    prefix = _opened(", ".join(map(plain, named)))
+    return _headed(named)
+
+
+def _headed(headings: Sequence[str]) -> str:
+    prefix = _opened(", ".join(map(plain, headings)))
     return prefix if len(prefix) <= _MAX_PREFIX else ""
 
 

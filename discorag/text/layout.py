@@ -159,7 +159,7 @@ def parts_of(lines: Sequence[Line], who: frozenset[str] = frozenset(), kind: Uni
         who: The document's `speakers`.
         kind: What a line is that layout does not mark.
     """
-    rows = row_kinds(lines)
+    rows = row_kinds(lines, who)
     references = _references(lines)
     parts: list[Part] = []
     joins = False
@@ -174,12 +174,12 @@ def parts_of(lines: Sequence[Line], who: frozenset[str] = frozenset(), kind: Uni
     return parts
 
 
-def row_kinds(lines: Sequence[Line]) -> dict[int, UnitKind]:
+def row_kinds(lines: Sequence[Line], who: frozenset[str]) -> dict[int, UnitKind]:
     """Index of each line of a table -> whether it is a row, a header row, or a rule."""
     kinds: dict[int, UnitKind] = {}
-    for table in tables([line.text for line in lines], [line.indent for line in lines]):
+    for table in tables([line.text for line in lines], [line.indent for line in lines], keyed=not who):
         for i in table.rows:
-            kind = UnitKind.HEADER if i - table.rows.start < table.headers else UnitKind.ROW
+            kind = UnitKind.HEADER if i in table.headers else UnitKind.ROW
             kinds[i] = kind if any(map(str.isalnum, lines[i].text)) else UnitKind.FURNITURE
     return kinds
 

@@ -5,49 +5,76 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from discorag.text.layout import Block, Line, Part, block_of, lines_of, parts_of, speaker_of, speakers
-from discorag.text.sentences import CJK, ITEM, WRAP_WIDTH, evenly_wrapped
+from discorag.text.layout import Block, Line, Part, block_of, lines_of, parts_of, speakers
+from discorag.text.sentences import CJK, WRAP_WIDTH, evenly_wrapped
 from discorag.text.tables import Table, tables
+from discorag.text.titles import hangs, heading, term
 from discorag.types.hierarchy import UnitKind
 from discorag.types.span import Span
 
-_MAX_TITLE = 80
-_MAX_TITLE_WORDS = 12
-_MAX_CJK_TITLE = 30
 _ENDS = tuple(".,;:!?…。，；：！？、")
-_UNDERLINE = re.compile(r"([=\-~^\"'`*+#_])\1{2,}")
-_RANKS = {"=": 0, "-": 1}
-_BY_INDENT = 4  # rank of a heading that nothing but its place makes one, plus its indentation
+_LOOSE = 0.3  # share of a text in overlong lines from which on every line break is the author's
 _PROMPT = re.compile(r"(?:\$|>>>|\.\.\.)\s\S")
-_CODE_MARK = re.compile(r"[{}()\[\];=<>\\$]|(?:^|\s)--?\w")
-_LATEX = re.compile(r"\\(part|chapter|(?:sub)*section|(?:sub)?paragraph)\*?\{(.*)\}(?:\\label\{[^}]*\})?")
+_CODE_MARK = re.compile(r"[{}\[\]=<>\\]|;$|(?:^|\s)--?\w|\w\(\S*\)")
+_SHORT = 4  # lines of Chinese from which on one can see whether they are wrapped
 
 
 def plain_blocks(text: str) -> list[Block]:
     """The blocks of plain text, which hold every character of it that is not white space."""
     lines = lines_of(text, 0, len(text))
     who = speakers(lines)
+    loose = _is_loose(lines)
     found: list[Block] = []
-    paragraphs = list(_paragraphs(lines))
+    paragraphs = list(_paragraphs(lines, who, loose=loose))
     for i, (paragraph, is_table) in enumerate(paragraphs):
-        before = found[-1] if found else None
         if is_table:
             found.append(block_of(parts_of(paragraph, who), by_line=True))
-        elif _is_code(paragraph, before, text):
-            span = Span(start=paragraph[0].span.start, end=paragraph[-1].span.end)
-            found.append(block_of([Part(span, UnitKind.CODE, paragraph[0].indent)], by_line=True))
+        elif _is_code(paragraph, found[-1] if found else None, text):
+            found.append(_code(paragraph))
         else:
-            found += _headed(paragraph, who, last=i + 1 == len(paragraphs))
+            following = paragraphs[i + 1][0] if i + 1 < len(paragraphs) else []
+            found += _headed(paragraph, who, may_be_title=_stands_out(paragraph, following))
     return found
 
 
-def _paragraphs(lines: Sequence[Line]) -> Iterator[tuple[Sequence[Line], bool]]:
+def _code(lines: Sequence[Line]) -> Block:
+    span = Span(start=lines[0].span.start, end=lines[-1].span.end)
+    return block_of([Part(span, UnitKind.CODE, lines[0].indent)], by_line=True)
+
+
+def _stands_out(paragraph: Sequence[Line], following: Sequence[Line]) -> bool:
+    """Whether a paragraph is a line between blank lines, with more below it; or Chinese, which may do without them."""
+    if not following or len(paragraph) > 1:
+        return False
+    return (paragraph[0].after_blank and following[0].after_blank) or bool(CJK.search(paragraph[0].text))
+
+
+def _headed(paragraph: Sequence[Line], who: frozenset[str], *, may_be_title: bool) -> Iterator[Block]:
+    """A paragraph without the headings that stand in its first lines, and these before it."""
+    below, name = None, ""
+    while paragraph and (found := heading(paragraph, who, alone=may_be_title and below is None)):
+        taken, part, name, below = found
+        yield block_of([part], heading=name)
+        for line in paragraph[1:taken]:
+            yield block_of([Part(line.span, UnitKind.FURNITURE, line.indent)])
+        paragraph = paragraph[taken:]
+    if paragraph and below and not name.startswith("-") and _is_full_of_signs(paragraph):
+        yield _code(paragraph)
+    elif paragraph and (found := term(paragraph)):
+        part, paragraph, name = found
+        yield block_of([part], heading=name)
+        yield block_of(parts_of(paragraph, who, UnitKind.ITEM))
+    elif paragraph:
+        yield block_of(parts_of(paragraph, who, below or UnitKind.PROSE))
+
+
+def _paragraphs(lines: Sequence[Line], who: frozenset[str], *, loose: bool) -> Iterator[tuple[Sequence[Line], bool]]:
     """Lines that stand together, and whether they are a table, which may have blank lines between its rows."""
     for stretch in _stretches(lines):
         at = 0
-        found = tables([line.text for line in stretch], [line.indent for line in stretch])
+        found = tables([line.text for line in stretch], [line.indent for line in stretch], keyed=not who)
         for table in [*found, Table(range(len(stretch), len(stretch)))]:
-            yield from ((paragraph, False) for paragraph in _prose(stretch[at : table.rows.start]))
+            yield from ((paragraph, False) for paragraph in _prose(stretch[at : table.rows.start], loose=loose))
             if table.rows:
                 yield stretch[table.rows.start : table.rows.stop], True
             at = table.rows.stop
@@ -71,25 +98,35 @@ def _alone(lines: Sequence[Line], i: int) -> bool:
     return lines[i].after_blank and (i + 1 == len(lines) or lines[i + 1].after_blank)
 
 
-def _prose(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+def _prose(lines: Sequence[Line], *, loose: bool) -> Iterator[Sequence[Line]]:
     """Paragraphs: lines between blank lines, or single lines where one is longer than wrapped lines are."""
+    for paragraph in _between_blanks(lines):
+        texts = [line.text for line in paragraph]
+        ragged = loose or max(map(len, texts)) > WRAP_WIDTH or (len(texts) >= _SHORT and bool(CJK.search(texts[0])))
+        wrapped = evenly_wrapped(texts) or not ragged
+        yield from [paragraph] if wrapped else _single(paragraph)
+
+
+def _between_blanks(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
     start = 0
     for i in range(1, len(lines) + 1):
         if i == len(lines) or lines[i].after_blank:
-            yield from _unwrapped(lines[start:i])
+            yield lines[start:i]
             start = i
 
 
-def _unwrapped(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
-    if not lines:
-        return
-    texts = [line.text for line in lines]
-    if max(map(len, texts)) <= WRAP_WIDTH or evenly_wrapped(texts):
-        yield lines
-        return
+def _is_loose(lines: Sequence[Line]) -> bool:
+    """Whether much of a text stands in lines longer than wrapped ones: then no line break in it is a wrap."""
+    texts = [[line.text for line in paragraph] for paragraph in _between_blanks(lines)]
+    long = (sum(len(t) for t in p if len(t) > WRAP_WIDTH) for p in texts if p and not evenly_wrapped(p))
+    return sum(long) > _LOOSE * sum(len(line.text) for line in lines)
+
+
+def _single(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+    """Line by line; one that begins in lower case goes on with the one before, if nothing ends that."""
     start = 0
     for i in range(1, len(lines) + 1):
-        if i == len(lines) or not (texts[i][0].islower() and not texts[i - 1].endswith(_ENDS)):
+        if i == len(lines) or not (lines[i].text[0].islower() and not lines[i - 1].text.endswith(_ENDS)):
             yield lines[start:i]
             start = i
 
@@ -98,53 +135,16 @@ def _is_code(paragraph: Sequence[Line], before: Block | None, text: str) -> bool
     """Whether it is a dialogue with a shell, or indented below other text and full of signs."""
     if _PROMPT.match(paragraph[0].text):
         return True
-    if before is None or paragraph[0].indent <= before.parts[-1].indent or before.parts[-1].kind is UnitKind.ITEM:
+    if before is None or before.parts[-1].kind is UnitKind.ITEM:
         return False
-    if before.span.of(text[: before.span.end]).endswith("::"):
-        return True
-    marked = sum(bool(_CODE_MARK.search(line.text)) for line in paragraph)
-    ends = any(line.text.endswith((".", "!", "?", "。")) for line in paragraph)
-    hangs = len(paragraph) > 1 and paragraph[1].indent > paragraph[0].indent and _is_title(paragraph[0].text)
-    return not ends and not hangs and marked >= len(paragraph)
-
-
-def _headed(paragraph: Sequence[Line], who: frozenset[str], *, last: bool) -> Iterator[Block]:
-    """A paragraph without the headings that stand in its first lines, and these before it."""
-    kind = UnitKind.PROSE
-    while paragraph and (found := _heading(paragraph, who, last=last)):
-        taken, part, name, kind = found
-        yield block_of([part], heading=name)
-        if taken == 2:
-            yield block_of([Part(paragraph[1].span, UnitKind.FURNITURE, paragraph[1].indent)])
-        paragraph = paragraph[taken:]
-    if paragraph:
-        yield block_of(parts_of(paragraph, who, kind))
-
-
-def _heading(lines: Sequence[Line], who: frozenset[str], *, last: bool) -> tuple[int, Part, str, UnitKind] | None:
-    """Lines that the heading at the top takes, itself, its name, and what stands below it; None if there is none."""
-    first, then = lines[0], lines[1] if len(lines) > 1 else None
-    if command := _LATEX.fullmatch(first.text):
-        rank = command[1].count("sub")
-        return 1, Part(first.span, UnitKind.HEADING, first.indent, rank), command[2], UnitKind.PROSE
-    if not _is_title(first.text) or speaker_of(first.text) in who or (ITEM.match(first.text) and then is not None):
-        return None
-    rank = _BY_INDENT + first.indent
-    if then and (rule := _UNDERLINE.fullmatch(then.text)) and len(first.text) <= len(then.text) + 2:
-        part = Part(first.span, UnitKind.HEADING, first.indent, _RANKS.get(rule[1], 2))
-        return 2, part, first.text, UnitKind.PROSE
-    if then and then.indent > first.indent + 1:
-        below = UnitKind.PROSE if first.text.isupper() else UnitKind.ITEM
-        return 1, Part(first.span, UnitKind.HEADING, first.indent, rank, hangs=True), first.text, below
-    if then or last:
-        return None
-    return 1, Part(first.span, UnitKind.HEADING, first.indent, rank), first.text, UnitKind.PROSE
-
-
-def _is_title(text: str) -> bool:
-    """Whether a line may be a heading or a term: short, no sentence, no columns."""
-    if len(text) > _MAX_TITLE or text.endswith(_ENDS) or not any(map(str.isalpha, text)):
+    deeper = paragraph[0].indent - before.parts[-1].indent
+    if deeper < 0 or (deeper == 0 and before.parts[-1].kind is not UnitKind.CODE):
         return False
-    if CJK.search(text):
-        return len(text) <= _MAX_CJK_TITLE and text[0].isalnum() and "：" not in text and "，" not in text
-    return len(text.split()) <= _MAX_TITLE_WORDS and (text[0].isalnum() or text[0] in "-[<(")
+    announced = deeper > 0 and text.startswith("::", before.span.end - 2)
+    return announced or _is_full_of_signs(paragraph)
+
+
+def _is_full_of_signs(lines: Sequence[Line]) -> bool:
+    """Whether every line has signs of code, none ends a sentence, and none is a term with its explanation."""
+    ends = any(line.text.endswith((".", "!", "?", "。")) and not line.text.endswith("...") for line in lines)
+    return not ends and not hangs(lines) and all(_CODE_MARK.search(line.text) for line in lines)

@@ -20,14 +20,20 @@ _CODE = re.compile(r"(`+)\s?([^`]+?)\s?\1")
 _ESCAPE = re.compile(r"\\([_*#&%<>|~])")
 _OPENING = re.compile(r"^(?:>\s?|#{1,6}\s+|[-*+•‣◦▪●·□■]\s+(?:\[[ xX]\]\s+)?|\\item\b\s*)+")
 _NUMBER = re.compile(
-    r"^(?:\d{1,3}[.)]|\([0-9A-Za-z]{1,4}\)|[a-z]\)|\d{1,3}、|[（(]?[一二三四五六七八九十]{1,3}[）)、])\s*(?=\S)"
+    r"^(?:\d{1,3}[.)]|\([0-9A-Za-z]{1,4}\)|[a-z]\)|\d{1,3}、|\d{1,3}[.．](?=[\u3400-\u9fff])|[（(]?[一二三四五六七八九十]{1,3}[）)、])\s*(?=\S)"
 )
 _NOISE = re.compile(r"\{[^{}\\]*\}|(?<=\s)\[[a-z]+\](?=\s|$)")
 _BEFORE_MARK = re.compile(r"(?<=\w)\s+(?=[,.;:!?](?:\s|$))|(?<=\w)\s+(?='(?:s|t|re|ve|m|ll|d)\b)")
+_SOFT_HYPHEN = re.compile("[\u2010\u00ad]\n\\s*")
 _HYPHEN = re.compile(r"(?<=[^\W\d_]-)\n\s*(?=[^\W\d_])")
 _POINTER = re.compile(r"\s*\\(?:cite\w*|ref|eqref|label|footnote)\*?(?:\[[^\]]*\])*\{[^{}]*\}")
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?\s*\{([^{}]*)\}")
 _SYMBOL = re.compile(r"\\([A-Za-z]+)\s*|\\[,;:!\\ ]")
+_SIGNS = {
+    "left": "", "right": "", "ldots": "...", "dots": "...", "cdots": "...", "in": "∈", "times": "×", "cdot": "·",
+    "to": "→", "rightarrow": "→", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "neq": "≠", "ne": "≠", "mid": "|",
+    "approx": "≈", "pm": "±", "infty": "∞", "quad": "", "text": "", "mathrm": "", "mathcal": "", "mathbf": "",
+}  # fmt: skip
 _MATH = re.compile(r"\$([^$\n]{1,200})\$")
 _IS_MATH = re.compile(r"[\\^_{}=<>]|^\s*\w\s*$")
 _ENDING = re.compile(r"[.!?。！？…:：;；][\"'”’)\]」』`]*$")
@@ -42,7 +48,8 @@ def reads(text: str, kind: UnitKind = UnitKind.PROSE, header: str = "") -> str:
         header: Of a table's row, the header row.
     """
     if kind is UnitKind.CODE:
-        return f"`{' '.join(_FENCE.sub('', text).split())}`".replace("``", "")
+        lines = (" ".join(line.replace("`", "").split()) for line in _FENCE.sub("", text).split("\n"))
+        return " ".join(f"`{line}`" for line in lines if line)
     if kind is UnitKind.ROW:
         return ended(row_reads(text, header))
     if kind is UnitKind.TURN:
@@ -53,7 +60,7 @@ def reads(text: str, kind: UnitKind = UnitKind.PROSE, header: str = "") -> str:
 
 def plain(text: str) -> str:
     """``text`` on one line without bullets, emphasis, links, tags and commands; numbers of a list stay."""
-    bare = _OPENING.sub("", " ".join(_HYPHEN.sub("", text).split()))
+    bare = _OPENING.sub("", " ".join(_HYPHEN.sub("", _SOFT_HYPHEN.sub("", text)).split()))
     if "[" in bare:
         bare = _LINK.sub(r"\1", _IMAGE.sub("", _LINK.sub(r"\1", _IMAGE.sub("", bare))))
     if "<" in bare:
@@ -80,10 +87,8 @@ def row_reads(row: str, header: str = "") -> str:
     """
     values = [plain(cell) for cell in cells(row)]
     names = [plain(cell) for cell in cells(header)] if header else []
-    if len(names) == len(values) - 1:  # nothing stands over the first column
-        names = ["", *names]
-    if len(names) > len(values):
-        names = names[:1] + names[len(names) - len(values) + 1 :]
+    if not row.startswith("|"):
+        names = _over(names, len(values))
     subject = values[0] + (f" {names[0]}" if names and names[0].startswith(("(", "（")) else "")
     pairs = dict.fromkeys((n, v) for n, v in zip_longest(names[1:], values[1:], fillvalue="") if v)
     wide = language_of(row) == "zh"
@@ -92,6 +97,13 @@ def row_reads(row: str, header: str = "") -> str:
     if not subject or not told:
         return subject or told
     return f"{subject}{comma if pairs and next(iter(pairs))[0] else colon}{told}"
+
+
+def _over(names: list[str], columns: int) -> list[str]:
+    """Names for that many columns, where white space sets cells apart and empty ones cannot be seen."""
+    if len(names) == columns - 1:  # nothing stands over the first
+        return ["", *names]
+    return names[:1] + names[len(names) - columns + 1 :] if len(names) > columns else names
 
 
 def _without_commands(text: str) -> str:
@@ -105,4 +117,4 @@ def _without_commands(text: str) -> str:
 def _formula(inner: str) -> str:
     while inner != (shorter := _COMMAND.sub(r"\1", inner)):
         inner = shorter
-    return re.sub(r"[{}]", "", _SYMBOL.sub(lambda m: f"{m[1]} " if m[1] else " ", inner)).strip()
+    return " ".join(re.sub(r"[{}]", "", _SYMBOL.sub(lambda m: f"{_SIGNS.get(m[1], m[1] or '')} ", inner)).split())

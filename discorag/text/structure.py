@@ -88,7 +88,8 @@ def _block(text: str, starts: list[int], tokens: list[Token], who: frozenset[str
     if token.type == "heading_open":
         heading = _without_markup(tokens[1].content) if len(tokens) > 1 else ""
         level = int(token.tag[1:])
-        yield Block(span, level=level, heading=heading, parts=(Part(span, UnitKind.HEADING, rank=level),))
+        kind = UnitKind.HEADING if any(map(str.isalnum, heading)) else UnitKind.FURNITURE
+        yield Block(span, level=level, heading=heading, parts=(Part(span, kind),))
         return
     parts = tuple(_parts(text, starts, tokens, who))
     yield Block(span, by_line=token.type in _BY_LINE, parts=parts)

@@ -10,11 +10,13 @@ MIN_ROWS = 3  # lines in a row that must align before they are a table, unless b
 _MIN_RIVER = 2  # characters that stay white over all lines between two columns
 _WIDE_GAP = 4  # ... and that at least one line must have there: justified prose has none so wide
 _MANY_ROWS = 20  # lines that align by more than chance, however narrow the gaps
+_MAX_LABELS = 2
 _GAP = re.compile(r"(?<![.!?:])\s{2,}|(?<=[.!?:])\s{3,}")
 _COLUMN = re.compile(r"\s{2,}|\t")
 _BAR = re.compile(r"(?<!\\)\|")
 _DELIMITERS = (re.compile(r"\t"), re.compile(r",(?! )"), re.compile(r";(?! )"))
 _TIMED = re.compile(r"\[?\d{2,4}[-/:.]\d{2}[-/:.]\d{2,4}[^\s]*")
+_KEYED = re.compile(r"[^\W_][\w.-]*(?: [\w.-]+){0,2}[:：]\s*\S")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CURRENCY = re.compile(r"[$€£¥]")
 _CLOSING = re.compile(r"[)%]+")
@@ -22,32 +24,36 @@ _CLOSING = re.compile(r"[)%]+")
 
 @dataclass(frozen=True)
 class Table:
-    """Lines ``rows`` of a text that are a table, of which the first ``headers`` are its header.
+    """Lines ``rows`` of a text that are a table; those among them that name its columns are ``headers``.
 
     Example:
         >>> from discorag.text.tables import tables
         >>> tables(["Name     Height", "Ada         170", "Grace       166"], [0, 0, 0])
-        [Table(rows=range(0, 3), headers=1)]
+        [Table(rows=range(0, 3), headers=frozenset({0}))]
     """
 
     rows: range
-    headers: int = 0
+    headers: frozenset[int] = frozenset()
 
 
-def tables(texts: Sequence[str], indents: Sequence[int]) -> list[Table]:
+def tables(texts: Sequence[str], indents: Sequence[int], *, keyed: bool = True) -> list[Table]:
     """The tables among lines, in order.
 
     Args:
         texts: Lines without white space around them.
         indents: White space before each.
+        keyed: Whether lines like ``Licence: MIT`` count; in a dialogue they are its turns.
     """
     found: list[Table] = []
     at = 0
     while at < len(texts):
-        end = max(_barred(texts, at), _delimited(texts, at), _timed(texts, at), _aligned(texts, indents, at))
+        each = _like(texts, at, _TIMED), _like(texts, at, _KEYED) if keyed else at
+        end = max(_barred(texts, at), _delimited(texts, at), _aligned(texts, indents, at), *each)
         if end > at:
             rows = range(at, end)
-            found.append(Table(rows, _headers([texts[i] for i in rows], [indents[i] for i in rows])))
+            inside = texts[at:end]
+            top = _top(inside, indents[at:end])
+            found.append(Table(rows, frozenset(at + i for i in (*range(top), *_lower(inside, top)))))
         at = max(end, at + 1)
     return found
 
@@ -91,33 +97,28 @@ def _delimited(texts: Sequence[str], at: int) -> int:
     return best if best - at >= MIN_ROWS else at
 
 
-def _timed(texts: Sequence[str], at: int) -> int:
-    """End of the lines that begin with a date or a time: a log."""
+def _like(texts: Sequence[str], at: int, opening: re.Pattern[str]) -> int:
+    """End of the lines that all open so."""
     end = at
-    while end < len(texts) and _TIMED.match(texts[end]):
+    while end < len(texts) and opening.match(texts[end]):
         end += 1
     return end if end - at >= MIN_ROWS else at
 
 
 def _aligned(texts: Sequence[str], indents: Sequence[int], at: int) -> int:
-    """End of the lines over which white columns ("rivers") run."""
+    """End of the lines over which white columns ("rivers") run; between them may be labels ("Assets:")."""
     rivers: list[tuple[int, int]] | None = None
-    end, widest = at, 0
-    while end < len(texts):
-        gaps = list(_gaps(texts[end], indents[end]))
-        if not gaps:
+    end, rows, widest = at, 0, 0
+    for i in range(at, len(texts)):
+        gaps = [(m.start() + indents[i], m.end() + indents[i]) for m in _GAP.finditer(texts[i])]
+        if rivers and not gaps and i - end < _MAX_LABELS and indents[i] + len(texts[i]) < rivers[-1][0]:
+            continue
+        before = [(0, indents[i]), *gaps]  # a header row may have nothing over the first column
+        rivers = before if rivers is None else list(_meet(rivers, before))
+        if not gaps or not rivers:
             break
-        soft = [(0, indents[end])]  # a header row may have nothing over the first column
-        through = gaps if rivers is None else list(_meet(rivers, sorted(gaps + soft)))
-        if not through:
-            break
-        rivers, widest = through, max(widest, *(b - a for a, b in gaps))
-        end += 1
-    return end if end - at >= (MIN_ROWS if widest >= _WIDE_GAP else _MANY_ROWS) else at
-
-
-def _gaps(text: str, indent: int) -> Iterator[tuple[int, int]]:
-    return ((m.start() + indent, m.end() + indent) for m in _GAP.finditer(text))
+        end, rows, widest = i + 1, rows + 1, max(widest, *(b - a for a, b in gaps))
+    return end if rows >= (MIN_ROWS if widest >= _WIDE_GAP else _MANY_ROWS) else at
 
 
 def _meet(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -133,14 +134,24 @@ def _meet(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Iterato
             j += 1
 
 
-def _headers(texts: Sequence[str], indents: Sequence[int]) -> int:
+def _top(texts: Sequence[str], indents: Sequence[int]) -> int:
     """How many lines at the top name the columns."""
     if texts[0].startswith("|"):
         return _over_rule(texts) or _wordy(texts)
-    if _TIMED.match(texts[0]):
+    if _TIMED.match(texts[0]) or _KEYED.match(texts[0]):
         return 0
     blank = next((i for i, indent in enumerate(indents) if indent <= min(indents) + _WIDE_GAP), 0)
     return blank or _wordy(texts)
+
+
+def _lower(texts: Sequence[str], top: int) -> Iterator[int]:
+    """Rows further down that name the columns anew: words only, in three cells or more, between rows of figures."""
+    figures = [any(map(str.isdigit, text)) for text in texts]
+    for i in range(top + 1, len(texts) - 1):
+        if not figures[i] and figures[i - 1] and figures[i + 1]:
+            named = [cell for cell in cells(texts[i]) if any(map(str.isalpha, cell))]
+            if len(named) > 2 and len(named) == len(cells(texts[i])):
+                yield i
 
 
 def _over_rule(texts: Sequence[str]) -> int:
