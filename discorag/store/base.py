@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from discorag.models.loops import InTurn
 from discorag.store import payload as points
-from discorag.store.catalogue import Catalogue, OwnedCatalogue
+from discorag.store.catalogue import Catalogue, OwnedCatalogue, counted
 from discorag.store.check import inspect, tallies
 from discorag.store.checksums import checksum
 from discorag.store.outline import Outline
 from discorag.store.payload import Entry
-from discorag.store.protocol import Hit, Manifest, SearchQuery
+from discorag.store.protocol import Corpus, Hit, Manifest, SearchQuery
 from discorag.store.ranking import best, ranked
 from discorag.store.shard import OWNER, Payload, Shard, Where, write
 from discorag.store.trees import StoredTree, Trees
@@ -197,6 +197,10 @@ class ShardStore:
     def manifests(self, scope: Scope) -> list[Manifest]:
         """See `Store.manifests`."""
         return sorted((entry.manifest for entry in self._catalogue.entries(scope)), key=lambda m: m.uri)
+
+    def corpora(self, tenant: str) -> list[Corpus]:
+        """See `Store.corpora`."""
+        return counted(self._catalogue.of_tenant(tenant))
 
     def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:
         """See `Store.manifest`."""
