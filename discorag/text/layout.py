@@ -159,6 +159,8 @@ def parts_of(lines: Sequence[Line], who: frozenset[str] = frozenset(), kind: Uni
         who: The document's `speakers`.
         kind: What a line is that layout does not mark.
     """
+    if is_formula("\n".join(line.text for line in lines)):
+        return [Part(Span(start=lines[0].span.start, end=lines[-1].span.end), UnitKind.FORMULA, lines[0].indent)]
     rows = row_kinds(lines, who)
     references = _references(lines)
     parts: list[Part] = []

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from discorag.text.layout import Block, Line, Part, block_of, lines_of, parts_of, speakers
-from discorag.text.sentences import CJK, WRAP_WIDTH, evenly_wrapped
+from discorag.text.sentences import CJK, ITEM, WRAP_WIDTH, evenly_wrapped
 from discorag.text.tables import Table, tables
 from discorag.text.titles import hangs, heading, term
 from discorag.types.hierarchy import UnitKind
@@ -16,7 +16,6 @@ _ENDS = tuple(".,;:!?…。，；：！？、")
 _LOOSE = 0.3  # share of a text in overlong lines from which on every line break is the author's
 _PROMPT = re.compile(r"(?:\$|>>>|\.\.\.)\s\S")
 _CODE_MARK = re.compile(r"[{}\[\]=<>\\]|;$|(?:^|\s)--?\w|\w\(\S*\)")
-_SHORT = 4  # lines of Chinese from which on one can see whether they are wrapped
 
 
 def plain_blocks(text: str) -> list[Block]:
@@ -32,7 +31,7 @@ def plain_blocks(text: str) -> list[Block]:
         elif _is_code(paragraph, found[-1] if found else None, text):
             found.append(_code(paragraph))
         else:
-            following = paragraphs[i + 1][0] if i + 1 < len(paragraphs) else []
+            following = paragraphs[i + 1][0][0] if i + 1 < len(paragraphs) else None
             found += _headed(paragraph, who, may_be_title=_stands_out(paragraph, following))
     return found
 
@@ -42,11 +41,14 @@ def _code(lines: Sequence[Line]) -> Block:
     return block_of([Part(span, UnitKind.CODE, lines[0].indent)], by_line=True)
 
 
-def _stands_out(paragraph: Sequence[Line], following: Sequence[Line]) -> bool:
+def _stands_out(paragraph: Sequence[Line], then: Line | None) -> bool:
     """Whether a paragraph is a line between blank lines, with more below it; or Chinese, which may do without them."""
-    if not following or len(paragraph) > 1:
+    if then is None or len(paragraph) > 1:
         return False
-    return (paragraph[0].after_blank and following[0].after_blank) or bool(CJK.search(paragraph[0].text))
+    first = paragraph[0]
+    if first.text[0].islower() and then.indent <= first.indent and not ITEM.match(then.text):
+        return False
+    return (first.after_blank and then.after_blank) or bool(CJK.search(first.text))
 
 
 def _headed(paragraph: Sequence[Line], who: frozenset[str], *, may_be_title: bool) -> Iterator[Block]:
@@ -102,8 +104,9 @@ def _prose(lines: Sequence[Line], *, loose: bool) -> Iterator[Sequence[Line]]:
     """Paragraphs: lines between blank lines, or single lines where one is longer than wrapped lines are."""
     for paragraph in _between_blanks(lines):
         texts = [line.text for line in paragraph]
-        ragged = loose or max(map(len, texts)) > WRAP_WIDTH or (len(texts) >= _SHORT and bool(CJK.search(texts[0])))
-        wrapped = evenly_wrapped(texts) or not ragged
+        chinese = bool(CJK.search(texts[0]))
+        ragged = loose or chinese or max(map(len, texts)) > WRAP_WIDTH
+        wrapped = not ragged or evenly_wrapped(texts, least=1 if chinese else 2)
         yield from [paragraph] if wrapped else _single(paragraph)
 
 
@@ -147,4 +150,8 @@ def _is_code(paragraph: Sequence[Line], before: Block | None, text: str) -> bool
 def _is_full_of_signs(lines: Sequence[Line]) -> bool:
     """Whether every line has signs of code, none ends a sentence, and none is a term with its explanation."""
     ends = any(line.text.endswith((".", "!", "?", "。")) and not line.text.endswith("...") for line in lines)
-    return not ends and not hangs(lines) and all(_CODE_MARK.search(line.text) for line in lines)
+    return not ends and not hangs(lines) and all(map(_has_signs, lines))
+
+
+def _has_signs(line: Line) -> bool:
+    return bool(_CODE_MARK.search(line.text)) and not ITEM.match(line.text)

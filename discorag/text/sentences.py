@@ -63,24 +63,17 @@ def sentence_spans(text: str, *, offset: int = 0) -> tuple[Span, ...]:
     return tuple(Span(start=s.start + offset, end=s.end + offset) for s in spans if s)
 
 
-def line_spans(text: str, *, offset: int = 0) -> tuple[Span, ...]:
-    """Spans of the lines of ``text`` that are not blank (code, tables), shifted by ``offset``."""
-    spans: list[Span] = []
-    at = 0
-    for line in text.split("\n"):
-        span = stripped(line, 0, len(line))
-        if span:
-            spans.append(Span(start=offset + at + span.start, end=offset + at + span.end))
-        at += len(line) + 1
-    return tuple(spans)
+def evenly_wrapped(lines: Sequence[str], *, least: int = 2) -> bool:
+    """Whether lines, however wide, are those of a wrapped paragraph: few had room for the next one's first word.
 
-
-def evenly_wrapped(lines: Sequence[str]) -> bool:
-    """Whether lines, however wide, are those of a wrapped paragraph: few had room for the next one's first word."""
+    Args:
+        lines: Of the paragraph.
+        least: Line breaks that must be there to tell.
+    """
     width = max(map(len, lines))
     pairs = [(line, following) for line, following in pairwise(lines) if line.strip() and following.strip()]
     full = sum(_is_full(line, following, width) for line, following in pairs)
-    return len(pairs) > 1 and full >= _EVENLY * len(pairs)
+    return len(pairs) >= least and full >= _EVENLY * len(pairs)
 
 
 def _outside(cuts: Iterable[int], formulas: list[tuple[int, int]]) -> list[int]:

@@ -16,7 +16,6 @@ from discorag.text.layout import (
     Line,
     Part,
     block_of,
-    is_formula,
     is_furniture,
     lines_of,
     parts_of,
@@ -123,8 +122,6 @@ def _leaf(name: str, lines: list[Line], text: str, kind: UnitKind, who: frozense
     elif name == "html_block":
         said = without_tags(inside).strip()
         yield replace(whole, kind=UnitKind.PROSE if said.endswith(_ENDS) else UnitKind.FURNITURE)
-    elif is_formula(inside):
-        yield replace(whole, kind=UnitKind.FORMULA)
     elif _BOLD.fullmatch(inside) and not inside.rstrip("*_").endswith(_ENDS):
         yield replace(whole, kind=UnitKind.HEADING)
     elif kind is UnitKind.ITEM:
