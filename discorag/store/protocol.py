@@ -181,6 +181,13 @@ class Store(Protocol):
         """
         ...
 
+    def vectors(self, scope: Scope, ids: Sequence[str]) -> Vectors:
+        """The vectors of the chunks, or nodes, with these ids, in that order, shape (len(ids), d).
+
+        Raises `NotFoundError` if one is missing.
+        """
+        ...
+
     def search(self, scope: Scope, query: SearchQuery) -> list[Hit]:
         """The best chunks of the scope, best first. Empty if nothing matches."""
         ...
