@@ -19,8 +19,10 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench.answers import report
-from bench.answers.asked import Asker, Told, opened, package_version
+from bench.answers.asked import Asker, opened, package_version
 from bench.answers.cpu import cpu_floors
+from bench.answers.lint.check import shares
+from bench.answers.lint.said import Answered, answered
 from bench.answers.scores import Outcome, outcome
 from bench.answers.sets import KEYS, runs
 from eval.options import data_folder
@@ -33,15 +35,17 @@ COLUMNS = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedCo
 def measured(keys: list[str], home: Path, limit: int | None, progress: Progress) -> report.Result:
     """Ask what these keys need, and score it."""
     outcomes: dict[str, dict[str, Outcome]] = defaultdict(dict)
-    answers: dict[str, list[Told]] = defaultdict(list)
+    answers: dict[str, list[Answered]] = defaultdict(list)
     extra: dict[str, dict[str, Any]] = {}
     with opened(home) as rag:
         asker = Asker(rag, home, progress)
         for run in runs(data_folder(), keys):
             told = asker.run(run, limit)
-            samples = (s for s in run.benchmark.samples if s.id in told)
+            samples = [s for s in run.benchmark.samples if s.id in told]
             outcomes[run.name] |= {s.id: outcome(s, told[s.id], run.name) for s in samples}
-            answers[run.name] += told.values()
+            answers[run.name] += [answered(s.query, told[s.id]) for s in samples]
+        if "lint" in keys:
+            extra["lint"] = shares({name: answers[name] for name in KEYS["lint"]})
         if "cpu_floors" in keys:
             [timed] = (r for r in runs(data_folder(), ["first_sentence"]) if r.name == "fairytaleqa/own")
             extra["cpu_floors"] = cpu_floors(rag, asker, timed, progress)

@@ -1,0 +1,101 @@
+"""Signs of each fault that cost nothing: layout characters, words of grammar that open a sentence, how it ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bench.answers.lint.said import Answered, Fault
+from bench.answers.lint.wholeness import logit
+
+CONJUNCTIONS = frozenset({"and", "but", "so", "or", "nor", "yet"})
+PERSONAL = frozenset({"he", "she", "it", "they", "his", "her", "their", "its", "him", "them"})
+DEMONSTRATIVE = frozenset({"this", "that", "these", "those", "such"})
+LINKS = frozenset(
+    {"then", "thus", "therefore", "hence", "however", "otherwise", "instead", "here", "also", "too", "moreover"}
+)
+OPENING = 3
+"""Words at which an opening is looked for."""
+MARKUP = re.compile(
+    r"\[[^\]]*\]\("  # a link
+    r"|(?<![\w`])\[[a-z][\w-]*\](?![\w`])"  # one by reference
+    r"|(?<!\w)(\*{1,3}|_{1,3})\w[^*_]*\w\1(?!\w)"  # emphasis
+    r"|^\W*\d+[.)]\s|^[-*•#>|]+\s|\s[#|•]+\s|#{2,}\s|={3,}|-{4,}|_{4,}|/{3}|`{3}"  # items, headings, rows, rules
+    r"|\\[A-Za-z]+|\$[^$\s][^$]*\$|</?[a-z]+[^>@]*>|&[a-z]+;"  # LaTeX, HTML
+    r"|\{[a-z_]+\}|``|''"  # tags of transcripts, quotation marks of treebanks
+    r"|\u2010\s|[A-Z]{3,}REF\d|[A-Z]{4,}FORM\d"  # words cut at the end of a line, places of what was taken out
+)
+_LEAD = re.compile(r"^([A-Z][a-z]+(?: [a-z]+){0,3}), (?=\S)")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_CJK = re.compile(r"[\u3400-\u9fff]")
+_END = re.compile(r"[.!?:。！？：…][\"'”’»)\]」』]*$")
+
+
+def signs(answer: Answered, at: int) -> dict[Fault, tuple[float, ...]]:
+    """The signs of each fault in the sentence at this place, numbers between about -5 and 5."""
+    return {
+        "fragments": _fragment(answer.sentences[at].text),
+        "markup": (float(bool(MARKUP.search(answer.sentences[at].text))),),
+        "dangling": _dangling(answer, at),
+        "connectives": _connective(answer, at),
+    }
+
+
+def _fragment(text: str) -> tuple[float, ...]:
+    """How it reads to the model of whole sentences, if that knows the language, how it begins and ends."""
+    foreign = bool(_CJK.search(text))
+    words = _WORD.findall(text)
+    odd = sum(not (c.isalpha() or c.isspace()) for c in text) / len(text)
+    return (
+        0.0 if foreign else max(-5.0, min(5.0, logit(text))),
+        float(foreign),
+        float(not _END.search(text)),
+        float(text[0].islower() or not text[0].isalnum()),
+        5 * odd,
+        float(len(words) < 4),
+        float("  " in text.strip() or "\n" in text.strip()),
+    )
+
+
+def _dangling(answer: Answered, at: int) -> tuple[float, ...]:
+    said = answer.sentences[at]
+    alone, first = not said.follows, at == 0
+    opening = _words(_LEAD.sub("", said.text))[:OPENING]
+    head, next_words = set(opening[:1]), set(opening[1:]) - set(_words(answer.question))
+    lead = set(_words(said.text)[:1])
+    return (
+        float(alone and bool(CONJUNCTIONS & head)),
+        float(first and bool(PERSONAL & head)),
+        float(alone and not first and bool(PERSONAL & head)),
+        float(alone and bool(DEMONSTRATIVE & head)),
+        float(alone and bool(DEMONSTRATIVE & next_words)),
+        float(alone and bool(LINKS & (head | lead))),
+        float(alone and bool(PERSONAL & next_words)),
+    )
+
+
+def _connective(answer: Answered, at: int) -> tuple[float, ...]:
+    """What comes after an opening connective: another one, a capital that is no name's, something that is no clause."""
+    text = answer.sentences[at].text
+    found = _LEAD.match(text)
+    if not found:
+        return (0.0, 0.0, 0.0)
+    rest = text[found.end() :]
+    word = next(iter(_WORD.findall(rest)), "")
+    joins = word.lower() in CONJUNCTIONS | LINKS and not rest[:1].isupper()
+    return (float(joins), float(_no_name(word, rest, answer, at)), float(logit(rest) > 0))
+
+
+def _no_name(word: str, rest: str, answer: Answered, at: int) -> bool:
+    """Whether a capital after a connective is none of a name: the word has it nowhere else, and no name goes on."""
+    if not (rest[:1].isupper() and rest.startswith(word)) or any(c.isupper() for c in word[1:]):
+        return rest[:1].isupper() and word.isupper() and len(word) > 1
+    after = rest[len(word) :].split()[:1]
+    if after and after[0][:1].isupper():
+        return False
+    others = [answer.question, *(s.text for i, s in enumerate(answer.sentences) if i != at), rest[len(word) :]]
+    return not any(word in _WORD.findall(other) for other in others)
+
+
+def _words(text: str) -> Sequence[str]:
+    return [word.lower() for word in _WORD.findall(text)]
