@@ -22,8 +22,8 @@ from eval.splits import Part, groups
 
 STANDARD: Mapping[str, Any] = {"use_tree": False, "use_graph": False, "use_plan": False}
 MANY, SOME, HALF, FEW = 300, 200, 150, 50
-FILINGS = 6
-"""Filings of each language."""
+FILINGS = MEETINGS = 4
+"""Filings of each language, and meetings of each file."""
 FITTED: tuple[Part, ...] = ("train", "choose")
 
 Within = Callable[[Sample], tuple[str, ...]]
@@ -139,7 +139,8 @@ def qmsum(data: Path) -> Iterator[Run]:
     meetings = groups("qmsum", "score")
     for file in sorted((data / "qmsum").glob("*.jsonl")):
         loaded = load_qmsum(file)
-        scored = (s for s in loaded.samples if s.documents[0] in meetings and s.gold)
+        chosen = [doc for doc in loaded.documents if doc in meetings][:MEETINGS]
+        scored = (s for s in loaded.samples if s.documents[0] in chosen and s.gold)
         yield Run("qmsum/own", of(loaded, in_turn(scored, FEW // 2), f"qmsum-{file.stem}"), own)
 
 
@@ -156,7 +157,7 @@ def loong(data: Path) -> Iterator[Run]:
 
 
 SETS: Mapping[str, Callable[[Path], Iterator[Run]]] = {
-    f.__name__: f for f in (clapnq, fairytaleqa, hotpotqa, qasper, nq, qmsum, loong, asqa)
+    f.__name__: f for f in (clapnq, fairytaleqa, hotpotqa, qasper, qmsum, loong, nq, asqa)
 }
 KEYS: Mapping[str, tuple[str, ...]] = {
     "clapnq": ("clapnq/own",),

@@ -14,6 +14,11 @@ DEMONSTRATIVE = frozenset({"this", "that", "these", "those", "such"})
 LINKS = frozenset(
     {"then", "thus", "therefore", "hence", "however", "otherwise", "instead", "here", "also", "too", "moreover"}
 )
+CONNECTIVES = (
+    "in addition|as a result|by contrast|in contrast|on the other hand|on the contrary|likewise|similarly|moreover|"
+    "furthermore|however|nevertheless|therefore|thus|consequently|for example|for instance|at the same time|meanwhile|"
+    "besides|also|still|instead|otherwise|in fact|even so|because of this|that is"
+)
 OPENING = 3
 """Words at which an opening is looked for."""
 MARKUP = re.compile(
@@ -25,8 +30,11 @@ MARKUP = re.compile(
     r"|\{[a-z_]+\}|``|''"  # tags of transcripts, quotation marks of treebanks
     r"|\u2010\s|[A-Z]{3,}REF\d|[A-Z]{4,}FORM\d"  # words cut at the end of a line, places of what was taken out
 )
-_LEAD = re.compile(r"^([A-Z][a-z]+(?: [a-z]+){0,3}), (?=\S)")
+_LEAD = re.compile(rf"^(?:{CONNECTIVES}),? (?=\S)", re.IGNORECASE)
+_SPEAKER = re.compile(r"^(?:[A-Z][\w.'’-]*\s?){1,4}:\s*(?=\S)")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_SHOUTED = re.compile(r"(?:[A-Z]{2,} ){2}")
+_SYNOPSIS = re.compile(r"(?:^| )(?:\[|\{|<|--?[a-z])\S*.*[\]}>]\.*$|^-|^\$ ")
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _END = re.compile(r"[.!?:。！？：…][\"'”’»)\]」』]*$")
 
@@ -43,6 +51,7 @@ def signs(answer: Answered, at: int) -> dict[Fault, tuple[float, ...]]:
 
 def _fragment(text: str) -> tuple[float, ...]:
     """How it reads to the model of whole sentences, if that knows the language, how it begins and ends."""
+    text = _SPEAKER.sub("", _LEAD.sub("", text))
     foreign = bool(_CJK.search(text))
     words = _WORD.findall(text)
     odd = sum(not (c.isalpha() or c.isspace()) for c in text) / len(text)
@@ -50,17 +59,20 @@ def _fragment(text: str) -> tuple[float, ...]:
         0.0 if foreign else max(-5.0, min(5.0, logit(text))),
         float(foreign),
         float(not _END.search(text)),
-        float(text[0].islower() or not text[0].isalnum()),
-        5 * odd,
+        float(bool(re.match(r"[a-z]+[ ,;]|[^\w\s\"'“‘(`]", text))),
+        min(2.0, 10 * odd),
         float(len(words) < 4),
-        float("  " in text.strip() or "\n" in text.strip()),
+        3 / (1 + len(words)),
+        float(bool(_SHOUTED.match(text))),
+        float(bool(_SYNOPSIS.search(text))),
     )
 
 
 def _dangling(answer: Answered, at: int) -> tuple[float, ...]:
     said = answer.sentences[at]
     alone, first = not said.follows, at == 0
-    opening = _words(_LEAD.sub("", said.text))[:OPENING]
+    told = _SPEAKER.sub("", _LEAD.sub("", said.text))
+    opening = _words(told)[:OPENING]
     head, next_words = set(opening[:1]), set(opening[1:]) - set(_words(answer.question))
     lead = set(_words(said.text)[:1])
     return (
@@ -79,11 +91,12 @@ def _connective(answer: Answered, at: int) -> tuple[float, ...]:
     text = answer.sentences[at].text
     found = _LEAD.match(text)
     if not found:
-        return (0.0, 0.0, 0.0)
+        return (0.0, 0.0, 0.0, 0.0)
     rest = text[found.end() :]
     word = next(iter(_WORD.findall(rest)), "")
     joins = word.lower() in CONJUNCTIONS | LINKS and not rest[:1].isupper()
-    return (float(joins), float(_no_name(word, rest, answer, at)), float(logit(rest) > 0))
+    labelled = bool(_SPEAKER.match(rest[:1].upper() + rest[1:]))
+    return (float(joins), float(_no_name(word, rest, answer, at)), float(logit(rest) > 0), float(labelled))
 
 
 def _no_name(word: str, rest: str, answer: Answered, at: int) -> bool:

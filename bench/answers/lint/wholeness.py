@@ -1,7 +1,7 @@
 """Whether a text is a whole sentence: a linear model over its words and their endings, trained on GUM.
 
-GUM says of every sentence what it is (``s_type``); fragments are headings, names, captions, cut-off turns. Words and
-endings are hashed, so that a model is one list of numbers (``wholeness.json``).
+GUM says of every sentence what it is (``s_type``). Fragments are headings, names, captions, cut-off turns and what is
+only called out. Words and endings are hashed, so that a model is one list of numbers (``wholeness.json``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Weights: TypeAlias = NDArray[np.float64]
 SIZE = 16_384
 WEIGHTS = Path(__file__).with_name("wholeness.json")
 WHOLE = frozenset({"decl", "imp", "q", "wh", "sub", "multiple"})
-FRAGMENT = frozenset({"frag", "ger", "inf"})
+FRAGMENT = frozenset({"frag", "ger", "inf", "intj"})
 EPOCHS, RATE, DECAY = 8, 0.3, 1e-6
 _WORD = re.compile(r"\w+|[^\w\s]")
 
@@ -52,14 +52,14 @@ def trained(labelled: Iterable[tuple[str, bool]]) -> Weights:
 
 
 def gum(files: Iterable[Path]) -> Iterator[tuple[str, bool]]:
-    """GUM's sentences of more than one word, and whether each is a fragment; what is neither is left out."""
+    """GUM's sentences, and whether each is a fragment; what is neither is left out."""
     for file in files:
         kind = ""
         for line in file.read_text("utf-8").split("\n"):
             name, _, value = line.partition(" = ")
             if name == "# s_type":
                 kind = value.strip()
-            elif name == "# text" and " " in value.strip() and kind in WHOLE | FRAGMENT:
+            elif name == "# text" and kind in WHOLE | FRAGMENT:
                 yield value.strip(), kind in FRAGMENT
 
 
