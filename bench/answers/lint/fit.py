@@ -14,7 +14,7 @@ from bench.answers.lint.said import FAULTS, Answered, Fault
 from bench.answers.lint.signs import signs
 from discorag.types.ids import digest
 
-RIDGE = 0.3
+RIDGE = 0.1
 STEPS = 40
 
 Marked = Sequence[tuple[Mark, Answered]]
@@ -62,13 +62,13 @@ class Rates:
 
 
 def halves(marked: Marked) -> tuple[Marked, Marked]:
-    """To fit on, and to report: dealt by the digest of the question."""
-    order = sorted(marked, key=lambda pair: digest(pair[0].question))
+    """To fit on, and to report: each set dealt in turn, in the order of the digests of its questions."""
+    order = sorted(marked, key=lambda pair: (pair[0].set, digest(pair[0].question)))
     return order[::2], order[1::2]
 
 
 def fitted(marked: Marked) -> dict[Fault, Line]:
-    """A model for each fault; its threshold is the one nearest to a half of those with the best F1."""
+    """A model for each fault; its threshold is the middle one of those with the best F1."""
     return {fault: _fitted(marked, fault) for fault in FAULTS}
 
 
@@ -77,8 +77,10 @@ def _fitted(marked: Marked, fault: Fault) -> Line:
     inputs = np.array([[*found, 1.0] for found, _ in rows])
     weights = _logistic(inputs, np.array([float(has) for _, has in rows]))
     line = Line(weights=tuple(np.round(weights, 3).tolist()), threshold=0.5)
-    tried = (line.model_copy(update={"threshold": t}) for t in np.arange(0.05, 0.96, 0.05).round(2).tolist())
-    return max(tried, key=lambda one: (rates(marked, {fault: one}, fault).f1, -abs(one.threshold - 0.5)))
+    tried = [line.model_copy(update={"threshold": t}) for t in np.arange(0.02, 0.99, 0.02).round(2).tolist()]
+    scores = [rates(marked, {fault: one}, fault).f1 for one in tried]
+    best = [one for one, score in zip(tried, scores, strict=True) if score == max(scores)]
+    return best[len(best) // 2]
 
 
 def _logistic(inputs: NDArray[np.float64], has: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -25,9 +25,10 @@ MARKUP = re.compile(
     r"\[[^\]]*\]\("  # a link
     r"|(?<![\w`])\[[a-z][\w-]*\](?![\w`])"  # one by reference
     r"|(?<!\w)(\*{1,3}|_{1,3})\w[^*_]*\w\1(?!\w)"  # emphasis
-    r"|^\W*\d+[.)]\s|^[-*•#>|]+\s|\s[#|•]+\s|#{2,}\s|={3,}|-{4,}|_{4,}|/{3}|`{3}"  # items, headings, rows, rules
+    r"|^\W*\d+[.)]\s|^[（(]\d+[）)]|^[-*•#>]+\s|^\||\|[^|]*\||\s[#•]+\s"  # items, headings, rows
+    r"|#{2,}\s|={3,}|-{4,}|_{4,}|/{3}|`{3}"  # rules
     r"|\\[A-Za-z]+|\$[^$\s][^$]*\$|</?[a-z]+[^>@]*>|&[a-z]+;"  # LaTeX, HTML
-    r"|\{[a-z_]+\}|``|''"  # tags of transcripts, quotation marks of treebanks
+    r"|\{[a-z_]+\}|``|''|\(\s*[\];]"  # tags of transcripts, quotation marks of treebanks, emptied brackets
     r"|\u2010\s|[A-Z]{3,}REF\d|[A-Z]{4,}FORM\d"  # words cut at the end of a line, places of what was taken out
 )
 _LEAD = re.compile(rf"^(?:{CONNECTIVES}),? (?=\S)", re.IGNORECASE)
@@ -64,6 +65,7 @@ def _fragment(text: str) -> tuple[float, ...]:
         float(len(words) < 4),
         3 / (1 + len(words)),
         float(bool(_SHOUTED.match(text))),
+        float(len(words) > 1 and sum(word[0].isupper() for word in words) > 0.6 * len(words)),
         float(bool(_SYNOPSIS.search(text))),
     )
 
@@ -80,7 +82,7 @@ def _dangling(answer: Answered, at: int) -> tuple[float, ...]:
         float(first and bool(PERSONAL & head)),
         float(alone and not first and bool(PERSONAL & head)),
         float(alone and bool(DEMONSTRATIVE & head)),
-        float(alone and bool(DEMONSTRATIVE & next_words)),
+        float(alone and bool((DEMONSTRATIVE - {"that"}) & next_words)),
         float(alone and bool(LINKS & (head | lead))),
         float(alone and bool(PERSONAL & next_words)),
     )
@@ -91,12 +93,13 @@ def _connective(answer: Answered, at: int) -> tuple[float, ...]:
     text = answer.sentences[at].text
     found = _LEAD.match(text)
     if not found:
-        return (0.0, 0.0, 0.0, 0.0)
+        return (0.0,)
     rest = text[found.end() :]
     word = next(iter(_WORD.findall(rest)), "")
     joins = word.lower() in CONJUNCTIONS | LINKS and not rest[:1].isupper()
     labelled = bool(_SPEAKER.match(rest[:1].upper() + rest[1:]))
-    return (float(joins), float(_no_name(word, rest, answer, at)), float(logit(rest) > 0), float(labelled))
+    broken = logit(rest) > 0 or bool(_SHOUTED.match(rest) or _SYNOPSIS.search(rest))
+    return (float(joins or broken or labelled or _no_name(word, rest, answer, at)),)
 
 
 def _no_name(word: str, rest: str, answer: Answered, at: int) -> bool:

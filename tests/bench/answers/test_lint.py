@@ -68,7 +68,7 @@ def test_evidence_that_begins_where_the_last_one_ended_follows() -> None:
 
 def test_refusals_are_not_linted_and_shares_are_per_hundred_answers() -> None:
     bad = answer("2. The wheel is mended in spring.")
-    found = shares({"a": [bad, answer()], "b": [answer("The miller mends the wheel in spring.")] * 3})
+    found = shares({"a": [bad, answer()], "b": [answer("The mill stands still because the river froze.")] * 3})
     assert (found["answers"], found["markup"], found["any"]) == (4, 25.0, 25.0)
 
 
@@ -85,8 +85,8 @@ def test_rates_count_answers_not_sentences() -> None:
 def test_there_are_a_hundred_marks_and_every_line_has_as_many_weights_as_its_fault_has_signs() -> None:
     assert len({(mark.set, mark.question) for mark in marks()}) == 100
     assert {fault: len(signs(answer("It is so."), 0)[fault]) for fault in FAULTS} == {
-        "fragments": 9,
+        "fragments": 10,
         "markup": 1,
         "dangling": 7,
-        "connectives": 4,
+        "connectives": 1,
     }
