@@ -165,7 +165,7 @@ class ReadingSettings(_Section):
     chunk_tokens: int = Field(default=256, ge=16, description="Chunk size in encoder tokens, special tokens included.")
     max_document_mb: float = Field(default=20.0, gt=0, description="Larger files are refused.")
     convert_seconds: float = Field(
-        default=120.0, gt=0, description="Processor time to convert an HTML, PDF or DOCX file; then it is given up."
+        default=120.0, gt=0, description="Processor time to convert a file that is not text; then it is given up."
     )
     convert_mb: int = Field(default=1024, ge=256, description="Memory to convert a file.")
     convert_output_mb: float = Field(default=20.0, gt=0, description="Longest text of a converted file.")

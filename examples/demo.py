@@ -12,7 +12,6 @@ from rich.text import Text
 from discorag import DiscoRAG
 from discorag.answer.render import answer_text, graph_text, plan_text
 from discorag.rst.render import tree_text
-from discorag.settings import Settings, StoreSettings
 from graphs.present import IngestProgress, ingest_summary, ledger_table
 
 EXAMPLES = Path(__file__).parent
@@ -22,8 +21,7 @@ def main() -> None:
     """Ingest every corpus that a demo question needs; ask; print answer, plan, graph, one tree and the ledger."""
     console = Console()
     questions = tomllib.loads((EXAMPLES / "questions.toml").read_text(encoding="utf-8"))["question"]
-    settings = Settings(store=StoreSettings(path=Path(".disco-rag/demo")))
-    with DiscoRAG(settings) as rag:
+    with DiscoRAG() as rag:
         for question in questions:
             corpus = question["corpus"]
             console.print(Rule(f"{corpus}: {question['text']}"))
@@ -31,6 +29,8 @@ def main() -> None:
                 ingested = rag.ingest(EXAMPLES / corpus, corpus=corpus, progress=progress.on_event)
             console.print(ingest_summary(ingested))
             show(rag, console, question["text"], corpus)
+    again = f'disco-rag ask "{questions[0]["text"]}" --corpus {questions[0]["corpus"]}'
+    console.print(Text(f"Ask on: {again}; disco-rag corpora lists what there is.", style="bold"))
     console.print(Text("Your own documents: disco-rag ingest FOLDER, then disco-rag ask QUESTION.", style="bold"))
 
 

@@ -1,4 +1,4 @@
-"""The command line: ingest, ask, show, estimate, status, delete; check to restore for the store; serve, mcp, key."""
+"""The command line: ingest, ask, show, estimate, status, corpora, delete; check to restore; serve, mcp, key."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ from discorag.rst.formats.table import FORMATS, READERS, read_tree, written
 from discorag.rst.parser import PARSERS
 from discorag.settings import Settings, read_settings
 from discorag.store.protocol import Manifest
+from discorag.store.retrieval import nothing_in
 from discorag.text.citations import steps
 from discorag.text.shown import one_line
 from discorag.trees.registry import RETRIEVERS
 from discorag.types.chunk import Chunk
+from discorag.types.document import Scope
 from discorag.types.errors import ConfigError, DiscoRagError, InputError
 from graphs.commands import key, mcp, serve
 from graphs.facade import AskResult, DiscoRAG
-from graphs.present import IngestProgress, estimate_table, ingest_summary, ledger_table, status_table
+from graphs.present import IngestProgress, corpora_table, estimate_table, ingest_summary, ledger_table, status_table
 from graphs.upkeep import backup, check, migrate, repair, restore
 from nodes.context import AnswerContext
 from nodes.switches import DEFAULT_RETRIEVER, retriever_names
@@ -40,6 +42,7 @@ for command in (serve, mcp, key, check, repair, migrate, backup, restore):
     app.command()(command)
 SWITCHES = AnswerContext.model_fields.keys() - {"resources"}
 out, err = Console(), Console(stderr=True)
+_LISTED = 10  # documents that an error names
 
 Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured).")]
 Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured).")]
@@ -47,6 +50,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Llm = Annotated[str | None, typer.Option(help="Language model: embedded or endpoint (default: as configured).")]
 Mermaid = Annotated[bool, typer.Option("--mermaid", help="Print Mermaid.")]
 Parser = Annotated[str, typer.Option(help=f"Who makes the trees. auto: as configured; none; {PARSERS.described()}.")]
+_WHICH = "Part of a document's title or file name, end of its path, or start of its id."
 Switch = Annotated[list[str] | None, typer.Option("--set", help="A switch, e.g. --set use_graph=false; repeatable.")]
 
 
@@ -127,7 +131,7 @@ def ask(
 def show_tree(
     document: Annotated[
         str,
-        typer.Argument(help=f"Start of a document's id, or end of its path; or a tree's file ({', '.join(READERS)})."),
+        typer.Argument(help=f"{_WHICH} Or a tree's file ({', '.join(READERS)})."),
     ],
     chunk: Annotated[int | None, typer.Option(help="Only this chunk (from 0).")] = None,
     corpus: Corpus = None,
@@ -199,15 +203,23 @@ def status(corpus: Corpus = None, tenant: Tenant = None, as_json: AsJson = False
 
 
 @app.command()
+def corpora(tenant: Tenant = None, as_json: AsJson = False) -> None:
+    """List the corpora that hold documents."""
+    with _pipeline() as rag:
+        found = rag.corpora(tenant=tenant)
+    _print_json([c.model_dump(mode="json") for c in found]) if as_json else out.print(corpora_table(found))
+
+
+@app.command()
 def delete(
-    document: Annotated[str, typer.Argument(help="Start of a document's id, or end of its path.")],
+    document: Annotated[str, typer.Argument(help=_WHICH)],
     corpus: Corpus = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
     """Delete a document from the store."""
     with _pipeline() as rag:
-        manifest = _one(rag.documents(tenant=tenant, corpus=corpus), document)
+        manifest = _one(rag, rag.scope(tenant=tenant, corpus=corpus), document)
         rag.delete(manifest.doc_id, tenant=tenant, corpus=corpus)
     _print_json({"deleted": manifest.doc_id}) if as_json else out.print(
         Text(f"Deleted {one_line(manifest.title)} ({manifest.chunks} chunks).")
@@ -280,22 +292,31 @@ def _stored(document: str, chunk: int | None, corpus: str | None, tenant: str | 
     """The chunks of a stored document, or one of them."""
     with _pipeline() as rag:
         scope = rag.scope(tenant=tenant, corpus=corpus)
-        manifest = _one(rag.documents(tenant=tenant, corpus=corpus), document)
+        manifest = _one(rag, scope, document)
         found = [c for c in rag.resources.store.chunks_of(scope, manifest.doc_id) if chunk in (None, c.order)]
     if not found:
         raise InputError(f"{manifest.title} has no chunk {chunk}.", hint=f"It has {manifest.chunks}, from 0.")
     return found
 
 
-def _one(documents: list[Manifest], wanted: str) -> Manifest:
-    """The only document whose id starts, or whose path ends, like this."""
-    end = "/" + wanted.lstrip("/")
-    matches = [m for m in documents if wanted and (m.doc_id.startswith(wanted) or m.uri.endswith(end))]
-    if len(matches) != 1:
-        raise InputError(
-            f"{len(matches)} documents match {wanted!r}.", hint="disco-rag status lists ids and uris; give more of one."
-        )
-    return matches[0]
+def _one(rag: DiscoRAG, scope: Scope, wanted: str) -> Manifest:
+    """The only document with this id or path's end; if there is none, the only one that is named like this."""
+    documents = rag.resources.store.manifests(scope)
+    if not documents:
+        raise nothing_in(rag.resources.store, scope)
+    given, end = wanted.strip().casefold(), "/" + wanted.lstrip("/")
+    exact = [m for m in documents if wanted and (m.doc_id == wanted or m.uri.endswith(end))]
+    matches = exact or [m for m in documents if given and (m.doc_id.startswith(given) or _is_named(m, given))]
+    if len(matches) == 1:
+        return matches[0]
+    shown = [f"{m.doc_id[:8]} {one_line(m.title)} ({Path(m.uri).name})" for m in matches[:_LISTED]]
+    shown += [f"{len(matches) - _LISTED} more"] if len(matches) > _LISTED else []
+    said = f"{len(matches)} documents match {wanted!r}{': ' if matches else ''}{'; '.join(shown)}."
+    raise InputError(said, hint="disco-rag status lists all; give the start of an id, or more of a name.")
+
+
+def _is_named(document: Manifest, part: str) -> bool:
+    return part in document.title.casefold() or part in Path(document.uri).name.casefold()
 
 
 def _print_json(value: BaseModel | Any) -> None:

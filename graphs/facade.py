@@ -18,7 +18,7 @@ from discorag.ingest.survey import NOT_MADE, DocumentOutcome, survey
 from discorag.models.protocol import Message
 from discorag.rst.parser import PROMPTED
 from discorag.settings import Settings
-from discorag.store.protocol import Hit, Manifest
+from discorag.store.protocol import Corpus, Hit, Manifest
 from discorag.types.answer import Answer
 from discorag.types.document import Scope
 from discorag.types.errors import InputError, MissingPathError
@@ -239,6 +239,10 @@ class DiscoRAG:
     def documents(self, *, tenant: str | None = None, corpus: str | None = None) -> list[Manifest]:
         """The stored documents of a scope."""
         return self.resources.store.manifests(self.scope(tenant=tenant, corpus=corpus))
+
+    def corpora(self, *, tenant: str | None = None) -> list[Corpus]:
+        """The corpora in which a tenant has documents, by name."""
+        return self.resources.store.corpora(self.scope(tenant=tenant).tenant)
 
     def delete(self, doc_id: str, *, tenant: str | None = None, corpus: str | None = None) -> bool:
         """Delete a document; whether it was there."""

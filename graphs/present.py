@@ -13,7 +13,7 @@ from rich.text import Text
 
 from discorag.ingest.estimate import Estimate
 from discorag.ingest.survey import Status
-from discorag.store.protocol import Manifest
+from discorag.store.protocol import Corpus, Manifest
 from discorag.text.shown import one_line
 from discorag.types.ledger import Ledger
 from graphs.facade import IngestResult
@@ -94,6 +94,19 @@ def estimate_table(estimate: Estimate) -> RenderableType:
     for name, value in estimate.model_dump().items():
         table.add_row(name.replace("_", " "), f"{value:,.1f}" if isinstance(value, float) else f"{value:,}")
     return table
+
+
+def corpora_table(corpora: list[Corpus]) -> RenderableType:
+    """A line each; times are this machine's."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("corpus")
+    for column in ("documents", "chunks"):
+        table.add_column(column, justify="right")
+    table.add_column("last written")
+    for c in corpora:
+        written = f"{c.written.astimezone():%Y-%m-%d %H:%M}" if c.written else "not known"
+        table.add_row(Text(one_line(c.name, 200)), str(c.documents), str(c.chunks), written)
+    return table if corpora else Text("Nothing is stored. Ingest documents first: disco-rag ingest PATH")
 
 
 def status_table(documents: list[Manifest], *, encoder: str, model: str | None) -> RenderableType:

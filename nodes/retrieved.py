@@ -9,7 +9,7 @@ from typing import Any, Literal
 from langgraph.types import Command
 
 from discorag.store.protocol import Hit
-from discorag.store.retrieval import found
+from discorag.store.retrieval import nothing_in
 from discorag.types.span import Span
 from nodes.context import AnswerContext
 from nodes.stage import Stage
@@ -37,7 +37,7 @@ async def retrieved(
     deps, scope = await context.deps(), await context.scope()
     because = "" if hits and not refused else REFUSED if refused else NOTHING
     if not hits and not (context.abstain == "auto" and await asyncio.to_thread(deps.store.manifests, scope)):
-        found([], scope)
+        raise await asyncio.to_thread(nothing_in, deps.store, scope)
     goes: Found = "abstain" if because and context.abstain == "auto" else "rerank"
     stage.goes(goes, because or f"{len(hits)} chunks were found")
     evidence = {chunk: [[s.start, s.end] for s in spans] for chunk, spans in (inside or {}).items()}

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
+from itertools import compress as chosen
 
 from pydantic import BaseModel, ConfigDict
 
@@ -176,7 +177,10 @@ def _with(chunk: Chunk, kept: Sequence[Span], tree: RstTree | None) -> Chunk:
     gone = frozenset(chunk.sentences) - frozenset(kept)
     paragraphs = (i - sum(s in gone for s in chunk.sentences[:i]) for i in chunk.paragraph_starts)
     starts = tuple(sorted({i for i in paragraphs if 0 < i < len(kept)}))
-    return chunk.model_copy(update={"tree": tree, "sentences": tuple(kept), "paragraph_starts": starts})
+    staying = [s not in gone for s in chunk.sentences]
+    aligned = {"kinds": tuple(chosen(chunk.kinds, staying)), "leads": tuple(chosen(chunk.leads, staying))}
+    update = {"tree": tree, "sentences": tuple(kept), "paragraph_starts": starts, **aligned}
+    return chunk.model_copy(update=update)
 
 
 def _departures(chunk: Chunk, tree: RstTree) -> tuple[list[int], list[Relation]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from discorag.answer.openings import capitalised, follows, may_follow, with_context
 from discorag.answer.selection import select
 from discorag.claims import cues
 from discorag.claims.units import Unit, UnitTable, units_of
@@ -21,10 +22,10 @@ from discorag.text.terms import terms
 from discorag.types.case import Case, Outcome
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge
+from discorag.types.hierarchy import UnitKind
 from discorag.types.plan import Plan, Reference
 from discorag.types.vectors import Vectors
 
-_NUMBER = re.compile(r"^\d{1,3}[.)]\s+")
 _WORD = re.compile(r"[^\W\d_]+")
 CONNECTIVES: dict[ChunkRelation, tuple[str, str]] = {
     ChunkRelation.CONTRADICTS: ("By contrast,", "相反，"),
@@ -59,7 +60,7 @@ class Extractor:
         order = resolve(case.plan, table, table.relevance(query)) if case.plan else []
         if not order:
             order = [j for i in select(case, table, query).chosen for j in table.group(i)]
-        return Outcome(value="\n".join(_sentences(case, table, order)))
+        return Outcome(value="\n".join(_sentences(case, table, with_context(table, order))))
 
 
 def resolve(plan: Plan, table: UnitTable, relevance: Vectors) -> list[int]:
@@ -80,21 +81,31 @@ def _resolve(reference: Reference, table: UnitTable, relevance: Vectors, used: l
         return sorted(free, key=lambda i: -float(relevance[i]))[:1]
     last = min(reference.last or reference.first, len(table.of_chunk(reference.chunk)))
     indices = (table.index(reference.chunk, n) for n in range(reference.first, last + 1))
-    return [i for i in indices if i is not None]
+    return [i for i in indices if i is not None and table.units[i].kind is not UnitKind.FURNITURE]
 
 
 def _sentences(case: Case, table: UnitTable, order: list[int]) -> list[str]:
     lines: list[str] = []
     common = {w for c in case.chunks for w in _WORD.findall(c.text) if w.islower()}
     before: int | None = None
+    linked = False
     for i in order:
-        unit = table.units[i]
-        connective = _connective(case, table, before, i) if before is not None else ""
-        follows = before == i - 1 and table.units[i - 1].chunk == unit.chunk
-        text = escaped(unit.plain if follows else without_connective(unit.plain))
+        unit, told = table.units[i], table.units[before] if before is not None else None
+        may_link = not linked and before is not None and may_follow(unit)
+        connective = _connective(case, table, before, i) if may_link and before is not None else ""
+        text = escaped(_text(unit, told, follows=before is not None and follows(table, before, i)))
         lines.append(with_citation(_joined(connective, text, common), f"[{unit.chunk}.{unit.number}]"))
-        before = i
+        before, linked = i, bool(connective)
     return lines
+
+
+def _text(unit: Unit, told: Unit | None, *, follows: bool) -> str:
+    """How the unit reads after another: who speaks is said once, and nothing refers to what does not stand there."""
+    same = told is not None and told.chunk == unit.chunk and told.prefix == unit.prefix
+    body = unit.body if follows else without_connective(unit.body)
+    if unit.prefix and not same:
+        return unit.prefix + body
+    return capitalised(body) if unit.kind in {UnitKind.ITEM, UnitKind.PROSE} and not follows else body
 
 
 def _connective(case: Case, table: UnitTable, first: int, then: int) -> str:
@@ -120,10 +131,9 @@ def _fits(edge: Edge, source: str, before: Unit, unit: Unit) -> bool:
 
 
 def _joined(connective: str, sentence: str, common: set[str]) -> str:
-    """Connective and sentence, which loses its number in a list, and its capital unless it begins with a name."""
+    """Connective and sentence, which loses its capital unless it begins with a name."""
     if not connective:
         return sentence
-    sentence = _NUMBER.sub("", sentence)
     if not connective.isascii():
         return connective + sentence
     first = _WORD.match(sentence)

@@ -1,13 +1,17 @@
-"""Content selection without a language model: which units an extractive answer is made of."""
+"""Content selection without a language model: which units an extractive answer is made of, and in which order."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
 from discorag.answer.qualifiers import qualifiers
 from discorag.claims.units import UnitTable
 from discorag.disagreement.pairs import at_odds
 from discorag.types.case import Case
+from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.graph import Edge
 from discorag.types.vectors import Vectors
 
 LIMIT = 6  # units of an answer
@@ -16,24 +20,54 @@ FLOOR = 0.55  # share of the best unit's relevance that a unit needs
 REPEAT = 0.88  # cosine from which a unit says what a chosen one has said
 
 
+class Role(StrEnum):
+    """What a unit does in the answer."""
+
+    ANSWER = "answer"
+    QUALIFIES = "qualifies"
+    OPPOSES = "opposes"
+    SUPPORTS = "supports"
+    ADDS = "adds"
+
+
+@dataclass(frozen=True)
+class Told:
+    """A unit that is told: its index in the table, what it does there, and to which other unit (None: to none).
+
+    Example:
+        >>> from discorag.answer.selection import Role, Told
+        >>> Told(3, Role.QUALIFIES, of=2).role
+        <Role.QUALIFIES: 'qualifies'>
+    """
+
+    unit: int
+    role: Role
+    of: int | None = None
+
+
 @dataclass(frozen=True)
 class Selection:
-    """Indices into the unit table, in order of relevance, and pairs of them that are at odds.
+    """Units in the order in which they are told, and pairs of them that are at odds.
 
     Example:
         >>> from discorag.answer.selection import select
         >>> from discorag.claims.units import unit_table
         >>> table = asyncio.run(unit_table(case.chunks, encoder))
-        >>> select(case, table, asyncio.run(encoder.encode_query(case.query)))
-        Selection(chosen=(1, 0), opposed=())
+        >>> select(case, table, asyncio.run(encoder.encode_query(case.query))).chosen
+        (1, 0)
     """
 
-    chosen: tuple[int, ...]
+    told: tuple[Told, ...]
     opposed: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        """Indices into the unit table, in the order in which they are told."""
+        return tuple(t.unit for t in self.told)
 
 
 def select(case: Case, table: UnitTable, query: Vectors) -> Selection:
-    """The most relevant statements, without repetition.
+    """What answers first; then what qualifies it, what speaks against it, what supports it; then the next best.
 
     A disagreement counts when one of its sides is relevant enough to be told; its other side is then told too. A
     claim comes with the sentence that says who makes it, or when it holds, if the tree has it apart.
@@ -45,21 +79,43 @@ def select(case: Case, table: UnitTable, query: Vectors) -> Selection:
     floor = FLOOR * float(relevance[ranked[0]])
     worthy = [i for i in ranked if relevance[i] >= floor]
     opposed = _opposed(case, table, set(worthy[: 2 * LIMIT]))
-    chosen: list[int] = [i for pair in opposed[: LIMIT // 2] for i in pair]
-    chosen = list(dict.fromkeys(chosen))
+    chosen = list(dict.fromkeys(i for pair in opposed[: LIMIT // 2] for i in pair))
     for i in worthy:
         if len(chosen) < LIMIT and i not in chosen and _adds(i, chosen, table):
             chosen.append(i)
-    chosen += _qualifiers(case, table, chosen)
     chosen.sort(key=lambda i: (-float(relevance[i]), i))
-    return Selection(tuple(chosen), tuple(p for p in opposed if p[0] in chosen and p[1] in chosen))
+    told = _told(case, table, chosen, opposed)
+    units = {t.unit for t in told}
+    return Selection(told, tuple(p for p in opposed if units.issuperset(p)))
 
 
-def _qualifiers(case: Case, table: UnitTable, chosen: list[int]) -> list[int]:
-    """What the chosen units must not be told without: their source, their condition; no new statement of its own."""
-    needed = qualifiers(case.chunks, table)
-    missing = (j for i in chosen for j in needed.get(i, ()))
-    return [j for j in dict.fromkeys(missing) if j not in chosen and table.units[j].statement]
+def _told(case: Case, table: UnitTable, chosen: list[int], opposed: list[tuple[int, int]]) -> tuple[Told, ...]:
+    """The chosen units, best first, each followed by what belongs to it."""
+    needed, told = qualifiers(case.chunks, table), dict[int, Told]()
+    for i in chosen:
+        if i in told:
+            continue
+        told[i] = Told(i, Role.ADDS if told else Role.ANSWER)
+        others = [Told(j, Role.QUALIFIES, i) for j in needed.get(i, ()) if table.units[j].statement]
+        others += [Told(j, Role.OPPOSES, i) for j in _counterparts(i, opposed)]
+        others += [Told(j, Role.SUPPORTS, i) for j in _supporting(case, table, i, chosen)]
+        for other in others:
+            told.setdefault(other.unit, other)
+    return tuple(told.values())
+
+
+def _counterparts(i: int, opposed: list[tuple[int, int]]) -> Iterator[int]:
+    return (b if a == i else a for a, b in opposed if i in (a, b))
+
+
+def _supporting(case: Case, table: UnitTable, i: int, chosen: list[int]) -> Iterator[int]:
+    """Those of the chosen units whose chunk the graph says to support the chunk of unit ``i``."""
+    if case.graph is None:
+        return
+    chunk = table.units[i].chunk
+    edges: list[Edge] = [e for e in case.graph.edges if e.relation is ChunkRelation.SUPPORTS]
+    sources = {case.number(e.source) for e in edges if case.number(e.target) == chunk}
+    yield from (j for j in chosen if table.units[j].chunk in sources)
 
 
 def _adds(i: int, chosen: list[int], table: UnitTable) -> bool:

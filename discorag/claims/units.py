@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from discorag.models.protocol import Encoder
+from discorag.text.layout import speaker_of, without_speaker
+from discorag.text.reading import plain, reads
+from discorag.text.sentences import CJK, ITEM, language_of
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
+from discorag.types.hierarchy import UnitKind
 from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
 from discorag.types.vectors import Vectors
 
 SATELLITE_WEIGHT = 0.9  # factor on a unit's relevance for each satellite link above it
 _HEADING = re.compile(r"^#{1,6}\s")
-_ENDING = re.compile(r"[.!。！…][\"'”’)\]」』]*$")
-_BULLET = re.compile(r"^[-*+•]\s+")
-_LIST_ITEM = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
-_ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下", re.IGNORECASE)
-_EMPHASIS = re.compile(r"(?<![\w*])\*\*(?=\S)([^*]+)(?<=\S)\*\*(?![\w*])")
+_ENDING = re.compile(r"[.!。！…][\"'”’)\]」』*_]*$")
+_OPEN = (":", "：", "?", "？", ",", "，")
+_ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
+_MAX_PREFIX = 100
+_WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
+_STATED = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.ROW, UnitKind.CODE, UnitKind.TURN})
 
 
 @dataclass(frozen=True)
 class Unit:
     """One unit: its chunk's number and its own (both one-based), and its text.
+
+    Args:
+        chunk: Number of its chunk.
+        number: Its own in the chunk.
+        span: Its characters in the document.
+        text: As the source has it.
+        satellite_depth: Satellite links above it in the tree.
+        kind: What it is by its layout.
+        headings: Those around it, outermost first.
+        lead: Index in the table of the unit that introduces it: a list's lead-in, the sentence before code, a header
+            row, the first unit of its turn; None if there is none or it is not in the table.
+        prefix: What it is read with: the speaker, or the heading that an item stands under.
+        header: Of a row, the table's header row.
 
     Example:
         >>> from discorag.claims.units import unit_table
@@ -40,17 +59,36 @@ class Unit:
     span: Span
     text: str
     satellite_depth: int
-
-    @property
-    def statement(self) -> bool:
-        """Whether the unit can be a sentence of an answer: no heading, question, table row, label or bare number."""
-        ends = bool(_ENDING.search(self.text)) and any(map(str.isalpha, self.text))
-        return ends and not _HEADING.match(self.text)
+    kind: UnitKind = UnitKind.PROSE
+    headings: tuple[str, ...] = ()
+    lead: int | None = None
+    prefix: str = ""
+    header: str = ""
 
     @cached_property
+    def statement(self) -> bool:
+        """Whether the unit can be a sentence of an answer: it says something, and is no heading, question or label."""
+        if self.kind not in _STATED or _HEADING.match(self.text) or not any(map(str.isalpha, self.plain)):
+            return False
+        if self.kind is UnitKind.CODE:
+            return True
+        if self.kind is UnitKind.ROW:
+            return "：" in self.body or ": " in self.body
+        words = len(_WORD.findall(self.body))
+        if self.kind is UnitKind.ITEM and not self.text.endswith(_OPEN):
+            return words > 2
+        return words > 1 and bool(_ENDING.search(self.text))
+
+    @cached_property
+    def body(self) -> str:
+        """How it reads as prose on one line, without its prefix."""
+        text = without_speaker(self.text) if self.kind is UnitKind.TURN else self.text
+        return reads(text, self.kind, self.header)
+
+    @property
     def plain(self) -> str:
-        """The text on one line, without bullets and emphasis."""
-        return plain(self.text)
+        """How it reads as prose on one line."""
+        return self.prefix + self.body
 
     @cached_property
     def folded(self) -> str:
@@ -81,7 +119,7 @@ class UnitTable:
         return next((i for i, u in enumerate(self.units) if (u.chunk, u.number) == (chunk, number)), None)
 
     def group(self, i: int) -> range:
-        """Indices of unit ``i`` and, if it announces a list ("the following ..."), of the list's items behind it."""
+        """Indices of unit ``i`` and, if it announces a list or code ("as follows:"), of what it announces."""
         end = i + 1
         if _ANNOUNCES.search(self.units[i].text):
             while end < len(self.units) and self._continues(i, end):
@@ -89,17 +127,13 @@ class UnitTable:
         return range(i, end)
 
     def _continues(self, i: int, j: int) -> bool:
-        return self.units[j].chunk == self.units[i].chunk and bool(_LIST_ITEM.match(self.units[j].text))
+        same = self.units[j].chunk == self.units[i].chunk
+        return same and self.units[j].kind in {UnitKind.ITEM, UnitKind.CODE} and self.units[j].lead in range(i, j)
 
     def relevance(self, query: Vectors) -> Vectors:
         """Cosine to the query, less for satellites (Marcu's promotion); shape (n,)."""
         weight = np.array([SATELLITE_WEIGHT**u.satellite_depth for u in self.units], dtype=np.float32)
         return (self.vectors @ query) * weight
-
-
-def plain(text: str) -> str:
-    """``text`` on one line, without a bullet before it and without ** around words; numbers of a list stay."""
-    return _EMPHASIS.sub(r"\1", _BULLET.sub("", " ".join(text.split())))
 
 
 def folded(text: str) -> str:
@@ -125,15 +159,79 @@ async def units_of(case: Case, encoder: Encoder) -> UnitTable:
 
 async def unit_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> UnitTable:
     """Encode the units of ``chunks``, numbered in their order."""
-    units = tuple(u for i, c in enumerate(chunks, start=1) for u in _units_of(i, c))
-    return UnitTable(units, await encoder.encode_documents([u.text for u in units]))
+    units = units_in(chunks)
+    texts = within_window([u.plain or u.text for u in units], encoder)
+    return UnitTable(units, await encoder.encode_documents(texts))
 
 
-def _units_of(number: int, chunk: Chunk) -> list[Unit]:
-    return [
-        Unit(number, j, span, chunk.slice(span), _depth(chunk.tree, span))
-        for j, span in enumerate(chunk.sentences, start=1)
-    ]
+def units_in(chunks: Sequence[Chunk]) -> tuple[Unit, ...]:
+    """The units of ``chunks``, numbered in their order, without vectors."""
+    units: list[Unit] = []
+    for number, chunk in enumerate(chunks, start=1):
+        units += _units_of(number, chunk, len(units))
+    return tuple(units)
+
+
+def _units_of(number: int, chunk: Chunk, first: int) -> list[Unit]:
+    """The units of a chunk, of which the first has index ``first`` in the table."""
+    starts = {span.start: first + i for i, span in enumerate(chunk.sentences)}
+    units: list[Unit] = []
+    for i, span in enumerate(chunk.sentences):
+        text, at = chunk.slice(span), chunk.leads[i] if chunk.leads else None
+        kind = chunk.kinds[i] if chunk.kinds else _kind_of(text)
+        lead = starts.get(at) if at is not None else None
+        headings = chunk.headings_at(span.start)
+        introduction = _line_at(chunk, at)
+        unit = Unit(number, i + 1, span, text, _depth(chunk.tree, span), kind, headings, lead)
+        units.append(_in_context(unit, introduction, units[lead - first] if lead is not None else None))
+    return units
+
+
+def _kind_of(text: str) -> UnitKind:
+    """Of a sentence that was stored without its kind."""
+    if _HEADING.match(text):
+        return UnitKind.HEADING
+    return UnitKind.ITEM if ITEM.match(text) and not text.startswith("|") else UnitKind.PROSE
+
+
+def _line_at(chunk: Chunk, at: int | None) -> str:
+    """The line of the unit that introduces another; what the chunk knows of it where it stands before the chunk."""
+    if at is None:
+        return ""
+    return chunk.text[at - chunk.span.start :].split("\n", 1)[0] if at >= chunk.span.start else chunk.columns
+
+
+def _in_context(unit: Unit, introduction: str, lead: Unit | None) -> Unit:
+    """The unit with what it is read with."""
+    if unit.kind is UnitKind.ROW:
+        return replace(unit, header=introduction, prefix="" if introduction else _headed(unit.headings[-1:]))
+    if unit.kind is UnitKind.TURN:
+        who = speaker_of(unit.text) or speaker_of(introduction) or introduction
+        return replace(unit, prefix=_opened(plain(who)))
+    if unit.kind is UnitKind.ITEM:
+        return replace(unit, prefix=_of_item(unit, lead))
+    return unit
+
+
+def _of_item(unit: Unit, lead: Unit | None) -> str:
+    """The heading that says what an item is an item of, unless a sentence does, or the heading asks."""
+    if lead is not None:
+        return lead.prefix if lead.kind is UnitKind.ITEM else ""
+    named = [h for h in unit.headings[-2:] if not h.endswith(_OPEN)]
+    if not named or (len(named) > 1 and not any(map(str.isdigit, named[0]))) or any(map(str.isdigit, named[-1])):
+        named = named[-1:]
+    return _headed(named)
+
+
+def _headed(headings: Sequence[str]) -> str:
+    prefix = _opened(", ".join(map(plain, headings)))
+    return prefix if len(prefix) <= _MAX_PREFIX else ""
+
+
+def _opened(name: str) -> str:
+    if not name:
+        return ""
+    return f"{name}：" if language_of(name) == "zh" else f"{name}: "
 
 
 def _depth(tree: RstTree | None, sentence: Span) -> int:

@@ -38,7 +38,7 @@ class Status(StrEnum):
 
 
 class DocumentOutcome(BaseModel):
-    """The fate of one document; ``note`` holds the error, or the uri of which it is a duplicate.
+    """The fate of one document; ``note``: the error, the uri of which it is a duplicate, how it had to be read.
 
     Example:
         >>> [(outcome.status.value, outcome.chunks) for outcome in rag.ingest(notes, parser="rules").outcomes]

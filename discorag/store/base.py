@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from discorag.models.loops import InTurn
 from discorag.store import payload as points
-from discorag.store.catalogue import Catalogue, OwnedCatalogue
+from discorag.store.catalogue import Catalogue, OwnedCatalogue, counted
 from discorag.store.check import inspect, tallies
 from discorag.store.checksums import checksum
 from discorag.store.outline import Outline
 from discorag.store.payload import Entry
-from discorag.store.protocol import Hit, Manifest, SearchQuery
+from discorag.store.protocol import Corpus, Hit, Manifest, SearchQuery
 from discorag.store.ranking import best, ranked
-from discorag.store.shard import Payload, Shard, Where, write
+from discorag.store.shard import OWNER, Payload, Shard, Where, write
 from discorag.store.trees import StoredTree, Trees
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
@@ -198,6 +198,10 @@ class ShardStore:
         """See `Store.manifests`."""
         return sorted((entry.manifest for entry in self._catalogue.entries(scope)), key=lambda m: m.uri)
 
+    def corpora(self, tenant: str) -> list[Corpus]:
+        """See `Store.corpora`."""
+        return counted(self._catalogue.of_tenant(tenant))
+
     def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:
         """See `Store.manifest`."""
         entry = self._catalogue.entry(scope, doc_id)
@@ -238,6 +242,16 @@ class ShardStore:
         for missing in (i for i in ids if i not in visible):
             raise NotFoundError(f"There is no chunk {missing!r} in {_named(scope)}.", hint=_STALE)
         return [_passage(i, visible[i], shown[visible[i]["version"]].title) for i in ids]
+
+    def vectors(self, scope: Scope, ids: Sequence[str]) -> Vectors:
+        """See `Store.vectors`."""
+        with self._lock:
+            found = self._nodes.vectors([i for i in dict.fromkeys(ids) if _is_uuid(i)])
+        owner = (scope.tenant, scope.corpus)
+        own = {i: v for i, (payload, v) in found.items() if tuple(payload[f] for f in OWNER) == owner}
+        for missing in (i for i in ids if i not in own):
+            raise NotFoundError(f"There is no chunk {missing!r} in {_named(scope)}.", hint=_STALE)
+        return np.stack([own[i] for i in ids]) if ids else np.zeros((0, self._dimension), np.float32)
 
     def search(self, scope: Scope, query: SearchQuery) -> list[Hit]:
         """See `Store.search`. Document frequencies of BM25 are those of the scope; equal scores go by chunk id.

@@ -14,11 +14,13 @@ from discorag.store import payload as points
 from discorag.store.checksums import checksum
 from discorag.store.disk.archive import Archive
 from discorag.store.payload import Entry
-from discorag.store.protocol import Hit
+from discorag.store.protocol import Corpus, Hit, Manifest
 from discorag.store.shard import Point, Shard, Where
 from discorag.text.terms import SparseVector
 from discorag.types.document import Document, Scope
 from discorag.types.vectors import Vectors
+
+_ALL = Where()
 
 
 class Nearest(Protocol):
@@ -43,6 +45,10 @@ class Catalogue(Protocol):
 
     def entry(self, scope: Scope, doc_id: str) -> Entry | None:
         """The one of this document."""
+        ...
+
+    def of_tenant(self, tenant: str) -> list[tuple[Scope, Entry]]:
+        """All of this tenant's scopes, in no order."""
         ...
 
     def all(self) -> list[tuple[Scope, Entry]]:
@@ -191,6 +197,12 @@ class OwnedCatalogue:
         """See `Catalogue.entry`."""
         return next(iter(self.entries(scope, [doc_id])), None)
 
+    def of_tenant(self, tenant: str) -> list[tuple[Scope, Entry]]:
+        """See `Catalogue.of_tenant`."""
+        with self.lock:
+            scopes = [(scope, live) for scope, live in self._live.items() if scope.tenant == tenant]
+            return [(scope, entry) for scope, live in scopes for entry in live.values()]
+
     def _live_versions(self, scope: Scope, doc_ids: Iterable[str]) -> set[str]:
         return {points.version_of(entry.manifest) for entry in self.entries(scope, doc_ids)}
 
@@ -275,7 +287,23 @@ def restated(nodes: Shard, scope: Scope, entry: Entry, document: Document) -> tu
     return entry, points.document_point(scope, document, entry, vectors)
 
 
-def scoped_entries(docs: Shard) -> list[tuple[Scope, Entry]]:
-    """All documents, from their points."""
-    found = docs.scroll(Where(), ("tenant", "corpus", *points.ENTRY_FIELDS))
+def counted(entries: Iterable[tuple[Scope, Entry]]) -> list[Corpus]:
+    """The corpora of one tenant's documents, by name."""
+    found: dict[str, list[Manifest]] = {}
+    for scope, entry in entries:
+        found.setdefault(scope.corpus, []).append(entry.manifest)
+    return [
+        Corpus(
+            name=name,
+            documents=len(manifests),
+            chunks=sum(m.chunks for m in manifests),
+            written=max((m.written for m in manifests if m.written), default=None),
+        )
+        for name, manifests in sorted(found.items())
+    ]
+
+
+def scoped_entries(docs: Shard, where: Where = _ALL) -> list[tuple[Scope, Entry]]:
+    """The documents that match, from their points."""
+    found = docs.scroll(where, ("tenant", "corpus", *points.ENTRY_FIELDS))
     return [(Scope(tenant=p["tenant"], corpus=p["corpus"]), points.entry_from(p)) for p in found]

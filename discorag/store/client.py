@@ -17,7 +17,7 @@ from discorag.settings import StoreSettings
 from discorag.store.base import ShardStore
 from discorag.store.identity import Identity
 from discorag.store.protocol import Hit
-from discorag.store.shard import CHUNKS, KEYWORDS, NODES, Payload, Point, Space, Where
+from discorag.store.shard import CHUNKS, KEYWORDS, NODES, OWNER, Payload, Point, Space, Where
 from discorag.store.shared import SharedCatalogue
 from discorag.store.wire import CONFLICT, Wire
 from discorag.text.terms import SparseVector
@@ -296,6 +296,11 @@ class ClientPoints:
         wanted = True if fields is None else list(fields)
         found = self._wire(self._client.retrieve, self._name, list(ids), wanted)
         return {str(r.id): r.payload or {} for r in found}
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, tuple[Payload, Vectors]]:
+        """See `Shard.vectors`."""
+        found = self._wire(self._client.retrieve, self._name, list(ids), list(OWNER), with_vectors=True)
+        return {point.id: (point.payload, point.dense) for point in map(_read, found)}
 
     def optimise(self) -> None:
         """Nothing to do: a server does it by itself, and in memory there is nothing to be done."""

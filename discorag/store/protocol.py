@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, Protocol
 
 import numpy as np
@@ -31,6 +32,7 @@ class Manifest(BaseModel):
         fingerprint: Content and versions together (`discorag.types.ids.fingerprint`); stored with every chunk too.
         versions: Stage name -> version that made what is stored.
         chunks: Number of chunks.
+        written: When an ingest stored it; None for what earlier versions wrote.
 
     Example:
         >>> piece = sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."])
@@ -49,6 +51,31 @@ class Manifest(BaseModel):
     fingerprint: str
     versions: dict[str, str]
     chunks: int
+    written: datetime | None = None
+
+
+class Corpus(BaseModel):
+    """What is stored of one corpus.
+
+    Args:
+        name: The corpus.
+        documents: How many it has.
+        chunks: How many these have together.
+        written: When one of them was last stored; None if that is not known.
+
+    Example:
+        >>> piece = sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."])
+        >>> piece.put_in(store)
+        >>> [(corpus.documents, corpus.chunks) for corpus in store.corpora(piece.scope.tenant)]
+        [(1, 2)]
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    documents: int
+    chunks: int
+    written: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +158,10 @@ class Store(Protocol):
         """All documents of the scope, by uri."""
         ...
 
+    def corpora(self, tenant: str) -> list[Corpus]:
+        """The corpora in which the tenant has documents, by name."""
+        ...
+
     def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:
         """The manifest of one document, None if it is not stored."""
         ...
@@ -147,6 +178,13 @@ class Store(Protocol):
         """The chunks with these ids, in that order. Raises `NotFoundError` if one is missing.
 
         The id of a node of a retrieval tree (`discorag.store.trees.node_id`) gives the node's text as a passage.
+        """
+        ...
+
+    def vectors(self, scope: Scope, ids: Sequence[str]) -> Vectors:
+        """The vectors of the chunks, or nodes, with these ids, in that order, shape (len(ids), d).
+
+        Raises `NotFoundError` if one is missing.
         """
         ...
 

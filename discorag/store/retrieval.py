@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 
 from discorag.store.protocol import Hit, Store
 from discorag.text.tokens import TokenCounter
@@ -11,6 +12,7 @@ from discorag.types.errors import EmptyCorpusError, QueryError
 
 FENCE = 20
 """Tokens that a prompt puts around a chunk."""
+_NAMED = 10  # corpora that an error names
 
 
 def check_query(query: str) -> str:
@@ -20,14 +22,19 @@ def check_query(query: str) -> str:
     return query.strip()
 
 
-def found(hits: list[Hit], scope: Scope) -> list[Hit]:
-    """The hits, if there are any. Raises `EmptyCorpusError` if not."""
-    if not hits:
-        raise EmptyCorpusError(
-            f"Nothing to retrieve from in tenant {scope.tenant!r}, corpus {scope.corpus!r}.",
-            hint="Ingest documents first (disco-rag ingest PATH), or check tenant, corpus and filters.",
-        )
-    return hits
+def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
+    """Why nothing was found in a scope, and which corpora there are where it is empty. Blocks."""
+    if store.manifests(scope):
+        said = f"Nothing in corpus {scope.corpus!r} matches the question and its filters."
+        return EmptyCorpusError(said, hint="Check the filters.")
+    said = f"Nothing is stored in corpus {scope.corpus!r}"
+    others = store.corpora(scope.tenant)
+    if not others:
+        return EmptyCorpusError(f"{said}, nor in any other.", hint="Ingest documents first (disco-rag ingest PATH).")
+    named = [f"{c.name} ({c.documents} {'document' if c.documents == 1 else 'documents'})" for c in others[:_NAMED]]
+    more = [f"{len(others) - _NAMED} more"] if len(others) > _NAMED else []
+    there = ", ".join([*named, *more])
+    return EmptyCorpusError(f"{said}; there are: {there}.", hint=f"Ask with --corpus {quote(others[0].name)}")
 
 
 def everything(

@@ -20,6 +20,7 @@ LEAF = "leaf_of"
 """Payload field of leaves only, and only where the vectors of inner nodes are means: their tree's ``version``."""
 KEYWORDS = ("tenant", "corpus", "doc_id", "version", "meta", BUILDER, LEAF)
 """Payload fields that are filtered, each with a keyword index."""
+OWNER = ("tenant", "corpus")
 BATCH = 256
 
 
@@ -126,6 +127,10 @@ class Shard(Protocol):
 
     def retrieve(self, ids: Sequence[str], fields: Sequence[str] | None = None) -> dict[str, Payload]:
         """Payloads of the points that exist, or these fields of them, by id. Every id is a UUID."""
+        ...
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, tuple[Payload, Vectors]]:
+        """Of the points that exist the fields that say whose they are, and the dense vector, by id."""
         ...
 
     def optimise(self) -> None:

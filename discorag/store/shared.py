@@ -78,6 +78,10 @@ class SharedCatalogue:
         """See `Catalogue.entry`."""
         return next(iter(self.entries(scope, [doc_id])), None)
 
+    def of_tenant(self, tenant: str) -> list[tuple[Scope, Entry]]:
+        """See `Catalogue.of_tenant`."""
+        return scoped_entries(self._docs, Where((("tenant", (tenant,)),)))
+
     def all(self) -> list[tuple[Scope, Entry]]:
         """See `Catalogue.all`."""
         return scoped_entries(self._docs)

@@ -10,32 +10,36 @@ from importlib.metadata import version
 from itertools import chain, groupby
 
 from discorag.text.headings import is_heading
+from discorag.text.layout import speaker_of
 from discorag.text.sentences import stripped
 from discorag.text.tokens import TokenCounter
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
 from discorag.types.errors import ConfigError
-from discorag.types.hierarchy import Hierarchy, Kind
+from discorag.types.hierarchy import Hierarchy, Kind, Node, UnitKind
 from discorag.types.ids import stable_id
 from discorag.types.span import Span
 
-SPLITTER_VERSION = f"2+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
+SPLITTER_VERSION = f"3+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
 # WordPiece makes one [UNK] token of a word of any length beyond 100 characters: token counts alone bound nothing.
 MAX_CHARS_PER_TOKEN = 8
 _BATCH = 1000
 _CLAUSE_END = re.compile(r"[,;:.!?)\]][\"”’]?(?=\s)|[，；：、。！？）】]")
 _SPACE = re.compile(r"\s+")
-_DELIMITER_ROW = re.compile(r"(?=.*-)(?=.*\|)[\s|:-]+")
+_LINE_END = re.compile(r"\n")
+_ENDS = (_CLAUSE_END, _SPACE)
+_ENDS_OF_LINES = (_LINE_END, _SPACE)
 _MAX_COLUMNS = 300
 
 
 @dataclass(frozen=True)
 class _Unit:
-    """A sentence or a piece of one: ``node`` and ``paragraph`` are indices in the hierarchy."""
+    """A sentence, ``node``, or a piece of one; ``index`` and ``paragraph`` are places in the hierarchy."""
 
     span: Span
     tokens: int
-    node: int
+    index: int
+    node: Node
     paragraph: int
     heading: bool
     by_line: bool
@@ -99,12 +103,13 @@ def _units(document: Document, hierarchy: Hierarchy, counter: TokenCounter, budg
     for (index, node), offsets in zip(sentences, _token_offsets(counter, texts), strict=True):
         paragraph = node.parent or 0
         by_line = hierarchy.nodes[paragraph].by_line
-        unit = _Unit(node.span, len(offsets), index, paragraph, is_heading(hierarchy, index), by_line)
+        unit = _Unit(node.span, len(offsets), index, node, paragraph, is_heading(hierarchy, index), by_line)
         if _fits([unit], len(offsets), budget):
             yield unit
             continue
-        pieces = list(_pieces(node.span.of(document.text), [start for start, _ in offsets], budget))
-        counts = map(len, _token_offsets(counter, [p.of(node.span.of(document.text)) for p in pieces]))
+        text, starts = node.span.of(document.text), [start for start, _ in offsets]
+        pieces = list(_pieces(text, starts, budget, _ENDS_OF_LINES if node.unit is UnitKind.CODE else _ENDS))
+        counts = map(len, _token_offsets(counter, [p.of(text) for p in pieces]))
         for piece, tokens in zip(pieces, counts, strict=True):
             yield replace(unit, span=_shifted(piece, node.span.start), tokens=tokens)
 
@@ -128,24 +133,24 @@ def _fits(units: Sequence[_Unit], tokens: int, budget: int) -> bool:
     return tokens <= budget and units[-1].span.end - units[0].span.start <= budget * MAX_CHARS_PER_TOKEN
 
 
-def _pieces(text: str, starts: Sequence[int], budget: int) -> Iterator[Span]:
-    """Pieces of an overlong sentence; ``starts`` are the starts of its tokens."""
+def _pieces(text: str, starts: Sequence[int], budget: int, ends: Sequence[re.Pattern[str]]) -> Iterator[Span]:
+    """Pieces of an overlong sentence; ``starts`` are the starts of its tokens, ``ends`` where best to cut."""
     at = 0
     while at < len(text):
         following = bisect_left(starts, at) + budget
         end = min(starts[following] if following < len(starts) else len(text), at + budget * MAX_CHARS_PER_TOKEN)
         if end < len(text):
-            end = _boundary(text, at, end, starts)
+            end = _boundary(text, at, end, starts, ends)
         span = stripped(text, at, end)
         if span:
             yield span
         at = end
 
 
-def _boundary(text: str, start: int, end: int, starts: Sequence[int]) -> int:
+def _boundary(text: str, start: int, end: int, starts: Sequence[int], ends: Sequence[re.Pattern[str]]) -> int:
     """The best place to cut in the second half of ``[start, end]``, always after ``start``."""
     half = start + (end - start) // 2
-    for pattern in (_CLAUSE_END, _SPACE):
+    for pattern in ends:
         matches = [m.end() for m in pattern.finditer(text, half, end)]
         if matches:
             return matches[-1]
@@ -224,6 +229,7 @@ def _chunk(
     span = Span(start=group[0].span.start, end=group[-1].span.end)
     doc_id = document.id_in(scope)
     starts = (i for i in range(1, len(group)) if group[i].paragraph != group[i - 1].paragraph)
+    leads = tuple(u.node.lead for u in group)
     return Chunk(
         id=chunk_id(doc_id, fingerprint, order),
         doc_id=doc_id,
@@ -232,19 +238,32 @@ def _chunk(
         text=span.of(document.text),
         sentences=tuple(u.span for u in group),
         paragraph_starts=tuple(starts),
+        kinds=tuple(u.node.unit for u in group),
+        leads=leads if any(lead is not None for lead in leads) else (),
+        sections=tuple(_sections(hierarchy, group)),
         title=document.title,
-        headings=hierarchy.headings(group[0].node),
+        headings=hierarchy.headings(group[0].index),
         page=document.page_at(span.start),
         page_breaks=tuple(page for page in document.pages if span.start < page < span.end),
-        columns=_columns(document, hierarchy, group[0]),
+        columns=_columns(document, group[0]),
         metadata=document.metadata,
     )
 
 
-def _columns(document: Document, hierarchy: Hierarchy, first: _Unit) -> str:
-    """The header row above ``first`` if it is a later row of a table, else the empty string."""
-    header = first.paragraph + 1
-    if not first.by_line or first.node <= header:
+def _sections(hierarchy: Hierarchy, group: Sequence[_Unit]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Where the headings around a unit are others than around the one before it, and which they are."""
+    before = hierarchy.headings(group[0].index)
+    for unit in group[1:]:
+        headings = hierarchy.headings(unit.index)
+        if headings != before:
+            yield unit.span.start, headings
+        before = headings
+
+
+def _columns(document: Document, first: _Unit) -> str:
+    """The header row of the table that ``first`` is a later row of, or the speaker of its turn; else empty."""
+    unit, lead = first.node.unit, first.node.lead
+    if lead is None or unit not in {UnitKind.ROW, UnitKind.TURN}:
         return ""
-    row, delimiter = (hierarchy.nodes[i].span.of(document.text) for i in (header, header + 1))
-    return row[:_MAX_COLUMNS] if _DELIMITER_ROW.fullmatch(delimiter) else ""
+    line = document.text[lead : lead + _MAX_COLUMNS].split("\n", 1)[0]
+    return (line if unit is UnitKind.ROW else speaker_of(line)).strip()

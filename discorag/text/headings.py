@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from discorag.text.sentences import line_spans, sentence_spans
-from discorag.text.structure import Block, blocks
+from discorag.text.context import Context
+from discorag.text.layout import Block, units_of
+from discorag.text.structure import blocks
 from discorag.types.document import Document
-from discorag.types.hierarchy import Hierarchy, Kind, Node
+from discorag.types.hierarchy import Hierarchy, Kind, Node, UnitKind
 from discorag.types.span import Span
 
 
@@ -15,8 +17,9 @@ def build_hierarchy(document: Document) -> Hierarchy:
     """Document > section > paragraph > sentence.
 
     A section runs from its heading to the next heading of the same or a higher rank; text before the first heading
-    belongs to the document. The heading is the section's first paragraph and one sentence. Lines of code and table
-    rows are sentences. Every character that is not white space lies in exactly one sentence.
+    belongs to the document. The heading is the section's first paragraph and one sentence. Table rows and blocks of
+    code are sentences; none goes across a border of the layout. Every character that is not white space lies in
+    exactly one sentence.
 
     Source: RDR² section 3.1, the document structure tree of headings and passages.
     """
@@ -31,11 +34,12 @@ def build_hierarchy(document: Document) -> Hierarchy:
 
 
 def is_heading(hierarchy: Hierarchy, index: int) -> bool:
-    """Whether the sentence at ``index`` is its section's heading."""
+    """Whether the sentence at ``index`` is a section's heading, or one by layout."""
     node = hierarchy.nodes[index]
     paragraph = hierarchy.nodes[node.parent or 0]
     section = hierarchy.nodes[paragraph.parent or 0]
-    return section.kind is Kind.SECTION and section.span.start == node.span.start
+    by_layout = node.unit is UnitKind.HEADING
+    return by_layout or (section.kind is Kind.SECTION and section.span.start == node.span.start)
 
 
 def _section_ends(parts: list[Block]) -> dict[int, int]:
@@ -54,30 +58,26 @@ def _section_ends(parts: list[Block]) -> dict[int, int]:
 class _Builder:
     nodes: list[Node]
     sections: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # (heading level, node index)
+    context: Context = field(default_factory=Context)
 
     def open_section(self, block: Block, end: int) -> None:
         while self.sections and self.sections[-1][0] >= block.level:
             self.sections.pop()
-        index = self._add(Kind.SECTION, Span(start=block.span.start, end=end), self._parent(), block.heading)
+        index = self._add(Kind.SECTION, Span(start=block.span.start, end=end), self._parent(), heading=block.heading)
         self.sections.append((block.level, index))
 
     def add_paragraph(self, block: Block, text: str) -> None:
         paragraph = self._add(Kind.PARAGRAPH, block.span, self._parent(), by_line=block.by_line)
-        for span in _sentences(block, text):
-            self._add(Kind.SENTENCE, span, paragraph)
+        under = self.context.under(block)
+        for part in block.parts:
+            for span, unit in units_of(part, text):
+                lead = self.context.lead(part, unit, span.start)
+                self._add(Kind.SENTENCE, span, paragraph, unit=unit, lead=lead, under=under)
 
     def _parent(self) -> int:
         return self.sections[-1][1] if self.sections else 0
 
-    def _add(self, kind: Kind, span: Span, parent: int, heading: str = "", *, by_line: bool = False) -> int:
+    def _add(self, kind: Kind, span: Span, parent: int, **rest: Any) -> int:
         depth = self.nodes[parent].depth + 1
-        node = Node(kind=kind, span=span, depth=depth, parent=parent, heading=heading, by_line=by_line)
-        self.nodes.append(node)
+        self.nodes.append(Node(kind=kind, span=span, depth=depth, parent=parent, **rest))
         return len(self.nodes) - 1
-
-
-def _sentences(block: Block, text: str) -> tuple[Span, ...]:
-    if block.level:
-        return (block.span,)
-    split = line_spans if block.by_line else sentence_spans
-    return split(block.span.of(text), offset=block.span.start)

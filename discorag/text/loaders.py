@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,12 +15,12 @@ from frontmatter.default_handlers import YAMLHandler
 from yaml import BaseLoader, YAMLError
 
 from discorag.text.convert.converted import Converted
+from discorag.text.convert.encoding import WESTERN, decoded
 from discorag.text.convert.formats import LIBRARIES, convert
 from discorag.text.structure import MARKDOWN, first_heading
 from discorag.types.document import Document
 from discorag.types.errors import (
     ChangedFileError,
-    DecodingError,
     DocumentTooLargeError,
     EmptyDocumentError,
     InputError,
@@ -34,6 +34,8 @@ _TEXTS = {".txt": "text/plain", ".text": "text/plain", ".md": MARKDOWN, ".markdo
 SUFFIXES = (*_TEXTS, *LIBRARIES)
 _SUPPORTED = ", ".join(SUFFIXES)
 _MAX_FRONT_MATTER = 65_536
+ENCODING = "encoding"
+"""Metadata of a document whose file does not say its encoding: the one that was assumed."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,10 @@ class Found:
 @cache
 def converter_version(suffix: str) -> str:
     """Version of what turns files of this suffix into canonical text: another one makes such documents stale."""
-    libraries = LIBRARIES.get(suffix.lower(), ())
-    ours = CONVERTER_VERSION if libraries else _TEXT_VERSION
-    return "+".join([ours, *(f"{name}-{_version(name)}" for name in libraries)])
+    libraries = LIBRARIES.get(suffix.lower())
+    if libraries is None:
+        return _TEXT_VERSION
+    return "+".join([CONVERTER_VERSION, *(f"{name}-{_version(name)}" for name in libraries)])
 
 
 def _version(library: str) -> str:
@@ -120,11 +123,12 @@ def find_files(path: Path) -> Found:
 
 
 def load(source: Source, *, max_bytes: int) -> Document:
-    """Read one file. HTML, PDF and DOCX are converted to Markdown (`discorag.text.convert`).
+    """Read one file. HTML, PDF, DOCX, CSV and JSON are converted to Markdown (`discorag.text.convert`).
 
-    Text and Markdown are UTF-8 (a byte order mark is dropped) with any line ends (made line feeds); nothing else is
-    changed. YAML front matter of Markdown becomes metadata: its strings, numbers and dates as written, lists of these
-    joined by ", "; nested values are left out. Front matter that is no YAML mapping stays text.
+    Text and Markdown are UTF-8, what their byte order mark names, or Windows-1252 (noted as metadata, `ENCODING`), with
+    any line ends, which are made line feeds; nothing else is changed. YAML front matter of Markdown becomes metadata:
+    its strings, numbers and dates as written, lists of these joined by ", "; nested values are left out. Front matter
+    that is no YAML mapping stays text.
 
     Args:
         source: The file.
@@ -132,7 +136,8 @@ def load(source: Source, *, max_bytes: int) -> Document:
 
     Raises:
         DocumentTooLargeError: The file is larger than ``max_bytes``; it is not read.
-        DecodingError: It is not UTF-8 text; or it is damaged, locked, or not of the format that its suffix names.
+        DecodingError: It is not text in one of these encodings; or it is damaged, locked, or not of the format that
+            its suffix names.
         EmptyDocumentError: It holds white space only, or pictures of text.
         InputError: It cannot be opened (`MissingPathError` if it is gone, `UnknownFormatError` for its suffix,
             `ChangedFileError` if it is being written).
@@ -175,11 +180,12 @@ def _check(found: os.stat_result, path: Path, max_bytes: int) -> None:
 
 def text_document(source: Source, data: bytes) -> Document:
     """The document of a file that `is_converted` says is text. Raises as `load`."""
-    made = Converted(_decoded(data, source.path))
+    found = decoded(data, source.path)
+    made = Converted(found.text, encoding=found.assumed)
     if _TEXTS[source.path.suffix.lower()] != MARKDOWN:
         return document_of(source, made, media_type="text/plain")
-    metadata, made = _front_matter(made.text)
-    return document_of(source, made, metadata=metadata)
+    metadata, text = _front_matter(made.text)
+    return document_of(source, replace(made, text=text), metadata=metadata)
 
 
 def document_of(
@@ -194,9 +200,16 @@ def document_of(
         title=made.title or heading or _printable(source.path.stem),
         text=made.text,
         media_type=media_type,
-        metadata=metadata or {},
+        metadata=(metadata or {}) | ({ENCODING: made.encoding} if made.encoding else {}),
         pages=made.pages,
     )
+
+
+def reading_note(document: Document) -> str:
+    """What whoever ingests the document is told of how it was read; empty if there is nothing to tell."""
+    if document.metadata.get(ENCODING) != WESTERN:
+        return ""
+    return "Read as Windows-1252: it is not UTF-8. If letters are wrong, save it anew as UTF-8."
 
 
 def _in_folder(folder: Path) -> Found:
@@ -246,39 +259,21 @@ def _printable(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _decoded(data: bytes, path: Path) -> str:
-    nul = data.find(b"\x00")
-    if nul >= 0:
-        raise DecodingError(
-            f"{path} is not text: a NUL byte at byte {nul}.",
-            hint="If it is UTF-16, convert it: iconv -f UTF-16 -t UTF-8 OLD > NEW.",
-        )
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DecodingError(
-            f"{path} is not UTF-8: invalid byte 0x{data[error.start]:02x} at byte {error.start}.",
-            hint="Convert it, e.g.: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW (Chinese: -f GB18030).",
-        ) from error
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _front_matter(text: str) -> tuple[dict[str, str], Converted]:
+def _front_matter(text: str) -> tuple[dict[str, str], str]:
     """Metadata and the text behind it; no metadata and the whole text if there is no valid front matter."""
-    whole = Converted(text)
     handler = YAMLHandler()
     if not handler.detect(text):
-        return {}, whole
+        return {}, text
     try:
         header, body = handler.split(text)
         if len(header) > _MAX_FRONT_MATTER:
-            return {}, whole
+            return {}, text
         values: object = handler.load(header, Loader=BaseLoader)
     except (ValueError, YAMLError, RecursionError):  # no second "---"; no YAML; absurdly deep YAML
-        return {}, whole
+        return {}, text
     if not isinstance(values, dict):
-        return {}, whole
-    return _strings(cast("dict[object, object]", values)), Converted(body.lstrip("\n"))
+        return {}, text
+    return _strings(cast("dict[object, object]", values)), body.lstrip("\n")
 
 
 def _strings(values: dict[object, object]) -> dict[str, str]:

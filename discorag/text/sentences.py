@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
@@ -17,11 +17,12 @@ _WINDOW = 4000
 # Blocks whose longest line is outside these are not hard-wrapped: each line break in them is the author's.
 _MIN_WRAP_WIDTH = 30
 WRAP_WIDTH = 120
+_EVENLY = 0.8  # share of full lines from which on a block of wider ones is wrapped
 
-_CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_ITEM = re.compile(
+CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+ITEM = re.compile(
     r"[ \t]*(?:[-*+•‣◦▪●·□■]\s|\d{1,3}[.)]\s|\([0-9A-Za-z]{1,4}\)|[a-z]\)\s|\[\d{1,3}\]\s+[A-Z]|\|"
-    r"|\d{1,3}、|[（(]?[一二三四五六七八九十]{1,3}[）)、])"
+    r"|\d{1,3}、|\d{1,3}[.．](?=[\u3400-\u9fff])|[（(]?[一二三四五六七八九十]{1,3}[）)、])"
 )
 _ABBREVIATION = re.compile(r"(?:^|[\s(\[（])(?:vs|approx|resp|Proc|Int|Conf|Trans|Commun|Symp|Tech)\.\s*$")
 _REFERENCE = re.compile(
@@ -39,7 +40,7 @@ def language_of(text: str) -> str:
     if head.isascii():
         return "en"
     letters = sum(map(str.isalpha, head))
-    return "zh" if letters and len(_CJK.findall(head)) / letters >= 0.3 else "en"
+    return "zh" if letters and len(CJK.findall(head)) / letters >= 0.3 else "en"
 
 
 def stripped(text: str, start: int, end: int) -> Span | None:
@@ -62,16 +63,17 @@ def sentence_spans(text: str, *, offset: int = 0) -> tuple[Span, ...]:
     return tuple(Span(start=s.start + offset, end=s.end + offset) for s in spans if s)
 
 
-def line_spans(text: str, *, offset: int = 0) -> tuple[Span, ...]:
-    """Spans of the lines of ``text`` that are not blank (code, tables), shifted by ``offset``."""
-    spans: list[Span] = []
-    at = 0
-    for line in text.split("\n"):
-        span = stripped(line, 0, len(line))
-        if span:
-            spans.append(Span(start=offset + at + span.start, end=offset + at + span.end))
-        at += len(line) + 1
-    return tuple(spans)
+def evenly_wrapped(lines: Sequence[str], *, least: int = 2) -> bool:
+    """Whether lines, however wide, are those of a wrapped paragraph: few had room for the next one's first word.
+
+    Args:
+        lines: Of the paragraph.
+        least: Line breaks that must be there to tell.
+    """
+    width = max(map(len, lines))
+    pairs = [(line, following) for line, following in pairwise(lines) if line.strip() and following.strip()]
+    full = sum(_is_full(line, following, width) for line, following in pairs)
+    return len(pairs) >= least and full >= _EVENLY * len(pairs)
 
 
 def _outside(cuts: Iterable[int], formulas: list[tuple[int, int]]) -> list[int]:
@@ -89,26 +91,32 @@ def _hard_breaks(text: str) -> Iterator[int]:
     yield 0
     lines = text.split("\n")
     width = max(map(len, lines))
+    if width > WRAP_WIDTH and not evenly_wrapped(lines):
+        width = 0
     at = 0
     for line, following in pairwise(lines):
         at += len(line) + 1
-        if _ITEM.match(following) or (_may_start_sentence(following) and not _wrapped(line, following, width)):
+        if ITEM.match(following) or (_may_start_sentence(following) and not _wrapped(line, following, width)):
             yield at
 
 
 def _may_start_sentence(line: str) -> bool:
     first = line.lstrip()[:1]
-    return first.isupper() or first.isdigit() or bool(_CJK.match(first))
+    return first.isupper() or first.isdigit() or bool(CJK.match(first))
 
 
 def _wrapped(line: str, following: str, width: int) -> bool:
     """Whether ``line`` ends in a comma or had no room for the next word: then the break between means nothing."""
     if line.rstrip().endswith((",", "，", "、")):
         return True
+    return width >= _MIN_WRAP_WIDTH and _is_full(line, following, width)
+
+
+def _is_full(line: str, following: str, width: int) -> bool:
     words = following.split(maxsplit=1)
     room = width - len(line.rstrip())
-    needed = 2 if _CJK.match(words[0]) else 1 + len(words[0])
-    return _MIN_WRAP_WIDTH <= width <= WRAP_WIDTH and needed > room
+    needed = 2 if CJK.match(words[0]) else 1 + len(words[0])
+    return needed > room
 
 
 def _cuts(text: str) -> Iterator[int]:

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from discorag.types.errors import InvariantError
+from discorag.types.hierarchy import UnitKind
 from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
 
@@ -23,10 +24,14 @@ class Chunk(BaseModel):
         sentences: Spans of its sentences (or, of a sentence longer than the window, its pieces), in document offsets.
         paragraph_starts: Indices into ``sentences`` at which a new paragraph starts (0 not included).
         title: The document's title.
+        kinds: What each of its sentences is by its layout; empty in what earlier versions stored.
+        leads: Of each sentence the start of the one that introduces it (a list's lead-in, the sentence before code, a
+            header row, the first sentence of its turn), in document offsets; empty where none has one.
+        sections: Where inside it another section starts, in document offsets, with that section's headings.
         headings: Section headings around its first sentence, outermost first.
         page: One-based page on which it starts; None where the source has no pages.
         page_breaks: Where later pages start inside it, in document offsets.
-        columns: Header row of the table that it begins in the middle of; empty for other chunks.
+        columns: Header row of the table, or speaker of the turn, that it begins in the middle of; else empty.
         tree: Its RST tree in document offsets; None until parsed.
         metadata: The document's metadata, for filters.
         stands_for: Of a summary the characters of the document that it is a summary of; ``span``, ``sentences`` and
@@ -50,6 +55,9 @@ class Chunk(BaseModel):
     text: str
     sentences: tuple[Span, ...]
     paragraph_starts: tuple[int, ...] = ()
+    kinds: tuple[UnitKind, ...] = ()
+    leads: tuple[int | None, ...] = ()
+    sections: tuple[tuple[int, tuple[str, ...]], ...] = ()
     title: str = ""
     headings: tuple[str, ...] = ()
     page: int | None = None
@@ -65,6 +73,8 @@ class Chunk(BaseModel):
             raise InvariantError(f"Chunk text has {len(self.text)} characters, its span {self.span} does not.")
         if not self.sentences or not all(self.span.contains(s) for s in self.sentences):
             raise InvariantError("A chunk's sentences lie inside its span.")
+        if any(aligned and len(aligned) != len(self.sentences) for aligned in (self.kinds, self.leads)):
+            raise InvariantError("A chunk has one kind and one lead for each of its sentences, or none at all.")
         if self.tree is not None and not self.span.contains(self.tree.span):
             raise InvariantError("A chunk's tree lies inside its span.")
         return self
@@ -78,6 +88,11 @@ class Chunk(BaseModel):
         if not self.span.contains(span):
             raise InvariantError(f"{span} is not inside chunk {self.order} {self.span}.")
         return self.text[span.start - self.span.start : span.end - self.span.start]
+
+    def headings_at(self, offset: int) -> tuple[str, ...]:
+        """Headings around the character at a document offset inside it, outermost first."""
+        at = bisect_right(self.sections, offset, key=lambda section: section[0])
+        return self.sections[at - 1][1] if at else self.headings
 
     def page_at(self, offset: int) -> int | None:
         """One-based page of the character at a document offset inside it; None where the source has no pages."""

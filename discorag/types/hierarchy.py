@@ -19,11 +19,31 @@ class Kind(StrEnum):
     SENTENCE = "sentence"
 
 
+class UnitKind(StrEnum):
+    """What a sentence is by its layout: what stands in it, and whether an answer may be made of it.
+
+    ``HEADER`` is a table's header row; ``FURNITURE`` says nothing: rules, badges, navigation, page numbers, "Yeah.".
+    """
+
+    PROSE = "prose"
+    HEADING = "heading"
+    ITEM = "item"
+    ROW = "row"
+    HEADER = "header"
+    CODE = "code"
+    TURN = "turn"
+    REFERENCE = "reference"
+    FORMULA = "formula"
+    FURNITURE = "furniture"
+
+
 class Node(BaseModel):
     """One node of a hierarchy. ``parent`` is its index there (None for the document); the document has depth 0.
 
     ``heading`` is the section's own heading text, empty for other kinds. ``by_line`` marks a paragraph that is a table
-    or a code block: its sentences are rows or lines.
+    or a code block. Of a sentence, ``unit`` is its kind, ``lead`` the start of the sentence that introduces it (a
+    list's lead-in, a header row, a turn's first sentence), and ``under`` the headings around it that only layout tells
+    (plain text has no sections), outermost first.
 
     Example:
         >>> from discorag.types.hierarchy import Kind, Node
@@ -40,6 +60,9 @@ class Node(BaseModel):
     parent: int | None
     heading: str = ""
     by_line: bool = False
+    unit: UnitKind = UnitKind.PROSE
+    lead: int | None = None
+    under: tuple[str, ...] = ()
 
 
 class Hierarchy(BaseModel):
@@ -85,8 +108,8 @@ class Hierarchy(BaseModel):
         return tuple((i, n) for i, n in enumerate(self.nodes) if n.kind is kind)
 
     def headings(self, index: int) -> tuple[str, ...]:
-        """Headings of the sections around node ``index``, outermost first (the node itself included)."""
-        path: list[str] = []
+        """Headings around node ``index``, outermost first, its own included: of its sections, then those by layout."""
+        path: list[str] = list(reversed(self.nodes[index].under))
         at: int | None = index
         while at is not None:
             if self.nodes[at].heading:

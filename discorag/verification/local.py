@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from discorag.answer.realisation import CONNECTIVES
-from discorag.claims.units import Unit, UnitTable, folded, plain, units_of, within_window
+from discorag.claims.units import Unit, UnitTable, folded, units_of, within_window
 from discorag.disagreement.pairs import at_odds
 from discorag.models.protocol import Encoder
 from discorag.models.toolbox import Toolbox
 from discorag.text.citations import references, steps, without_references
+from discorag.text.reading import plain
 from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
 from discorag.types.case import Case
 from discorag.types.chunk_relations import ChunkRelation
@@ -65,8 +66,10 @@ class LocalVerifier:
             ModelError: The encoder is an endpoint and fails.
         """
         table = await units_of(case, self.encoder)
-        drafts, k = drafted_sentences(draft, len(case.chunks)), len(case.chunks)
-        bare = [_stripped(s, k) for s in drafts]
+        k = len(case.chunks)
+        copies = {folded(text) for unit in table.units for text in (unit.plain, unit.body)}
+        drafts = [s for line in draft.splitlines() for s in _drafted(line, k, copies)]
+        bare = [_stripped(s, k, copies) for s in drafts]
         vectors = await self.encoder.encode_documents(within_window(bare, self.encoder))
         sentences: list[AnswerSentence] = []
         passed = -1  # the last plan step carried out
@@ -84,8 +87,22 @@ class LocalVerifier:
         return Answer(query=case.query, sentences=tuple(sentences), disagreements=found, plan=case.plan)
 
 
-def _stripped(sentence: str, chunks: int) -> str:
-    text = plain(without_references(sentence, chunks=chunks))
+def _drafted(line: str, chunks: int, copies: set[str]) -> list[str]:
+    """The sentences of a line; one, if the whole of it is a unit, whatever full stops it has inside."""
+    return [line] if _is_copy(line, chunks, copies) else drafted_sentences(line, chunks)
+
+
+def _is_copy(sentence: str, chunks: int, copies: set[str]) -> bool:
+    return folded(_unlinked(without_references(sentence, chunks=chunks).strip())) in copies
+
+
+def _stripped(sentence: str, chunks: int, copies: set[str]) -> str:
+    """A sentence as it is compared: without citations, connectives of ours and, unless a unit has it so, markup."""
+    bare = without_references(sentence, chunks=chunks).strip()
+    return _unlinked(bare if _is_copy(sentence, chunks, copies) else plain(bare))
+
+
+def _unlinked(text: str) -> str:
     opening = next((c for c in _CONNECTIVES if text.startswith(c)), "")
     return text[len(opening) :].strip() or text
 
@@ -116,7 +133,7 @@ def _supported(sentence: str, candidates: list[int], table: UnitTable, cosine: n
 def _verbatim(sentence: str, unit: Unit) -> bool:
     """Whether the unit says the sentence word for word, as a whole or as a part that loses no number and no "not"."""
     said = folded(sentence)
-    if said == unit.folded:
+    if said in {unit.folded, folded(unit.body)}:
         return True
     part = len(said) > 20 and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", unit.folded) is not None
     return part and not objection(sentence, (unit.plain,), cosine=1.0)

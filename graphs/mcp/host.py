@@ -140,7 +140,7 @@ class Alone:
         corpus: Corpus = None,
         refresh: Annotated[bool, Field(description="Store unchanged documents again.")] = False,
     ) -> Annotated[CallToolResult, Ingested]:
-        """Read a file or folder (text, Markdown, HTML, PDF, DOCX) into the store, so that questions find it.
+        """Read a file or folder (text, Markdown, HTML, PDF, DOCX, CSV, JSON) into the store, so that questions find it.
 
         Changed documents are replaced; of a folder, those that have vanished are deleted.
         """

@@ -51,7 +51,8 @@ class Server(MCPServer):
         about: dict[str, Any] = {"instructions": _ABOUT, "version": version("disco-rag")}
         super().__init__("disco-rag", **about, log_level="WARNING", subscriptions=False)
         self._host, self._shelf, tools = host, Shelf(host), Tools(host)
-        for tool in (tools.ask, tools.search, tools.show_tree, tools.show_disagreements, tools.list_documents):
+        lists = (tools.list_corpora, tools.list_documents)
+        for tool in (tools.ask, tools.search, tools.show_tree, tools.show_disagreements, *lists):
             self.add_tool(tool, annotations=_READS)
         if writable:
             self.add_tool(host.ingest, annotations=_WRITES)

@@ -8,7 +8,7 @@ from pathlib import Path
 from langchain_core.documents import Document as Found
 from pydantic import BaseModel, Field
 
-from discorag.store.protocol import Manifest
+from discorag.store.protocol import Corpus, Manifest
 from discorag.types.answer import Disagreement, EvidenceSpan
 from graphs.facade import AskResult
 
@@ -134,6 +134,12 @@ class Listed(BaseModel):
         """What is shown of a manifest: folders of the server are nobody's business."""
         m = manifest
         return cls(doc_id=m.doc_id, name=Path(m.uri).name, title=m.title, chunks=m.chunks)
+
+
+class Corpora(BaseModel):
+    """The corpora that hold documents, by name."""
+
+    corpora: list[Corpus]
 
 
 class Documents(BaseModel):

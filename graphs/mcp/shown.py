@@ -13,7 +13,7 @@ from discorag.ingest.survey import Status
 from discorag.text.shown import code_block, markdown
 from discorag.types.answer import Answer
 from graphs.facade import AskResult
-from graphs.mcp.shapes import Answered, Disagreements, Documents, Hits, Ingested, Outcome, Trees
+from graphs.mcp.shapes import Answered, Corpora, Disagreements, Documents, Hits, Ingested, Outcome, Trees
 
 NO_DISAGREEMENT = "Among the passages that bear on this question no disagreement was found."
 
@@ -42,6 +42,12 @@ def hits(found: Hits) -> CallToolResult:
         for i, p in enumerate(found.passages, start=1)
     ]
     return result("\n".join(lines) or "Nothing was found.", found)
+
+
+def corpora(found: Corpora) -> CallToolResult:
+    """The corpora, one a line."""
+    lines = [f"- {markdown(c.name, 200)} ({c.documents} documents, {c.chunks} chunks)" for c in found.corpora]
+    return result("\n".join(lines) or "Nothing is stored.", found)
 
 
 def documents(found: Documents) -> CallToolResult:

@@ -1,4 +1,4 @@
-"""The tools that read: ask, search, show_tree, show_disagreements, list_documents."""
+"""The tools that read: ask, search, show_tree, show_disagreements, list_corpora, list_documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphs.facade import AskResult
 from graphs.langchain import DiscoRetriever
 from graphs.mcp import shown
 from graphs.mcp.host import Corpus, Host, Visit, to_its_end
-from graphs.mcp.shapes import Answered, Disagreements, Documents, Hit, Hits, Listed, Trees
+from graphs.mcp.shapes import Answered, Corpora, Disagreements, Documents, Hit, Hits, Listed, Trees
 from nodes.switches import CHUNK_RETRIEVERS, DEFAULT_RETRIEVER, RetrieverName
 
 MOST = 10**9
@@ -123,6 +123,11 @@ class Tools:
         numbers, title = [c.order for c in chosen], chosen[0].title
         trees = Trees(doc_id=doc_id, title=title, chunks=numbers, total=len(stored), format=format, trees=drawn)
         return shown.trees(trees)
+
+    async def list_corpora(self, ctx: Context) -> Annotated[CallToolResult, Corpora]:
+        """List the corpora (named sets of documents) that the other tools can be asked about, with their sizes."""
+        visit = await self._host.visit(ctx.request_context.request)
+        return shown.corpora(Corpora(corpora=await asyncio.to_thread(visit.rag.corpora, tenant=visit.tenant)))
 
     async def list_documents(
         self,

@@ -1,4 +1,4 @@
-"""GET and DELETE /documents, GET /trees."""
+"""GET /corpora, GET and DELETE /documents, GET /trees."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from discorag.rst.formats.table import FORMATS, written
 from discorag.rst.render import tree_mermaid
+from discorag.store.protocol import Corpus as StoredCorpus
 from discorag.store.protocol import Manifest
 from discorag.types.chunk import Chunk
 from discorag.types.errors import NotFoundError
@@ -47,6 +48,12 @@ class Documents(BaseModel):
     documents: list[StoredDocument]
 
 
+class Corpora(BaseModel):
+    """The corpora that hold documents, by name."""
+
+    corpora: list[StoredCorpus]
+
+
 class Wanted(BaseModel):
     """Which of the documents of a corpus."""
 
@@ -62,6 +69,12 @@ class ChunkTree(BaseModel):
 
     chunk: Chunk
     mermaid: str
+
+
+@router.get("/corpora")
+async def corpora(who: Reader, served: Served) -> Corpora:
+    """The named sets of documents, each with how many documents and chunks it has and when it was last written."""
+    return Corpora(corpora=await asyncio.to_thread(served.rag.corpora, tenant=who.tenant))
 
 
 @router.get("/documents")

@@ -25,6 +25,7 @@ from graphs.serving.problems import COMMON, RefusedError, documented
 from graphs.serving.service import Keyed, Reader, Served, Service, Uploader, Writer
 from graphs.serving.uploads import Uploads
 
+_FORMATS = "Text, Markdown, HTML, PDF, DOCX, CSV, TSV, JSON, JSONL."
 router = APIRouter(prefix="/ingest", tags=["documents"], responses=COMMON, route_class=Keyed)
 JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="As POST /ingest returned it.")]
 Corpus = Annotated[Name | SkipJsonSchema[None], Form(description="Named set of documents.")]
@@ -50,9 +51,7 @@ class Progress(BaseModel):
 async def ingest(
     who: Uploader,
     served: Served,
-    files: Annotated[
-        list[UploadFile], File(min_length=1, max_length=1000, description="Text, Markdown, HTML, PDF, DOCX.")
-    ],
+    files: Annotated[list[UploadFile], File(min_length=1, max_length=1000, description=_FORMATS)],
     corpus: Corpus = None,
 ) -> Progress:
     """Accept files. They are on disk when this returns; a job reads them, and goes on after a restart.

@@ -12,7 +12,7 @@ from langgraph.types import Overwrite
 from discorag.prompted.baselines import Baselines, Link
 from discorag.store.protocol import Hit
 from discorag.store.ranking import fused
-from discorag.store.retrieval import check_query, found
+from discorag.store.retrieval import check_query, nothing_in
 from discorag.types.case import Case, Outcome
 from discorag.types.errors import ModelError, QueryError
 from nodes.answer.generate import drafted
@@ -65,9 +65,10 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     rankings = await asyncio.gather(*(_ranking(query, state, context, stage) for query in state.get("queries", [])))
     if not any(rankings):
         rankings = [await search(check_query(state["query"]), state, context)]
-    hits = found(fused(rankings)[: context.top_k], await context.scope())
-    model = (await context.deps()).encoder.version
-    ledger = stage.done(engine="local", model=model, preview=f"{len(hits)} chunks")
+    hits, deps = fused(rankings)[: context.top_k], await context.deps()
+    if not hits:
+        raise await asyncio.to_thread(nothing_in, deps.store, await context.scope())
+    ledger = stage.done(engine="local", model=deps.encoder.version, preview=f"{len(hits)} chunks")
     return {"hits": [asdict(h) for h in hits], "ledger": ledger}
 
 

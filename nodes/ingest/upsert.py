@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 
 from langgraph.runtime import Runtime
 
 from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.text.loaders import reading_note
 from discorag.types.errors import StoreError, StoreFullError
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.record import Clock, settled
@@ -19,7 +21,8 @@ async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
     deps, scope = await context.deps(), await context.scope()
     piece = deps.workbench.pieces.pop(state["key"])
     assert piece.vectors is not None
-    manifest = piece.manifest.model_copy(update={"chunks": len(piece.chunks)})
+    written = datetime.now(UTC).replace(microsecond=0)
+    manifest = piece.manifest.model_copy(update={"chunks": len(piece.chunks), "written": written})
     try:
         await asyncio.to_thread(deps.store.put, scope, piece.document, manifest, piece.chunks, piece.vectors)
     except StoreFullError:  # no other document could be stored either
@@ -32,5 +35,6 @@ async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
         outcome = DocumentOutcome(uri=state["uri"], status=Status.FAILED, note=str(cause))
         return settled("upsert", outcome, error=cause, seconds=clock.seconds)
     status = Status.REPLACED if piece.replaces else Status.ADDED
-    outcome = DocumentOutcome(uri=state["uri"], status=status, chunks=len(piece.chunks))
+    note = reading_note(piece.document)
+    outcome = DocumentOutcome(uri=state["uri"], status=status, chunks=len(piece.chunks), note=note)
     return {**settled("upsert", outcome, seconds=clock.seconds), "doc_id": manifest.doc_id}

@@ -91,6 +91,32 @@ def test_status_and_estimate_tell_what_is_stored_and_what_would_be(home: Path) -
     assert len(run_json(home, "status")) == 6
 
 
+def test_a_part_of_a_title_or_file_name_names_a_document(home: Path) -> None:
+    whole = run(home, "show", "tree", "pooled-analysis.md")
+    assert run(home, "show", "tree", "LED-anal") == run(home, "show", "tree", "a Pooled Analysis") == whole
+
+
+def test_several_matches_are_listed_and_none_is_deleted(tmp_path: Path) -> None:
+    for name in ("a/tides.md", "b/tides.md"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(f"# Tides of {name}\n\nThey rise.", encoding="utf-8")
+    run(tmp_path, "ingest", str(tmp_path))
+    said = " ".join(run(tmp_path, "delete", "tides.md", ok=2).split())
+    assert "2 documents match 'tides.md'" in said
+    assert "Tides of a/tides.md (tides.md)" in said
+    assert "Tides of b" in run(tmp_path, "delete", "b/tides.md")
+
+
+def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
+    (listed,) = run_json(home, "corpora")
+    assert (listed["name"], listed["documents"], listed["chunks"] > 6) == ("default", 6, True)
+    assert listed["written"].endswith("Z")
+    assert listed["written"][:10] in run(home, "corpora")
+    assert run_json(home, "corpora", "--tenant", "other") == []
+    said = " ".join(run(home, "ask", "x", "--corpus", "none", ok=2).split())
+    assert "Nothing is stored in corpus 'none'; there are: default (6 documents). Ask with --corpus default" in said
+
+
 def test_delete_removes_one_document(tmp_path: Path) -> None:
     run(tmp_path, "ingest", str(EXAMPLES / "tides"))
     assert "What causes the tides" in run(tmp_path, "delete", "what-causes-tides.md")
@@ -110,7 +136,8 @@ def test_delete_removes_one_document(tmp_path: Path) -> None:
         (["ingest", ""], "No path"),
         (["estimate", ".", "--parser", "lmm"], "parser"),
         (["delete", ""], "0 documents match"),
-        (["delete", "analysis.md"], "0 documents match"),
+        (["delete", "vitamin"], "documents match 'vitamin': "),
+        (["show", "tree", "analysis", "--corpus", "none"], "there are: default (6 documents). Ask"),
         (["ask", "x", "--set", "planner=llm"], "DISCO_RAG_LLM__BASE_URL"),
         (["ask", "x", "--llm", "smollm"], "--llm smollm"),
         (["ingest", ".", "--llm", ""], "neither embedded nor endpoint"),

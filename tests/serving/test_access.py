@@ -107,6 +107,7 @@ def test_without_a_valid_key_nothing_but_health_is_answered(
 NOBODY = "0" * 32
 DOCUMENT = "00000000-0000-0000-0000-000000000000"
 KEYED = {
+    ("GET", "/corpora"): Role.READ,
     ("GET", "/documents"): Role.READ,
     ("GET", f"/trees/{DOCUMENT}"): Role.READ,
     ("GET", f"/ingest/{NOBODY}"): Role.READ,

@@ -83,6 +83,12 @@ def listing(me: Tenant, other: Tenant) -> Any:
     return me.get("/documents", corpus=CORPUS)
 
 
+def sets(me: Tenant, other: Tenant) -> Any:
+    reply = me.get("/corpora")
+    assert [(c["name"], c["documents"]) for c in reply.json()["corpora"]] == [(CORPUS, 2)]
+    return reply
+
+
 def tree(me: Tenant, other: Tenant) -> Any:
     return me.get(f"/trees/{other.documents[0]}", corpus=CORPUS)
 
@@ -110,6 +116,7 @@ ALLOWED: dict[Call, set[int]] = {
     ask_for_all: {404},
     chat: {200},
     listing: {200},
+    sets: {200},
     tree: {404},
     job: {404},
     cancel: {404},

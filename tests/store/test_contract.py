@@ -71,6 +71,15 @@ class TestRoundTrip:
             sample(uri, [uri]).put_in(store)
         assert [m.uri for m in store.manifests(SCOPE)] == ["a", "b", "c"]
 
+    def test_corpora_are_counted_by_tenant(self, store: ShardStore) -> None:
+        for tenant, corpus, uri in product(("ann", "bob"), ("b", "a"), ("1.md", "2.md")):
+            sample(uri, ["one", "two"], scope=Scope(tenant=tenant, corpus=corpus)).put_in(store)
+        bobs = sample("1.md", ["one", "two"], scope=Scope(tenant="bob", corpus="a"))
+        store.delete(bobs.scope, bobs.doc_id)
+        assert [(c.name, c.documents, c.chunks) for c in store.corpora("bob")] == [("a", 1, 2), ("b", 2, 4)]
+        assert [c.documents for c in store.corpora("ann")] == [2, 2]
+        assert store.corpora("carol") == []
+
     def test_everything_is_there_after_opening_again(self, place: Place) -> None:
         piece = sample("a.md", ["one", "two"], metadata={"lang": "en"})
         piece.put_in(place.open())

@@ -79,6 +79,12 @@ async def test_a_file_is_converted_as_in_this_process_by_a_child_that_is_used_ag
     assert len(children(os.getpid()) - before) == 1
 
 
+async def test_a_child_converts_them_within_the_limits_and_passes_the_encoding_on(converters: Converters) -> None:
+    found = await converters.convert("Où;prix\nNîmes;1\n".encode("cp1252"), Path("a.csv"))
+    assert (found.text.splitlines()[2], found.encoding) == ("| Nîmes | 1 |", "windows-1252")
+    assert (await converters.convert(b'{"a": "b"}', Path("a.json"))).text == "- a: b"
+
+
 async def test_every_format_is_read_in_the_least_memory_that_can_be_set() -> None:
     pdf, word, buffer = FPDF(), docx.Document(), BytesIO()
     pdf.set_font("helvetica", size=12)
@@ -99,6 +105,7 @@ async def test_every_format_is_read_in_the_least_memory_that_can_be_set() -> Non
     [
         (b"no PDF", PDF, DecodingError, r"endless\.pdf is damaged or no PDF\. Open it"),
         (b"", HTML, EmptyDocumentError, r"page\.html is empty"),
+        (b'{"a": ', Path("a.json"), DecodingError, r"a\.json is no JSON: Expecting value at line 1"),
         (b"caf\xe9", HTML, DecodingError, r"page\.html is not text.*<meta charset>"),
     ],
 )

@@ -128,11 +128,11 @@ def test_overlong_heading_is_shortened_in_name_only() -> None:
     assert texts(text, Kind.SENTENCE) == [text.strip()]
 
 
-def test_list_table_and_code_are_one_paragraph_each_split_by_item_row_and_line() -> None:
+def test_list_table_and_code_are_one_paragraph_each_and_lists_and_tables_split_by_item_and_row() -> None:
     listed, table, code = "- one. Two\n\n- three", "| a | b |\n|---|---|\n| 1. C | 2 |", "```\nx = 1. A\n\ny\n```"
     text = f"{listed}\n\n{table}\n\n{code}\n"
     assert texts(text, Kind.PARAGRAPH) == [listed, table, code]
-    assert texts(text, Kind.SENTENCE) == ["- one.", "Two", "- three", *table.split("\n"), "```", "x = 1. A", "y", "```"]
+    assert texts(text, Kind.SENTENCE) == ["- one.", "Two", "- three", *table.split("\n"), code]
 
 
 def test_plain_paragraphs_are_separated_by_blank_lines() -> None:

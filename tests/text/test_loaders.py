@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from discorag.text.loaders import SUFFIXES, Source, converter_version, find_files, load
+from discorag.text.loaders import SUFFIXES, Source, converter_version, find_files, load, reading_note
 from discorag.types.document import Document
 from discorag.types.errors import (
     ChangedFileError,
@@ -137,11 +137,41 @@ def test_byte_order_mark_is_dropped_and_line_ends_become_line_feeds(tmp_path: Pa
     assert (document.title, document.media_type) == ("notes", "text/plain")
 
 
-@pytest.mark.parametrize("prefix", [b"", codecs.BOM_UTF8])
-def test_invalid_utf8_names_the_byte_offset_in_the_file(tmp_path: Path, prefix: bytes) -> None:
-    path = write(tmp_path, "latin.txt", prefix + b"caf\xe9 noir")
-    with pytest.raises(DecodingError, match=rf"latin\.txt.*0xe9 at byte {len(prefix) + 3}.*iconv"):
+def test_invalid_utf8_names_the_byte_offset_in_the_file(tmp_path: Path) -> None:
+    path = write(tmp_path, "latin.txt", codecs.BOM_UTF8 + b"caf\xe9 noir")
+    with pytest.raises(DecodingError, match=r"latin\.txt is not UTF-8.*0xe9 at byte 6.*iconv"):
         read(path)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.csv", "a.json"])
+def test_western_text_is_read_and_the_document_says_so(tmp_path: Path, name: str) -> None:
+    said = "“Caf\u00e9 noir” à Nîmes"
+    document = read(write(tmp_path, name, f'"{said}"'.encode("cp1252")))
+    assert said in document.text
+    assert document.metadata == {"encoding": "windows-1252"}
+    assert "Windows-1252" in reading_note(document)
+    told = read(write(tmp_path, name, f'"{said}"'))
+    assert (told.metadata, reading_note(told)) == ({}, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [("潮汐每天涨落两次。", "gb2312"), ("Приливы бывают дважды в день.", "cp1251"), ("潮は満ちます。", "shift-jis")],
+)
+def test_text_in_another_script_is_refused_rather_than_misread(tmp_path: Path, text: str, encoding: str) -> None:
+    with pytest.raises(DecodingError, match="is not UTF-8"):
+        read(write(tmp_path, "a.txt", text.encode(encoding)))
+
+
+def test_utf8_with_a_broken_character_is_refused_rather_than_misread(tmp_path: Path) -> None:
+    with pytest.raises(DecodingError, match="is not UTF-8"):
+        read(write(tmp_path, "a.txt", "“Café” à Nîmes".encode()[:-3] + b"\xc3 s"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+def test_a_byte_order_mark_says_the_encoding(tmp_path: Path, encoding: str) -> None:
+    document = read(write(tmp_path, "a.txt", "é 你\r\nb".encode(encoding)))
+    assert (document.text, document.metadata) == ("é 你\nb", {})
 
 
 def test_encoded_surrogates_are_refused(tmp_path: Path) -> None:
@@ -149,7 +179,7 @@ def test_encoded_surrogates_are_refused(tmp_path: Path) -> None:
         read(write(tmp_path, "a.txt", b"a\xed\xa0\x80"))
 
 
-@pytest.mark.parametrize("content", ["text".encode("utf-16"), b"PK\x03\x04\x00\x00", b"abc\x00def"])
+@pytest.mark.parametrize("content", ["text".encode("utf-16-le"), b"PK\x03\x04\x00\x00", b"abc\x00def"])
 def test_binary_content_is_refused(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(DecodingError, match=r"a\.md is not text: a NUL byte at byte \d"):
         read(write(tmp_path, "a.md", content))
@@ -285,6 +315,7 @@ def test_a_converter_s_version_names_the_libraries_of_that_format_only() -> None
     assert converter_version(".md") == converter_version(".txt") == "1"
     assert "pdfium" in converter_version(".PDF")
     assert "mammoth" in converter_version(".docx")
+    assert converter_version(".csv") == converter_version(".json") != converter_version(".txt")
     assert "pdf" not in converter_version(".html") + converter_version(".docx")
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.text.sentences import language_of, line_spans, sentence_spans
+from discorag.text.sentences import language_of, sentence_spans
 
 
 def split(text: str) -> list[str]:
@@ -108,12 +108,6 @@ def test_time_grows_linearly(unit: str) -> None:
 
     seconds(1000)
     assert seconds(200_000) < 20 * max(seconds(40_000), 0.02)
-
-
-def test_line_spans_are_the_lines_that_are_not_blank() -> None:
-    text = "  a = 1.  \n\n\t\nb. C"
-    assert [s.of(text) for s in line_spans(text)] == ["a = 1.", "b. C"]
-    assert [s.start for s in line_spans(text, offset=10)] == [12, 10 + text.index("b")]
 
 
 def test_language_is_chinese_from_three_in_ten_letters_on() -> None:

@@ -14,7 +14,7 @@ import qdrant_edge as qe
 
 from discorag.store.disk.optimise import optimised
 from discorag.store.protocol import Hit
-from discorag.store.shard import BUILDER, CHUNKS, KEYWORDS, NODES, Payload, Point, Space, Where
+from discorag.store.shard import BUILDER, CHUNKS, KEYWORDS, NODES, OWNER, Payload, Point, Space, Where
 from discorag.text.terms import SparseVector
 from discorag.types.errors import StoreDamagedError, StoreError
 from discorag.types.vectors import Vectors
@@ -189,6 +189,11 @@ class EdgePoints:
         """See `Shard.retrieve`."""
         wanted = True if fields is None else list(fields)
         return {str(r.id): r.payload or {} for r in self._shard.retrieve(list(ids), wanted, False)}
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, tuple[Payload, Vectors]]:
+        """See `Shard.vectors`."""
+        found = map(_read, self._shard.retrieve(list(ids), list(OWNER), True))
+        return {point.id: (point.payload, point.dense) for point in found}
 
     def optimise(self) -> None:
         """See `Shard.optimise`. Does nothing below `UNINDEXED` points that are new since the last time.

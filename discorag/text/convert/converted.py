@@ -18,6 +18,7 @@ class Converted:
         text: Canonical text.
         title: What the file calls itself; empty if it does not say.
         pages: Where each page starts in ``text``; empty for formats without pages.
+        encoding: The file's, where it was assumed and is not said in the file.
 
     Example:
         >>> from discorag.text.convert.converted import Converted
@@ -29,6 +30,7 @@ class Converted:
     text: str
     title: str = ""
     pages: tuple[int, ...] = ()
+    encoding: str = ""
 
 
 def literal(text: str) -> str:

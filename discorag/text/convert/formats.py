@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discorag.text.convert import docx, html, pdf
+from discorag.text.convert import delimited, docx, html, pdf, records
 from discorag.text.convert.converted import Converted
 from discorag.types.errors import EmptyDocumentError
 
@@ -14,12 +14,17 @@ LIBRARIES = {
     ".xhtml": html.LIBRARIES,
     ".pdf": pdf.LIBRARIES,
     ".docx": docx.LIBRARIES,
+    ".csv": (),
+    ".tsv": (),
+    ".json": (),
+    ".jsonl": (),
+    ".ndjson": (),
 }
-"""By suffix, the distributions that shape what is made of such a file."""
+"""By suffix, the distributions that shape what is made of such a file; none where Python's own modules do."""
 
 
 def convert(data: bytes, path: Path, *, max_bytes: int) -> Converted:
-    """HTML, PDF or DOCX as Markdown, by its suffix. Raises as `discorag.text.loaders.load`."""
+    """HTML, PDF, DOCX, CSV or JSON as Markdown, by its suffix. Raises as `discorag.text.loaders.load`."""
     if not data:
         raise EmptyDocumentError(f"{path} is empty.", hint="Remove the file or fill it.")
     match path.suffix.lower():
@@ -27,5 +32,9 @@ def convert(data: bytes, path: Path, *, max_bytes: int) -> Converted:
             return pdf.from_pdf(data, path)
         case ".docx":
             return docx.from_docx(data, path, max_bytes=max_bytes)
+        case ".csv" | ".tsv":
+            return delimited.from_delimited(data, path)
+        case ".json" | ".jsonl" | ".ndjson":
+            return records.from_json(data, path)
         case _:
             return html.from_html(data, path)

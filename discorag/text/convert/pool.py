@@ -180,7 +180,7 @@ def _made(reply: Reply, request: Request, reading: ReadingSettings) -> Converted
     path = request.path
     match reply.error:
         case "":
-            return Converted(reply.text, title=reply.title, pages=reply.pages)
+            return Converted(reply.text, title=reply.title, pages=reply.pages, encoding=reply.encoding)
         case worker.MEMORY:
             raise _limit(path, f"it takes more than {reading.convert_mb} MB of memory", "CONVERT_MB")
         case worker.OUTPUT if request.output_bytes < reading.output_bytes:

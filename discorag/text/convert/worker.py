@@ -63,6 +63,7 @@ class Reply(BaseModel):
     text: str = ""
     title: str = ""
     pages: tuple[int, ...] = ()
+    encoding: str = ""
     error: str = ""
     message: str = ""
     hint: str = ""
@@ -115,7 +116,7 @@ def answer(request: Request, data: bytes) -> bytes:
         if len(made.text.encode()) > request.output_bytes:
             reply = Reply(error=OUTPUT)
         else:
-            reply = Reply(text=made.text, title=made.title, pages=made.pages)
+            reply = Reply(text=made.text, title=made.title, pages=made.pages, encoding=made.encoding)
         return reply.model_dump_json().encode()
     except DiscoRagError as error:
         reply = Reply(error=error.kind, message=error.message, hint=error.hint)

@@ -1,0 +1,71 @@
+"""Fits the model of `discorag.answer.answerable`: for another encoder, or to questions of one's own documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+
+from discorag.answer.answerable import NAMES, Logistic
+from discorag.answer.words import Floats
+from discorag.types.errors import InputError
+
+WRONG = 0.08
+"""Share of the questions with an answer that the threshold lets be refused, on held-out folds."""
+FEWEST = 20
+"""Questions of each kind."""
+FOLDS = 5
+_STRENGTH = 0.1  # the inverse of the penalty on large weights, best of 0.03 to 1 on held-out folds
+
+
+def fit(
+    rows: Floats, answerable: NDArray[np.bool_], groups: Sequence[str], encoder: str, weights: Floats | None = None
+) -> Logistic:
+    """A calibrated model, with the threshold under which `WRONG` of the answerable questions fall.
+
+    Args:
+        rows: Of `discorag.answer.answerable.evidence_features`, shape (questions, features).
+        answerable: Shape (questions,).
+        groups: Of each question its document: a group is never on both sides of a fold.
+        encoder: See `Logistic`.
+        weights: Of the questions, shape (questions,).
+
+    Raises:
+        InputError: Too few questions of one of the two kinds.
+    """
+    if min(answerable.sum(), (~answerable).sum()) < FEWEST:
+        raise InputError(
+            f"There are {answerable.sum()} questions with an answer and {(~answerable).sum()} without.",
+            hint=f"Give at least {FEWEST} of each.",
+        )
+    weights = np.ones(len(rows)) if weights is None else weights
+    told = held_out(rows, answerable, groups, weights)
+    return _fitted(rows, answerable, weights, encoder, float(np.quantile(told[answerable], WRONG)))
+
+
+def held_out(rows: Floats, answerable: NDArray[np.bool_], groups: Sequence[str], weights: Floats) -> Floats:
+    """The probability of each question by a model that was fitted without its group. Arguments as of `fit`."""
+    found = np.zeros(len(rows))
+    for seen, unseen in GroupKFold(FOLDS).split(rows, answerable, groups):
+        model = _fitted(rows[seen], answerable[seen], weights[seen])
+        found[unseen] = model.probabilities(rows[unseen])
+    return found
+
+
+def _fitted(
+    rows: Floats, answerable: NDArray[np.bool_], weights: Floats, encoder: str = "", threshold: float = 0.5
+) -> Logistic:
+    mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
+    model = LogisticRegression(C=_STRENGTH, max_iter=2000).fit((rows - mean) / scale, answerable, weights)
+    return Logistic(
+        encoder=encoder,
+        names=NAMES,
+        mean=tuple(mean.round(6).tolist()),
+        scale=tuple(scale.round(6).tolist()),
+        weights=tuple(model.coef_[0].round(6).tolist()),
+        bias=round(float(model.intercept_[0]), 6),
+        threshold=round(threshold, 4),
+    )

@@ -1,0 +1,81 @@
+"""Headings and terms of plain text: short lines with a rule below them, or that stand out by their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from discorag.text.layout import Line, Part, speaker_of
+from discorag.text.sentences import CJK, ITEM
+from discorag.types.hierarchy import UnitKind
+from discorag.types.span import Span
+
+_MAX_TITLE = 80
+_MAX_TITLE_WORDS = 12
+_MAX_CJK_TITLE = 30
+_ENDS = tuple(".,;:!?…。，；：！？、")
+_START = re.compile(r"[^\W_]|--?\w")
+_UNDERLINE = re.compile(r"([=\-~^\"'`*+#_])\1{2,}")
+_RANKS = {"=": 0, "-": 1}
+_BY_INDENT = 4  # rank of a heading that nothing but its place makes one, plus its indentation
+_LATEX = re.compile(r"\\(part|chapter|(?:sub)*section|(?:sub)?paragraph)\*?\{(.*)\}(?:\\label\{[^}]*\})?")
+_TERM = re.compile(r"(--?\w\S*(?: \S+)*|\S+(?: \S+){0,3})\s{2,}(?=\S)")
+
+
+def heading(lines: Sequence[Line], who: frozenset[str], *, alone: bool) -> tuple[int, Part, str, UnitKind] | None:
+    """The heading at the top of a paragraph: how many lines it takes, itself, its name, and what stands below it.
+
+    Args:
+        lines: Of the paragraph.
+        who: The document's speakers, whose names head nothing.
+        alone: Whether a line may be a heading because it stands alone.
+
+    Returns:
+        None if there is none.
+    """
+    first, then = lines[0], lines[1] if len(lines) > 1 else None
+    part = _part(first, first.span)
+    if command := _LATEX.fullmatch(first.text):
+        return 1, replace(part, rank=command[1].count("sub")), command[2], UnitKind.PROSE
+    if not _is_title(first.text) or speaker_of(first.text) in who or (ITEM.match(first.text) and then):
+        return None
+    if then and (rule := _UNDERLINE.fullmatch(then.text)) and len(first.text) <= len(then.text) + 2:
+        return 2, replace(part, rank=_RANKS.get(rule[1], 2)), first.text, UnitKind.PROSE
+    if hangs(lines):
+        below = UnitKind.PROSE if first.text.isupper() else UnitKind.ITEM
+        return 1, replace(part, hangs=True), first.text, below
+    return (1, part, first.text, UnitKind.PROSE) if alone and not first.text.startswith("-") else None
+
+
+def hangs(lines: Sequence[Line]) -> bool:
+    """Whether what follows the first line is indented below it, as below a heading or a term."""
+    return len(lines) > 1 and lines[1].indent > lines[0].indent + 1 and _is_title(lines[0].text)
+
+
+def term(lines: Sequence[Line]) -> tuple[Part, Sequence[Line], str] | None:
+    """A term before a wide gap, what explains it (the rest of its line, and lines below that), and its name."""
+    first = lines[0]
+    gap = _TERM.match(first.text)
+    column = first.indent + gap.end() if gap else 0
+    if gap is None or ITEM.match(first.text) or any(line.indent != column for line in lines[1:]):
+        return None
+    if len(lines) == 1 and not first.text.startswith("-"):
+        return None
+    start = first.span.start
+    rest = Line(Span(start=start + gap.end(), end=first.span.end), column, first.text[gap.end() :], after_blank=False)
+    part = replace(_part(first, Span(start=start, end=start + gap.end(1))), hangs=True)
+    return part, [rest, *lines[1:]], gap[1]
+
+
+def _part(line: Line, span: Span) -> Part:
+    return Part(span, UnitKind.HEADING, line.indent, _BY_INDENT + line.indent)
+
+
+def _is_title(text: str) -> bool:
+    """Whether a line may be a heading or a term: short, no sentence, no columns."""
+    if len(text) > _MAX_TITLE or text.endswith(_ENDS) or not any(map(str.isalpha, text)) or "   " in text:
+        return False
+    if CJK.search(text):
+        return len(text) <= _MAX_CJK_TITLE and (text[0].isalnum() or text[0] in "（(") and not set(text) & set("：，")
+    return len(text.split()) <= _MAX_TITLE_WORDS and bool(_START.match(text))

@@ -1,0 +1,165 @@
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
+"""The evidence that the pipeline finds for questions of the training parts, with and without what answers them."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from rich.progress import track
+
+from discorag import DiscoRAG
+from discorag.settings import Settings
+from discorag.types.case import Case
+from discorag.types.span import Span
+from eval.datasets.clapnq import load_clapnq
+from eval.datasets.fairytaleqa import load_fairytaleqa
+from eval.datasets.hotpotqa import load_hotpotqa
+from eval.datasets.musique import load_musique
+from eval.datasets.nq_open_oracle import load_nq_open_oracle
+from eval.datasets.qasper import load_qasper
+from eval.datasets.qmsum import load_qmsum
+from eval.running.corpus import Corpus, ingest
+from eval.sample import Benchmark, Sample
+from eval.splits import Part, groups
+from graphs.answer import graph
+from nodes.case import case_of
+from nodes.context import AnswerContext
+from nodes.state import AnswerState
+
+DISTRACTORS = 12
+"""Other documents that a question is asked of where its own are taken away, and beside them."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A question with the evidence that was found.
+
+    Args:
+        dataset: Its name.
+        group: See `eval.splits`.
+        sample: The question's id.
+        case: Evidence with trees and graph.
+        gold: Gold spans by document id in the store.
+        answerable: Whether the documents that it was asked of answer it.
+        setting: ``own``: asked of its own documents; ``removed``: of others.
+    """
+
+    dataset: str
+    group: str
+    sample: str
+    case: Case
+    gold: dict[str, tuple[Span, ...]]
+    answerable: bool
+    setting: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset: its file, who groups it, how many questions at most, whether others' documents are mixed in."""
+
+    name: str
+    load: Callable[[Path], Benchmark]
+    path: str
+    most: int
+    by_document: bool = True
+
+
+SOURCES = (
+    Source("fairytaleqa", load_fairytaleqa, "fairytaleqa", 260),
+    Source("hotpotqa", load_hotpotqa, "hotpotqa/hotpot_dev_distractor_sample100.json", 100, by_document=False),
+    Source("hotpotqa", load_hotpotqa, "hotpotqa/hotpot_train_sample100.json", 100, by_document=False),
+    Source("musique", load_musique, "musique/musique_ans_train_sample100.jsonl", 60, by_document=False),
+    Source("qasper", load_qasper, "qasper/qasper-sample-v0.3.json", 60),
+    Source("clapnq", load_clapnq, "clapnq", 400),
+    Source("nq_open_oracle", load_nq_open_oracle, "nq_open_oracle/nq-open-oracle.jsonl", 220),
+    Source("qmsum", load_qmsum, "qmsum/val.jsonl", 60),
+)
+
+
+def chosen(source: Source, data: Path, part: Part) -> tuple[Benchmark, list[tuple[str, Sample]]]:
+    """The benchmark with the documents of its questions of a part only, and these questions with their groups."""
+    benchmark = source.load(data / source.path)
+    wanted = groups(source.name, part)
+    found = [(g, s) for s in benchmark.samples if (g := _group(source, benchmark, s)) in wanted and s.documents]
+    random.Random(0).shuffle(found)
+    found = found[: source.most if part == "train" else source.most // 3]
+    names = {d for _, s in found for d in s.documents}
+    documents = {d: benchmark.documents[d] for d in benchmark.documents if d in names}
+    return benchmark.model_copy(update={"documents": documents, "samples": tuple(s for _, s in found)}), found
+
+
+def _group(source: Source, benchmark: Benchmark, sample: Sample) -> str:
+    if source.name in ("clapnq", "nq_open_oracle"):
+        return benchmark.documents[sample.documents[0]].title if sample.documents else ""
+    return sample.documents[0] if source.by_document else sample.id
+
+
+def settings_of(
+    source: Source, sample: Sample, names: Sequence[str], rng: random.Random
+) -> Iterator[tuple[str, list[str]]]:
+    """Of which documents a question is asked: its own (among others where they are short), and without its own."""
+    gold = {p.doc for g in sample.gold for p in g.anywhere}
+    others = [n for n in names if n not in sample.documents]
+    rng.shuffle(others)
+    if source.name == "clapnq":
+        yield "own", list(sample.documents)
+        return
+    if source.name == "nq_open_oracle":
+        yield "own", [*sample.documents, *others[:DISTRACTORS]]
+        yield "removed", others[: DISTRACTORS + 1]
+        return
+    yield "own", list(sample.documents)
+    left = [d for d in sample.documents if d not in gold]
+    yield "removed", left if len(left) > 1 else others[:DISTRACTORS]
+
+
+async def example(
+    rag: DiscoRAG, corpus: Corpus, source: Source, group: str, sample: Sample, setting: str, documents: Sequence[str]
+) -> Example:
+    """Ask, and keep what was found."""
+    context = AnswerContext(resources=rag.resources, corpus=corpus.name, abstain="never")
+    ids = [corpus.stored[d] for d in documents]
+    asked = {"query": sample.query, "filters": {"doc_id": ids}}
+    state = await graph.ainvoke(asked, context=context, output_keys=["query", "hits", "evidence", "trees", "graph"])
+    case = await case_of(cast("AnswerState", state), context)
+    gold: dict[str, list[Span]] = {}
+    for g in sample.gold:
+        for place in g.anywhere:
+            gold.setdefault(corpus.stored.get(place.doc, ""), []).append(place.span)
+    return Example(
+        dataset=source.name,
+        group=group,
+        sample=sample.id,
+        case=Case(query=case.query, chunks=case.chunks, graph=case.graph),
+        gold={d: tuple(s) for d, s in gold.items()},
+        answerable=sample.answerable and setting == "own",
+        setting=setting,
+    )
+
+
+async def collect(data: Path, home: Path, part: Part) -> None:
+    """One file of examples a dataset below ``home``; those that are there are kept."""
+    with DiscoRAG(Settings.model_validate({"store": {"path": str(home / "store")}})) as rag:
+        for source in SOURCES:
+            target = home / f"{part}-{source.path.replace('/', '-')}.pickle"
+            if target.exists():
+                continue
+            benchmark, found = chosen(source, data, part)
+            corpus, rng, made = await ingest(rag, benchmark, home), random.Random(1), list[Example]()
+            for group, sample in track(found, f"{source.name} {part}"):
+                for setting, documents in settings_of(source, sample, list(benchmark.documents), rng):
+                    made.append(await example(rag, corpus, source, group, sample, setting, documents))
+            target.write_bytes(pickle.dumps(made))
+
+
+if __name__ == "__main__":
+    import sys
+
+    asyncio.run(collect(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]))  # type: ignore[arg-type]
