@@ -119,7 +119,7 @@ def test_no_title_and_no_sentence_can_cite_in_a_plan(title: str, sentence: str, 
 
 
 @given(st.text(max_size=300), st.integers(10, 90))
-def test_what_is_shortened_is_the_head_of_the_text_and_no_longer_than_asked(text: str, length: int) -> None:
+def test_what_is_shortened_is_one_line_and_no_longer_than_asked(text: str, length: int) -> None:
     short = shortened(text, length)
     assert len(short) <= length + 1
     assert "\n" not in short
