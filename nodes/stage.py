@@ -82,6 +82,7 @@ class Stage:
         return self.done(engine=engine, model=model, preview=preview)
 
     def noted(self, answer: Answer, state: AnswerState) -> Answer:
-        """The answer with what it says of the failures of this stage and of those before it."""
+        """The answer with what it says of failures, of this stage and of those before, and of the evidence."""
         before = map(StageRecord.model_validate, state.get("ledger", []))
-        return answer.model_copy(update={"notes": Ledger(stages=(*before, self.record(engine="local"))).notes})
+        notes = Ledger(stages=(*before, self.record(engine="local"))).notes
+        return answer.model_copy(update={"notes": notes, "answerable": state.get("answerable")})
