@@ -92,7 +92,7 @@ async def test_the_other_side_of_a_disagreement_is_set_against_the_point_with_it
     ("relation", "said"),
     [
         (Relation.CONDITION, "then the condition"),
-        (Relation.ATTRIBUTION, "then who says so"),
+        (Relation.ATTRIBUTION, "who says so"),
         (Relation.CAUSE, "reason"),
     ],
 )
@@ -104,7 +104,11 @@ async def test_the_tree_says_what_a_qualification_is(
     split = Split(start=0, mid=1, end=2, relation=relation, nuclearity=Nuclearity.NS)
     tree = RstTree(edus=chunk.sentences, splits=(split,))
     told = Selection((Told(0, Role.ANSWER), Told(1, Role.QUALIFIES, of=0)))
-    monkeypatch.setattr("discorag.answer.planning.select", lambda *_: told)
+
+    def chosen(*_: object) -> Selection:
+        return told
+
+    monkeypatch.setattr("discorag.answer.planning.select", chosen)
     plan = (await with_plan(replace(case, chunks=(chunk.model_copy(update={"tree": tree}),)), encoder)).plan
     assert plan is not None
     assert f"{said}: The sea has to be calm [1.2]." in plan.paragraph
