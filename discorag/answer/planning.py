@@ -14,6 +14,7 @@ from discorag.text.sentences import language_of
 from discorag.types.case import Case, Outcome
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.hierarchy import UnitKind
 from discorag.types.plan import Plan, Reference
 from discorag.types.rst_relations import Nuclearity
 from discorag.types.span import Span
@@ -112,16 +113,14 @@ class _Writer:
         return found or {Role.QUALIFIES: LIMITS, Role.SUPPORTS: SUPPORT}.get(told.role, ADDITION)
 
     def _said(self, told: Told) -> tuple[str, str]:
-        """The source, unless it was named last, and what it says."""
+        """The source, or the section of the one named last, and what it says."""
         unit = self.table.units[told.unit]
-        return self._name(self.case.chunks[unit.chunk - 1]), self.wording.gist(unit.plain, _cite(self.table, told.unit))
-
-    def _name(self, chunk: Chunk) -> str:
-        section = chunk.headings[-1] if chunk.headings else ""
+        chunk, section = self.case.chunks[unit.chunk - 1], unit.headings[-1] if unit.headings else ""
         (document, last), self.named = self.named, (chunk.doc_id, section)
-        if chunk.doc_id != document:
-            return self.wording.name(chunk.title)
-        return self.wording.name(section) if section not in (last, chunk.title) else ""
+        is_new = chunk.doc_id != document
+        name = chunk.title if is_new else section if section not in (last, chunk.title) else ""
+        text = unit.plain if is_new or unit.kind is UnitKind.TURN else unit.body  # its heading is said once
+        return self.wording.name(name), self.wording.gist(text, _cite(self.table, told.unit))
 
     def _relation(self, new: int, old: int) -> Words | None:
         """What the new unit is to the old one, by their chunk's tree or the graph."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from discorag.types.rst_relations import Relation as Within
 
 _NAME, _GIST = 60, 90  # characters
 _ENDS = " .!?。！？…;:,；：，、"
+_NUMBER = re.compile(r"^\d{1,3}[.)]\s+")  # before a heading or an item
 _BREAKS = (", ", "; ", ": ", " (", " – ", " — ", "，", "；", "：", "（", "——")
 
 
@@ -168,14 +170,14 @@ class Wording:
 
 
 def shortened(text: str, length: int, *, at_clause: str = "…") -> str:
-    """The head of a text on one line, without marks of ours: whole if it fits, else cut after a clause or a word.
+    """The head of a text on one line, without number and marks of ours: whole if it fits, else cut after a clause.
 
     Args:
         text: Of a source.
         length: Characters at most, but for what stands for the rest.
-        at_clause: What stands for the rest after a clause; after a word it is an ellipsis.
+        at_clause: What stands for the rest; an ellipsis where only a word could be cut after.
     """
-    line = plain(text).strip(_ENDS)
+    line = _NUMBER.sub("", plain(text)).strip(_ENDS)
     if len(line) <= length:
         return line
     head = line[:length]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.answer.planning import missing
-from discorag.answer.selection import Role, select
+from discorag.answer.selection import Role, Selection, Told, select
 from discorag.answer.wording import CONDITION, SUPPORT, Wording, shortened
 from discorag.claims.units import units_of
 from discorag.models.protocol import Encoder
@@ -14,6 +14,8 @@ from discorag.text.citations import marked, references, steps, with_citation, wi
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge, RhetoricalGraph
 from discorag.types.plan import Plan, Reference
+from discorag.types.rst_relations import Nuclearity, Relation
+from discorag.types.rst_tree import RstTree, Split
 from tests.cases import case_from, case_of, with_graph, with_plan
 
 FLU = "Does vitamin D prevent flu?"
@@ -86,10 +88,30 @@ async def test_the_other_side_of_a_disagreement_is_set_against_the_point_with_it
         assert any(said.format(title) in plan.paragraph for title in ("trial.md", "review.md"))
 
 
-async def test_the_tree_says_what_a_qualification_is(encoder: Encoder) -> None:
-    case = await with_plan(await case_of("tides", QUESTIONS["tides"], encoder), encoder)
-    assert case.plan is not None
-    assert "; then the condition: If the Moon stood still" in case.plan.paragraph
+@pytest.mark.parametrize(
+    ("relation", "said"),
+    [
+        (Relation.CONDITION, "then the condition"),
+        (Relation.ATTRIBUTION, "who says so"),
+        (Relation.CAUSE, "reason"),
+    ],
+)
+async def test_the_tree_says_what_a_qualification_is(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch, relation: Relation, said: str
+) -> None:
+    case = await case_from({"gate.md": "The gate opens at noon. The sea has to be calm."}, "When?", encoder)
+    (chunk,) = case.chunks
+    split = Split(start=0, mid=1, end=2, relation=relation, nuclearity=Nuclearity.NS)
+    tree = RstTree(edus=chunk.sentences, splits=(split,))
+    told = Selection((Told(0, Role.ANSWER), Told(1, Role.QUALIFIES, of=0)))
+
+    def chosen(*_: object) -> Selection:
+        return told
+
+    monkeypatch.setattr("discorag.answer.planning.select", chosen)
+    plan = (await with_plan(replace(case, chunks=(chunk.model_copy(update={"tree": tree}),)), encoder)).plan
+    assert plan is not None
+    assert f"{said}: The sea has to be calm [1.2]." in plan.paragraph
 
 
 async def test_passages_without_a_statement_give_a_plan_that_says_so(encoder: Encoder) -> None:
@@ -119,7 +141,7 @@ def test_no_title_and_no_sentence_can_cite_in_a_plan(title: str, sentence: str, 
 
 
 @given(st.text(max_size=300), st.integers(10, 90))
-def test_what_is_shortened_is_the_head_of_the_text_and_no_longer_than_asked(text: str, length: int) -> None:
+def test_what_is_shortened_is_one_line_and_no_longer_than_asked(text: str, length: int) -> None:
     short = shortened(text, length)
     assert len(short) <= length + 1
     assert "\n" not in short
