@@ -8,6 +8,7 @@ from pathlib import Path
 from discorag.types.errors import ConfigError, MissingPathError
 from eval.datasets.alce import load_eli5, load_qampari
 from eval.datasets.asqa import load_asqa, load_asqa_pooled
+from eval.datasets.clapnq import load_clapnq
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.datasets.hotpotqa import load_hotpotqa
 from eval.datasets.lay_summaries import load_lay_summaries
@@ -25,6 +26,7 @@ from eval.sample import Benchmark
 LOADERS: Mapping[str, Callable[[Path], Benchmark]] = {
     "asqa": load_asqa,
     "asqa-pooled": load_asqa_pooled,
+    "clapnq": load_clapnq,
     "eli5": load_eli5,
     "fairytaleqa": load_fairytaleqa,
     "hotpotqa": load_hotpotqa,

@@ -10,6 +10,7 @@ from tests.eval.helpers import FIXTURES
 FILES = {
     "asqa": "asqa/ASQA.json",
     "asqa-pooled": "asqa/asqa_eval_pooled.json",
+    "clapnq": "clapnq",
     "eli5": "eli5/eli5_eval_bm25_top100.json",
     "fairytaleqa": "fairytaleqa",
     "hotpotqa": "hotpotqa/hotpot_tiny_distractor.json",

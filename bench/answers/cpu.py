@@ -1,0 +1,45 @@
+"""Processor time of a question whose vectors are known, in floors: one encoding and one hybrid search."""
+
+from __future__ import annotations
+
+import time
+from statistics import median
+
+from rich.progress import Progress
+
+from bench.answers.asked import Asker, filters_of
+from bench.answers.sets import Run
+from discorag import DiscoRAG
+from discorag.store.protocol import SearchQuery
+
+QUESTIONS = 30
+
+
+def cpu_floors(rag: DiscoRAG, asker: Asker, run: Run, progress: Progress) -> dict[str, float]:
+    """Medians over `QUESTIONS` questions, each asked once before it is timed, of milliseconds of processor time.
+
+    A floor is one encoding of the question by the encoder in this process and one hybrid search for ten chunks.
+    """
+    corpus, samples = asker.ingested(run), run.benchmark.samples[:QUESTIONS]
+    task = progress.add_task("cpu_floors", total=len(samples))
+    floors: list[float] = []
+    asks: list[float] = []
+    for sample in samples:
+        filters = filters_of(run, sample, corpus)
+        for timed in (False, True):
+            start = time.process_time()
+            rag.ask(sample.query, filters=filters, corpus=corpus.name)
+            asks += [time.process_time() - start] * timed
+        floors.append(_floor(rag, sample.query, filters, corpus.name))
+        progress.advance(task)
+    floor, ask = 1000 * median(floors), 1000 * median(asks)
+    return {"ask_ms": round(ask, 1), "floor_ms": round(floor, 1), "floors": round(ask / floor, 3)}
+
+
+def _floor(rag: DiscoRAG, query: str, filters: dict[str, list[str]], corpus: str) -> float:
+    resources = rag.resources
+    start = time.process_time()
+    vector = rag.run(lambda: resources.bare_encoder.encode_query(query))
+    search = SearchQuery(vector=vector, text=query, retrieval="hybrid", filters=filters)
+    resources.store.search(rag.scope(corpus=corpus), search)
+    return time.process_time() - start

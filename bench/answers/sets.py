@@ -1,0 +1,186 @@
+"""What is asked of what: the questions of each set that nothing was fitted on, and the documents to ask."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from discorag.types.ids import digest
+from eval.datasets.asqa import load_asqa_pooled
+from eval.datasets.clapnq import load_clapnq
+from eval.datasets.fairytaleqa import load_fairytaleqa
+from eval.datasets.hotpotqa import load_hotpotqa
+from eval.datasets.loong import load_loong
+from eval.datasets.qasper import load_qasper
+from eval.datasets.qmsum import load_qmsum
+from eval.datasets.triviaqa import load_triviaqa
+from eval.sample import Benchmark, Sample
+from eval.splits import Part, groups
+
+STANDARD: Mapping[str, Any] = {"use_tree": False, "use_graph": False, "use_plan": False}
+MANY, SOME, HALF, FEW = 300, 200, 150, 50
+FILINGS = MEETINGS = 4
+"""Filings of each language, and meetings of each file."""
+FITTED: tuple[Part, ...] = ("train", "choose")
+
+Within = Callable[[Sample], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Questions that are asked in one way.
+
+    Args:
+        name: Set and way, e.g. ``fairytaleqa/own``; a set of two files has two runs of one name.
+        benchmark: The documents that are ingested, and the questions.
+        within: The documents that a question is asked over; empty: all.
+        switches: Of ``ask``.
+    """
+
+    name: str
+    benchmark: Benchmark
+    within: Within
+    switches: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def own(sample: Sample) -> tuple[str, ...]:
+    """The question's own documents."""
+    return sample.documents
+
+
+def everything(_sample: Sample) -> tuple[str, ...]:
+    """All documents of the set."""
+    return ()
+
+
+def without_gold(sample: Sample) -> tuple[str, ...]:
+    """The question's own documents but those that hold gold evidence."""
+    gold = {place.doc for piece in sample.gold for place in piece.anywhere}
+    return tuple(doc for doc in sample.documents if doc not in gold)
+
+
+def in_turn(samples: Iterable[Sample], count: int) -> tuple[Sample, ...]:
+    """At most ``count`` samples, spread over their first documents, the same ones every time."""
+    seen: Counter[str] = Counter()
+    ranked: list[tuple[int, str, Sample]] = []
+    for sample in sorted(samples, key=lambda s: digest(s.id)):
+        ranked.append((seen[sample.documents[0]], digest(sample.id), sample))
+        seen[sample.documents[0]] += 1
+    return tuple(sample for *_, sample in sorted(ranked, key=lambda r: r[:2])[:count])
+
+
+def of(benchmark: Benchmark, samples: Iterable[Sample], name: str = "") -> Benchmark:
+    """The benchmark with these questions and their documents alone."""
+    chosen = tuple(samples)
+    named = dict.fromkeys(doc for sample in chosen for doc in sample.documents)
+    documents = {doc: benchmark.documents[doc] for doc in named}
+    update = {"name": name or benchmark.name, "samples": chosen, "documents": documents}
+    return benchmark.model_copy(update=update)
+
+
+def clapnq(data: Path) -> Iterator[Run]:
+    """Every question over its one passage; half of them cannot be answered from it."""
+    benchmark, pages = load_clapnq(data / "clapnq"), groups("clapnq", "score")
+    scored = (s for s in benchmark.samples if benchmark.documents[s.documents[0]].title in pages)
+    yield Run("clapnq/own", of(benchmark, in_turn(scored, MANY)), own)
+
+
+def fairytaleqa(data: Path) -> Iterator[Run]:
+    """Over the question's own tale, over all tales, and over all but its own."""
+    benchmark, tales = load_fairytaleqa(data / "fairytaleqa"), groups("fairytaleqa", "score")
+    scored = of(benchmark, in_turn((s for s in benchmark.samples if s.documents[0] in tales), MANY))
+    ids = tuple(scored.documents)
+    yield Run("fairytaleqa/own", scored, own)
+    half = scored.model_copy(update={"samples": scored.samples[:HALF]})
+    yield Run("fairytaleqa/with", half, everything)
+    yield Run("fairytaleqa/without", half, lambda sample: tuple(i for i in ids if i not in sample.documents))
+
+
+def hotpotqa(data: Path) -> Iterator[Run]:
+    """Over the question's ten paragraphs, with and without those that hold the answer."""
+    scored = groups("hotpotqa", "score")
+    for file in sorted((data / "hotpotqa").glob("*.json")):
+        loaded = load_hotpotqa(file)
+        benchmark = of(loaded, (s for s in loaded.samples if s.id in scored), f"hotpotqa-{file.stem.split('_')[1]}")
+        yield Run("hotpotqa/own", benchmark, own)
+        yield Run("hotpotqa/without", benchmark, without_gold)
+
+
+def qasper(data: Path) -> Iterator[Run]:
+    """Answerable questions over their own paper."""
+    benchmark, papers = load_qasper(data / "qasper/qasper-sample-v0.3.json"), groups("qasper", "score")
+    scored = (s for s in benchmark.samples if s.documents[0] in papers and s.answerable)
+    yield Run("qasper/own", of(benchmark, in_turn(scored, SOME)), own)
+
+
+def nq(data: Path) -> Iterator[Run]:
+    """Over a question's passages, one of which holds the answer; of no page was anything fitted."""
+    benchmark = load_triviaqa(data / "nq/retrieved_pooled.jsonl")
+    fitted = {page for name in ("nq_open_oracle", "clapnq") for part in FITTED for page in groups(name, part)}
+    clean = (
+        s for s in benchmark.samples if s.gold and not fitted & {benchmark.documents[d].title for d in s.documents}
+    )
+    yield Run("nq/own", of(benchmark, in_turn(clean, SOME), "nq"), own)
+
+
+def asqa(data: Path) -> Iterator[Run]:
+    """Over the passages of all questions, with everything on and as standard RAG."""
+    benchmark = load_asqa_pooled(data / "asqa/asqa_eval_pooled.json")
+    asked = of(benchmark, (s for s in benchmark.samples if s.documents))
+    yield Run("asqa/full", asked, everything)
+    yield Run("asqa/standard", asked, everything, STANDARD)
+
+
+def qmsum(data: Path) -> Iterator[Run]:
+    """Questions over one meeting, for how answers from transcripts read."""
+    meetings = groups("qmsum", "score")
+    for file in sorted((data / "qmsum").glob("*.jsonl")):
+        loaded = load_qmsum(file)
+        chosen = [doc for doc in loaded.documents if doc in meetings][:MEETINGS]
+        scored = (s for s in loaded.samples if s.documents[0] in chosen and s.gold)
+        yield Run("qmsum/own", of(loaded, in_turn(scored, FEW // 2), f"qmsum-{file.stem}"), own)
+
+
+def loong(data: Path) -> Iterator[Run]:
+    """Questions over one filing, English and Chinese, for how answers from filings read."""
+    benchmark = load_loong(data / "loong")
+    by_filing: dict[str, dict[str, list[Sample]]] = defaultdict(lambda: defaultdict(list))
+    for sample in sorted(benchmark.samples, key=lambda s: digest(s.id)):
+        if sample.strata["type"] == "financial" and sample.strata["level"] == "1" and sample.gold:
+            filing = sample.gold[0].anywhere[0].doc
+            by_filing[sample.strata["language"]][filing].append(sample.model_copy(update={"documents": (filing,)}))
+    chosen = (s for filings in by_filing.values() for name in list(filings)[:FILINGS] for s in filings[name])
+    yield Run("loong/own", of(benchmark, chosen), own)
+
+
+SETS: Mapping[str, Callable[[Path], Iterator[Run]]] = {
+    f.__name__: f for f in (clapnq, fairytaleqa, hotpotqa, qasper, qmsum, loong, nq, asqa)
+}
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "clapnq": ("clapnq/own",),
+    "removed": ("fairytaleqa/with", "fairytaleqa/without", "hotpotqa/own", "hotpotqa/without"),
+    "first_sentence": ("fairytaleqa/own", "hotpotqa/own", "qasper/own", "nq/own"),
+    "asqa_str_em": ("asqa/full", "asqa/standard"),
+    "lint": (
+        "fairytaleqa/own",
+        "hotpotqa/own",
+        "qasper/own",
+        "nq/own",
+        "clapnq/own",
+        "asqa/full",
+        "qmsum/own",
+        "loong/own",
+    ),
+    "cpu_floors": (),
+}
+"""Of which runs each key is made."""
+
+
+def runs(data: Path, keys: Iterable[str]) -> list[Run]:
+    """The runs that these keys need, those of one corpus after another."""
+    wanted = {name for key in keys for name in KEYS[key]}
+    sets = dict.fromkeys(name.split("/")[0] for name in SETS if any(w.startswith(f"{name}/") for w in wanted))
+    return [run for name in sets for run in SETS[name](data) if run.name in wanted]
