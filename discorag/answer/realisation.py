@@ -10,7 +10,9 @@ import re
 from dataclasses import dataclass
 
 from discorag.answer.openings import capitalised, follows, may_follow, with_context
+from discorag.answer.scorer import scores
 from discorag.answer.selection import select
+from discorag.answer.words import Floats
 from discorag.claims import cues
 from discorag.claims.units import Unit, UnitTable, units_of
 from discorag.models.protocol import Encoder
@@ -24,7 +26,6 @@ from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge
 from discorag.types.hierarchy import UnitKind
 from discorag.types.plan import Plan, Reference
-from discorag.types.vectors import Vectors
 
 _WORD = re.compile(r"[^\W\d_]+")
 CONNECTIVES: dict[ChunkRelation, tuple[str, str]] = {
