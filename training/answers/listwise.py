@@ -103,7 +103,9 @@ def _weights(questions: Sequence[Ranked], mean: Floats, scale: Floats) -> Floats
 def _stop(questions: Sequence[Ranked], probabilities: Sequence[Floats]) -> float:
     """The probability from which a further unit is told: the one with the best mean F1 over the gold units."""
     grid = np.linspace(0.02, 0.6, 30)
-    return float(grid[int(np.argmax([np.mean([*map(partial(_f1, at), questions, probabilities)]) for at in grid]))])
+    return round(
+        float(grid[int(np.argmax([np.mean([*map(partial(_f1, at), questions, probabilities)]) for at in grid]))]), 2
+    )
 
 
 def _f1(threshold: float, question: Ranked, probabilities: Floats) -> float:
