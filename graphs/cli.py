@@ -1,4 +1,4 @@
-"""The command line: ingest, ask, show, estimate, status, corpora, delete; check to restore; serve, mcp, key."""
+"""The command line: ingest, ask, show, estimate, status, corpora, delete; check to restore; serve, mcp, fit, key."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from discorag.trees.registry import RETRIEVERS
 from discorag.types.chunk import Chunk
 from discorag.types.document import Scope
 from discorag.types.errors import ConfigError, DiscoRagError, InputError
-from graphs.commands import key, mcp, serve
+from graphs.commands import fit, key, mcp, serve
 from graphs.facade import AskResult, DiscoRAG
 from graphs.present import IngestProgress, corpora_table, estimate_table, ingest_summary, ledger_table, status_table
 from graphs.upkeep import backup, check, migrate, repair, restore
@@ -38,7 +38,7 @@ from nodes.switches import DEFAULT_RETRIEVER, retriever_names
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
 app.add_typer(show, name="show")
-for command in (serve, mcp, key, check, repair, migrate, backup, restore):
+for command in (serve, mcp, fit, key, check, repair, migrate, backup, restore):
     app.command()(command)
 SWITCHES = AnswerContext.model_fields.keys() - {"resources"}
 out, err = Console(), Console(stderr=True)

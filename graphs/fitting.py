@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, cast
+from typing import cast
 
 import numpy as np
-import typer
 from pydantic import BaseModel, Field, ValidationError
 from rich.console import Console
 from rich.progress import track
 
 from discorag import DiscoRAG
-from discorag.answer import fit as fitting
-from discorag.answer.answerable import evidence_features, kind_of, passages_of
+from discorag.answer.answerable import Logistic, evidence_features, kind_of, passages_of
+from discorag.answer.fit import fit
 from discorag.answer.words import Floats
 from discorag.types.errors import InputError, MissingPathError
 from graphs.answer import graph
@@ -41,25 +39,13 @@ class Labelled(BaseModel):
     filters: dict[str, list[str]] = {}
 
 
-def fit(
-    questions: Annotated[
-        Path, typer.Argument(help='Lines of {"question": ..., "answerable": true or false}, 20 of each at least.')
-    ],
-    out: Annotated[Path, typer.Option("--out", help="File of weights; set DISCO_RAG_ANSWERABLE to it.")] = Path(
-        "answerable.json"
-    ),
-    corpus: Annotated[str | None, typer.Option(help="Corpus (default: as configured).")] = None,
-    tenant: Annotated[str | None, typer.Option(help="Tenant (default: as configured).")] = None,
-) -> None:
-    """Fit the refusal to your own documents and encoder."""
-    given = read(questions)
+def fitted(questions: Sequence[Labelled], *, corpus: str | None, tenant: str | None) -> Logistic:
+    """The refusal fitted to a corpus and its encoder. Raises `InputError` for too few questions."""
     with DiscoRAG() as rag:
-        rows = rag.run(lambda: features(rag, given, corpus=corpus, tenant=tenant))
+        rows = rag.run(lambda: features(rag, questions, corpus=corpus, tenant=tenant))
         kind = kind_of(rag.resources.encoder)
-    groups = [q.group or q.question for q in given]
-    model = fitting.fit(rows, np.array([q.answerable for q in given]), groups, kind)
-    out.write_text(json.dumps([model.model_dump()], indent=1) + "\n", "utf-8")
-    err.print(f"Written to {out}: below a probability of {model.threshold:.0%} nothing is answered.")
+    groups = [q.group or q.question for q in questions]
+    return fit(rows, np.array([q.answerable for q in questions]), groups, kind)
 
 
 def read(path: Path) -> list[Labelled]:
@@ -86,11 +72,8 @@ async def features(rag: DiscoRAG, questions: Sequence[Labelled], *, corpus: str 
 
 async def _features(rag: DiscoRAG, question: Labelled, context: AnswerContext) -> Floats:
     asked = {"query": question.question, "filters": question.filters}
-    context = context.model_copy()
-    stop = ["assess"]
-    state = await graph.ainvoke(
-        asked, context=context, output_keys=["query", "hits", "evidence", "trees"], interrupt_before=stop
-    )
+    keys = ["query", "hits", "evidence", "trees"]
+    state = await graph.ainvoke(asked, context=context, output_keys=keys)
     case = await case_of(cast("AnswerState", state), context)
     passages = passages_of(case)
     assert passages is not None

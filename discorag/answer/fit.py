@@ -1,5 +1,7 @@
 """Fits the model of `discorag.answer.answerable`: for another encoder, or to questions of one's own documents."""
 
+# scikit-learn is typed in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
 QuestionType: TypeAlias = Literal["when", "who", "where", "number", "why", "how", "whether", "what"]
-TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
+TYPES: Sequence[QuestionType] = get_args(QuestionType)
 _ASKS: tuple[tuple[QuestionType, re.Pattern[str]], ...] = (
     ("number", re.compile(r"\bhow (?:many|much|often|long|old|far|tall|large|big|high)\b|多少|几[个年人次]", re.I)),
     ("when", re.compile(r"\b(?:when|(?:what|which) (?:year|date|day|month|time))\b|何时|什么时候|哪一?年", re.I)),
@@ -31,4 +32,5 @@ def typed(question: str) -> QuestionType:
     question = question.strip()
     if _WHETHER.search(question):
         return "whether"
-    return next((kind for kind, asks in _ASKS if asks.search(question)), "what")
+    found: list[QuestionType] = [kind for kind, asks in _ASKS if asks.search(question)]
+    return found[0] if found else "what"

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from discorag.answer.qualifiers import qualifiers
 from discorag.answer.scorer import model, scores
+from discorag.claims import cues
 from discorag.claims.units import UnitTable
 from discorag.disagreement.pairs import at_odds
 from discorag.types.case import Case
@@ -82,7 +83,7 @@ def select(case: Case, table: UnitTable, query: Vectors) -> Selection:
     for i in worthy:
         if len(chosen) < LIMIT and i not in chosen and _adds(i, chosen, table):
             chosen.append(i)
-    chosen.sort(key=lambda i: (-float(relevance[i]), i))
+    chosen.sort(key=lambda i: (_is_disputed_hearsay(i, table, opposed), -float(relevance[i]), i))
     told = _told(case, table, chosen, opposed)
     units = {t.unit for t in told}
     return Selection(told, tuple(p for p in opposed if units.issuperset(p)))
@@ -101,6 +102,11 @@ def _told(case: Case, table: UnitTable, chosen: list[int], opposed: list[tuple[i
         for other in others:
             told.setdefault(other.unit, other)
     return tuple(told.values())
+
+
+def _is_disputed_hearsay(i: int, table: UnitTable, opposed: list[tuple[int, int]]) -> bool:
+    """Whether a unit tells what somebody says and another source says otherwise: no main point to start with."""
+    return any(i in pair for pair in opposed) and bool(cues.ATTRIBUTION.search(table.units[i].text))
 
 
 def _counterparts(i: int, opposed: list[tuple[int, int]]) -> Iterator[int]:

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from discorag.answer.realisation import CONNECTIVES, Extractor
+from discorag.answer.selection import select
 from discorag.claims.units import unit_table
 from discorag.models.protocol import Encoder
 from discorag.text.citations import references, without_references
@@ -48,11 +49,11 @@ async def test_sentences_follow_the_plan_also_when_a_person_has_edited_it(encode
 async def test_without_a_plan_sentences_come_by_relevance(encoder: Encoder) -> None:
     case = await case_of("tides", "Why are some tides higher than others?", encoder)
     table = await unit_table(case.chunks, encoder)
-    relevance = table.relevance(await encoder.encode_query(case.query))
+    chosen = select(case, table, await encoder.encode_query(case.query)).chosen
     cited = [references(line)[0] for line in await draft_of(case, encoder)]
-    scores = [float(relevance[table.index(r.chunk, r.first or 0) or 0]) for r in cited]
-    assert len(scores) > 2
-    assert scores == sorted(scores, reverse=True)
+    first = [table.index(r.chunk, r.first or 0) for r in cited]
+    assert len(first) > 1
+    assert first[0] == chosen[0]
 
 
 async def test_without_trees_nuclearity_plays_no_part(encoder: Encoder) -> None:

@@ -66,6 +66,14 @@ class TestRoundTrip:
         assert [c.id for c in store.chunks(SCOPE, wanted)] == wanted
         assert store.chunks(SCOPE, []) == []
 
+    def test_vectors_come_in_the_order_asked_for_and_to_their_owner_only(self, store: ShardStore) -> None:
+        piece = sample("a.md", ["one", "two", "three"])
+        piece.put_in(store)
+        found = store.vectors(SCOPE, [piece.ids[2], piece.ids[0]])
+        assert np.allclose(found, piece.vectors[[2, 0]], atol=1e-6)
+        with pytest.raises(NotFoundError):
+            store.vectors(Scope(tenant="another"), [piece.ids[0]])
+
     def test_manifests_are_listed_by_uri(self, store: ShardStore) -> None:
         for uri in ("b", "c", "a"):
             sample(uri, [uri]).put_in(store)

@@ -1,0 +1,72 @@
+"""What is told, in which order, and when it is enough."""
+
+import numpy as np
+import pytest
+
+from discorag.answer import selection
+from discorag.answer.selection import LIMIT, Role, select
+from discorag.claims.units import Unit, UnitTable
+from discorag.text.sentences import sentence_spans
+from discorag.types.case import Case
+from discorag.types.chunk import Chunk
+from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.graph import Edge, RhetoricalGraph
+
+TEXTS = ["The first says one thing.", "The second says another.", "The third adds more.", "The fourth repeats nothing."]
+
+
+def _chunk(i: int, text: str) -> Chunk:
+    whole = {"start": 0, "end": len(text)}
+    spans = sentence_spans(text)
+    return Chunk.model_validate(
+        {"id": f"c{i}", "doc_id": f"d{i}", "order": 0, "span": whole, "text": text, "sentences": spans}
+    )
+
+
+def _case(texts: list[str], *edges: Edge) -> tuple[Case, UnitTable]:
+    chunks = tuple(_chunk(i, t) for i, t in enumerate(texts))
+    units = tuple(Unit(i, 1, c.sentences[0], c.text, 0) for i, c in enumerate(chunks, start=1))
+    graph = RhetoricalGraph(nodes=tuple(c.id for c in chunks), edges=edges) if edges else None
+    return Case(query="?", chunks=chunks, graph=graph), UnitTable(units, np.eye(len(texts), dtype=np.float32))
+
+
+def _scored(monkeypatch: pytest.MonkeyPatch, *values: float) -> None:
+    monkeypatch.setattr(selection, "scores", lambda *_: np.array(values))
+
+
+def test_the_best_comes_first_and_those_below_the_learned_stop_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    _scored(monkeypatch, 0.5, 0.9, 0.01, 0.6)
+    case, table = _case(TEXTS)
+    assert select(case, table, table.vectors[0]).chosen == (1, 3, 0)
+
+
+def test_the_best_is_told_even_if_it_is_unlikely(monkeypatch: pytest.MonkeyPatch) -> None:
+    _scored(monkeypatch, 0.01, 0.02, 0.01, 0.01)
+    case, table = _case(TEXTS)
+    assert select(case, table, table.vectors[0]).chosen == (1,)
+
+
+def test_what_speaks_against_a_unit_follows_it_before_the_next_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    _scored(monkeypatch, 0.9, 0.8, 0.1, 0.7)
+    edge = Edge(source="c2", target="c0", relation=ChunkRelation.CONTRADICTS)
+    case, table = _case(TEXTS, edge)
+    found = select(case, table, table.vectors[0])
+    assert [(t.unit, t.role, t.of) for t in found.told[:2]] == [(0, Role.ANSWER, None), (2, Role.OPPOSES, 0)]
+    assert found.opposed == ((0, 2),)
+
+
+def test_what_supports_a_unit_follows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    _scored(monkeypatch, 0.9, 0.8, 0.5, 0.7)
+    edge = Edge(source="c2", target="c0", relation=ChunkRelation.SUPPORTS)
+    case, table = _case(TEXTS, edge)
+    told = select(case, table, table.vectors[0]).told
+    assert [(t.unit, t.role) for t in told[:3]] == [(0, Role.ANSWER), (2, Role.SUPPORTS), (1, Role.ADDS)]
+
+
+def test_an_answer_has_no_more_than_its_limit_and_says_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"Sentence {i} says something." for i in range(LIMIT + 3)]
+    _scored(monkeypatch, *np.linspace(0.9, 0.5, len(texts)))
+    case, table = _case(texts)
+    assert select(case, table, table.vectors[0]).chosen == tuple(range(LIMIT))
+    same = UnitTable(table.units, np.ones_like(table.vectors) / np.sqrt(len(texts)))
+    assert select(case, same, table.vectors[0]).chosen == (0,)
