@@ -251,6 +251,9 @@ class Settings(BaseSettings):
         description="Folder of prompt files in your own wording, named like ours, with the same variables and output; "
         "what is not there is ours.",
     )
+    answerable: Path | None = Field(
+        default=None, description="File of weights, as disco-rag fit writes it: when to say that nothing answers."
+    )
     store: StoreSettings = StoreSettings()
     encoder: EncoderSettings = EncoderSettings()
     parser: ParserSettings = ParserSettings()

@@ -42,7 +42,7 @@ def show(rag: DiscoRAG, console: Console, question: str, corpus: str) -> None:
     if result.answer.plan:
         console.print(Group(Text("\nPlan", style="bold"), plan_text(result.answer.plan)))
     if result.graph:
-        console.print(Group(Text("\nRhetorical graph", style="bold"), graph_text(result.graph, chunks)))
+        console.print(Group(Text("\nRhetorical graph", style="bold"), graph_text(result.graph, chunks, result.answer)))
     console.print(
         Group(Text("\nRST tree of chunk 1", style="bold"), Text(tree_text(chunks[0]))),
         ledger_table(result.ledger, seconds=result.seconds),

@@ -167,7 +167,11 @@ def show_graph(
         raise InputError("The graph is switched off.", hint="Leave out --set use_graph=false.")
     if as_json:
         return _print_json(result.graph)
-    return typer.echo(graph_mermaid(result.graph, chunks)) if mermaid else out.print(graph_text(result.graph, chunks))
+    return (
+        typer.echo(graph_mermaid(result.graph, chunks, result.answer))
+        if mermaid
+        else out.print(graph_text(result.graph, chunks, result.answer))
+    )
 
 
 @show.command("plan")
@@ -182,12 +186,13 @@ def show_plan(
 ) -> None:
     """The discourse plan for a question."""
     with _pipeline(llm) as rag:
-        plan = rag.ask(question, corpus=corpus, tenant=tenant, **_switches(switch)).answer.plan
+        answer = rag.ask(question, corpus=corpus, tenant=tenant, **_switches(switch)).answer
+    plan = answer.plan
     if plan is None:
         raise InputError("The plan is switched off.", hint="Leave out --set use_plan=false.")
     if as_json:
         return _print_json({"paragraph": plan.paragraph, "steps": [s.model_dump() for s in steps(plan)]})
-    return typer.echo(plan_mermaid(plan)) if mermaid else out.print(plan_text(plan))
+    return typer.echo(plan_mermaid(plan, answer)) if mermaid else out.print(plan_text(plan))
 
 
 @app.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from discorag.answer.answerable import PASSAGES
 from discorag.answer.compression import compressed, narrowed
 from discorag.store.retrieval import check_query
 from discorag.types.case import Case
@@ -12,6 +13,7 @@ from discorag.types.graph import RhetoricalGraph
 from discorag.types.plan import Plan
 from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
+from discorag.types.vectors import Vectors
 from nodes.context import AnswerContext, Reading
 from nodes.resources import Resources
 from nodes.state import AnswerState
@@ -24,7 +26,8 @@ async def case_of(state: AnswerState, context: AnswerContext) -> Case:
     """
     told, reading = (state.get("hits"), state.get("evidence"), state.get("trees")), context.reading
     if reading.told != told:
-        reading = Reading(told, await _chunks(state, context))
+        chunks = await _chunks(state, context)
+        reading = Reading(told, chunks, {PASSAGES: (chunks, await _vectors(chunks, context))})
         context.read(reading)
     graph, plan = state.get("graph"), state.get("plan")
     return Case(
@@ -51,6 +54,11 @@ async def _chunks(state: AnswerState, context: AnswerContext) -> tuple[Chunk, ..
     made, evidence = state.get("trees", {}), state.get("evidence", {})
     whole = (_with_tree(c, made, keep=context.use_tree) for c in chunks)
     return tuple(_shortened(_narrowed(c, evidence), context, deps) for c in whole)
+
+
+async def _vectors(chunks: tuple[Chunk, ...], context: AnswerContext) -> Vectors:
+    deps, scope = await context.deps(), await context.scope()
+    return await asyncio.to_thread(deps.store.vectors, scope, [c.id for c in chunks])
 
 
 def _shortened(chunk: Chunk, context: AnswerContext, deps: Resources) -> Chunk:

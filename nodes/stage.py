@@ -34,14 +34,14 @@ class Stage:
         """Send an event to the caller's ``custom`` stream."""
         get_stream_writer()(event)
 
-    def failed(self, error: DiscoRagError, *, fallback: str) -> None:
-        """Count an error, with what is used instead; tokens that were paid are kept."""
-        self.failures.append(Failure.of(self.name, error, fallback=fallback))
+    def failed(self, error: DiscoRagError, *, fallback: str, of: str = "") -> None:
+        """Count an error of this stage, or ``of`` an earlier one, with what is used instead; paid tokens are kept."""
+        self.failures.append(Failure.of(of or self.name, error, fallback=fallback))
         self.decisions.append(f"{fallback} instead: {error.kind}")
         usage = getattr(error, "usage", None)
         if isinstance(usage, Usage):
             self.usage = self.usage + usage
-        self.emit({"stage": self.name, "event": "failure", **self.failures[-1].model_dump()})
+        self.emit({"event": "failure", **self.failures[-1].model_dump()})
 
     def goes(self, where: str, why: str) -> None:
         """Record that the run goes to this node, and why."""
@@ -82,6 +82,7 @@ class Stage:
         return self.done(engine=engine, model=model, preview=preview)
 
     def noted(self, answer: Answer, state: AnswerState) -> Answer:
-        """The answer with what it says of the failures of this stage and of those before it."""
+        """The answer with what it says of failures, of this stage and of those before, and of the evidence."""
         before = map(StageRecord.model_validate, state.get("ledger", []))
-        return answer.model_copy(update={"notes": Ledger(stages=(*before, self.record(engine="local"))).notes})
+        notes = Ledger(stages=(*before, self.record(engine="local"))).notes
+        return answer.model_copy(update={"notes": notes, "answerable": state.get("answerable")})

@@ -66,6 +66,7 @@ class AnswerState(AnswerInput, total=False):
     draft: Annotated[str, Field(description="The answer with citations, before verification.")]
     written_by: Annotated[str, Field(description="Who wrote the draft: the language model's name; empty: local.")]
     rounds: Annotated[int, Field(description="Rounds of refinement used up: all, if one changed nothing.")]
+    answerable: Annotated[float | None, Field(description="Probability that the evidence answers the question.")]
     because: Annotated[str, Field(description="Why the documents do not answer the question.")]
     answer: Json
     ledger: Annotated[list[Json], operator.add]

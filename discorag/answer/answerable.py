@@ -114,6 +114,12 @@ def model_for(encoder: Encoder, file: Path | None = None) -> Logistic | None:
     return _models(file).get(kind_of(encoder)) or _models(WEIGHTS / "answerable.json").get(kind_of(encoder))
 
 
+def passages_of(case: Case) -> Vectors | None:
+    """The vectors of the case's chunks as they are stored, shape (chunks, d), where they were read."""
+    of, vectors = case.known.get(PASSAGES, (None, None))
+    return vectors if of is case.chunks else None
+
+
 def kind_of(encoder: Encoder) -> str:
     """What of an encoder's version says which vectors it makes: all but its window."""
     return encoder.version.partition("/")[0]

@@ -1,134 +1,166 @@
-"""The rule-based plan engine: what was selected, put in order by the graph, and written down as a plan."""
+"""The rule-based plan engine: what was selected, in its order, and in words what each step is for."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from discorag.answer.selection import Selection, select
-from discorag.claims import cues
-from discorag.claims.units import UnitTable, units_of
+from discorag.answer.selection import Role, Selection, Told, select
+from discorag.answer.wording import ADDITION, FROM_TOLD, LIMITS, SUPPORT, TO_TOLD, WITHIN, Wording, Words
+from discorag.claims.units import Unit, UnitTable, units_of
 from discorag.models.protocol import Encoder
+from discorag.text.citations import marked, steps
+from discorag.text.sentences import language_of
 from discorag.types.case import Case, Outcome
+from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
-from discorag.types.graph import RhetoricalGraph
-from discorag.types.plan import Plan
-
-# The source says more about the target, or comes after it: the target is told first.
-SATELLITE_SOURCE = frozenset(
-    {ChunkRelation.SUPPORTS, ChunkRelation.ELABORATES, ChunkRelation.EXEMPLIFIES, ChunkRelation.SPECIFIES}
-    | {ChunkRelation.SUPPLEMENTS, ChunkRelation.JUSTIFIES, ChunkRelation.RESULTS_FROM, ChunkRelation.FOLLOWS}
-)
-# The source leads to the target: it is told first.
-LEADING_SOURCE = frozenset(
-    {ChunkRelation.CAUSES, ChunkRelation.ENABLES, ChunkRelation.PREVENTS, ChunkRelation.PRECEDES}
-    | {ChunkRelation.BACKGROUND_FOR, ChunkRelation.GENERALIZES, ChunkRelation.MOTIVATES}
-)
+from discorag.types.hierarchy import UnitKind
+from discorag.types.plan import Plan, Reference
+from discorag.types.rst_relations import Nuclearity
+from discorag.types.span import Span
 
 
 @dataclass(frozen=True)
 class RulePlanEngine:
-    """Background first; nuclei before satellites; each point with its counter-claim beside it.
-
-    Without a graph the order is that of retrieval.
+    """A sentence for each main point: from which source, what it says, and what is told beside it and why.
 
     Example:
         >>> from discorag.answer.planning import RulePlanEngine
-        >>> print(asyncio.run(RulePlanEngine(encoder).plan(case)).value.paragraph)
-        Use [1.1]. Use [2.1].
+        >>> from discorag.text.citations import steps
+        >>> for step in steps(asyncio.run(RulePlanEngine(encoder).plan(case)).value):
+        ...     print(step.text)
+        Start with “review.md”: Vitamin D did not lower the risk of influenza [2.1].
+        Then “trial.md”: Vitamin D lowered the risk of influenza by 12 % in schoolchildren [1.1].
     """
 
     encoder: Encoder
 
     async def plan(self, case: Case) -> Outcome[Plan]:
-        """A paragraph with one sentence for each selected unit; it cites units as ``[chunk.unit]``."""
+        """A paragraph in the question's language that cites each selected unit as ``[chunk.unit]``."""
         table = await units_of(case, self.encoder)
         selection = select(case, table, await self.encoder.encode_query(case.query))
-        if not selection.chosen:
+        if not selection.told:
             return Outcome(value=Plan(paragraph="None of the passages holds a statement that answers the question."))
-        if case.graph is None:
-            steps = [f"Use {_cite(table, i)}." for i in sorted(selection.chosen)]
-        else:
-            steps = _steps(case, case.graph, table, selection)
-        return Outcome(value=Plan(paragraph=" ".join(steps)))
+        writer = _Writer(case, table, Wording(chinese=language_of(case.query) == "zh"))
+        return Outcome(value=Plan(paragraph=writer.of(selection)))
 
 
-def _steps(case: Case, graph: RhetoricalGraph, table: UnitTable, selection: Selection) -> list[str]:
-    background = [i for i in selection.chosen if _is_background(case, graph, table, i) and not _opposes(selection, i)]
-    steps = [f"Begin with the background in {_cite(table, i)}." for i in background]
-    told = set(background)
-    rest = sorted((i for i in selection.chosen if i not in told), key=lambda i: _disputed_hearsay(table, selection, i))
-    for i in _nuclei_first(case, graph, table, rest):
-        if i in told:
-            continue
-        lead = "State the main point of" if len(told) == len(background) else "Add"
-        steps.append(f"{lead} {_cite(table, i)}.")
-        told.add(i)
-        for j in _counterparts(selection, i, told):
-            steps.append(f"Set against it {_cite(table, j)}, which {_verdict(case, graph, table, i, j)}.")
-            told.add(j)
-    return steps
+def missing(plan: Plan, case: Case, table: UnitTable) -> dict[Reference, str]:
+    """What the plan cites and there is not, in its order, each with the sentence that says so.
 
-
-def _disputed_hearsay(table: UnitTable, selection: Selection, i: int) -> bool:
-    """Whether a unit tells what somebody says and another source says otherwise: no main point to start with."""
-    return _opposes(selection, i) and bool(cues.ATTRIBUTION.search(table.units[i].text))
-
-
-def _nuclei_first(case: Case, graph: RhetoricalGraph, table: UnitTable, chosen: list[int]) -> list[int]:
-    """The main point, then the others by relevance, except that what supports or follows another comes after it.
-
-    Between chunks the graph says which is which, inside a chunk the tree does; in a circle the more relevant leads.
+    A number that a passage writes just so is the passage's.
     """
-    leads = _leads(case, graph)
-    order, waiting = chosen[:1], chosen[1:]
-    while waiting:
-        free = (i for i in waiting if not any(_before(table, leads, j, i) for j in waiting if j != i))
-        order.append(next(free, waiting[0]))
-        waiting.remove(order[-1])
-    return order
+    found: dict[Reference, str] = {}
+    for r in (r for step in steps(plan) for r in step.references):
+        passages, units = len(case.chunks), len(table.of_chunk(r.chunk))
+        if r.chunk > passages and not any(marked(r) in chunk.text for chunk in case.chunks):
+            found[r] = f"The plan cites {marked(r)}; there are {passages} passages."
+        elif r.chunk <= passages and (r.last or 0) > units:
+            found[r] = f"The plan cites {marked(r)}; the sentences of passage {r.chunk} end at {units}."
+    return found
 
 
-def _leads(case: Case, graph: RhetoricalGraph) -> set[tuple[int, int]]:
-    """Pairs of chunk numbers of which the first has to be told before the second."""
-    pairs: set[tuple[int, int]] = set()
-    for e in graph.edges:
-        source, target = case.number(e.source), case.number(e.target)
-        if e.relation in SATELLITE_SOURCE:
-            pairs.add((target, source))
-        elif e.relation in LEADING_SOURCE:
-            pairs.add((source, target))
-    return pairs
+@dataclass
+class _Writer:
+    """Writes one plan; remembers what it named last."""
+
+    case: Case
+    table: UnitTable
+    wording: Wording
+    turn: int = -1  # main points behind the first
+    named: tuple[str, str] = ("", "")  # document and section
+    phrase: str = ""  # of the last clause
+    repeated: int = -1  # how often it was
+    relation: Words | None = None  # of the last main point
+
+    def of(self, selection: Selection) -> str:
+        """The paragraph."""
+        sentences: list[list[str]] = []
+        main: Told | None = None
+        for told in selection.told:
+            if main is None or told.role is Role.ADDS:
+                sentences.append([self._main(told, main)])
+                main = told
+            else:
+                sentences[-1].append(self._beside(told))
+        return self.wording.between.join(map(self.wording.sentence, sentences))
+
+    def _main(self, told: Told, before: Told | None) -> str:
+        name, gist = self._said(told)
+        self.phrase, self.repeated = "", -1
+        if before is None:
+            return self.wording.start(name, gist)
+        last, self.relation = self.relation, self._relation(told.unit, before.unit)
+        self.turn += 1
+        words = None if self.relation == last else self.relation
+        return self.wording.next(words, name, gist, turn=self.turn)
+
+    def _beside(self, told: Told) -> str:
+        name, gist = self._said(told)
+        words = None if told.role is Role.OPPOSES else self._words(told)
+        contradicts = words is None and self._contradicts(told)
+        last, self.phrase = self.phrase, words.english if words else str(contradicts)
+        if last == self.phrase:
+            self.repeated += 1
+            return self.wording.likewise(name, gist, turn=self.repeated)
+        self.repeated = -1
+        if words is None:
+            return self.wording.against(name, gist, contradicts=contradicts)
+        return self.wording.then(words, name, gist)
+
+    def _words(self, told: Told) -> Words:
+        found = None if told.of is None else self._relation(told.unit, told.of)
+        return found or {Role.QUALIFIES: LIMITS, Role.SUPPORTS: SUPPORT}.get(told.role, ADDITION)
+
+    def _said(self, told: Told) -> tuple[str, str]:
+        """The source, or the section of the one named last, and what it says."""
+        unit = self.table.units[told.unit]
+        chunk, section = self.case.chunks[unit.chunk - 1], unit.headings[-1] if unit.headings else ""
+        (document, last), self.named = self.named, (chunk.doc_id, section)
+        is_new = chunk.doc_id != document
+        name = chunk.title if is_new else section if section not in (last, chunk.title) else ""
+        text = unit.plain if is_new or unit.kind is UnitKind.TURN else unit.body  # its heading is said once
+        return self.wording.name(name), self.wording.gist(text, _cite(self.table, told.unit))
+
+    def _relation(self, new: int, old: int) -> Words | None:
+        """What the new unit is to the old one, by their chunk's tree or the graph."""
+        a, b = self.table.units[new], self.table.units[old]
+        if a.chunk == b.chunk:
+            return _in_tree(self.case.chunks[a.chunk - 1], a, b)
+        found = dict(self._edges(a.chunk, b.chunk))
+        return TO_TOLD.get(found.get((a.chunk, b.chunk), ChunkRelation.UNRELATED)) or FROM_TOLD.get(
+            found.get((b.chunk, a.chunk), ChunkRelation.UNRELATED)
+        )
+
+    def _contradicts(self, told: Told) -> bool:
+        chunks = [self.table.units[i].chunk for i in (told.unit, told.of) if i is not None]
+        return ChunkRelation.CONTRADICTS in dict(self._edges(*chunks)).values() if len(chunks) == 2 else False
+
+    def _edges(self, a: int, b: int) -> Iterator[tuple[tuple[int, int], ChunkRelation]]:
+        """The relations between two chunks, by the numbers of source and target."""
+        for e in self.case.graph.edges if self.case.graph else ():
+            pair = self.case.number(e.source), self.case.number(e.target)
+            if pair in ((a, b), (b, a)):
+                yield pair, e.relation
 
 
-def _before(table: UnitTable, leads: set[tuple[int, int]], a: int, b: int) -> bool:
-    left, right = table.units[a], table.units[b]
-    if left.chunk == right.chunk:
-        return left.satellite_depth < right.satellite_depth
-    return (left.chunk, right.chunk) in leads
+def _in_tree(chunk: Chunk, new: Unit, old: Unit) -> Words | None:
+    """By the split whose nucleus is about the old unit and whose satellite, or second nucleus, is about the new one."""
+    for split in chunk.tree.splits if chunk.tree else ():
+        sides = [_headed(chunk, *side) for side in ((split.start, split.mid), (split.mid, split.end))]
+        if split.nuclearity is Nuclearity.SN:
+            sides.reverse()
+        if old.span.contains(sides[0]) and new.span.contains(sides[1]):
+            return WITHIN.get(split.relation)
+    return None
+
+
+def _headed(chunk: Chunk, start: int, end: int) -> Span:
+    """The EDU that a constituent of the chunk's tree is about."""
+    assert chunk.tree
+    return chunk.tree.edus[chunk.tree.head(start, end)]
 
 
 def _cite(table: UnitTable, i: int) -> str:
     unit, last = table.units[i], table.units[table.group(i)[-1]]
-    return f"[{unit.chunk}.{unit.number}]" if last is unit else f"[{unit.chunk}.{unit.number}-{last.number}]"
-
-
-def _opposes(selection: Selection, i: int) -> bool:
-    return any(i in pair for pair in selection.opposed)
-
-
-def _counterparts(selection: Selection, i: int, told: set[int]) -> list[int]:
-    others = [b if a == i else a for a, b in selection.opposed if i in (a, b)]
-    return [j for j in dict.fromkeys(others) if j not in told]
-
-
-def _is_background(case: Case, graph: RhetoricalGraph, table: UnitTable, i: int) -> bool:
-    if not cues.DEFINITION.search(table.units[i].text):
-        return False
-    chunk = case.chunks[table.units[i].chunk - 1].id
-    return any(e.source == chunk and e.relation is ChunkRelation.BACKGROUND_FOR for e in graph.edges)
-
-
-def _verdict(case: Case, graph: RhetoricalGraph, table: UnitTable, i: int, j: int) -> str:
-    pair = {case.chunks[table.units[i].chunk - 1].id, case.chunks[table.units[j].chunk - 1].id}
-    relation = next(e.relation for e in graph.edges if e.disagrees and {e.source, e.target} == pair)
-    return "contradicts it" if relation is ChunkRelation.CONTRADICTS else "holds under other conditions"
+    return marked(Reference(chunk=unit.chunk, first=unit.number, last=last.number))

@@ -10,7 +10,9 @@ import re
 from dataclasses import dataclass
 
 from discorag.answer.openings import capitalised, follows, may_follow, with_context
+from discorag.answer.scorer import scores
 from discorag.answer.selection import select
+from discorag.answer.words import Floats
 from discorag.claims import cues
 from discorag.claims.units import Unit, UnitTable, units_of
 from discorag.models.protocol import Encoder
@@ -24,7 +26,6 @@ from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge
 from discorag.types.hierarchy import UnitKind
 from discorag.types.plan import Plan, Reference
-from discorag.types.vectors import Vectors
 
 _WORD = re.compile(r"[^\W\d_]+")
 CONNECTIVES: dict[ChunkRelation, tuple[str, str]] = {
@@ -57,13 +58,13 @@ class Extractor:
         """
         table = await units_of(case, self.encoder)
         query = await self.encoder.encode_query(case.query)
-        order = resolve(case.plan, table, table.relevance(query)) if case.plan else []
+        order = resolve(case.plan, table, scores(case, table, query)) if case.plan else []
         if not order:
             order = [j for i in select(case, table, query).chosen for j in table.group(i)]
         return Outcome(value="\n".join(_sentences(case, table, with_context(table, order))))
 
 
-def resolve(plan: Plan, table: UnitTable, relevance: Vectors) -> list[int]:
+def resolve(plan: Plan, table: UnitTable, relevance: Floats) -> list[int]:
     """Indices of the units that a plan cites, in its order, each once.
 
     A reference to a whole chunk means its most relevant statement not used yet; one that does not exist is passed over.
@@ -75,7 +76,7 @@ def resolve(plan: Plan, table: UnitTable, relevance: Vectors) -> list[int]:
     return order
 
 
-def _resolve(reference: Reference, table: UnitTable, relevance: Vectors, used: list[int]) -> list[int]:
+def _resolve(reference: Reference, table: UnitTable, relevance: Floats, used: list[int]) -> list[int]:
     if reference.first is None:
         free = [i for i in table.of_chunk(reference.chunk) if table.units[i].statement and i not in used]
         return sorted(free, key=lambda i: -float(relevance[i]))[:1]

@@ -17,9 +17,10 @@ WEIGHTS = Path(__file__).parent / "weights" / "scorer.json"
 
 def scores(case: Case, table: UnitTable, query: Vectors) -> Floats:
     """For each unit the probability that it holds what was asked for, shape (units,)."""
-    return _model().probabilities(features(case, table, query))
+    return model().probabilities(features(case, table, query))
 
 
 @cache
-def _model() -> Logistic:
+def model() -> Logistic:
+    """The trained scorer; ``threshold`` is the probability from which a further unit is told."""
     return Logistic.model_validate_json(WEIGHTS.read_text("utf-8"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from discorag.answer.qualifiers import qualifiers
+from discorag.answer.scorer import model, scores
 from discorag.claims.units import UnitTable
 from discorag.disagreement.pairs import at_odds
 from discorag.types.case import Case
@@ -16,7 +17,6 @@ from discorag.types.vectors import Vectors
 
 LIMIT = 6  # units of an answer
 PER_CHUNK = 2  # ... of one chunk
-FLOOR = 0.55  # share of the best unit's relevance that a unit needs
 REPEAT = 0.88  # cosine from which a unit says what a chosen one has said
 
 
@@ -72,12 +72,11 @@ def select(case: Case, table: UnitTable, query: Vectors) -> Selection:
     A disagreement counts when one of its sides is relevant enough to be told; its other side is then told too. A
     claim comes with the sentence that says who makes it, or when it holds, if the tree has it apart.
     """
-    relevance = table.relevance(query)
+    relevance = scores(case, table, query)
     ranked = sorted((i for i, u in enumerate(table.units) if u.statement), key=lambda i: (-float(relevance[i]), i))
     if not ranked:
         return Selection(())
-    floor = FLOOR * float(relevance[ranked[0]])
-    worthy = [i for i in ranked if relevance[i] >= floor]
+    worthy = [i for i in ranked if i == ranked[0] or relevance[i] >= model().threshold]
     opposed = _opposed(case, table, set(worthy[: 2 * LIMIT]))
     chosen = list(dict.fromkeys(i for pair in opposed[: LIMIT // 2] for i in pair))
     for i in worthy:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from discorag.models.protocol import Encoder
 from discorag.text.layout import speaker_of, without_speaker
 from discorag.text.reading import plain, reads
@@ -20,7 +18,6 @@ from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
 from discorag.types.vectors import Vectors
 
-SATELLITE_WEIGHT = 0.9  # factor on a unit's relevance for each satellite link above it
 _HEADING = re.compile(r"^#{1,6}\s")
 _ENDING = re.compile(r"[.!。！…][\"'”’)\]」』*_]*$")
 _OPEN = (":", "：", "?", "？", ",", "，")
@@ -129,11 +126,6 @@ class UnitTable:
     def _continues(self, i: int, j: int) -> bool:
         same = self.units[j].chunk == self.units[i].chunk
         return same and self.units[j].kind in {UnitKind.ITEM, UnitKind.CODE} and self.units[j].lead in range(i, j)
-
-    def relevance(self, query: Vectors) -> Vectors:
-        """Cosine to the query, less for satellites (Marcu's promotion); shape (n,)."""
-        weight = np.array([SATELLITE_WEIGHT**u.satellite_depth for u in self.units], dtype=np.float32)
-        return (self.vectors @ query) * weight
 
 
 def folded(text: str) -> str:

@@ -12,7 +12,7 @@ from discorag.prompted.conversation import Templates, messages_for
 from discorag.prompted.graph import graph_of, graph_schema
 from discorag.prompted.prose import RUN, Shown, copied, marks_left, tidied
 from discorag.rst.layouts import Layout
-from discorag.text.citations import references, without_references, without_unknown
+from discorag.text.citations import marked, references, without_references, without_unknown
 from discorag.text.cut_off import whole_sentences
 from discorag.types.case import Case, Outcome
 from discorag.types.errors import InvalidOutputError, OutputTruncatedError
@@ -95,6 +95,8 @@ class LlmEngine:
         limit = self.sampling.for_plan(len(case.chunks))
         request = self._request("plan", "plan", case, lambda text: plan_of(text, case), limit)
         made = self._outcome("plan", await self.model.complete(replace(request, cut=whole_sentences)))
+        told = [Failure.of("plan", error, fallback="the rest of the plan") for error in _unknown(made.text, case)]
+        made = replace(made, failures=(*made.failures, *told))
         if references(made.value.paragraph):
             return made
         uncited = InvalidOutputError("The plan cites no passage.")
@@ -142,6 +144,13 @@ def plan_of(text: str, case: Case) -> Plan:
     said = without_unknown(tidied(text, passages), passages)
     _check_says(said, case)
     return Plan(paragraph=said)
+
+
+def _unknown(text: str, case: Case) -> list[InvalidOutputError]:
+    """What a plan cites of passages that there are not, but for what a passage writes just so."""
+    beyond = dict.fromkeys(marked(r) for r in references(text) if r.chunk > len(case.chunks))
+    marks = [mark for mark in beyond if not any(mark in c.text for c in case.chunks)]
+    return [InvalidOutputError(f"The plan cites {mark}; there are {len(case.chunks)} passages.") for mark in marks]
 
 
 def answer_of(text: str, case: Case, ask: str) -> str:

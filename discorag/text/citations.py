@@ -25,6 +25,13 @@ def references(text: str) -> tuple[Reference, ...]:
     return tuple(found)
 
 
+def marked(reference: Reference) -> str:
+    """A reference as it is written."""
+    first, last = reference.first, reference.last
+    unit = "" if first is None else f".{first}" if last in (None, first) else f".{first}-{last}"
+    return f"[{reference.chunk}{unit}]"
+
+
 def steps(plan: Plan) -> tuple[PlanStep, ...]:
     """The plan's sentences in order, each with the references that it holds."""
     texts = (s.of(plan.paragraph) for s in sentence_spans(plan.paragraph))

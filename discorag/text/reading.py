@@ -85,7 +85,7 @@ def row_reads(row: str, header: str = "") -> str:
         row: Its cells as the source sets them apart; the first says what it is about.
         header: The table's header row, if it has one.
     """
-    values = [plain(cell) for cell in cells(row)]
+    values = [plain(cell) for cell in cells(row)] or [""]
     names = [plain(cell) for cell in cells(header)] if header else []
     if not row.startswith("|"):
         names = _over(names, len(values))
@@ -117,4 +117,8 @@ def _without_commands(text: str) -> str:
 def _formula(inner: str) -> str:
     while inner != (shorter := _COMMAND.sub(r"\1", inner)):
         inner = shorter
-    return " ".join(re.sub(r"[{}]", "", _SYMBOL.sub(lambda m: f"{_SIGNS.get(m[1], m[1] or '')} ", inner)).split())
+    return " ".join(
+        re.sub(
+            r"[{}]", "", _SYMBOL.sub(lambda m: f"{said} " if (said := _SIGNS.get(m[1], m[1] or " ")) else "", inner)
+        ).split()
+    )

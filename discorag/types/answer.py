@@ -94,6 +94,8 @@ NO_ANSWER = "The documents do not answer this."
 class Answer(BaseModel):
     """A verified answer; or none, where ``abstained`` says why, and ``nearest`` what the documents say instead.
 
+    ``answerable`` is the probability that the evidence answers the question; None where it is not known.
+
     ``notes`` say what a language model was asked for and did not do, and why, a sentence each: what others wrote may
     be quoted in them.
 
@@ -112,6 +114,7 @@ class Answer(BaseModel):
     plan: Plan | None = None
     notes: tuple[str, ...] = ()
     abstained: str = ""
+    answerable: float | None = None
     nearest: tuple[EvidenceSpan, ...] = ()
 
     @property

@@ -7,7 +7,10 @@ from functools import partial
 
 from langgraph.runtime import Runtime
 
+from discorag.answer.planning import missing
 from discorag.answer.realisation import Extractor
+from discorag.claims.units import units_of
+from discorag.models.protocol import Encoder
 from discorag.prompted.as_printed import PaperEngine
 from discorag.prompted.engine import LlmEngine
 from discorag.text.citations import steps, without_copied
@@ -46,14 +49,15 @@ async def drafted(
     model: str,
 ) -> Json:
     """The draft that ``write`` makes with ``model``, or an extractive one if there is none or it fails."""
-    local = Extractor((await context.deps()).encoder)
+    deps = await context.deps()
+    local, follows = Extractor(deps.encoder), await _follows(case, deps.encoder, stage)
     try:
         outcome = await (write or local.answer)(case)
     except ModelError as error:
         stage.failed(error, fallback="local")
         stage.emit({"stage": "generate", "event": "restart"})
         outcome, write = await local.answer(case), None
-    if write is None and case.plan is not None and not any(s.references for s in steps(case.plan)):
+    if write is None and not follows:
         cause = InputError("The plan cites no passage.", hint="Name the passages that a step uses, as [2] or [2.3].")
         stage.failed(cause, fallback="sentences by relevance")
     if write is None:
@@ -63,6 +67,20 @@ async def drafted(
     )
     draft = without_copied(outcome.value, [c.text for c in case.chunks]) if write else outcome.value
     return {"draft": draft, "written_by": model if write else "", "ledger": ledger}
+
+
+async def _follows(case: Case, encoder: Encoder, stage: Stage) -> bool:
+    """Whether there is no plan, or one that cites what there is. What it cites and there is not is told."""
+    if case.plan is None:
+        return True
+    try:
+        table = await units_of(case, encoder)
+    except ModelError:  # whoever needs the units next says so
+        return True
+    absent = missing(case.plan, case, table)
+    for said in absent.values():
+        stage.failed(InputError(said), fallback="the rest of the plan", of="plan")
+    return any(r not in absent for step in steps(case.plan) for r in step.references)
 
 
 def _replaced(stage: Stage, text: str) -> None:

@@ -1,16 +1,30 @@
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.answer.planning import SATELLITE_SOURCE
+from discorag.answer.planning import missing
+from discorag.answer.selection import Role, Selection, Told, select
+from discorag.answer.wording import CONDITION, SUPPORT, Wording, shortened
+from discorag.claims.units import units_of
 from discorag.models.protocol import Encoder
-from discorag.text.citations import references, steps, with_citation, without_references
+from discorag.text.citations import marked, references, steps, with_citation, without_references
+from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.graph import Edge, RhetoricalGraph
 from discorag.types.plan import Plan, Reference
-from tests.cases import case_of, with_graph, with_plan
+from discorag.types.rst_relations import Nuclearity, Relation
+from discorag.types.rst_tree import RstTree, Split
+from tests.cases import case_from, case_of, with_graph, with_plan
 
 FLU = "Does vitamin D prevent flu?"
+QUESTIONS = {
+    "vitamin-d": FLU,
+    "tides": "Why are some tides higher than others?",
+    "school-start": "Do later school start times improve sleep, attendance and grades?",
+    "zh": "喝绿茶对身体有什么好处？",
+}
 
 
 def test_steps_are_the_sentences_with_what_they_cite() -> None:
@@ -33,64 +47,108 @@ def test_a_citation_can_be_put_in_and_taken_out_again(sentence: str, chunk: int,
     assert "".join(without_references(cited, chunks=99).split()) == "".join(sentence.split())
 
 
-async def test_a_contrast_stands_beside_the_point_that_it_contrasts_with(encoder: Encoder) -> None:
-    case = await with_graph(await case_of("vitamin-d", FLU, encoder), encoder)
-    case = await with_plan(case, encoder)
+@pytest.mark.parametrize("corpus", QUESTIONS)
+async def test_a_plan_cites_what_was_selected_in_its_order_a_step_for_each_main_point(
+    encoder: Encoder, corpus: str
+) -> None:
+    case = await with_plan(await with_graph(await case_of(corpus, QUESTIONS[corpus], encoder), encoder), encoder)
+    table = await units_of(case, encoder)
+    told = select(case, table, await encoder.encode_query(case.query)).told
     assert case.plan is not None
-    assert case.graph is not None
-    at_odds = {frozenset({case.number(e.source), case.number(e.target)}) for e in case.graph.edges if e.disagrees}
+    cited = [(r.chunk, r.first) for s in steps(case.plan) for r in s.references]
+    assert cited == [(table.units[t.unit].chunk, table.units[t.unit].number) for t in told]
+    assert len(steps(case.plan)) == sum(t.role in (Role.ANSWER, Role.ADDS) for t in told)
+
+
+@pytest.mark.parametrize("corpus", QUESTIONS)
+async def test_every_step_names_its_matter_and_begins_otherwise_than_the_one_before(
+    encoder: Encoder, corpus: str
+) -> None:
+    case = await with_plan(await with_graph(await case_of(corpus, QUESTIONS[corpus], encoder), encoder), encoder)
+    table = await units_of(case, encoder)
+    assert case.plan is not None
     told = steps(case.plan)
-    against = [i for i, s in enumerate(told) if s.text.startswith("Set against it")]
-    assert against
-    for i in against:
-        point = next(s for s in reversed(told[:i]) if not s.text.startswith("Set against it"))
-        assert frozenset({point.references[0].chunk, told[i].references[0].chunk}) in at_odds
+    for step in told:
+        heads = [table.units[table.index(r.chunk, r.first or 0) or 0].plain[:20] for r in step.references]
+        assert all(head.strip(" .:。") in step.text for head in heads)
+    assert all(a.text[:2] != b.text[:2] for a, b in pairwise(told))
 
 
-async def test_background_comes_first(encoder: Encoder) -> None:
-    case = await with_graph(await case_of("tides", "Why are some tides higher than others?", encoder), encoder)
-    case = await with_plan(case, encoder)
-    assert case.plan is not None
-    told = ["background" in s.text for s in steps(case.plan)]
-    assert any(told)
-    assert told == sorted(told, reverse=True)
+async def test_the_other_side_of_a_disagreement_is_set_against_the_point_with_its_source(encoder: Encoder) -> None:
+    texts = {"trial.md": "The pill lowers the risk.", "review.md": "The pill lowers no risk."}
+    case = await case_from(texts, "Does the pill lower the risk?", encoder)
+    a, b = case.chunks
+    for relation, said in {
+        ChunkRelation.CONTRADICTS: "; set against it “{}”, which contradicts it: ",
+        ChunkRelation.CONTRASTS_WITH: "; set beside it “{}”, where it is otherwise: ",
+    }.items():
+        graph = RhetoricalGraph(chunks=(a.id, b.id), edges=(Edge(source=a.id, target=b.id, relation=relation),))
+        plan = (await with_plan(replace(case, graph=graph), encoder)).plan
+        assert plan is not None
+        assert any(said.format(title) in plan.paragraph for title in ("trial.md", "review.md"))
 
 
-async def test_without_a_graph_the_plan_keeps_the_order_of_retrieval(encoder: Encoder) -> None:
-    case = await with_plan(await case_of("vitamin-d", FLU, encoder), encoder)
-    assert case.plan is not None
-    cited = [(r.chunk, r.first or 0) for s in steps(case.plan) for r in s.references]
-    assert len(cited) > 2
-    assert cited == sorted(cited)
+@pytest.mark.parametrize(
+    ("relation", "said"),
+    [
+        (Relation.CONDITION, "then the condition"),
+        (Relation.ATTRIBUTION, "who says so"),
+        (Relation.CAUSE, "reason"),
+    ],
+)
+async def test_the_tree_says_what_a_qualification_is(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch, relation: Relation, said: str
+) -> None:
+    case = await case_from({"gate.md": "The gate opens at noon. The sea has to be calm."}, "When?", encoder)
+    (chunk,) = case.chunks
+    split = Split(start=0, mid=1, end=2, relation=relation, nuclearity=Nuclearity.NS)
+    tree = RstTree(edus=chunk.sentences, splits=(split,))
+    told = Selection((Told(0, Role.ANSWER), Told(1, Role.QUALIFIES, of=0)))
+
+    def chosen(*_: object) -> Selection:
+        return told
+
+    monkeypatch.setattr("discorag.answer.planning.select", chosen)
+    plan = (await with_plan(replace(case, chunks=(chunk.model_copy(update={"tree": tree}),)), encoder)).plan
+    assert plan is not None
+    assert f"{said}: The sea has to be calm [1.2]." in plan.paragraph
 
 
 async def test_passages_without_a_statement_give_a_plan_that_says_so(encoder: Encoder) -> None:
-    from tests.cases import case_from
-
     case = await with_plan(await case_from({"a": "Is it? Who knows?"}, "what", encoder), encoder)
     assert case.plan is not None
     assert [s.references for s in steps(case.plan)] == [()]
 
 
-async def test_a_claim_gets_its_counter_claim_also_when_the_graph_names_no_spans(encoder: Encoder) -> None:
-    case = await with_graph(await case_of("vitamin-d", FLU, encoder), encoder)
-    assert case.graph is not None
-    bare = tuple(e.model_copy(update={"source_span": None, "target_span": None}) for e in case.graph.edges)
-    case = await with_plan(replace(case, graph=case.graph.model_copy(update={"edges": bare})), encoder)
-    assert case.plan is not None
-    assert "Set against it" in case.plan.paragraph
+async def test_what_a_plan_cites_and_there_is_not_is_named(encoder: Encoder) -> None:
+    case = await case_from({"a": "One. Two.", "b": "Three, as in [1999]."}, "what", encoder)
+    plan = Plan(paragraph="Use [1.2], [1.2-9], [2.7] and [3]; then [99.9], [1999] and [2]. Again [3].")
+    assert {marked(r): said for r, said in missing(plan, case, await units_of(case, encoder)).items()} == {
+        "[1.2-9]": "The plan cites [1.2-9]; the sentences of passage 1 end at 2.",
+        "[2.7]": "The plan cites [2.7]; the sentences of passage 2 end at 1.",
+        "[3]": "The plan cites [3]; there are 2 passages.",
+        "[99.9]": "The plan cites [99.9]; there are 2 passages.",
+    }
 
 
-async def test_behind_the_main_point_what_supports_another_comes_after_it(encoder: Encoder) -> None:
-    for corpus, query in (("tides", "Why are some tides higher than others?"), ("bees", "How do bees dance?")):
-        case = await with_plan(await with_graph(await case_of(corpus, query, encoder), encoder), encoder)
-        assert case.plan is not None
-        assert case.graph is not None
-        added = [r.chunk for s in steps(case.plan) if s.text.startswith("Add") for r in s.references]
-        satellites = {
-            (case.number(e.source), case.number(e.target)) for e in case.graph.edges if e.relation in SATELLITE_SOURCE
-        }
-        assert len(added) > 2
-        for i, earlier in enumerate(added):
-            for later in set(added[i + 1 :]) - {earlier}:
-                assert (earlier, later) not in satellites or (later, earlier) in satellites
+@given(st.text(max_size=200), st.text(max_size=200), st.booleans())
+def test_no_title_and_no_sentence_can_cite_in_a_plan(title: str, sentence: str, chinese: bool) -> None:
+    said = Wording(chinese)
+    name, gists = said.name(title), [said.gist(sentence, f"[1.{i}]") for i in range(1, 5)]
+    clauses = [said.start(name, gists[0]), said.against(name, gists[1], contradicts=True)]
+    clauses += [said.then(CONDITION, name, gists[2]), said.next(SUPPORT, name, gists[3], turn=1)]
+    assert [r.first for r in references(said.sentence(clauses))] == [1, 2, 3, 4]
+
+
+@given(st.text(max_size=300), st.integers(10, 90))
+def test_what_is_shortened_is_one_line_and_no_longer_than_asked(text: str, length: int) -> None:
+    short = shortened(text, length)
+    assert len(short) <= length + 1
+    assert "\n" not in short
+
+
+def test_a_text_is_cut_after_a_clause_else_after_a_word() -> None:
+    assert shortened("The moon pulls the sea, and so does the sun.", 30) == "The moon pulls the sea…"
+    assert shortened("Tides: a primer for sailors of all ages", 12, at_clause="") == "Tides: a…"
+    assert shortened("The moon pulls the sea twice a day.", 30) == "The moon pulls the sea twice…"
+    assert shortened("月亮牵引海水，所以每天有两次涨潮和两次退潮", 10) == "月亮牵引海水…"

@@ -186,6 +186,17 @@ def test_a_prompt_beyond_the_context_is_refused_before_it_is_sent(pipeline: Pipe
     assert {f.kind for f in result.ledger.failures} == {"ContextTooLongError"}
 
 
+def test_what_a_plan_cites_and_there_is_not_is_told_and_the_rest_is_followed(pipeline: Pipelines, texts: str) -> None:
+    with ScriptedServer(model({"plan": "State [1]. Set [9.1] against it. Then [2.40] and [3]."})) as server:
+        result = opened(pipeline, server, texts).ask(QUERY)
+    assert [(f.stage, f.fallback) for f in result.ledger.failures] == [("plan", "the rest of the plan")] * 2
+    assert "In the plan: The plan cites [9.1]; there are 3 passages." in result.answer.notes[0]
+    assert "In the plan: The plan cites [2.40]; the sentences of passage 2 end at 2." in result.answer.notes[1]
+    assert result.answer.plan
+    assert result.answer.plan.paragraph == "State [1]. Set against it. Then [2.40] and [3]."
+    assert result.answer.text == ANSWER.replace(" [1]", "").replace(" [2]", "")
+
+
 def test_an_answer_that_cites_a_missing_passage_is_repaired(pipeline: Pipelines, texts: str) -> None:
     replies = iter(["Vitamin D helps [7].", "Daily vitamin D lowered the incidence of influenza by 12 % [1]."])
 

@@ -49,6 +49,16 @@ def test_the_answer_follows_a_plan_that_was_edited_and_the_history_has_both(clie
     assert {state["values"]["plan"], "Only tell what [2] says."} <= plans
 
 
+def test_what_an_edited_plan_cites_and_there_is_not_is_told(client: TestClient) -> None:
+    thread, state = stopped(client)
+    client.patch(f"{thread}/state", json={"plan": "Only tell what [2] and [99.9] say."})
+    values = client.post(f"{thread}/runs", json={}).json()["values"]
+    cited = {e["chunk_id"] for s in values["answer"]["sentences"] for e in s["evidence"]}
+    assert cited == {state["values"]["hits"][1]["chunk_id"]}
+    (note,) = values["answer"]["notes"]
+    assert "The plan cites [99.9]; there are 3 passages." in note
+
+
 def test_evidence_that_is_taken_away_before_parse_is_not_answered_from(client: TestClient) -> None:
     thread, state = stopped(client, "parse")
     kept = state["values"]["hits"][:1]

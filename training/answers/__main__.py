@@ -58,7 +58,7 @@ async def ranked(found: Sequence[Example], vectors: Vectors) -> list[Ranked]:
     for example in (e for e in found if e.answerable and e.gold):
         units = units_in(example.case.chunks)
         [query] = await vectors.of([example.case.query])
-        table = UnitTable(units, await vectors.of([u.text for u in units]))
+        table = UnitTable(units, await vectors.of([u.plain or u.text for u in units]))
         kept = np.array([u.statement for u in units], bool)
         gold = np.array([_is_gold(example, i, table) for i in range(len(units))], bool)
         if kept.any():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from discorag.answer.answerable import Logistic
+from discorag.answer.selection import LIMIT
 from discorag.answer.words import Floats
 
 PENALTY = 0.03
@@ -47,14 +49,15 @@ def fit(questions: Sequence[Ranked], names: tuple[str, ...]) -> Logistic:
     rows = np.concatenate([q.rows for q in useful])
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
     weights = _weights(useful, mean, scale)
-    slope, bias = _platt(useful)
+    scores = held_out(useful, range(len(names)))
+    slope, bias = _platt(useful, scores)
     return Logistic(
         names=names,
         mean=tuple(mean.round(6).tolist()),
         scale=tuple(scale.round(6).tolist()),
         weights=tuple((slope * weights).round(6).tolist()),
         bias=round(bias, 6),
-        threshold=0.5,
+        threshold=_stop(useful, [1 / (1 + np.exp(-slope * s - bias)) for s in scores]),
     )
 
 
@@ -97,8 +100,23 @@ def _weights(questions: Sequence[Ranked], mean: Floats, scale: Floats) -> Floats
     return weights.detach().numpy()
 
 
-def _platt(questions: Sequence[Ranked]) -> tuple[float, float]:
+def _stop(questions: Sequence[Ranked], probabilities: Sequence[Floats]) -> float:
+    """The probability from which a further unit is told: the one with the best mean F1 over the gold units."""
+    grid = np.linspace(0.02, 0.6, 30)
+    return round(
+        float(grid[int(np.argmax([np.mean([*map(partial(_f1, at), questions, probabilities)]) for at in grid]))]), 2
+    )
+
+
+def _f1(threshold: float, question: Ranked, probabilities: Floats) -> float:
+    """Of the best unit and those, `LIMIT` at most, that reach the threshold."""
+    order = np.argsort(-probabilities)[:LIMIT]
+    told = [i for n, i in enumerate(order) if n == 0 or probabilities[i] >= threshold]
+    return 2 * float(question.gold[told].sum()) / (len(told) + min(LIMIT, int(question.gold.sum())))
+
+
+def _platt(questions: Sequence[Ranked], scores: Sequence[Floats]) -> tuple[float, float]:
     """Slope and bias that make probabilities of the scores."""
-    scores = np.concatenate(held_out(questions, range(questions[0].rows.shape[1])))
-    model = LogisticRegression(C=1e6).fit(scores[:, None], np.concatenate([q.gold for q in questions]))
+    gold = np.concatenate([q.gold for q in questions])
+    model = LogisticRegression(C=1e6).fit(np.concatenate(scores)[:, None], gold)
     return float(model.coef_[0, 0]), float(model.intercept_[0])

@@ -1,0 +1,97 @@
+"""``disco-rag fit``: when to say that the documents do not answer, learned from questions about them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, cast
+
+import numpy as np
+import typer
+from pydantic import BaseModel, Field, ValidationError
+from rich.console import Console
+from rich.progress import track
+
+from discorag import DiscoRAG
+from discorag.answer import fit as fitting
+from discorag.answer.answerable import evidence_features, kind_of, passages_of
+from discorag.answer.words import Floats
+from discorag.types.errors import InputError, MissingPathError
+from graphs.answer import graph
+from nodes.case import case_of
+from nodes.context import AnswerContext
+from nodes.state import AnswerState
+
+err = Console(stderr=True)
+
+
+class Labelled(BaseModel):
+    """A question, and whether the documents answer it; questions of one ``group`` are never on both sides of a fold.
+
+    Example:
+        >>> from graphs.fitting import Labelled
+        >>> Labelled(question="Who pulls the sea?", answerable=True).filters
+        {}
+    """
+
+    question: str = Field(min_length=1)
+    answerable: bool
+    group: str = ""
+    filters: dict[str, list[str]] = {}
+
+
+def fit(
+    questions: Annotated[
+        Path, typer.Argument(help='Lines of {"question": ..., "answerable": true or false}, 20 of each at least.')
+    ],
+    out: Annotated[Path, typer.Option("--out", help="File of weights; set DISCO_RAG_ANSWERABLE to it.")] = Path(
+        "answerable.json"
+    ),
+    corpus: Annotated[str | None, typer.Option(help="Corpus (default: as configured).")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Tenant (default: as configured).")] = None,
+) -> None:
+    """Fit the refusal to your own documents and encoder."""
+    given = read(questions)
+    with DiscoRAG() as rag:
+        rows = rag.run(lambda: features(rag, given, corpus=corpus, tenant=tenant))
+        kind = kind_of(rag.resources.encoder)
+    groups = [q.group or q.question for q in given]
+    model = fitting.fit(rows, np.array([q.answerable for q in given]), groups, kind)
+    out.write_text(json.dumps([model.model_dump()], indent=1) + "\n", "utf-8")
+    err.print(f"Written to {out}: below a probability of {model.threshold:.0%} nothing is answered.")
+
+
+def read(path: Path) -> list[Labelled]:
+    """The questions. Raises `MissingPathError`, or `InputError` for a line that is none."""
+    if not path.is_file():
+        raise MissingPathError(f"There is no file {path}.", hint="Name a file of JSON lines.")
+    found: list[Labelled] = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        try:
+            found.append(Labelled.model_validate_json(line))
+        except ValidationError as error:
+            raise InputError(
+                f"{path}:{number}: {error.errors()[0]['msg']}.",
+                hint='Write {"question": "...", "answerable": true} on each line.',
+            ) from error
+    return found
+
+
+async def features(rag: DiscoRAG, questions: Sequence[Labelled], *, corpus: str | None, tenant: str | None) -> Floats:
+    """What the refusal sees of the evidence for each question, shape (questions, features)."""
+    context = AnswerContext(resources=rag.resources, corpus=corpus, tenant=tenant, abstain="never")
+    return np.stack([await _features(rag, q, context) for q in track(questions, "Asking", console=err)])
+
+
+async def _features(rag: DiscoRAG, question: Labelled, context: AnswerContext) -> Floats:
+    asked = {"query": question.question, "filters": question.filters}
+    context = context.model_copy()
+    stop = ["assess"]
+    state = await graph.ainvoke(
+        asked, context=context, output_keys=["query", "hits", "evidence", "trees"], interrupt_before=stop
+    )
+    case = await case_of(cast("AnswerState", state), context)
+    passages = passages_of(case)
+    assert passages is not None
+    return evidence_features(case, passages, await rag.resources.encoder.encode_query(question.question))
