@@ -25,7 +25,7 @@ MARKUP = re.compile(
     r"\[[^\]]*\]\("  # a link
     r"|(?<![\w`])\[[a-z][\w-]*\](?![\w`])"  # one by reference
     r"|(?<!\w)(\*{1,3}|_{1,3})\w[^*_]*\w\1(?!\w)"  # emphasis
-    r"|^\W*\d+[.)]\s|^[（(]\d+[）)]|^[-*•#>]+\s|^\||\|[^|]*\||\s[#•]+\s"  # items, headings, rows
+    r"|^\W*\d+[.)]\s|^[（(]\d+[）)]|^[-*•#>]+\s|^\||\|[^|]*\||\s•\s"  # items, headings, rows
     r"|#{2,}\s|={3,}|-{4,}|_{4,}|/{3}|`{3}"  # rules
     r"|\\[A-Za-z]+|\$[^$\s][^$]*\$|</?[a-z]+[^>@]*>|&[a-z]+;"  # LaTeX, HTML
     r"|\{[a-z_]+\}|``|''|\(\s*[\];]"  # tags of transcripts, quotation marks of treebanks, emptied brackets
