@@ -1,3 +1,5 @@
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
 """``disco-rag fit``: when to say that the documents do not answer, learned from questions about them."""
 
 from __future__ import annotations

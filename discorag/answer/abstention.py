@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from discorag.claims.units import units_in
 from discorag.models.protocol import Encoder
 from discorag.types.answer import Answer, EvidenceSpan
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
-from discorag.types.span import Span
 
 NEAREST = 3
 """Passages that are shown."""
 
 
 async def abstention(case: Case, encoder: Encoder, because: str) -> Answer:
-    """An answer without sentences: ``because`` says why, and of the best chunks the sentence nearest to the question.
+    """An answer without sentences: ``because`` says why, and of the best chunks the statement nearest to the question.
 
     Raises:
         ModelError: The encoder's endpoint failed.
@@ -24,7 +24,7 @@ async def abstention(case: Case, encoder: Encoder, because: str) -> Answer:
 
 
 async def _nearest(chunk: Chunk, question: str, encoder: Encoder) -> EvidenceSpan:
-    spans = chunk.sentences or (chunk.span,)
-    vectors = await encoder.encode_documents([chunk.slice(span) for span in spans])
-    span: Span = spans[int((vectors @ await encoder.encode_query(question)).argmax())]
-    return EvidenceSpan.of(chunk, span)
+    units = units_in((chunk,))
+    stated = [unit for unit in units if unit.statement] or units
+    vectors = await encoder.encode_documents([unit.text for unit in stated])
+    return EvidenceSpan.of(chunk, stated[int((vectors @ await encoder.encode_query(question)).argmax())].span)

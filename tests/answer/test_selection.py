@@ -26,7 +26,7 @@ def _chunk(i: int, text: str) -> Chunk:
 def _case(texts: list[str], *edges: Edge) -> tuple[Case, UnitTable]:
     chunks = tuple(_chunk(i, t) for i, t in enumerate(texts))
     units = tuple(Unit(i, 1, c.sentences[0], c.text, 0) for i, c in enumerate(chunks, start=1))
-    graph = RhetoricalGraph(nodes=tuple(c.id for c in chunks), edges=edges) if edges else None
+    graph = RhetoricalGraph(chunks=tuple(c.id for c in chunks), edges=edges) if edges else None
     return Case(query="?", chunks=chunks, graph=graph), UnitTable(units, np.eye(len(texts), dtype=np.float32))
 
 

@@ -120,7 +120,7 @@ async def test_a_stream_gives_stage_events_tokens_and_at_last_the_result(rag: Di
     assert isinstance(result, AskResult)
     parts = [e for e in events if not isinstance(e, AskResult)]
     assert [e["stage"] for e in parts if e["event"] == "start"] == [s.stage for s in result.ledger.stages]
-    assert {e["stage"] for e in parts if e["event"] == "end" and not e["preview"]} == {"rerank", "assess"}
+    assert {e["stage"] for e in parts if e["event"] == "end" and not e["preview"]} == {"rerank"}
     assert "".join(e["token"] for e in parts if e["event"] == "token")
 
 

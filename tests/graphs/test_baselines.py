@@ -119,7 +119,7 @@ def test_an_empty_question_and_an_empty_store_are_refused(pipeline: Pipelines, b
         rag = pipeline(llm=server.base_url)
         with pytest.raises(InputError, match="query is empty"):
             rag.ask("  ", baseline=baseline)
-        with pytest.raises(InputError, match="Nothing to retrieve"):
+        with pytest.raises(InputError, match="Nothing is stored"):
             rag.ask(QUERY, baseline=baseline)
 
 

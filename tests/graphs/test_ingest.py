@@ -117,7 +117,7 @@ def test_nothing_is_truncated_at_encoding(examples: Examples, encoder: Encoder) 
 
 def test_one_bad_file_fails_alone_and_keeps_what_was_stored_of_it(rag: DiscoRAG, folder: Path) -> None:
     rag.ingest(folder)
-    (folder / "b.txt").write_bytes(b"caf\xe9")
+    (folder / "b.txt").write_bytes("潮汐涨落".encode("gb2312"))
     (folder / "c.txt").write_text("  \n ", encoding="utf-8")
     (folder / "d.txt").write_text("", encoding="utf-8")
     (folder / "e.pptx").write_bytes(b"PK")

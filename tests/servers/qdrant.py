@@ -242,7 +242,7 @@ class QdrantServer:
     def _retrieve(self, name: str, body: bytes) -> Response:
         asked = models.PointRequest.model_validate_json(body)
         with_payload = True if asked.with_payload is None else asked.with_payload
-        return _ok(_plain(self._points.retrieve(name, asked.ids, with_payload)))
+        return _ok(_plain(self._points.retrieve(name, asked.ids, with_payload, asked.with_vector or False)))
 
     def _count(self, name: str, body: bytes) -> Response:
         asked = models.CountRequest.model_validate_json(body)
