@@ -132,7 +132,7 @@ def fit(
 
     model = fitted(read(questions), corpus=corpus, tenant=tenant)
     out.write_text(json.dumps([model.model_dump()], indent=1) + "\n", "utf-8")
-    err.print(f"Written to {out}: below a probability of {model.threshold:.0%} nothing is answered.")
+    err.print(f"Written to {out}: under a probability of about {model.threshold:.0%} nothing is said.")
 
 
 def key(

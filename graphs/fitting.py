@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import track
 
 from discorag import DiscoRAG
-from discorag.answer.answerable import Logistic, evidence_features, kind_of, passages_of
+from discorag.answer.answerable import Refusal, evidence_features, kind_of, passages_of
 from discorag.answer.fit import fit
 from discorag.answer.words import Floats
 from discorag.types.errors import InputError, MissingPathError
@@ -41,7 +41,7 @@ class Labelled(BaseModel):
     filters: dict[str, list[str]] = {}
 
 
-def fitted(questions: Sequence[Labelled], *, corpus: str | None, tenant: str | None) -> Logistic:
+def fitted(questions: Sequence[Labelled], *, corpus: str | None, tenant: str | None) -> Refusal:
     """The refusal fitted to a corpus and its encoder. Raises `InputError` for too few questions."""
     with DiscoRAG() as rag:
         rows = rag.run(lambda: features(rag, questions, corpus=corpus, tenant=tenant))

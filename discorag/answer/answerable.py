@@ -27,9 +27,9 @@ _EACH = ("passage", "passages", "said", "said_by_one", "said_nearby", "headings"
 NAMES = (*_EACH, "sentences", *(f"{name}_sentences" for name in _EACH))
 """The nearest passage's cosine, the mean of the nearest three; the mean likeness of the question's words to what all
 passages say, what one of them says, what three sentences say, what headings and titles say; the number of these words,
-and of sentences, as logarithms; then all of it times the latter, as far as it lies above or below `_USUAL`."""
+and of sentences, as logarithms; then all of it times the latter, as far as it lies above or below `USUAL`."""
 _WINDOW = 3
-_USUAL = 3.0
+USUAL = 3.0
 PASSAGES = "passages"
 """Under this name a case knows the vectors of its chunks as they are stored."""
 
@@ -67,6 +67,30 @@ class Logistic(BaseModel):
         return 1 / (1 + np.exp(-odds))
 
 
+class Refusal(Logistic):
+    """The same over `NAMES`; how much probability is asked for depends on the amount of evidence.
+
+    Args:
+        slope: What the threshold's log odds gain with each unit of the logarithm of the number of sentences.
+
+    Example:
+        >>> from discorag.answer.answerable import NAMES, Refusal
+        >>> blank = dict.fromkeys(("mean", "scale", "weights"), (1.0,) * len(NAMES))
+        >>> model = Refusal(names=NAMES, **blank, bias=0.0, threshold=0.4, slope=1.0)
+        >>> row = np.zeros(len(NAMES))
+        >>> round(model.least(row), 3), round(model.least(row + 3.0), 3)
+        (0.032, 0.4)
+    """
+
+    slope: float = 0.0
+
+    def least(self, row: Floats) -> float:
+        """The probability under which the question of these features is not answered."""
+        odds = np.log(self.threshold / (1 - self.threshold))
+        odds += self.slope * (row[NAMES.index("sentences")] - USUAL)
+        return float(1 / (1 + np.exp(-odds)))
+
+
 def evidence_features(case: Case, passages: Vectors, query: Vectors) -> Floats:
     """The numbers of `NAMES`, shape (features,).
 
@@ -81,7 +105,7 @@ def evidence_features(case: Case, passages: Vectors, query: Vectors) -> Floats:
     headings = [" ".join((c.title, *c.headings)) for c in case.chunks]
     each = np.array([near[0], near[:3].mean(), *_said(sentences, headings, words), np.log1p(len(words))])
     amount = np.log1p(sum(map(len, sentences)))
-    return np.array([*each, amount, *(each * (amount - _USUAL))])
+    return np.array([*each, amount, *(each * (amount - USUAL))])
 
 
 def _said(sentences: Sequence[Sequence[str]], headings: Sequence[str], words: Sequence[str]) -> list[float]:
@@ -104,7 +128,7 @@ def _windows(said: Floats) -> Sequence[Floats]:
     return [said[i : i + _WINDOW].max(axis=0) for i in range(max(1, len(said) - _WINDOW + 1))]
 
 
-def model_for(encoder: Encoder, file: Path | None = None) -> Logistic | None:
+def model_for(encoder: Encoder, file: Path | None = None) -> Refusal | None:
     """The model fitted for this encoder: the user's, else ours; None if there is none.
 
     Args:
@@ -126,8 +150,8 @@ def kind_of(encoder: Encoder) -> str:
 
 
 @cache
-def _models(file: Path | None) -> Mapping[str, Logistic]:
+def _models(file: Path | None) -> Mapping[str, Refusal]:
     """By encoder."""
     if file is None or not file.is_file():
         return {}
-    return {model.encoder: model for model in map(Logistic.model_validate, json.loads(file.read_text("utf-8")))}
+    return {model.encoder: model for model in map(Refusal.model_validate, json.loads(file.read_text("utf-8")))}

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, QuantileRegressor
 from sklearn.model_selection import GroupKFold
 
-from discorag.answer.answerable import NAMES, Logistic
+from discorag.answer.answerable import NAMES, USUAL, Refusal
 from discorag.answer.words import Floats
 from discorag.types.errors import InputError
 
@@ -25,14 +25,14 @@ _STRENGTH = 0.1  # the inverse of the penalty on large weights, best of 0.03 to 
 
 def fit(
     rows: Floats, answerable: NDArray[np.bool_], groups: Sequence[str], encoder: str, weights: Floats | None = None
-) -> Logistic:
+) -> Refusal:
     """A calibrated model, with the threshold under which `WRONG` of the answerable questions fall.
 
     Args:
         rows: Of `discorag.answer.answerable.evidence_features`, shape (questions, features).
         answerable: Shape (questions,).
         groups: Of each question its document: a group is never on both sides of a fold.
-        encoder: See `Logistic`.
+        encoder: See `Refusal`.
         weights: Of the questions, shape (questions,).
 
     Raises:
@@ -45,7 +45,16 @@ def fit(
         )
     weights = np.ones(len(rows)) if weights is None else weights
     told = held_out(rows, answerable, groups, weights)
-    return _fitted(rows, answerable, weights, encoder, float(np.quantile(told[answerable], WRONG)))
+    least, slope = _line(rows[answerable, NAMES.index("sentences")] - USUAL, told[answerable], weights[answerable])
+    model = _fitted(rows, answerable, weights, encoder)
+    return model.model_copy(update={"threshold": round(least, 4), "slope": round(slope, 4)})
+
+
+def _line(amount: Floats, told: Floats, weights: Floats) -> tuple[float, float]:
+    """The probability under which `WRONG` of them fall at the usual amount, and how its log odds change with it."""
+    line = QuantileRegressor(quantile=WRONG, alpha=0.0)
+    line.fit(amount[:, None], np.log(told / (1 - told)), sample_weight=weights)
+    return float(1 / (1 + np.exp(-line.intercept_))), float(line.coef_[0])
 
 
 def held_out(rows: Floats, answerable: NDArray[np.bool_], groups: Sequence[str], weights: Floats) -> Floats:
@@ -57,17 +66,15 @@ def held_out(rows: Floats, answerable: NDArray[np.bool_], groups: Sequence[str],
     return found
 
 
-def _fitted(
-    rows: Floats, answerable: NDArray[np.bool_], weights: Floats, encoder: str = "", threshold: float = 0.5
-) -> Logistic:
+def _fitted(rows: Floats, answerable: NDArray[np.bool_], weights: Floats, encoder: str = "") -> Refusal:
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
     model = LogisticRegression(C=_STRENGTH, max_iter=2000).fit((rows - mean) / scale, answerable, weights)
-    return Logistic(
+    return Refusal(
         encoder=encoder,
         names=NAMES,
         mean=tuple(mean.round(6).tolist()),
         scale=tuple(scale.round(6).tolist()),
         weights=tuple(model.coef_[0].round(6).tolist()),
         bias=round(float(model.intercept_[0]), 6),
-        threshold=round(threshold, 4),
+        threshold=0.5,
     )

@@ -41,11 +41,11 @@ async def _judged(case: Case, context: AnswerContext) -> tuple[float | None, str
     passages = passages_of(case)
     if model is None or passages is None or context.preset != "ours":
         return None, ""
-    rows = evidence_features(case, passages, await deps.encoder.encode_query(case.query))[None]
-    probability = round(float(model.probabilities(rows)[0]), 4)
-    if probability >= model.threshold:
+    row = evidence_features(case, passages, await deps.encoder.encode_query(case.query))
+    probability, least = round(float(model.probabilities(row[None])[0]), 4), model.least(row)
+    if probability >= least:
         return probability, ""
     return probability, (
-        f"What was found does not seem to answer the question (probability {probability:.0%}, {model.threshold:.0%} is "
-        "asked for)."
+        f"What was found does not seem to answer the question (probability {probability:.0%}; under {least:.0%} "
+        "nothing is said)."
     )
