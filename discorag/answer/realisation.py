@@ -32,7 +32,6 @@ CONNECTIVES: dict[ChunkRelation, tuple[str, str]] = {
     ChunkRelation.CONTRADICTS: ("By contrast,", "相反，"),
     ChunkRelation.CONTRASTS_WITH: ("By contrast,", "相比之下，"),
     ChunkRelation.SUPPORTS: ("Likewise,", "同样，"),
-    ChunkRelation.SUPPLEMENTS: ("In addition,", "此外，"),
     ChunkRelation.EXEMPLIFIES: ("For example,", "例如，"),
     ChunkRelation.RESULTS_FROM: ("As a result,", "因此，"),
 }

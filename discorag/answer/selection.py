@@ -17,7 +17,7 @@ from discorag.types.graph import Edge
 from discorag.types.vectors import Vectors
 
 LIMIT = 6  # units of an answer
-PER_CHUNK = 2  # ... of one chunk
+PER_CHUNK = 3  # ... of one chunk
 REPEAT = 0.88  # cosine from which a unit says what a chosen one has said
 
 

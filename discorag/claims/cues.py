@@ -86,7 +86,25 @@ ATTRIBUTION = _any(
 )  # fmt: skip
 
 # Openers that no stop word list holds and that are never names.
-PREPOSITIONS = frozenset({"across", "amid", "among", "amongst", "despite", "throughout", "toward", "towards", "upon"})
+PREPOSITIONS = frozenset(
+    {
+        "across",
+        "amid",
+        "among",
+        "amongst",
+        "despite",
+        "throughout",
+        "toward",
+        "towards",
+        "upon",
+        "without",
+        "within",
+        "during",
+        "because",
+        "since",
+        "although",
+    }
+)
 
 DEFINITION = re.compile(
     r"^(?:an?|the)?\s*[\w\s-]{2,40}?\b(?:is|are) (?:an?|the|called|known as|defined as)\b"

@@ -24,6 +24,8 @@ _OPEN = (":", "：", "?", "？", ",", "，")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
 _MAX_PREFIX = 100
 _WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
+_LONG = {UnitKind.PROSE: 8, UnitKind.ITEM: 8, UnitKind.TURN: 5}
+"""Words from which a sentence says something even if nothing ends it: transcripts and filings often lack the stop."""
 _STATED = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.ROW, UnitKind.CODE, UnitKind.TURN})
 
 
@@ -74,7 +76,9 @@ class Unit:
         words = len(_WORD.findall(self.body))
         if self.kind is UnitKind.ITEM and not self.text.endswith(_OPEN):
             return words > 2
-        return words > 1 and bool(_ENDING.search(self.text))
+        if self.body.endswith(_OPEN):
+            return False
+        return (words > 1 and bool(_ENDING.search(self.body))) or words >= _LONG[self.kind]
 
     @cached_property
     def body(self) -> str:

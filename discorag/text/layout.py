@@ -144,7 +144,8 @@ def speakers(lines: Iterable[Line]) -> frozenset[str]:
 def speaker_of(text: str) -> str:
     """What stands before the colon at the start of a line; empty if it is no label."""
     found = _LABEL.match(text)
-    return found["who"] if found and len(found["who"].split()) <= _MAX_LABEL_WORDS else ""
+    who = found["who"] if found and len(found["who"].split()) <= _MAX_LABEL_WORDS else ""
+    return "" if who[:1].islower() else who
 
 
 def without_speaker(text: str) -> str:
