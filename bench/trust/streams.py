@@ -82,7 +82,7 @@ def leave_all(client: httpx.Client, model: ScriptedServer, trial: Trial) -> Figu
     """``trial.count`` streams, half of them /ask, half chat, each left at a random moment."""
     rng, after = random.Random(trial.seed), list[float]()
     for number in range(trial.count):
-        question = f"{rng.choice(QUESTIONS)} Say it for reader {number}."  # no reply is taken from a cache
+        question = f"{rng.choice(QUESTIONS)} ({number})"  # no reply is taken from a cache
         leave(client, number % 2 == 1, question, rng.uniform(0.05, CALLS * CALL_S + WRITING_S))
         after.append(worked(client, model))
         trial.tick()
@@ -137,7 +137,7 @@ def soaked(client: httpx.Client, pid: int, trial: Trial) -> Figures:
     statuses, samples, start = Counter[int](), list[tuple[float, float]](), time.monotonic()
 
     def ask(number: int) -> None:
-        query = f"{QUESTIONS[number % len(QUESTIONS)]} Say it for reader {number}."
+        query = f"{QUESTIONS[number % len(QUESTIONS)]} ({number})"
         statuses[client.post("/ask", json={"query": query}).status_code] += 1
         samples.append(footprint(pid))
         trial.tick()

@@ -12,7 +12,7 @@ from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge, RhetoricalGraph
 
-TEXTS = ["The first says one thing.", "The second says another.", "The third adds more.", "The fourth repeats nothing."]
+TEXTS = ["The first is one thing.", "The second is another.", "The third adds more.", "The fourth repeats nothing."]
 
 
 def _chunk(i: int, text: str) -> Chunk:

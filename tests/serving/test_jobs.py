@@ -34,7 +34,7 @@ def test_a_bad_file_fails_alone_with_its_reason_and_the_others_are_stored(
     apps: Apps, serve: Serve, uploads: Path
 ) -> None:
     client = serve(apps(uploads))
-    files = {"bad.txt": b"caf\xe9", "empty.txt": b" ", "no.pdf": b"%PDF-1.7 broken", "good.txt": PLAIN}
+    files = {"bad.txt": "潮汐涨落".encode("gb2312"), "empty.txt": b" ", "no.pdf": b"%PDF-1.7 broken", "good.txt": PLAIN}
     progress = run(client, files, "mixed")
     assert (progress["settled"], progress["failed"], progress["total"]) == (4, 3, 4)
     assert progress["job"]["status"] == "failed"
@@ -119,7 +119,7 @@ def test_a_job_that_is_done_is_not_done_again_by_a_retry_and_not_undone_by_cance
 def test_a_file_that_failed_is_read_again_by_a_retry(apps: Apps, serve: Serve, uploads: Path) -> None:
     app = apps(uploads)
     client = serve(app)
-    progress = run(client, {"a.txt": b"caf\xe9", "b.txt": PLAIN}, "retried")
+    progress = run(client, {"a.txt": "潮汐涨落".encode("gb2312"), "b.txt": PLAIN}, "retried")
     app.state.service.uploads.path(apps.scope(corpus="retried"), "a.txt").write_text("Mended.")
     job = f"/ingest/{progress['job']['id']}"
     assert client.post(f"{job}/retry").json()["job"]["status"] == "waiting"
@@ -240,7 +240,20 @@ class Slow(Reader):
             self.now -= 1
 
 
-async def test_a_slow_file_holds_up_neither_its_job_nor_its_tenant_nor_others(tmp_path: Path) -> None:
+async def test_tenants_that_both_send_files_share_the_places(tmp_path: Path) -> None:
+    reader = Slow()
+    reader.go.set()
+    async with working(tmp_path, reader, at_once=3) as jobs:
+        await done(jobs, await jobs.accept(SOUTH, ["s"], nothing))
+        await jobs.accept(NORTH, ["slow", "a"], nothing)
+        await done(jobs, await jobs.accept(SOUTH, ["t"], nothing))
+    assert reader.read == ["s", "t"]
+
+
+async def test_a_slow_file_holds_up_neither_its_job_nor_its_tenant_nor_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphs.serving.turns.RECENT_S", 0.0)
     reader = Slow()
     reader.go.set()
     async with working(tmp_path, reader, at_once=3) as jobs:

@@ -164,7 +164,7 @@ def test_errors_are_those_of_the_client(apps: Apps, listen: Listen, uploads: Pat
 def test_an_error_inside_a_stream_is_raised_by_the_client(apps: Apps, listen: Listen, uploads: Path) -> None:
     chat = client(listen(apps(uploads))).chat.completions
     stream = chat.create(model="disco-rag", messages=ASK, stream=True, extra_body={"corpus": "nothing"})
-    with pytest.raises(openai.APIError, match="Nothing to retrieve from"):
+    with pytest.raises(openai.APIError, match="Nothing is stored in corpus"):
         list(stream)
 
 

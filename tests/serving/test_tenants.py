@@ -23,7 +23,7 @@ CORPUS = "shared-name"
 REQUESTS = 300
 SECRETS = {"north": "Quillfeather", "south": "Bramblewick"}
 """A word that stands in every sentence of a tenant's documents, and nowhere else."""
-LOCAL = {"retriever": "dense", "use_graph": False, "use_plan": False}
+LOCAL = {"retriever": "dense", "use_graph": False, "use_plan": False, "abstain": "never"}
 
 
 def body(tenant: str) -> str:
@@ -85,7 +85,7 @@ def listing(me: Tenant, other: Tenant) -> Any:
 
 def sets(me: Tenant, other: Tenant) -> Any:
     reply = me.get("/corpora")
-    assert [(c["name"], c["documents"]) for c in reply.json()["corpora"]] == [(CORPUS, 2)]
+    assert [(c["name"], c["documents"]) for c in reply.json()["corpora"]].count((CORPUS, 2)) == 1
     return reply
 
 
