@@ -206,7 +206,7 @@ def test_a_stream_that_is_left_is_no_more_work(places: Places, monkeypatch: pyte
     monkeypatch.setattr(streams, "WRITING_S", 4.0)
     with ScriptedServer(streams.slow) as model:
         client = places.clients(model.base_url)[0]
-        streams.give_texts(client, Trial(places.home, 1), documents=2)
+        streams.give_texts(client, Trial(places.home, 1), documents=8)
         asked = len(model.requests)
         found = streams.leave_all(client, model, Trial(places.home, 3))
     assert len(model.requests) > asked
@@ -215,7 +215,7 @@ def test_a_stream_that_is_left_is_no_more_work(places: Places, monkeypatch: pyte
 
 def test_asks_leave_no_descriptors_open(places: Places) -> None:
     client = places.clients()[0]
-    streams.give_texts(client, Trial(places.home, 1), documents=2)
+    streams.give_texts(client, Trial(places.home, 1), documents=8)
     found = streams.soaked(client, os.getpid(), Trial(places.home, 60))
     assert found["not_answered"] == 0, found
     assert found["descriptor_growth"] <= 5, found

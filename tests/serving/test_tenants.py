@@ -23,7 +23,7 @@ CORPUS = "shared-name"
 REQUESTS = 300
 SECRETS = {"north": "Quillfeather", "south": "Bramblewick"}
 """A word that stands in every sentence of a tenant's documents, and nowhere else."""
-LOCAL = {"retriever": "dense", "use_graph": False, "use_plan": False, "abstain": "never"}
+LOCAL = {"retriever": "dense", "use_graph": False, "use_plan": False}
 
 
 def body(tenant: str) -> str:
@@ -60,7 +60,10 @@ def tenants(apps: Apps, tmp_path_factory: pytest.TempPathFactory) -> Iterator[di
 
 
 def ask(me: Tenant, other: Tenant) -> Any:
-    return me.post("/ask", {"query": f"What did {SECRETS[other.name]} find?", "corpus": CORPUS, "switches": LOCAL})
+    return me.post(
+        "/ask",
+        {"query": f"What did {SECRETS[other.name]} find?", "corpus": CORPUS, "switches": {**LOCAL, "abstain": "never"}},
+    )
 
 
 def ask_by_id(me: Tenant, other: Tenant) -> Any:
