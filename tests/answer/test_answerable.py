@@ -40,7 +40,7 @@ def test_any_question_of_any_text_has_numbers(question: str, text: str) -> None:
     chunk = Chunk.model_validate(
         {"id": "c", "doc_id": "d", "order": 0, "span": whole, "text": text, "sentences": [whole]}
     )
-    vectors = np.ones((1, 4), np.float32) / 2
+    vectors = np.full((1, 4), 0.5, np.float32)
     rows = evidence_features(Case(query=question, chunks=(chunk,)), vectors, vectors[0])
     assert rows.shape == (len(NAMES),)
     assert np.isfinite(rows).all()

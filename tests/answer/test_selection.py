@@ -5,6 +5,7 @@ import pytest
 
 from discorag.answer import selection
 from discorag.answer.selection import LIMIT, Role, select
+from discorag.answer.words import Floats
 from discorag.claims.units import Unit, UnitTable
 from discorag.text.sentences import sentence_spans
 from discorag.types.case import Case
@@ -31,7 +32,10 @@ def _case(texts: list[str], *edges: Edge) -> tuple[Case, UnitTable]:
 
 
 def _scored(monkeypatch: pytest.MonkeyPatch, *values: float) -> None:
-    monkeypatch.setattr(selection, "scores", lambda *_: np.array(values))
+    def scores(*_: object) -> Floats:
+        return np.array(values)
+
+    monkeypatch.setattr(selection, "scores", scores)
 
 
 def test_the_best_comes_first_and_those_below_the_learned_stop_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
