@@ -151,10 +151,14 @@ class ChatClient:
             call.ask()
             stream = cast("AsyncGenerator[AIMessageChunk]", lane.chat.astream(_turns(request), **_parameters(request)))
             async with aclosing(stream):
-                async for chunk in stream:
+                while (chunk := await self._next(stream)) is not None:
                     draft.add(chunk)
                     if piece := _encodable(chunk.text):
                         yield piece
+
+    async def _next(self, stream: AsyncGenerator[AIMessageChunk]) -> AIMessageChunk | None:
+        async with asyncio.timeout(self._settings.timeout_s):
+            return await anext(stream, None)
 
     def _lane(self) -> _Lane:
         from langchain_openai import ChatOpenAI
@@ -166,7 +170,8 @@ class ChatClient:
             base_url=settings.base_url,
             api_key=settings.api_key or NO_KEY,
             timeout=settings.timeout_s,
-            stream_chunk_timeout=settings.timeout_s,
+            # Its own limit is asyncio.wait_for, which before Python 3.12 loses a cancel that meets a chunk.
+            stream_chunk_timeout=None,
             max_retries=0,
             stream_usage=True,
             use_responses_api=False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any, cast
 
@@ -180,6 +181,23 @@ async def test_stream_from_a_hanging_server_times_out() -> None:
         pytest.raises(ModelUnavailableError, match="in time"),
     ):
         await streamed(gateway(server, timeout_s=0.2, retries=0), text_request())
+
+
+async def test_stream_is_cancelled_also_while_a_piece_arrives() -> None:
+    with ScriptedServer(lambda body: Scripted("word " * 4000)) as server:
+        for _ in range(20):
+            parts = gateway(server).stream(text_request())
+
+            async def read(parts: AsyncGenerator[Any] = parts) -> None:
+                await anext(parts)
+                asyncio.get_running_loop().call_later(0.001, task.cancel)
+                async for _ in parts:
+                    pass
+
+            task = asyncio.create_task(read())
+            await asyncio.wait({task})
+            assert task.cancelled()
+            await parts.aclose()
 
 
 def refuse_long(text: str) -> str:
