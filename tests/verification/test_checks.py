@@ -3,13 +3,13 @@
 import re
 
 import pytest
+from discorag.verification.objection import objection
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from discorag.claims.quantities import quantities
 from discorag.claims.words import stem, words
 from discorag.text.sentences import sentence_spans
-from discorag.verification.objection import objection
 from tests.conftest import EXAMPLES
 
 Case = tuple[str, str]
