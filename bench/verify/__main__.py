@@ -1,10 +1,12 @@
 """What the verifier calls supported, beside what people say: ``make bench-verify`` > ``bench/results/verify.json``.
 
 Usage: ``python -m bench.verify [--engine NAME] [--out FILE] [--only PART ...] [--before FILE]``; parts are ``edits``,
-``hostile``, ``sets``, ``cost``. A score is the confidence that the answer gives for a sentence, of several the lowest; a
-verifier that gives none scores 1 and 0.
+``hostile``, ``sets``, ``cost``. A score is the confidence that the answer gives for a sentence, of several the lowest;
+a verifier that gives none scores 1 and 0.
 """
 
+# scikit-learn is typed in part only.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 import asyncio

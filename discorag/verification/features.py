@@ -14,17 +14,21 @@ from discorag.verification.alignment import Alignment, Floats, Text, aligned, te
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "words": ("covered", "least", "second_least", "unsaid", "lost", "length", "evidence_length"),
+    "neighbours": ("around", "least_around", "around_nouns"),
     "order": ("turned", "disorder", "sentences", "breaks", "break_share", "bigrams"),
     "figures": ("figure_missing", "figures", "digits_missing", "figure_around"),
     "polarity": ("denied", "undenied"),
+    "left_out": ("before", "inside", "behind", "own_start"),
 }
 """Names of the numbers by what they are about, in the order of the columns."""
 NAMES = tuple(name for names in GROUPS.values() for name in names)
 _SAID = 0.6  # likeness from which a word counts as said
+_RELATED = 0.15  # ... as standing in its place
 _SAME = 0.9  # ... as the same word
 _SCOPE = 3  # content words behind a negation that it denies
 _BEFORE = 4  # words in front of a denied word among which the other text's negation is looked for
 _NEAR = 3  # words from a word that is said within which a lost one tells something
+_RARE = 0.6
 _STEPS = (1, 5)  # how far on in the evidence the next content word usually stands
 
 
@@ -34,8 +38,8 @@ class Seen:
 
     Args:
         numbers: Shape (`NAMES`,).
-        cues: Which words differ: ``+word`` stands in the sentence only, ``-word`` in the evidence only, ``a>b`` where
-            one stands for the other.
+        cues: Which words differ: ``+word`` stands in the sentence only, ``-word`` in the evidence only, ``^word`` of
+            these before all that the sentence says, ``a>b`` where one stands for the other.
 
     Example:
         >>> from discorag.verification.features import seen
@@ -53,9 +57,11 @@ def seen(sentence: str, evidence: str) -> Seen:
     to, back = aligned(said, there), aligned(there, said)
     numbers = [
         *_words(said, there, to, back),
+        *_neighbours(said, to),
         *_order(said, there, to),
         *_figures(sentence, evidence, said, to),
         *_polarity(said, there, to, back),
+        *_left_out(said, there, to, back),
     ]
     return Seen(np.array(numbers, np.float32), frozenset(_cues(said, there, to, back)))
 
@@ -70,6 +76,14 @@ def _words(said: Text, there: Text, to: Alignment, back: Alignment) -> list[floa
     covered = float((to.best * weight).sum() / max(float(weight.sum()), 1e-6))
     lengths = (float(np.log1p(len(said.words))), float(np.log1p(len(there.words))))
     return [covered, float(best[0]), float(best[min(1, len(best) - 1)]), float((best < _SAID).mean()), lost, *lengths]
+
+
+def _neighbours(said: Text, to: Alignment) -> list[float]:
+    """How far words stand by the same words as in the evidence."""
+    around, rare = to.around[said.content], to.around[said.content & (said.rare > _RARE)]
+    if not len(around):
+        return [1.0, 1.0, 1.0]
+    return [float(around.mean()), float(around.min()), float(rare.mean()) if len(rare) else 1.0]
 
 
 def _order(said: Text, there: Text, to: Alignment) -> list[float]:
@@ -121,24 +135,61 @@ def _affirmed(i: int, text: Text, other: Text, to: Alignment) -> bool:
     return bool(heads) and not any(map(denies, near))
 
 
+def contrary(sentence: str, evidence: str) -> str:
+    """A negation of either text whose denied word the other has in a clause without one; empty if there is none."""
+    said, there = text_of(sentence), text_of(evidence)
+    found = (*_flatly(said, there, aligned(said, there)), *_flatly(there, said, aligned(there, said)))
+    return next(iter(found), "")
+
+
+def _flatly(text: Text, other: Text, to: Alignment) -> Iterator[str]:
+    """Negations of a text whose next content word the other says in the same word, in a clause without a negation."""
+    clauses = np.cumsum(other.mark)
+    denied = {c for c, word in zip(clauses.tolist(), other.lower, strict=True) if denies(word)}
+    for i in np.flatnonzero([denies(word) for word in text.lower]):
+        behind = np.flatnonzero(text.content & (text.sentence == text.sentence[i]) & (np.arange(len(text.words)) > i))
+        if len(behind) and to.best[behind[0]] >= _SAME and int(clauses[to.at[behind[0]]]) not in denied:
+            yield text.lower[i]
+
+
 def denies(word: str) -> bool:
     """Whether a word in lower case is a negation."""
     return word in NEGATORS or word.endswith("n't")
+
+
+def _left_out(said: Text, there: Text, to: Alignment, back: Alignment) -> list[float]:
+    """Words of the sentence that says most, which are not taken over: before, between and behind those that are."""
+    main, first, last = _main(there, to)
+    lost = main & (back.best < _SAME) & ~there.mark
+    place = np.arange(len(there.words))
+    parts = (place < first, (place > first) & (place < last), place > last)
+    begins = np.flatnonzero(said.content & (to.best > _SAID))
+    return [*(float(np.log1p((lost & part).sum())) for part in parts), float(begins[0]) if len(begins) else 9.0]
+
+
+def _main(there: Text, to: Alignment) -> tuple[NDArray[np.bool_], int, int]:
+    """Which words are of the evidence's sentence that says most, and the first and the last that is said of it."""
+    at = np.unique(to.at[to.best > _SAID])
+    if not len(at):
+        return np.zeros(len(there.words), bool), 0, 0
+    main = there.sentence == np.bincount(there.sentence[at]).argmax()
+    own = at[main[at]]
+    return main, int(own[0]), int(own[-1])
 
 
 def _cues(said: Text, there: Text, to: Alignment, back: Alignment) -> Iterator[str]:
     """The words that differ, names and figures left out: what they tell is learned."""
     for i in np.flatnonzero(_common(said) & (to.best < 1)):
         yield f"+{said.lower[i]}"
-        if to.best[i] > 0.15:
+        if to.best[i] > _RELATED:
             yield f"{there.lower[to.at[i]]}>{said.lower[i]}"
-    said_at = np.unique(to.at[to.best > 0.5])
-    if not len(said_at):
-        return
-    far = np.abs(np.arange(len(there.words))[:, None] - said_at[None, :]).min(axis=1) > _NEAR
-    main = there.sentence == np.bincount(there.sentence[said_at]).argmax()
-    for j in np.flatnonzero(_common(there) & (back.best < 1) & main & ~far):
-        yield f"-{there.lower[j]}"
+    main, first, _ = _main(there, to)
+    said_at = np.unique(to.at[to.best > _SAID])
+    for j in np.flatnonzero(_common(there) & (back.best < 1) & main):
+        if j < first:
+            yield f"^{there.lower[j]}"
+        if np.abs(said_at - j).min() <= _NEAR:
+            yield f"-{there.lower[j]}"
 
 
 def _common(text: Text) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from discorag.models.toolbox import Toolbox
 from discorag.text.sentences import language_of
-from discorag.verification.features import Seen, seen
+from discorag.verification.features import Seen, contrary, seen
 from discorag.verification.guards import lacking, literal
 from discorag.verification.judge import Claim, Verdict
 from discorag.verification.support import SupportModel, load_support
@@ -66,10 +66,10 @@ class LocalJudge:
         found = [seen(claim.sentence, place.text) for place in claim.places]
         likely = self.model.probabilities(found)
         best = int(likely.argmax())
-        for i in np.argsort(-likely, kind="stable"):
-            if likely[i] >= self.model.threshold and not lacking(claim.sentence, claim.places[i].text):
-                return Verdict((int(i),), float(likely[i]))
-        reason = lacking(claim.sentence, claim.places[best].text) or _reason(found[best], self.model)
+        for i in map(int, np.argsort(-likely, kind="stable")):
+            if likely[i] >= self.model.threshold and not _objection(claim.sentence, claim.places[i].text):
+                return Verdict((i,), float(likely[i]))
+        reason = _objection(claim.sentence, claim.places[best].text) or _reason(found[best], self.model)
         return Verdict((), min(float(likely[best]), self.model.threshold), reason)
 
     def _each(self, claim: Claim, parts: Sequence[str]) -> Verdict | None:
@@ -90,11 +90,17 @@ def _split(sentence: str) -> Iterator[tuple[str, str]]:
             yield parts
 
 
+def _objection(sentence: str, evidence: str) -> str:
+    """What a place must not lack or deny, however likely it is to support the sentence."""
+    if missing := lacking(sentence, evidence):
+        return missing
+    denied = contrary(sentence, evidence)
+    return f'With "{denied}" one of sentence and evidence denies what the other affirms.' if denied else ""
+
+
 def _reason(found: Seen, model: SupportModel) -> str:
     """What in the closest place speaks against it most plainly."""
     numbers = dict(zip(model.names, found.numbers.tolist(), strict=True))
     if numbers["unsaid"] > 0:
         return "No one place says all of it."
-    if numbers["denied"] or numbers["undenied"]:
-        return "It may deny what the evidence affirms, or the other way round."
     return "No one place says it in this way."

@@ -72,7 +72,7 @@ class NliJudge:
         >>> from discorag.verification.judge import Claim, Place
         >>> from discorag.verification.nli import LocalEntailment, NliJudge
         >>> claim = Claim("The tide rises.", (Place((0,), "Tides rise."),))
-        >>> [verdict] = asyncio.run(NliJudge(LocalEntailment(str(nli_folder)), threshold=0.0).judge([claim]))
+        >>> [verdict] = asyncio.run(NliJudge(LocalEntailment(str(cross_encoder)), threshold=0.0).judge([claim]))
         >>> verdict.places
         (0,)
     """
@@ -103,7 +103,7 @@ class LocalEntailment:
 
     Example:
         >>> from discorag.verification.nli import LocalEntailment
-        >>> model = LocalEntailment(str(nli_folder))
+        >>> model = LocalEntailment(str(cross_encoder))
         >>> [p] = asyncio.run(model.probabilities([("Tides rise.", "The tide rises.")]))
         >>> 0 <= p <= 1
         True

@@ -13,10 +13,16 @@ from dataclasses import dataclass
 
 from training.verify import words as w
 
-_NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)*")
+NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)*")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _PHRASE = re.compile(r"\b(?:the|a|an|his|her|its|their|this|that|these|those) (?:[a-z-]+ )?[a-z-]{3,}\b")
 _PAST = re.compile(r"(?<=[a-z] )[a-z]{3,}ed\b(?= (?:the|a|an|to|in|on|his|her|its|their|from|by|that)\b)")
+_VERB = r"(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|did|does|\w{3,}ed)"
+_SUBJECT = re.compile(rf"((?:[\w'-]+ ){{1,6}}?)(?={_VERB}\b)")
+_TURNING = re.compile(
+    r"(.{10,}?),? (because|before|after|causes|caused|leads to|led to|is followed by|was followed by|so that|until) "
+    r"(.{10,}?)[.!]?$"
+)
 _WORD = re.compile(r"[A-Za-z']+")
 Edited = str | None
 Editor = Callable[[str, str, random.Random], Edited]
@@ -108,6 +114,22 @@ def one_for_another(table: dict[str, tuple[str, ...]]) -> Editor:
     return edit
 
 
+def stitched(evidence: str, sentence: str, rng: random.Random) -> Edited:
+    """What is said of one thing is said of another that a sentence of the evidence is about."""
+    mine = _SUBJECT.match(sentence)
+    about = (m for part in re.split(r"(?<=[.!?]) ", evidence) if (m := _SUBJECT.match(part)))
+    others = [m[1] for m in about if not mine or m[1].lower() not in sentence.lower()]
+    if not mine or not others:
+        return None
+    return _capital(rng.choice(others) + sentence[mine.end(1) :])
+
+
+def turned(_evidence: str, sentence: str, _rng: random.Random) -> Edited:
+    """Cause and effect, or earlier and later, change places."""
+    m = _TURNING.match(sentence)
+    return _capital(f"{_lower(m[3])} {m[2]} {_lower(m[1])}.") if m else None
+
+
 def negated(_evidence: str, sentence: str, rng: random.Random) -> Edited:
     """A negation more, or one less."""
     for pattern, new in w.UNNEGATED:
@@ -157,9 +179,11 @@ def widened(_evidence: str, sentence: str, rng: random.Random) -> Edited:
 
 EDITS: dict[str, tuple[Editor, ...]] = {
     "number": (number_changed, number_changed, swapped_by(_DIGITS), one_for_another(w.MAGNITUDES)),
-    "negation": (negated, negated, one_for_another(w.OPPOSITES)),
-    "entity": (swapped_by(_NAME), replaced_by(_NAME), swapped_by(_PHRASE), swapped_by(_PHRASE), replaced_by(_PHRASE)),
-    "time": (one_for_another(w.TIMES), one_for_another(w.TIMES)),
+    "negation": (negated,),
+    "opposite": (one_for_another(w.OPPOSITES),),
+    "entity": (swapped_by(NAME), replaced_by(NAME), swapped_by(_PHRASE), swapped_by(_PHRASE), replaced_by(_PHRASE)),
+    "stitched": (stitched,),
+    "time": (one_for_another(w.TIMES), one_for_another(w.TIMES), turned, turned),
     "condition": (unconditional, unconditional, one_for_another(w.QUANTIFIERS), widened),
 }
 
