@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from discorag.claims.quantities import quantities
 from discorag.verification.alignment import aligned, text_of
-from discorag.verification.features import NAMES, missing_figures, seen
+from discorag.verification.features import NAMES, contrary, missing_figures, seen
 from discorag.verification.support import SupportModel, load_support
 
 MILL = "The mill opened in 1846, but its tolls were not lifted until 1903."
@@ -50,7 +50,7 @@ def test_any_text_has_quantities_and_features(text: str) -> None:
 
 @given(
     st.lists(
-        st.sampled_from(["mill", "tolls", "opened", "closed", "in", "1846", "not", "the", ",", "."]),
+        st.sampled_from(["mill", "tolls", "opened", "in", "but", "not", "lifted", "until", "1903"]),
         min_size=1,
         max_size=12,
     )
@@ -88,10 +88,9 @@ def test_the_packaged_model_asks_for_the_numbers_that_are_seen() -> None:
     ("same", "other"),
     [
         ("The mill opened in 1846.", "The mill opened in 1864."),
-        ("The mill's tolls were not lifted until 1903.", "The mill's tolls were lifted until 1903."),
         ("Its tolls were not lifted until 1903.", "Walruses compose operas underwater."),
     ],
-    ids=["figure", "negation", "topic"],
+    ids=["figure", "topic"],
 )
 def test_what_is_said_is_likelier_than_what_is_not(same: str, other: str) -> None:
     likely, unlikely = load_support().probabilities([seen(same, MILL), seen(other, MILL)])
@@ -102,3 +101,16 @@ def test_a_probability_depends_on_its_own_pair_only() -> None:
     model: SupportModel = load_support()
     pairs = [seen("The mill opened in 1846.", MILL), seen("The mill never opened.", MILL)]
     assert model.probabilities(pairs).tolist() == [model.probabilities([p])[0] for p in pairs]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "denied"),
+    [
+        ("Its tolls were lifted.", "not"),
+        ("The mill never opened in 1846.", "never"),
+        ("Its tolls were not lifted.", ""),
+        ("Tolls were charged until 1903.", ""),
+    ],
+)
+def test_a_negation_that_one_side_lacks_is_named(sentence: str, denied: str) -> None:
+    assert contrary(sentence, MILL) == denied
