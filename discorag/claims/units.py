@@ -11,6 +11,7 @@ from discorag.models.protocol import Encoder
 from discorag.text.layout import speaker_of, without_speaker
 from discorag.text.reading import plain, reads
 from discorag.text.sentences import CJK, ITEM, language_of
+from discorag.text.verbs import has_verb
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
 from discorag.types.hierarchy import UnitKind
@@ -78,7 +79,22 @@ class Unit:
             return words > 2
         if self.body.endswith(_OPEN):
             return False
-        return (words > 1 and bool(_ENDING.search(self.body))) or words >= _LONG[self.kind]
+        if not (words > 1 and _ENDING.search(self.body)) and words < _LONG[self.kind]:
+            return False
+        return self.kind is UnitKind.ITEM or self._looks_whole or has_verb(self.body)
+
+    @property
+    def _looks_whole(self) -> bool:
+        """Whether it is written as a sentence is: from a capital to a full stop, and not all in capitals."""
+        words = self.body.split()
+        capitals = sum(word[0].isupper() for word in words)
+        written = self.body[0].isupper() or not (self.body[0].isalnum() or self.body[0] == "(")
+        return (
+            self.kind is not UnitKind.TURN
+            and written
+            and bool(_ENDING.search(self.body))
+            and 2 * capitals <= len(words)
+        )
 
     @cached_property
     def body(self) -> str:
