@@ -23,6 +23,8 @@ _HEADING = re.compile(r"^#{1,6}\s")
 _ENDING = re.compile(r"[.!。！…][\"'”’)\]」』*_]*$")
 _OPEN = (":", "：", "?", "？", ",", "，")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
+_LEADS_IN = (":", "：")
+_MAX_GROUP = 8  # items, or blocks of code, that are told with what introduces them
 _MAX_PREFIX = 100
 _WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
 _LONG = {UnitKind.PROSE: 8, UnitKind.ITEM: 8, UnitKind.TURN: 5}
@@ -46,6 +48,7 @@ class Unit:
             row, the first unit of its turn; None if there is none or it is not in the table.
         prefix: What it is read with: the speaker, or the heading that an item stands under.
         header: Of a row, the table's header row.
+        introduces: Whether code or items stand below it that it introduces.
 
     Example:
         >>> from discorag.claims.units import unit_table
@@ -64,6 +67,7 @@ class Unit:
     lead: int | None = None
     prefix: str = ""
     header: str = ""
+    introduces: bool = False
 
     @cached_property
     def statement(self) -> bool:
@@ -78,7 +82,7 @@ class Unit:
         if self.kind is UnitKind.ITEM and not self.text.endswith(_OPEN):
             return words > 2
         if self.body.endswith(_OPEN):
-            return False
+            return self.introduces and words > 2 and self.body.endswith(_LEADS_IN)
         if not (words > 1 and _ENDING.search(self.body)) and words < _LONG[self.kind]:
             return False
         return self.kind is UnitKind.ITEM or self._looks_whole or has_verb(self.body)
@@ -141,7 +145,7 @@ class UnitTable:
         if _ANNOUNCES.search(self.units[i].text):
             while end < len(self.units) and self._continues(i, end):
                 end += 1
-        return range(i, end)
+        return range(i, min(end, i + 1 + _MAX_GROUP))
 
     def _continues(self, i: int, j: int) -> bool:
         same = self.units[j].chunk == self.units[i].chunk
@@ -196,7 +200,8 @@ def _units_of(number: int, chunk: Chunk, first: int) -> list[Unit]:
         introduction = _line_at(chunk, at)
         unit = Unit(number, i + 1, span, text, _depth(chunk.tree, span), kind, headings, lead)
         units.append(_in_context(unit, introduction, units[lead - first] if lead is not None else None))
-    return units
+    leads = {u.lead for u in units if u.kind in {UnitKind.ITEM, UnitKind.CODE}}
+    return [replace(u, introduces=True) if first + i in leads else u for i, u in enumerate(units)]
 
 
 def _kind_of(text: str) -> UnitKind:
