@@ -25,6 +25,7 @@ _OPEN = (":", "：", "?", "？", ",", "，")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
 _LEADS_IN = (":", "：")
 _MAX_GROUP = 8  # items, or blocks of code, that are told with what introduces them
+_SAYS_A_VALUE = re.compile(r"(?:：|: ).*\w")
 _MAX_PREFIX = 100
 _WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
 _LONG = {UnitKind.PROSE: 8, UnitKind.ITEM: 8, UnitKind.TURN: 5}
@@ -77,7 +78,7 @@ class Unit:
         if self.kind is UnitKind.CODE:
             return True
         if self.kind is UnitKind.ROW:
-            return "：" in self.body or ": " in self.body
+            return bool(_SAYS_A_VALUE.search(self.body))
         words = len(_WORD.findall(self.body))
         if self.kind is UnitKind.ITEM and not self.text.endswith(_OPEN):
             return words > 2
@@ -85,20 +86,18 @@ class Unit:
             return self.introduces and words > 2 and self.body.endswith(_LEADS_IN)
         if not (words > 1 and _ENDING.search(self.body)) and words < _LONG[self.kind]:
             return False
-        return self.kind is UnitKind.ITEM or self._looks_whole or has_verb(self.body)
+        return self.kind is UnitKind.ITEM or self._is_sentence
 
     @property
-    def _looks_whole(self) -> bool:
-        """Whether it is written as a sentence is: from a capital to a full stop, and not all in capitals."""
-        words = self.body.split()
-        capitals = sum(word[0].isupper() for word in words)
-        written = self.body[0].isupper() or not (self.body[0].isalnum() or self.body[0] == "(")
-        return (
-            self.kind is not UnitKind.TURN
-            and written
-            and bool(_ENDING.search(self.body))
-            and 2 * capitals <= len(words)
-        )
+    def _is_sentence(self) -> bool:
+        """Whether it is written as a sentence is, from a capital to a full stop, or has a verb; never all capitals."""
+        text, words = self.body, self.body.split()
+        if text.isupper() or (text.startswith(("(", "（")) and text.endswith((")", "）"))):
+            return False
+        begins = text[0].isupper() or not (text[0].isalnum() or text.startswith("("))
+        shouted = 2 * sum(word[0].isupper() for word in words) > len(words)
+        written = begins and bool(_ENDING.search(text)) and not shouted
+        return (written and self.kind is not UnitKind.TURN) or has_verb(text)
 
     @cached_property
     def body(self) -> str:

@@ -101,10 +101,10 @@ def row_reads(row: str, header: str = "") -> str:
         header: The table's header row, if it has one.
     """
     values = [plain(cell) for cell in cells(row)] or [""]
-    names = [plain(cell) for cell in cells(header)] if header else []
+    names = [name if any(map(str.isalnum, name)) else "" for name in map(plain, cells(header))] if header else []
     if not row.startswith("|"):
         names = _over(names, len(values))
-    subject = values[0] + (f" {names[0]}" if names and names[0].startswith(("(", "（")) else "")
+    subject = _NUMBER.sub("", values[0]) + (f" {names[0]}" if names and names[0].startswith(("(", "（")) else "")
     pairs = dict.fromkeys((n, v) for n, v in zip_longest(names[1:], values[1:], fillvalue="") if v)
     wide = language_of(row) == "zh"
     colon, semicolon, comma = ("：", "；", "，") if wide else (": ", "; ", ", ")

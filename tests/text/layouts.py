@@ -37,7 +37,8 @@ SAMPLES: dict[str, Sample] = {
         {"v1.5.0": K.HEADING, "- Faster": K.ITEM, "weld 1.4.9": K.HEADING, "perf": K.ROW},
     ),
     "manual page with tabs": Sample(
-        "DESCRIPTION\n       weld\tjoins  two\t files,  and  then\tit\n       cools\tthem  down\t in  water,  unless\tyou\n"
+        "DESCRIPTION\n       weld\tjoins  two\t files,  and  then\tit\n"
+        "       cools\tthem  down\t in  water,  unless\tyou\n"
         "       forbid\tit  with\t an  option  of\tweld.\n",
         {"DESCRIPTION": K.HEADING, "weld\tjoins": K.PROSE},
     ),
