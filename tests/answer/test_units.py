@@ -30,7 +30,7 @@ def test_whole_sentences_and_items_say_something(text: str, kind: K) -> None:
     [
         ("MILLS OF LANSE INC.", K.PROSE),
         ("(In thousands, but for shares and amounts of each.)", K.PROSE),
-        ("Notes to Statements of Mills.", K.PROSE),
+        ("General and Administrative Expenses.", K.PROSE),
         ("Ada Berg: Wheel of the mill.", K.TURN),
         ("Run this:", K.PROSE),
     ],
