@@ -152,3 +152,13 @@ def test_a_text_is_cut_after_a_clause_else_after_a_word() -> None:
     assert shortened("Tides: a primer for sailors of all ages", 12, at_clause="") == "Tides: a…"
     assert shortened("The moon pulls the sea twice a day.", 30) == "The moon pulls the sea twice…"
     assert shortened("月亮牵引海水，所以每天有两次涨潮和两次退潮", 10) == "月亮牵引海水…"
+
+
+async def test_a_sentence_that_the_answer_cannot_tell_is_not_planned(encoder: Encoder) -> None:
+    text = "Who eats crabs on the cliff? It eats crabs on the cliff daily. The gull eats crabs on the cliff by night."
+    case = await case_from({"a": text}, "Who eats crabs on the cliff?", encoder)
+    table = await units_of(case, encoder)
+    assert 1 in select(case, table, await encoder.encode_query(case.query)).chosen
+    planned = (await with_plan(case, encoder)).plan
+    assert planned is not None
+    assert [r.first for step in steps(planned) for r in step.references] == [3]
