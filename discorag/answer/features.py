@@ -44,12 +44,18 @@ def features(case: Case, table: UnitTable, query: Vectors) -> Floats:
     """One row a unit, one column a name of `NAMES`; shape (units, features)."""
     if not table.units:
         return np.zeros((0, len(NAMES)))
-    of, known = case.known.get(KEY, (None, None))
+    return np.concatenate([_lasting(case, table, query), _graph(case, table)], axis=1)
+
+
+def _lasting(case: Case, table: UnitTable, query: Vectors) -> Floats:
+    """The columns that do not hang on the graph; made by the first stage that asks, for all of them."""
+    of, known = case.known.get(KEY, (None, ("", np.zeros(0))))
     if of is not case.chunks or known[0] != case.query:
         columns = [*_cosines(table, query), *_words(case, table), *_places(table), *_types(case, table)]
         known = (case.query, np.stack([*columns, *_tree(case, table)], axis=1))
         case.known[KEY] = (case.chunks, known)
-    return np.concatenate([known[1], _graph(case, table)], axis=1)
+    rows: Floats = known[1]
+    return rows
 
 
 def _cosines(table: UnitTable, query: Vectors) -> list[Floats]:

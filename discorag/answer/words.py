@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,11 +50,11 @@ class Said:
 
 def said_in(case: Case) -> Said:
     """Of the sentences of the case's chunks, in their order; made once for all stages of a question."""
-    of, known = case.known.get(KEY, (None, None))
+    of, known = case.known.get(KEY, (None, ("", None)))
     if of is not case.chunks or known[0] != case.query:
         known = (case.query, said(case.query, [c.slice(s) for c in case.chunks for s in c.sentences]))
         case.known[KEY] = (case.chunks, known)
-    return known[1]
+    return cast(Said, known[1])
 
 
 def said(question: str, texts: Sequence[str]) -> Said:
