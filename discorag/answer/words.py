@@ -37,7 +37,7 @@ class Said:
         >>> from discorag.answer.words import said
         >>> told = said("Did the king meet Marta?", ["The prince met Martha.", "It rained."])
         >>> told.forms.round(2).tolist(), told.names.tolist()
-        ([[0.0, 0.55, 0.73], [0.0, 0.0, 0.0]], [False, False, True])
+        ([[0.0, 0.57, 0.55], [0.0, 0.0, 0.0]], [False, False, True])
         >>> bool(told.meanings[0, 0] > told.meanings[1, 0])
         True
     """
