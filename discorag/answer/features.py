@@ -72,14 +72,20 @@ def _words(case: Case, table: UnitTable) -> list[Floats]:
     said, chunks = said_in(case), _chunks(table.units)
     weights = rarity(said.forms)
     rare = weights * said.unusual
-    above = likeness(asked(case.query), [" ".join((c.title, *c.headings)) for c in case.chunks]) @ weights
-    headings = above[[unit.chunk - 1 for unit in table.units]]
     return [
         *_in_text(said.forms, weights, chunks),
-        headings,
+        _headings(case, table) @ weights,
         *_in_text(said.forms, rare / max(float(rare.sum()), 1e-12), chunks),
         *_in_text(said.meanings, weights, chunks),
     ]
+
+
+def _headings(case: Case, table: UnitTable) -> Floats:
+    """What the title and the headings around each unit say of the words, shape (units, words)."""
+    of = [(case.chunks[unit.chunk - 1], unit) for unit in table.units]
+    above = [" ".join(dict.fromkeys((c.title, *c.headings, *unit.headings))) for c, unit in of]
+    distinct = {text: i for i, text in enumerate(dict.fromkeys(above))}
+    return likeness(asked(case.query), list(distinct))[[distinct[text] for text in above]]
 
 
 def _in_text(said: Floats, weights: Floats, chunks: list[tuple[int, int]]) -> list[Floats]:
