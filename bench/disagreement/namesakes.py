@@ -29,7 +29,8 @@ def measured(data: Path, judge: Judge) -> dict[str, Any]:
             kind = _kind(a, b)
             if kind:
                 found[kind].append(_contradicted(a["text"], b["text"], judge))
-    return {kind: {"pairs": len(hits), "reported": round(sum(hits) / len(hits), 4)} for kind, hits in found.items()}
+    share = {kind: round(sum(hits) / max(1, len(hits)), 4) for kind, hits in found.items()}
+    return {kind: {"pairs": len(hits), "reported": share[kind]} for kind, hits in found.items()}
 
 
 def _kind(a: dict[str, Any], b: dict[str, Any]) -> str:
