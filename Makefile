@@ -126,8 +126,8 @@ eval-dev: .venv/eval.stamp ## The development suites without a language model (l
 eval-check: .venv/eval.stamp ## Whether the runs of eval-dev reproduce the committed numbers
 	for suite in $(DEV); do $(BIN)/python -m eval check $(RUNS)/$$suite eval/expected/dev-$$suite.json || exit 1; done
 
-bench-verify: .venv/eval.stamp ## The answer verifier against pairs with minimal edits
-	$(BIN)/python -m eval verify
+bench-verify: .venv/eval.stamp ## What the verifier calls supported: minimal edits, stitched sentences, four sets of others
+	$(BIN)/python -m bench.verify --before bench/results/verify-before.json
 
 bench-answers: .venv/eval.stamp ## Answers without a language model: refusal, first sentences, wording, against those of before (an hour)
 	$(BIN)/python -m bench.answers --before bench/results/answers-before.json

@@ -159,6 +159,27 @@ class RerankerSettings(_EndpointSection):
     timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
 
 
+class NliSettings(_EndpointSection):
+    """The model of inference that the verifier ``nli`` asks: in this process, or served."""
+
+    base_url: str | None = Field(
+        default=None,
+        description="Server with /predict for pairs, as text-embeddings-inference has it: http://localhost:8003.",
+    )
+    model: str | None = Field(
+        default=None,
+        description="Without an endpoint a folder or hub name of a sequence-classification model with a label "
+        "'entailment', or with one output, that is loaded here.",
+    )
+    api_key: SecretStr | None = None
+    threshold: float = Field(
+        default=0.5, gt=0, le=1, description="Probability from which a passage entails a sentence."
+    )
+    batch_size: int = Field(default=32, ge=1, description="Pairs a request.")
+    timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
+    retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429 and 5xx.")
+
+
 class ReadingSettings(_Section):
     """How files become documents and chunks."""
 
@@ -260,6 +281,7 @@ class Settings(BaseSettings):
     parser: ParserSettings = ParserSettings()
     llm: LlmSettings = LlmSettings()
     reranker: RerankerSettings = RerankerSettings()
+    nli: NliSettings = NliSettings()
     reading: ReadingSettings = ReadingSettings()
     trees: TreeSettings = TreeSettings()
     api: ApiSettings = ApiSettings()

@@ -31,7 +31,6 @@ from eval.running.record import Run
 from eval.running.session import Place, Session, open_pipeline
 from eval.sample import Benchmark
 from eval.suite import Suite, load_suite, suite_names, systems
-from eval.verify_bench import run_bench
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 out, err = Console(width=None if sys.stdout.isatty() else 160), Console(stderr=True)
@@ -149,15 +148,6 @@ def check(folder: Path, expected: Path) -> None:
 def expect(folder: Path, expected: Path, tolerance: Annotated[float, typer.Option(min=0)] = 0.5) -> None:
     """Write down a run's numbers as those expected from now on, with a tolerance in score points."""
     write_expected(folder, expected, tolerance)
-
-
-@app.command()
-def verify(
-    pairs: Annotated[Path, typer.Option(help="Folder of dev.jsonl and heldout.jsonl.")] = Path("bench/verify"),
-    to: Annotated[Path, typer.Option("--out", help="JSON file.")] = Path("bench/results/verify.json"),
-) -> None:
-    """The answer verifier against pairs with minimal edits, beside cosine and word overlap."""
-    run_bench(pairs, to)
 
 
 def _changed(suite: Suite, changes: dict[str, Any]) -> Suite:

@@ -191,6 +191,15 @@ def rerank_url() -> Iterator[str]:
 
 
 @pytest.fixture
+def nli_url() -> Iterator[str]:
+    """A server on loopback that calls every pair entailed, at 0.75."""
+    with test_reranker.served(
+        lambda body: [[{"label": "entailment", "score": 0.75}] for _ in body["inputs"]]
+    ) as server:
+        yield server.url
+
+
+@pytest.fixture
 def cross_encoder(tmp_path: Path) -> Path:
     """A folder with a tiny cross-encoder, untrained."""
     return test_reranker.cross_encoder(tmp_path, labels=1)

@@ -1,7 +1,4 @@
-"""Word lists of the rule-based engines: stated cues, English and Chinese.
-
-The word classes of the verifier are in `discorag.claims.lexicon`.
-"""
+"""Word lists of the rule-based engines: stated cues, English and Chinese."""
 
 from __future__ import annotations
 
@@ -47,13 +44,7 @@ EFFECT = _any(
 
 # An effect denied without a negation.
 UNCHANGED = _any(
-    "unchanged",
-    "identical",
-    "indistinguishable",
-    "no different",
-    "made no difference",
-    "相同",
-    "没有变化",
+    "unchanged", "identical", "indistinguishable", "no different", "made no difference", "相同", "没有变化"
 )
 
 # What limits a claim to a group, a dose, a time or a supposition.
@@ -64,20 +55,9 @@ QUALIFIER = _any(
 )  # fmt: skip
 UNIVERSAL = _any("everyone", "everybody", "all", "always", "whatever", "any", "every", "never", "所有", "任何", "总是")
 HYPOTHETICAL = _any(
-    "may",
-    "might",
-    "could",
-    "would",
-    "whether",
-    "should",
-    "if",
-    "can",
-    "ask(?:ed|s)?",
-    "aims?",
-    "possibl[ey]",
-    "可能",
-    "是否",
-)
+    "may", "might", "could", "would", "whether", "should", "if", "can", "ask(?:ed|s)?", "aims?",
+    "possibl[ey]", "可能", "是否",
+)  # fmt: skip
 
 # Who says it, and whether it is believed.
 ATTRIBUTION = _any(
@@ -86,25 +66,10 @@ ATTRIBUTION = _any(
 )  # fmt: skip
 
 # Openers that no stop word list holds and that are never names.
-PREPOSITIONS = frozenset(
-    {
-        "across",
-        "amid",
-        "among",
-        "amongst",
-        "despite",
-        "throughout",
-        "toward",
-        "towards",
-        "upon",
-        "without",
-        "within",
-        "during",
-        "because",
-        "since",
-        "although",
-    }
+_OPENERS = (
+    "across amid among amongst despite throughout toward towards upon without within during because since although"
 )
+PREPOSITIONS = frozenset(_OPENERS.split())
 
 DEFINITION = re.compile(
     r"^(?:an?|the)?\s*[\w\s-]{2,40}?\b(?:is|are) (?:an?|the|called|known as|defined as)\b"

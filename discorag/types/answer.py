@@ -48,7 +48,8 @@ class EvidenceSpan(BaseModel, frozen=True):
 class AnswerSentence(BaseModel):
     """One sentence of the answer. Without evidence it is unsupported; ``reason`` then says what is missing.
 
-    ``step`` is the index of the plan step that it carries out, None where no step matches.
+    ``step`` is the index of the plan step that it carries out, None where no step matches. ``confidence`` is how likely
+    the verifier holds it to be supported, 0 to 1; None where it did not judge.
 
     Example:
         >>> from discorag.types.answer import AnswerSentence
@@ -62,6 +63,7 @@ class AnswerSentence(BaseModel):
     evidence: tuple[EvidenceSpan, ...] = ()
     step: int | None = None
     reason: str = ""
+    confidence: float | None = None
 
     @property
     def supported(self) -> bool:

@@ -1,213 +1,106 @@
-"""Verification: each sentence of an answer gets the spans that support it, or is marked unsupported.
-
-The spans are the units that together hold most of the sentence's words and numbers; whether they support it is for
-`discorag.verification.objection` to say.
-"""
+"""The verifier without a language model: a small model of support, and figures and quotations that must be there."""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from discorag.answer.realisation import CONNECTIVES
-from discorag.claims.units import Unit, UnitTable, folded, units_of, within_window
-from discorag.disagreement.pairs import at_odds
-from discorag.models.protocol import Encoder
 from discorag.models.toolbox import Toolbox
-from discorag.text.citations import references, steps, without_references
-from discorag.text.reading import plain
-from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
-from discorag.types.case import Case
-from discorag.types.chunk_relations import ChunkRelation
-from discorag.types.plan import Plan
-from discorag.types.span import Span
-from discorag.verification.draft import drafted_sentences, is_heading
-from discorag.verification.objection import anchors, objection
+from discorag.text.sentences import language_of
+from discorag.verification.features import Seen, contrary, seen
+from discorag.verification.guards import lacking, literal
+from discorag.verification.judge import Claim, Verdict
+from discorag.verification.support import SupportModel, load_support
+from discorag.verification.tracing import TracingVerifier
 
-SPANS = 3  # spans that may support one sentence together
-_CONNECTIVES = tuple(c for pair in CONNECTIVES.values() for c in pair)
-
-
-@dataclass(frozen=True)
-class _Judgement:
-    units: tuple[Unit, ...] = ()
-    reason: str = ""
+_PART = re.compile(r"(?<=[;,:—])\s+")
+_LEAST_PART = 5  # words of a part that may stand on its own
+SURER = 0.5
+"""Share of the way from the threshold to certainty that each of several parts must have gone."""
 
 
-def local_verifier(tools: Toolbox) -> LocalVerifier:
+def local_verifier(tools: Toolbox) -> TracingVerifier:
     """For the registry."""
-    return LocalVerifier(tools.encoder)
+    return TracingVerifier(tools.encoder, LocalJudge())
 
 
 @dataclass(frozen=True)
-class LocalVerifier:
-    """Traces a draft to its sources.
+class LocalJudge:
+    """Decides claims by the packaged model. Implements `discorag.verification.judge.Judge`.
+
+    Support comes from one place. Where no place has all of a sentence, its parts between commas or semicolons may each
+    have one of their own, of which the model must be surer.
+
+    Args:
+        model: The model of support; the packaged one if not given.
 
     Example:
-        >>> from discorag.verification.local import LocalVerifier
-        >>> draft = "Vitamin D lowered the risk of influenza by 12 % [1]. It lowered it by 21 % [1]."
-        >>> answer = asyncio.run(LocalVerifier(encoder).verify(case, draft))
-        >>> [(sentence.supported, sentence.reason) for sentence in answer.sentences]
-        [(True, ''), (False, 'The number 21 % is not in the evidence.')]
+        >>> from discorag.verification.judge import Claim, Place
+        >>> from discorag.verification.local import LocalJudge
+        >>> places = (Place((0,), "Bees dance."), Place((1,), "The moon pulls the sea twice a day."))
+        >>> [verdict] = asyncio.run(LocalJudge().judge([Claim("Twice a day the moon pulls the sea.", places)]))
+        >>> verdict.places
+        (1,)
     """
 
-    encoder: Encoder
+    model: SupportModel = field(default_factory=load_support)
 
-    async def verify(self, case: Case, draft: str) -> Answer:
-        """The verified answer.
+    async def judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
+        """A verdict for each claim, in order."""
+        return await asyncio.to_thread(lambda: [self._judged(claim) for claim in claims])
 
-        Args:
-            case: With the chunks, graph and plan that the draft was made from.
-            draft: Text whose sentences cite chunks as ``[2]`` or units as ``[2.3]``.
+    def _judged(self, claim: Claim) -> Verdict:
+        if language_of(claim.sentence) != "en":
+            return literal(claim)
+        whole = self._whole(claim)
+        if whole.supported:
+            return whole
+        return next((v for parts in _split(claim.sentence) if (v := self._each(claim, parts))), whole)
 
-        Raises:
-            ModelError: The encoder is an endpoint and fails.
-        """
-        table = await units_of(case, self.encoder)
-        k = len(case.chunks)
-        copies = {folded(text) for unit in table.units for text in (unit.plain, unit.body)}
-        drafts = [s for line in draft.splitlines() for s in _drafted(line, k, copies)]
-        bare = [_stripped(s, k, copies) for s in drafts]
-        vectors = await self.encoder.encode_documents(within_window(bare, self.encoder))
-        sentences: list[AnswerSentence] = []
-        passed = -1  # the last plan step carried out
-        for text, plain_text, vector in zip(drafts, bare, vectors, strict=True):
-            if is_heading(without_references(text, chunks=k), case):
-                judged = _Judgement(reason="It is a heading, which asserts nothing.")
-            else:
-                judged = _judge(plain_text, {r.chunk for r in references(text)}, table, table.vectors @ vector)
-            evidence = tuple(_evidence(case, u.chunk, u.span) for u in judged.units)
-            step = _step(case.plan, text, judged.units, passed)
-            passed = max(passed, -1 if step is None else step)
-            shown = without_references(text, chunks=k).strip()
-            sentences.append(AnswerSentence(text=shown, evidence=evidence, step=step, reason=judged.reason))
-        found = _disagreements(case, table, {e.chunk_id for s in sentences for e in s.evidence})
-        return Answer(query=case.query, sentences=tuple(sentences), disagreements=found, plan=case.plan)
+    def _whole(self, claim: Claim) -> Verdict:
+        """By the likeliest place that supports it and has its figures and quotations."""
+        found = [seen(claim.sentence, place.text) for place in claim.places]
+        likely = self.model.probabilities(found)
+        best = int(likely.argmax())
+        for i in map(int, np.argsort(-likely, kind="stable")):
+            if likely[i] >= self.model.threshold and not _objection(claim.sentence, claim.places[i].text):
+                return Verdict((i,), float(likely[i]))
+        reason = _objection(claim.sentence, claim.places[best].text) or _reason(found[best], self.model)
+        return Verdict((), min(float(likely[best]), self.model.threshold), reason)
 
-
-def _drafted(line: str, chunks: int, copies: set[str]) -> list[str]:
-    """The sentences of a line; one, if the whole of it is a unit, whatever full stops it has inside."""
-    return [line] if _is_copy(line, chunks, copies) else drafted_sentences(line, chunks)
+    def _each(self, claim: Claim, parts: Sequence[str]) -> Verdict | None:
+        """Supported part by part, each surely; None if not."""
+        least = self.model.threshold + SURER * (1 - self.model.threshold)
+        verdicts = [self._whole(replace(claim, sentence=part)) for part in parts]
+        if not all(v.supported and v.probability >= least for v in verdicts):
+            return None
+        places = tuple(dict.fromkeys(i for v in verdicts for i in v.places))
+        return Verdict(places, min(v.probability for v in verdicts))
 
 
-def _is_copy(sentence: str, chunks: int, copies: set[str]) -> bool:
-    return folded(_unlinked(without_references(sentence, chunks=chunks).strip())) in copies
+def _split(sentence: str) -> Iterator[tuple[str, str]]:
+    """The sentence in two parts that are long enough to say something."""
+    for cut in _PART.finditer(sentence):
+        parts = sentence[: cut.start()].rstrip(",;:— "), sentence[cut.end() :]
+        if all(len(part.split()) >= _LEAST_PART for part in parts):
+            yield parts
 
 
-def _stripped(sentence: str, chunks: int, copies: set[str]) -> str:
-    """A sentence as it is compared: without citations, connectives of ours and, unless a unit has it so, markup."""
-    bare = without_references(sentence, chunks=chunks).strip()
-    return _unlinked(bare if _is_copy(sentence, chunks, copies) else plain(bare))
+def _objection(sentence: str, evidence: str) -> str:
+    """What a place must not lack or deny, however likely it is to support the sentence."""
+    if missing := lacking(sentence, evidence):
+        return missing
+    denied = contrary(sentence, evidence)
+    return f'With "{denied}" one of sentence and evidence denies what the other affirms.' if denied else ""
 
 
-def _unlinked(text: str) -> str:
-    opening = next((c for c in _CONNECTIVES if text.startswith(c)), "")
-    return text[len(opening) :].strip() or text
-
-
-def _judge(sentence: str, cited: set[int], table: UnitTable, cosine: np.ndarray) -> _Judgement:
-    """The best support among the cited chunks, else among all: a wrong citation is corrected, not believed."""
-    inside = [i for i, u in enumerate(table.units) if u.chunk in cited]
-    first = _supported(sentence, inside, table, cosine) if inside else _Judgement()
-    if first.units:
-        return first
-    return _supported(sentence, list(range(len(table.units))), table, cosine)
-
-
-def _supported(sentence: str, candidates: list[int], table: UnitTable, cosine: np.ndarray) -> _Judgement:
-    said = folded(sentence)
-    for i in candidates:
-        if said in table.units[i].folded and _verbatim(sentence, table.units[i]):
-            return _Judgement((table.units[i],))
-    best = _gather(sentence, candidates, table, cosine)
-    if not best:
-        return _Judgement(reason="No passage shares its content.")
-    units = tuple(table.units[i] for i in best)
-    sources = tuple(dict.fromkeys(_whole_sentence(i, table) for i in best))
-    reason = objection(sentence, sources, cosine=float(max(cosine[i] for i in best)))
-    return _Judgement(reason=reason) if reason else _Judgement(units)
-
-
-def _verbatim(sentence: str, unit: Unit) -> bool:
-    """Whether the unit says the sentence word for word, as a whole or as a part that loses no number and no "not"."""
-    said = folded(sentence)
-    if said in {unit.folded, folded(unit.body)}:
-        return True
-    part = len(said) > 20 and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", unit.folded) is not None
-    return part and not objection(sentence, (unit.plain,), cosine=1.0)
-
-
-def _whole_sentence(i: int, table: UnitTable) -> str:
-    """The sentence around unit ``i``, which may be a part of one: who says it, or under which condition."""
-    first, last = i, i
-    while first > 0 and _continues(table.units[first - 1], table.units[first]):
-        first -= 1
-    while last + 1 < len(table.units) and _continues(table.units[last], table.units[last + 1]):
-        last += 1
-    return " ".join(u.plain for u in table.units[first : last + 1])
-
-
-def _continues(unit: Unit, then: Unit) -> bool:
-    """Whether ``then`` goes on with the sentence of ``unit``."""
-    return unit.chunk == then.chunk and not unit.statement and then.text[:1].islower()
-
-
-def _gather(sentence: str, candidates: list[int], table: UnitTable, cosine: np.ndarray) -> list[int]:
-    """Up to `SPANS` units that together hold most of the sentence's content words, best first."""
-    wanted = anchors(sentence)
-    chosen: list[int] = []
-    while len(chosen) < SPANS and wanted:
-        gains = [(len(wanted & anchors(table.units[i].plain)), float(cosine[i]), -i) for i in candidates]
-        gain, _, negative = max(gains, default=(0, 0.0, 0))
-        if gain == 0:
-            break
-        chosen.append(-negative)
-        wanted = wanted - anchors(table.units[-negative].plain)
-    return chosen
-
-
-def _evidence(case: Case, number: int, span: Span) -> EvidenceSpan:
-    return EvidenceSpan.of(case.chunks[number - 1], span)
-
-
-def _step(plan: Plan | None, draft: str, units: tuple[Unit, ...], passed: int) -> int | None:
-    """The plan step that cites what the sentence rests on; of several, the first not yet passed."""
-    if plan is None:
-        return None
-    exact = {(u.chunk, u.number) for u in units}
-    chunks = {u.chunk for u in units} or {r.chunk for r in references(draft)}
-    scores: list[tuple[int, bool, int]] = []
-    for i, step in enumerate(steps(plan)):
-        hit = max((_match(r.chunk, r.first, r.last, exact, chunks) for r in step.references), default=0)
-        if hit:
-            scores.append((hit, i > passed, -i))
-    return -max(scores)[2] if scores else None
-
-
-def _match(chunk: int, first: int | None, last: int | None, exact: set[tuple[int, int]], chunks: set[int]) -> int:
-    """2 for a cited unit, 1 for a cited chunk, 0 for neither."""
-    if first is not None and last is not None:
-        return 2 if any(c == chunk and first <= n <= last for c, n in exact) else 0
-    return 1 if chunk in chunks else 0
-
-
-def _disagreements(case: Case, table: UnitTable, used: set[str]) -> tuple[Disagreement, ...]:
-    """CONTRADICTS and CONTRASTS_WITH between chunks of different documents that the answer rests on."""
-    if case.graph is None:
-        return ()
-    found: dict[frozenset[str], Disagreement] = {}
-    for edge in case.graph.edges:
-        i, j = case.number(edge.target), case.number(edge.source)
-        apart = case.chunks[i - 1].doc_id != case.chunks[j - 1].doc_id
-        if edge.disagrees and apart and {edge.source, edge.target} <= used:
-            a, b = at_odds(edge, table, i, j)
-            both = Disagreement(
-                relation=edge.relation,
-                a=_evidence(case, i, table.units[a].span),
-                b=_evidence(case, j, table.units[b].span),
-            )
-            found.setdefault(frozenset({edge.source, edge.target}), both)
-    order = {ChunkRelation.CONTRADICTS: 0, ChunkRelation.CONTRASTS_WITH: 1}
-    return tuple(sorted(found.values(), key=lambda d: order[d.relation]))
+def _reason(found: Seen, model: SupportModel) -> str:
+    """What in the closest place speaks against it most plainly."""
+    numbers = dict(zip(model.names, found.numbers.tolist(), strict=True))
+    if numbers["unsaid"] > 0:
+        return "No one place says all of it."
+    return "No one place says it in this way."

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
 from discorag.types.answer import Answer
 from discorag.types.case import Case
+from discorag.types.usage import Usage
 
 
 class Verifier(Protocol):
@@ -27,9 +28,28 @@ class Verifier(Protocol):
         ...
 
 
+@runtime_checkable
+class Metered(Protocol):
+    """What a verifier has besides if it asks a language model; one is made for each question."""
+
+    @property
+    def usage(self) -> Usage:
+        """What its calls have cost so far."""
+        ...
+
+    @property
+    def prompt_hash(self) -> str:
+        """Digest of the prompt file; empty if it asked nothing."""
+        ...
+
+
 VERIFIERS = Registry[Callable[[Toolbox], Verifier]]("verifier", "disco_rag.verifiers")
 """Verifiers by name, as ``verifier=`` knows them."""
 
 register_verifier = VERIFIERS.register
 
-VERIFIERS.offer("local", "discorag.verification.local:local_verifier", "words, figures, polarity and who does what")
+VERIFIERS.offer(
+    "local", "discorag.verification.local:local_verifier", "a small model of words, order, figures, polarity"
+)
+VERIFIERS.offer("llm", "discorag.verification.llm:llm_verifier", "the language model, one call for all sentences")
+VERIFIERS.offer("nli", "discorag.verification.nli:nli_verifier", "a model of inference by name or folder, or served")

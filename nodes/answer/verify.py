@@ -11,7 +11,7 @@ from discorag.types.answer import Answer
 from discorag.types.errors import ModelError
 from discorag.verification.draft import unverified
 from discorag.verification.sources import traced
-from discorag.verification.verifier import VERIFIERS
+from discorag.verification.verifier import VERIFIERS, Metered
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
@@ -26,11 +26,14 @@ async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
     context, stage = answer_context(runtime), Stage("verify")
     case, deps = await case_of(state, context), await context.deps()
     draft, failed = state.get("draft", ""), False
+    verifier = VERIFIERS[context.verifier](deps)
     try:
-        answer = await traced(VERIFIERS[context.verifier](deps), case, draft, deps.store, await context.scope())
+        answer = await traced(verifier, case, draft, deps.store, await context.scope())
     except ModelError as error:
         stage.failed(error, fallback="none: every sentence is marked unsupported")
         answer, failed = unverified(case, draft, "Verification failed; see the ledger."), True
+    if isinstance(verifier, Metered):
+        stage.usage, stage.prompt_hash = stage.usage + verifier.usage, verifier.prompt_hash
     answer = stage.noted(answer, state)
     goto, because = _next(answer, state, context, failed=failed)
     stage.goes(goto, because)

@@ -8,7 +8,8 @@ from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge, RhetoricalGraph
 from discorag.types.plan import Plan
 from discorag.types.span import Span
-from discorag.verification.local import LocalVerifier
+from discorag.verification.local import LocalJudge
+from discorag.verification.tracing import TracingVerifier
 from tests.cases import case_from
 
 SOURCES = {
@@ -26,7 +27,7 @@ async def verified(draft: str, encoder: Encoder, *, plan: str | None = None, gra
         plan=Plan(paragraph=plan) if plan else None,
         graph=RhetoricalGraph(chunks=ids, edges=(edge,)) if graph else None,
     )
-    return await LocalVerifier(encoder).verify(case, draft)
+    return await TracingVerifier(encoder, LocalJudge()).verify(case, draft)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ async def test_a_disagreement_stated_in_both_directions_is_reported_once(encoder
     )
     case = replace(case, graph=RhetoricalGraph(chunks=(a, b), edges=edges))
     draft = "Daily vitamin D lowered the incidence of influenza by 12 % [1]. Supplements had no significant effect [2]."
-    assert len((await LocalVerifier(encoder).verify(case, draft)).disagreements) == 1
+    assert len((await TracingVerifier(encoder, LocalJudge()).verify(case, draft)).disagreements) == 1
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ async def test_a_disagreement_stated_in_both_directions_is_reported_once(encoder
 )
 async def test_a_lost_speaker_or_negation_is_never_supported(source: str, draft: str, encoder: Encoder) -> None:
     case = await case_from({"a": source}, "Does zinc help?", encoder)
-    assert not (await LocalVerifier(encoder).verify(case, draft)).sentences[0].supported
+    assert not (await TracingVerifier(encoder, LocalJudge()).verify(case, draft)).sentences[0].supported
 
 
 async def test_a_unit_is_read_with_the_sentence_that_it_is_a_part_of(encoder: Encoder) -> None:
@@ -144,8 +145,10 @@ async def test_a_unit_is_read_with_the_sentence_that_it_is_a_part_of(encoder: En
         )
         for _ in "a"
     )
-    answer = await LocalVerifier(encoder).verify(replace(case, chunks=parts), "Zinc harms children in winter [1].")
-    assert "only said" in answer.sentences[0].reason
+    answer = await TracingVerifier(encoder, LocalJudge()).verify(
+        replace(case, chunks=parts), "Zinc harms children in winter [1]."
+    )
+    assert not answer.sentences[0].supported
 
 
 async def test_a_number_is_looked_for_among_the_evidence_even_if_its_words_are_found_elsewhere(
@@ -153,7 +156,7 @@ async def test_a_number_is_looked_for_among_the_evidence_even_if_its_words_are_f
 ) -> None:
     text = "A fire took the booking site down on Thursday. About 200 bookings could not be recovered."
     case = await case_from({"a": text}, "What was lost?", encoder)
-    answer = await LocalVerifier(encoder).verify(case, "After the fire, 200 bookings were lost [1].")
+    answer = await TracingVerifier(encoder, LocalJudge()).verify(case, "After the fire, 200 bookings were lost [1].")
     assert "200" in "".join(e.text for e in answer.sentences[0].evidence)
 
 
@@ -161,5 +164,53 @@ async def test_a_heading_is_no_supported_sentence_but_a_statement_that_is_also_a
     texts = {"The moon pulls the sea.": "# Tides and the moon above\n\nThe moon pulls the sea. Tides follow."}
     case = await case_from(texts, "tides", encoder)
     draft = "# Tides and the moon above\n\nTides and the moon above [1]\n\nThe moon pulls the sea [1]."
-    answer = await LocalVerifier(encoder).verify(case, draft)
+    answer = await TracingVerifier(encoder, LocalJudge()).verify(case, draft)
     assert [s.supported for s in answer.sentences] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "supported"),
+    [
+        ("服用维生素D降低了流感的发病率。", True),
+        ("流感的发病率，服用维生素D降低了。", True),
+        ("服用维生素D没有降低流感的发病率。", False),
+        ("服用维生素E降低了12例。", False),
+    ],
+    ids=["copied", "in another order", "denied", "a figure"],
+)
+async def test_chinese_is_checked_for_its_terms_digits_and_denials(
+    sentence: str, supported: bool, encoder: Encoder
+) -> None:
+    case = await case_from({"a": "服用维生素D降低了流感的发病率。"}, "流感", encoder)
+    answer = await TracingVerifier(encoder, LocalJudge()).verify(case, sentence)
+    assert [s.supported for s in answer.sentences] == [supported]
+
+
+async def test_support_comes_from_one_place_unless_each_part_stands_on_its_own(encoder: Encoder) -> None:
+    texts = {
+        "trial": "Tamoril lowered blood pressure by 9 mmHg in the patients who cut down on salt.",
+        "review": "Velin is not given to pregnant women in any of the hospitals.",
+    }
+    case = await case_from(texts, "drugs", encoder)
+    verifier = TracingVerifier(encoder, LocalJudge())
+    joined = "; ".join(text.rstrip(".") for text in texts.values())
+    both = (await verifier.verify(case, f"{joined}.")).sentences[0]
+    stitched = (await verifier.verify(case, "Tamoril is not given to pregnant women who cut down on salt.")).sentences[
+        0
+    ]
+    assert {e.title for e in both.evidence} == {"trial", "review"}
+    assert not stitched.supported
+
+
+async def test_a_verdict_says_how_sure_it_is(encoder: Encoder) -> None:
+    answer = await verified(
+        "Daily vitamin D lowered the incidence of influenza by 12 % in adults who were deficient [1]. "
+        "In deficient adults, daily vitamin D lowered the incidence of influenza by 12 % [1]. "
+        "Zinc shortens colds in children [1].",
+        encoder,
+    )
+    copied, reworded, invented = (s.confidence for s in answer.sentences)
+    assert copied is not None
+    assert reworded is not None
+    assert invented is not None
+    assert 1.0 == copied > reworded > invented

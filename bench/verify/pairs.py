@@ -1,0 +1,71 @@
+"""The pairs that are ours: sentences with one small edit, and sentences stitched from two documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from eval.datasets.reading import checked, read_lines
+from eval.errors import DataError
+
+FOLDER = Path(__file__).parent
+Edit = Literal["none", "number", "negation", "condition", "attribution", "entity", "time"]
+
+
+class Pair(BaseModel):
+    """One line of ``dev.jsonl`` or ``heldout.jsonl``: ``edit`` is what makes the sentence unsupported, or ``none``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(min_length=1)
+    evidence: str = Field(min_length=1)
+    sentence: str = Field(min_length=1)
+    supported: bool
+    edit: Edit
+    genre: str = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.supported != (self.edit == "none"):
+            raise ValueError(f"supported is {self.supported}, but edit is '{self.edit}'")
+        return self
+
+
+class Hostile(BaseModel):
+    """One line of ``hostile.jsonl``: a sentence over two documents, and what is done in it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(min_length=1)
+    documents: dict[str, str] = Field(min_length=2)
+    sentence: str = Field(min_length=1)
+    supported: bool
+    kind: Literal["true", "stitched", "population", "cause", "conclusion", "roles", "condition"]
+
+
+def load_pairs(path: Path) -> list[Pair]:
+    """The pairs of one half in file order.
+
+    Raises:
+        MissingPathError: No such file.
+        DataError: A line is cut off, has a field too many or too few, contradicts itself or repeats an id; or all
+            pairs are supported, or none.
+    """
+    pairs: dict[str, Pair] = {}
+    for place, value in read_lines(path):
+        pair = checked(Pair, value, place)
+        if pair.id in pairs:
+            raise DataError(f"{place}: id {pair.id} appears twice.", hint="Give each pair an id of its own.")
+        pairs[pair.id] = pair
+    if len({p.supported for p in pairs.values()}) < 2:
+        raise DataError(
+            f"{path} needs supported and unsupported pairs, and has {len(pairs)} of one kind.", hint="Is it whole?"
+        )
+    return list(pairs.values())
+
+
+def load_hostile(path: Path) -> list[Hostile]:
+    """The sentences over two documents. Raises as `load_pairs`."""
+    return [checked(Hostile, value, place) for place, value in read_lines(path)]

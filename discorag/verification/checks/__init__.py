@@ -1,1 +1,0 @@
-"""What can speak against a sentence, one check a module."""

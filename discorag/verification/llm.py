@@ -1,0 +1,114 @@
+"""The verifier that asks the language model: one call for all sentences of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.models.toolbox import Toolbox
+from discorag.rst.inline import escape
+from discorag.types.usage import Usage
+from discorag.verification.guards import guarded
+from discorag.verification.judge import Claim, Verdict
+from discorag.verification.tracing import TracingVerifier
+
+_TOKENS = 40
+"""Of the output, for each sentence."""
+_UNSAID = "The language model finds no passage that supports it."
+
+
+def llm_verifier(tools: Toolbox) -> TracingVerifier:
+    """For the registry. Raises `ConfigError` if no language model is configured."""
+    return TracingVerifier(tools.encoder, LlmJudge(tools.require_model(), tools.template("support")))
+
+
+class _Verdict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    sentence: int = Field(ge=1)
+    passage: int = Field(ge=0)
+    confidence: int = Field(ge=0, le=100)
+
+
+class _Verdicts(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    verdicts: list[_Verdict]
+
+
+@dataclass
+class LlmJudge:
+    """Decides claims by a language model. Implements `discorag.verification.judge.Judge`.
+
+    A sentence whose figures or quotations the named passage lacks is not supported, whatever the model says.
+
+    Args:
+        model: The gateway.
+        template: Prompt with the variables ``passages`` and ``sentences``.
+
+    Example:
+        >>> from discorag.verification.judge import Claim, Place
+        >>> from discorag.verification.llm import LlmJudge
+        >>> model = says('{"verdicts": [{"sentence": 1, "passage": 1, "confidence": 95}]}')
+        >>> claim = Claim("The tide rises.", (Place((0,), "Tides rise."),))
+        >>> asyncio.run(LlmJudge(model, prompt("support")).judge([claim]))
+        [Verdict(places=(0,), probability=0.95, reason='')]
+    """
+
+    model: LanguageModel
+    template: Template
+    usage: Usage = field(default_factory=Usage, init=False)
+    prompt_hash: str = field(default="", init=False)
+
+    async def judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
+        """A verdict for each claim, by one call; none without claims.
+
+        Raises:
+            ModelError: As `LanguageModel.complete`.
+        """
+        if not claims:
+            return []
+        passages = list(dict.fromkeys(place.text for claim in claims for place in claim.places))
+        reply = await self.model.complete(self._request(claims, passages))
+        self.usage, self.prompt_hash = self.usage + reply.usage, self.template.hash
+        return [_verdict(c, v, passages) for c, v in zip(claims, reply.value, strict=True)]
+
+    def _request(self, claims: Sequence[Claim], passages: Sequence[str]) -> Request[list[_Verdict]]:
+        prompt = self.template.render(passages=_numbered(passages), sentences=_numbered([c.sentence for c in claims]))
+
+        def parse(text: str) -> list[_Verdict]:
+            return _checked(text, len(claims), len(passages))
+
+        return Request(
+            stage="verify",
+            messages=(Message(role="user", content=prompt),),
+            parse=parse,
+            schema=_Verdicts.model_json_schema(),
+            max_tokens=_TOKENS * (len(claims) + 1),
+        )
+
+
+def _numbered(texts: Sequence[str]) -> str:
+    return "\n".join(f"{n}. {escape(' '.join(text.split()))}" for n, text in enumerate(texts, start=1))
+
+
+def _checked(text: str, sentences: int, passages: int) -> list[_Verdict]:
+    """The verdicts. Raises ``ValueError`` unless there is one for each sentence, in order, with a passage's number."""
+    found = _Verdicts.model_validate_json(text).verdicts
+    if [v.sentence for v in found] != list(range(1, sentences + 1)):
+        raise ValueError(f"There must be one verdict for each of the sentences 1 to {sentences}, in order.")
+    if wrong := [v.passage for v in found if v.passage > passages]:
+        raise ValueError(f"There is no passage {wrong[0]}; there are {passages}.")
+    return found
+
+
+def _verdict(claim: Claim, found: _Verdict, passages: Sequence[str]) -> Verdict:
+    """What the model said, in the claim's own places: a passage that was only offered for another sentence is none."""
+    probability = found.confidence / 100
+    texts = [place.text for place in claim.places]
+    if not found.passage or passages[found.passage - 1] not in texts:
+        return Verdict((), min(probability, 1 - probability), _UNSAID)
+    return guarded(claim, Verdict((texts.index(passages[found.passage - 1]),), probability))
