@@ -185,6 +185,7 @@ class ReadingSettings(_Section):
 
     chunk_tokens: int = Field(default=256, ge=16, description="Chunk size in encoder tokens, special tokens included.")
     max_document_mb: float = Field(default=20.0, gt=0, description="Larger files are refused.")
+    max_sentences: int = Field(default=100_000, ge=1, description="Documents of more sentences are refused.")
     convert_seconds: float = Field(
         default=120.0, gt=0, description="Processor time to convert a file that is not text; then it is given up."
     )

@@ -34,11 +34,17 @@ class Branches:
         return AskResult.of(await self._whole(thread, state), perf_counter() - start)
 
     async def again(self, thread: str, *, before: str, context: AnswerContext) -> AskResult:
-        """Run from stage ``before`` on, under the switches of ``context``. Raises ``KeyError`` for an unknown stage."""
+        """Run from stage ``before`` on, under the switches of ``context``. Raises ``KeyError`` for an unknown stage.
+
+        A first run that ended before it, because its question was refused, is the result.
+        """
         start = perf_counter()
-        history = [s async for s in self._graph.aget_state_history(_config(thread)) if s.next == (before,)]
-        if not history:
+        states = [s async for s in self._graph.aget_state_history(_config(thread))]
+        if not states or before not in self._graph.nodes:
             raise KeyError(before)
+        history = [s for s in states if s.next == (before,)]
+        if not history:
+            return AskResult.of(await self._whole(thread, {}), perf_counter() - start)
         first = history[-1].config  # the oldest is of the first run, later ones are of branches
         state = await self._graph.ainvoke(None, first, context=context)
         return AskResult.of(await self._whole(thread, state), perf_counter() - start)

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from random import uniform
 from time import time
 from typing import Any
 
@@ -20,6 +21,7 @@ from discorag.types.errors import StoreError
 
 KEPT_S = 7 * 86_400
 """How long the checkpoints of a job that nobody takes up are kept, in seconds."""
+_ATTEMPTS, _PAUSE_S = 3, 0.05
 _PLAIN = JsonPlusSerializer(allowed_msgpack_modules=None)
 """Makes no objects of what it reads, which could be code that runs; a state holds JSON values only."""
 
@@ -35,12 +37,12 @@ async def checkpoints(folder: Path, job: str) -> AsyncGenerator[BaseCheckpointSa
     """
     folder.mkdir(parents=True, exist_ok=True)
     _sweep(folder)
-    file = folder / f"checkpoints-{job}.sqlite"
-    connection, goes = aiosqlite.connect(file, timeout=0), False
+    file, goes = folder / f"checkpoints-{job}.sqlite", False
+    connection: aiosqlite.Connection | None = None
     try:
-        await connection
-        goes = await _is_ours(connection)
-        yield AsyncSqliteSaver(connection, serde=_PLAIN) if goes else InMemorySaver()
+        connection = await _taken(file)
+        goes = connection is not None
+        yield AsyncSqliteSaver(connection, serde=_PLAIN) if connection else InMemorySaver()
     except sqlite3.DatabaseError as error:
         goes = True
         hint = "Check the disk and run it again: what is stored is not read again."
@@ -49,15 +51,32 @@ async def checkpoints(folder: Path, job: str) -> AsyncGenerator[BaseCheckpointSa
         goes = False
         raise
     finally:
-        await asyncio.shield(_closed(connection))
         if goes:
-            _remove(file)
+            _remove(file)  # before it is free: whoever takes it then would write into a file that is gone
+        if connection:
+            await asyncio.shield(_closed(connection))
+
+
+async def _taken(file: Path) -> aiosqlite.Connection | None:
+    """The file, until it is closed; None if somebody else has it. Of two that try at one moment neither may get it."""
+    for _ in range(_ATTEMPTS):
+        connection = aiosqlite.connect(file, timeout=0)
+        try:
+            await connection
+            if await _is_ours(connection):
+                return connection
+        except BaseException:
+            await asyncio.shield(_closed(connection))
+            raise
+        await _closed(connection)
+        await asyncio.sleep(uniform(0, _PAUSE_S))
+    return None
 
 
 async def _is_ours(connection: aiosqlite.Connection) -> bool:
     """Take the file until it is closed; whether nobody else has it."""
     try:
-        await connection.executescript("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;")
+        await connection.executescript("BEGIN EXCLUSIVE; PRAGMA locking_mode=EXCLUSIVE; COMMIT;")
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise

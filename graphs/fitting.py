@@ -13,12 +13,12 @@ from pydantic import BaseModel, Field, ValidationError
 from rich.console import Console
 from rich.progress import track
 
-from discorag import DiscoRAG
 from discorag.answer.answerable import Refusal, evidence_features, kind_of, passages_of
 from discorag.answer.fit import fit
 from discorag.answer.words import Floats
 from discorag.types.errors import InputError, MissingPathError
 from graphs.answer import graph
+from graphs.facade import DiscoRAG
 from nodes.case import case_of
 from nodes.context import AnswerContext
 from nodes.state import AnswerState

@@ -8,12 +8,13 @@ from itertools import groupby
 import numpy as np
 
 from discorag.answer.question import TYPES, typed
-from discorag.answer.words import Floats, asked, likeness, rarity
+from discorag.answer.words import Floats, asked, likeness, rarity, said_in
 from discorag.claims.units import Unit, UnitTable
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.rst_relations import Relation
+from discorag.types.span import Span
 from discorag.types.vectors import Vectors
 
 _CAUSES = frozenset({Relation.CAUSE, Relation.RESULT, Relation.EXPLANATION, Relation.PURPOSE})
@@ -25,7 +26,9 @@ def _relative(name: str) -> tuple[str, ...]:
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "cosine": ("unit_cosine", "window_cosine", "chunk_cosine", "document_cosine", *_relative("cosine")),
-    "words": ("unit_words", "window_words", "chunk_words", "heading_words", *_relative("words")),
+    "words": ("unit_words", "window_words", "chunk_words", *_relative("words"), "heading_words"),
+    "unusual": ("unit_unusual", "window_unusual", "chunk_unusual", *_relative("unusual")),
+    "meanings": ("unit_meanings", "window_meanings", "chunk_meanings", *_relative("meanings")),
     "place": ("chunk_rank", "first", "position", "length"),
     "type": tuple(f"{question}_{unit}" for question in TYPES for unit in ("number", "name")),
     "tree": ("satellite_depth", "causes", "why_causes", "sure"),
@@ -33,21 +36,26 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 """Names of the features by what they come from, in the order of the columns."""
 NAMES = tuple(name for names in GROUPS.values() for name in names)
+KEY = "features"
+"""Under this name a case knows the features of its units that do not hang on the graph."""
 
 
 def features(case: Case, table: UnitTable, query: Vectors) -> Floats:
     """One row a unit, one column a name of `NAMES`; shape (units, features)."""
     if not table.units:
         return np.zeros((0, len(NAMES)))
-    columns = [
-        *_cosines(table, query),
-        *_words(case, table),
-        *_places(table),
-        *_types(case.query, table),
-        *_tree(case, table),
-        *_graph(case, table),
-    ]
-    return np.stack([np.asarray(c, np.float64) for c in columns], axis=1)
+    return np.concatenate([_lasting(case, table, query), _graph(case, table)], axis=1)
+
+
+def _lasting(case: Case, table: UnitTable, query: Vectors) -> Floats:
+    """The columns that do not hang on the graph; made by the first stage that asks, for all of them."""
+    of, known = case.known.get(KEY, (None, ("", np.zeros(0))))
+    if of is not case.chunks or known[0] != case.query:
+        columns = [*_cosines(table, query), *_words(case, table), *_places(table), *_types(case, table)]
+        known = (case.query, np.stack([*columns, *_tree(case, table)], axis=1))
+        case.known[KEY] = (case.chunks, known)
+    rows: Floats = known[1]
+    return rows
 
 
 def _cosines(table: UnitTable, query: Vectors) -> list[Floats]:
@@ -60,15 +68,30 @@ def _cosines(table: UnitTable, query: Vectors) -> list[Floats]:
 
 
 def _words(case: Case, table: UnitTable) -> list[Floats]:
-    """Shares of the question's words that are said, rare ones weighing more; alike counts as its likeness."""
-    words, chunks = asked(case.query), _chunks(table.units)
-    said = likeness(words, [unit.text for unit in table.units])
-    weights = rarity(said)
+    """Shares of the question's words that are said, by their forms or meanings, rare ones weighing more."""
+    said, chunks = said_in(case), _chunks(table.units)
+    weights = rarity(said.forms)
+    rare = weights * said.unusual
+    return [
+        *_in_text(said.forms, weights, chunks),
+        _headings(case, table) @ weights,
+        *_in_text(said.forms, rare / max(float(rare.sum()), 1e-12), chunks),
+        *_in_text(said.meanings, weights, chunks),
+    ]
+
+
+def _headings(case: Case, table: UnitTable) -> Floats:
+    """What the title and the headings around each unit say of the words, shape (units, words)."""
+    of = [(case.chunks[unit.chunk - 1], unit) for unit in table.units]
+    above = [" ".join(dict.fromkeys((c.title, *c.headings, *unit.headings))) for c, unit in of]
+    distinct = {text: i for i, text in enumerate(dict.fromkeys(above))}
+    return likeness(asked(case.query), list(distinct))[[distinct[text] for text in above]]
+
+
+def _in_text(said: Floats, weights: Floats, chunks: list[tuple[int, int]]) -> list[Floats]:
+    """What each unit says of the words, it and its neighbours, and its chunk; and how the unit stands to others."""
     unit = said @ weights
-    window = _window_max(said, chunks) @ weights
-    chunk = _chunk_max(said, chunks) @ weights
-    headings = likeness(words, [_above(case.chunks[u.chunk - 1]) for u in table.units]) @ weights
-    return [unit, window, chunk, headings, *_against_others(unit)]
+    return [unit, _window_max(said, chunks) @ weights, _chunk_max(said, chunks) @ weights, *_against_others(unit)]
 
 
 def _against_others(values: Floats) -> list[Floats]:
@@ -76,10 +99,6 @@ def _against_others(values: Floats) -> list[Floats]:
     rank = np.empty(len(values))
     rank[np.argsort(-values, kind="stable")] = np.arange(len(values))
     return [values - values.max(), (values - values.mean()) / (values.std() + 1e-6), 1 / (1 + rank)]
-
-
-def _above(chunk: Chunk) -> str:
-    return " ".join((chunk.title, *chunk.headings))
 
 
 def _places(table: UnitTable) -> list[Floats]:
@@ -90,8 +109,8 @@ def _places(table: UnitTable) -> list[Floats]:
     return [np.log1p(rank), (position == 0).astype(float), position, length]
 
 
-def _types(question: str, table: UnitTable) -> list[Floats]:
-    kind = typed(question)
+def _types(case: Case, table: UnitTable) -> list[Floats]:
+    kind = typed(case.query)
     number = np.array([any(map(str.isdigit, u.text)) for u in table.units], float)
     name = np.array([_has_name(u.text) for u in table.units], float)
     return [column * (kind == asked) for asked in TYPES for column in (number, name)]
@@ -104,22 +123,22 @@ def _has_name(text: str) -> bool:
 
 def _tree(case: Case, table: UnitTable) -> list[Floats]:
     depth = np.array([u.satellite_depth for u in table.units], float)
-    causes = np.array([_in_relation(case.chunks[u.chunk - 1], u) for u in table.units])
-    sure = np.array([_sureness(case.chunks[u.chunk - 1]) for u in table.units])
-    return [depth, causes, causes * (typed(case.query) == "why"), sure]
+    meetings = [_meetings(chunk) for chunk in case.chunks]
+    causes = np.array([_meets(u.span, meetings[u.chunk - 1]) for u in table.units], float)
+    sure = np.array([_sureness(chunk) for chunk in case.chunks])[[u.chunk - 1 for u in table.units]]
+    return [depth, causes, causes * float(typed(case.query) == "why"), sure]
 
 
-def _in_relation(chunk: Chunk, unit: Unit) -> float:
-    """Whether a relation of cause or purpose has both its sides in the unit, or starts or ends in it."""
+def _meets(span: Span, others: Sequence[Span]) -> bool:
+    return any(span.start < other.end and span.end > other.start for other in others)
+
+
+def _meetings(chunk: Chunk) -> list[Span]:
+    """The two EDUs where the sides of each relation of cause or purpose meet."""
     if chunk.tree is None:
-        return 0.0
-    edus = chunk.tree.edus
-    for split in chunk.tree.splits:
-        left, right = edus[split.mid - 1], edus[split.mid]
-        meets = left.start < unit.span.end and right.end > unit.span.start
-        if split.relation in _CAUSES and meets:
-            return 1.0
-    return 0.0
+        return []
+    edus, found = chunk.tree.edus, [s.mid for s in chunk.tree.splits if s.relation in _CAUSES]
+    return [Span(start=edus[mid - 1].start, end=edus[mid].end) for mid in found]
 
 
 def _sureness(chunk: Chunk) -> float:
@@ -128,17 +147,16 @@ def _sureness(chunk: Chunk) -> float:
     return float(np.mean([split.confidence or 0.0 for split in chunk.tree.splits]))
 
 
-def _graph(case: Case, table: UnitTable) -> list[Floats]:
-    supported, opposed, edges = (np.zeros(len(case.chunks) + 1) for _ in range(3))
+def _graph(case: Case, table: UnitTable) -> Floats:
+    """Shape (units, 3)."""
+    found, number = np.zeros((len(case.chunks), 3)), {chunk.id: i for i, chunk in enumerate(case.chunks)}
     for edge in case.graph.edges if case.graph else ():
-        for chunk in (case.number(edge.source), case.number(edge.target)):
-            edges[chunk] += 1 / max(1, len(case.chunks) - 1)
-            opposed[chunk] = max(opposed[chunk], float(edge.disagrees))
-        supported[case.number(edge.target)] = max(
-            supported[case.number(edge.target)], float(edge.relation is ChunkRelation.SUPPORTS)
-        )
-    at = np.array([u.chunk for u in table.units])
-    return [supported[at], opposed[at], edges[at]]
+        source, target = number[edge.source], number[edge.target]
+        found[target, 0] = max(found[target, 0], float(edge.relation is ChunkRelation.SUPPORTS))
+        for chunk in (source, target):
+            found[chunk, 1] = max(found[chunk, 1], float(edge.disagrees))
+            found[chunk, 2] += 1 / max(1, len(case.chunks) - 1)
+    return found[[unit.chunk - 1 for unit in table.units]]
 
 
 def _chunks(units: Sequence[Unit]) -> list[tuple[int, int]]:

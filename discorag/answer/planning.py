@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from discorag.answer.openings import with_context
 from discorag.answer.selection import Role, Selection, Told, select
 from discorag.answer.wording import ADDITION, FROM_TOLD, LIMITS, SUPPORT, TO_TOLD, WITHIN, Wording, Words
 from discorag.claims.units import Unit, UnitTable, units_of
@@ -39,6 +40,8 @@ class RulePlanEngine:
         """A paragraph in the question's language that cites each selected unit as ``[chunk.unit]``."""
         table = await units_of(case, self.encoder)
         selection = select(case, table, await self.encoder.encode_query(case.query))
+        usable = set(with_context(table, list(selection.chosen)))
+        selection = replace(selection, told=tuple(t for t in selection.told if t.unit in usable))
         if not selection.told:
             return Outcome(value=Plan(paragraph="None of the passages holds a statement that answers the question."))
         writer = _Writer(case, table, Wording(chinese=language_of(case.query) == "zh"))

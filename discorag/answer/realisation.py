@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from discorag.answer.openings import capitalised, follows, may_follow, with_context
+from discorag.answer.openings import alone, capitalised, follows, may_follow, with_context
 from discorag.answer.scorer import scores
 from discorag.answer.selection import select
 from discorag.answer.words import Floats
@@ -17,7 +17,6 @@ from discorag.claims import cues
 from discorag.claims.units import Unit, UnitTable, units_of
 from discorag.models.protocol import Encoder
 from discorag.relations.rules import SAME
-from discorag.rst.markers import without_connective
 from discorag.text.citations import escaped, steps, with_citation
 from discorag.text.sentences import language_of
 from discorag.text.terms import terms
@@ -102,7 +101,7 @@ def _sentences(case: Case, table: UnitTable, order: list[int]) -> list[str]:
 def _text(unit: Unit, told: Unit | None, *, follows: bool) -> str:
     """How the unit reads after another: who speaks is said once, and nothing refers to what does not stand there."""
     same = told is not None and told.chunk == unit.chunk and told.prefix == unit.prefix
-    body = unit.body if follows else without_connective(unit.body)
+    body = unit.body if follows else alone(unit)
     if unit.prefix and not same:
         return unit.prefix + body
     return capitalised(body) if unit.kind in {UnitKind.ITEM, UnitKind.PROSE} and not follows else body

@@ -11,6 +11,7 @@ from discorag.models.protocol import Encoder
 from discorag.text.layout import speaker_of, without_speaker
 from discorag.text.reading import plain, reads
 from discorag.text.sentences import CJK, ITEM, language_of
+from discorag.text.verbs import has_verb
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
 from discorag.types.hierarchy import UnitKind
@@ -22,6 +23,9 @@ _HEADING = re.compile(r"^#{1,6}\s")
 _ENDING = re.compile(r"[.!。！…][\"'”’)\]」』*_]*$")
 _OPEN = (":", "：", "?", "？", ",", "，")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
+_LEADS_IN = (":", "：")
+_MAX_GROUP = 8  # items, or blocks of code, that are told with what introduces them
+_SAYS_A_VALUE = re.compile(r"(?:：|: ).*\w")
 _MAX_PREFIX = 100
 _WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
 _LONG = {UnitKind.PROSE: 8, UnitKind.ITEM: 8, UnitKind.TURN: 5}
@@ -45,6 +49,7 @@ class Unit:
             row, the first unit of its turn; None if there is none or it is not in the table.
         prefix: What it is read with: the speaker, or the heading that an item stands under.
         header: Of a row, the table's header row.
+        introduces: Whether code or items stand below it that it introduces.
 
     Example:
         >>> from discorag.claims.units import unit_table
@@ -63,6 +68,7 @@ class Unit:
     lead: int | None = None
     prefix: str = ""
     header: str = ""
+    introduces: bool = False
 
     @cached_property
     def statement(self) -> bool:
@@ -72,13 +78,26 @@ class Unit:
         if self.kind is UnitKind.CODE:
             return True
         if self.kind is UnitKind.ROW:
-            return "：" in self.body or ": " in self.body
+            return bool(_SAYS_A_VALUE.search(self.body))
         words = len(_WORD.findall(self.body))
         if self.kind is UnitKind.ITEM and not self.text.endswith(_OPEN):
             return words > 2
         if self.body.endswith(_OPEN):
+            return self.introduces and words > 2 and self.body.endswith(_LEADS_IN)
+        if not (words > 1 and _ENDING.search(self.body)) and words < _LONG[self.kind]:
             return False
-        return (words > 1 and bool(_ENDING.search(self.body))) or words >= _LONG[self.kind]
+        return self.kind is UnitKind.ITEM or self._is_sentence
+
+    @property
+    def _is_sentence(self) -> bool:
+        """Whether it is written as a sentence is, from a capital to a full stop, or has a verb; never all capitals."""
+        text, words = self.body, self.body.split()
+        if text.isupper() or (text.startswith(("(", "（")) and text.endswith((")", "）"))):
+            return False
+        begins = text[0].isupper() or not (text[0].isalnum() or text.startswith("("))
+        shouted = 2 * sum(word[0].isupper() for word in words) > len(words)
+        written = begins and bool(_ENDING.search(text)) and not shouted
+        return (written and self.kind is not UnitKind.TURN) or has_verb(text)
 
     @cached_property
     def body(self) -> str:
@@ -125,7 +144,7 @@ class UnitTable:
         if _ANNOUNCES.search(self.units[i].text):
             while end < len(self.units) and self._continues(i, end):
                 end += 1
-        return range(i, end)
+        return range(i, min(end, i + 1 + _MAX_GROUP))
 
     def _continues(self, i: int, j: int) -> bool:
         same = self.units[j].chunk == self.units[i].chunk
@@ -180,7 +199,8 @@ def _units_of(number: int, chunk: Chunk, first: int) -> list[Unit]:
         introduction = _line_at(chunk, at)
         unit = Unit(number, i + 1, span, text, _depth(chunk.tree, span), kind, headings, lead)
         units.append(_in_context(unit, introduction, units[lead - first] if lead is not None else None))
-    return units
+    leads = {u.lead for u in units if u.kind in {UnitKind.ITEM, UnitKind.CODE}}
+    return [replace(u, introduces=True) if first + i in leads else u for i, u in enumerate(units)]
 
 
 def _kind_of(text: str) -> UnitKind:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import from_json
 
+from discorag.models.wanted import check_wanted
 from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue
 from discorag.store.checksums import checksum
@@ -267,6 +268,7 @@ def _points(
     outline = Outline.of(tree, vectors)
     leaf = {} if outline.lengths is None else {LEAF: part.key}
     for i, node in enumerate(tree.nodes):
+        check_wanted()
         payload = {
             **common,
             **({} if i else outline.packed()),

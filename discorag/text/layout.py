@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from discorag.text.sentences import ITEM, sentence_spans, stripped
-from discorag.text.tables import tables
+from discorag.text.tables import KEYED, tables
 from discorag.text.terms import terms
 from discorag.types.hierarchy import UnitKind
 from discorag.types.span import Span
@@ -27,6 +27,7 @@ _NOISE = re.compile(r"\{[^{}]*\}")
 _MAX_CODE = 1000  # characters of code that stay one unit
 _REFERENCE = re.compile(r"\[(\d{1,3})\]:?\s+\S|\[\^[^\]\s]+\]:|\[[^\]\n]+\]:\s*\S+$")
 _NO_WORDS = re.compile(r"[\W_]*+(?:\d{1,4}+|[A-Za-z])?+[\W_]*+")
+_LEADERS = re.compile(r"(?:\. ?){4}\s*\d{1,4}$")  # of a table of contents, to its page
 _TARGET = r"(?:\((?:[^()\n]|\([^()\n]*\)){0,1000}\)|\[[^\[\]\n]*\])"  # of a link
 _IMAGE = re.compile(r"!\[[^\[\]]{0,500}\]" + _TARGET)
 _LINK = re.compile(r"\[[^\[\]\n]*\]" + _TARGET)
@@ -165,11 +166,12 @@ def parts_of(lines: Sequence[Line], who: frozenset[str] = frozenset(), kind: Uni
         return [Part(Span(start=lines[0].span.start, end=lines[-1].span.end), UnitKind.FORMULA, lines[0].indent)]
     rows = row_kinds(lines, who)
     references = _references(lines)
+    labelled = kind is UnitKind.ITEM and 2 * sum(bool(KEYED.match(line.text)) for line in lines) >= len(lines)
     parts: list[Part] = []
     joins = False
     for i, line in enumerate(lines):
         found = rows.get(i) or (UnitKind.REFERENCE if i in references else _kind_of_line(line.text, who))
-        if found is None and joins:
+        if found is None and joins and not (labelled and KEYED.match(line.text)):
             whole = Span(start=parts[-1].span.start, end=line.span.end)
             parts[-1] = replace(parts[-1], span=whole)
         else:
@@ -207,7 +209,7 @@ def _kind_of_line(text: str, who: frozenset[str]) -> UnitKind | None:
 
 def is_furniture(text: str) -> bool:
     """Whether nothing is said: a rule, a number alone, an image, or links with nothing between them."""
-    if _NO_WORDS.fullmatch(text) or _LATEX_LINE.fullmatch(text):
+    if _NO_WORDS.fullmatch(text) or _LATEX_LINE.fullmatch(text) or _LEADERS.search(text):
         return True
     if "[" not in text and "<" not in text:
         return False

@@ -16,16 +16,22 @@ _LINK = re.compile(r"\[([^\[\]]+)\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\
 _ADDRESS = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=\S)([^*]+)(?<=\S)\1(?![\w*])|(?<![\w_])_(?=\S)([^_]+)(?<=\S)_(?![\w_])")
 _STRONG = re.compile(r"(?<![\w_])__(?=\S)([^_]*\s[^_]*)(?<=\S)__(?![\w_])")
+_QUOTES = re.compile(r"(?<![^\s(])``(?!\S+``)\s?((?:(?!``|'').)+?)\s?''")  # of LaTeX and of treebanks
+_HOLLOW = re.compile(r"(?<=\()\]?\s*[;,][;,\s]*(?=\w)")  # an opening bracket whose first part was taken out
+_UNCLOSED = re.compile(r"(?<!\S)``\s|(?<=[.,!?])\s''(?=\s|$)")
+_PADDED = re.compile(r"(?<=\()\s+(?=\w)|(?<=\w)\s+(?=\))")
+_ZERO_WIDTH = str.maketrans("", "", "\u200b\u200c\u2060\ufeff")
 _CODE = re.compile(r"(`+)\s?([^`]+?)\s?\1")
 _ESCAPE = re.compile(r"\\([_*#&%<>|~])")
 _OPENING = re.compile(r"^(?:>\s?|#{1,6}\s+|[-*+•‣◦▪●·□■]\s+(?:\[[ xX]\]\s+)?|\\item\b\s*)+")
 _NUMBER = re.compile(
-    r"^(?:\d{1,3}[.)]|\([0-9A-Za-z]{1,4}\)|[a-z]\)|\d{1,3}、|\d{1,3}[.．](?=[\u3400-\u9fff])|[（(]?[一二三四五六七八九十]{1,3}[）)、])\s*(?=\S)"
+    r"^(?:\d{1,3}[.)]|[(（][0-9A-Za-z]{1,4}[)）]|[a-z]\)|\d{1,3}、|\d{1,3}[.．](?=[\u3400-\u9fff])|[（(]?[一二三四五六七八九十]{1,3}[）)、])\s*(?=\S)"
 )
 _NOISE = re.compile(r"\{[^{}\\]*\}|(?<=\s)\[[a-z]+\](?=\s|$)")
-_BEFORE_MARK = re.compile(r"(?<=\w)\s+(?=[,.;:!?](?:\s|$))|(?<=\w)\s+(?='(?:s|t|re|ve|m|ll|d)\b)")
+_BEFORE_MARK = re.compile(r"(?<=\w)\s+(?=[,.;:!?](?:\s|$))|(?<=\w)\s+(?=(?:n't|'(?:s|t|re|ve|m|ll|d))\b)")
 _SOFT_HYPHEN = re.compile("[\u2010\u00ad]\n\\s*")
 _HYPHEN = re.compile(r"(?<=[^\W\d_]-)\n\s*(?=[^\W\d_])")
+_PLACE = re.compile(r"\s*\(?BIBREF\d+(?:, BIBREF\d+)*\)?")  # of a reference that a corpus of papers took out
 _POINTER = re.compile(r"\s*\\(?:cite\w*|ref|eqref|label|footnote)\*?(?:\[[^\]]*\])*\{[^{}]*\}")
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?\s*\{([^{}]*)\}")
 _SYMBOL = re.compile(r"\\([A-Za-z]+)\s*|\\[,;:!\\ ]")
@@ -60,14 +66,23 @@ def reads(text: str, kind: UnitKind = UnitKind.PROSE, header: str = "") -> str:
 
 def plain(text: str) -> str:
     """``text`` on one line without bullets, emphasis, links, tags and commands; numbers of a list stay."""
-    bare = _OPENING.sub("", " ".join(_HYPHEN.sub("", _SOFT_HYPHEN.sub("", text)).split()))
+    seen = text.translate(_ZERO_WIDTH)
+    bare = _OPENING.sub("", " ".join(_HYPHEN.sub("", _SOFT_HYPHEN.sub("", seen)).split()))
     if "[" in bare:
         bare = _LINK.sub(r"\1", _IMAGE.sub("", _LINK.sub(r"\1", _IMAGE.sub("", bare))))
     if "<" in bare:
         bare = without_tags(_ADDRESS.sub(r"\1", bare))
+    if "BIBREF" in bare:
+        bare = _PLACE.sub("", bare)
     if "\\" in bare or "$" in bare:
         bare = _without_commands(bare)
+    if "``" in bare:
+        bare = _QUOTES.sub(r"“\1”", bare)
+    if "(" in bare:
+        bare = _PADDED.sub("", _HOLLOW.sub("", bare))
     bare = _CODE.sub(r"\2", _STRONG.sub(r"\1", _EMPHASIS.sub(lambda m: m[2] or m[3], bare)))
+    if "''" in bare or "``" in bare:
+        bare = _UNCLOSED.sub(lambda m: "“" if m[0][0] == "`" else "”", bare)
     return " ".join(_BEFORE_MARK.sub("", bare).split())
 
 
@@ -86,10 +101,10 @@ def row_reads(row: str, header: str = "") -> str:
         header: The table's header row, if it has one.
     """
     values = [plain(cell) for cell in cells(row)] or [""]
-    names = [plain(cell) for cell in cells(header)] if header else []
+    names = [name if any(map(str.isalnum, name)) else "" for name in map(plain, cells(header))] if header else []
     if not row.startswith("|"):
         names = _over(names, len(values))
-    subject = values[0] + (f" {names[0]}" if names and names[0].startswith(("(", "（")) else "")
+    subject = _NUMBER.sub("", values[0]) + (f" {names[0]}" if names and names[0].startswith(("(", "（")) else "")
     pairs = dict.fromkeys((n, v) for n, v in zip_longest(names[1:], values[1:], fillvalue="") if v)
     wide = language_of(row) == "zh"
     colon, semicolon, comma = ("：", "；", "，") if wide else (": ", "; ", ", ")

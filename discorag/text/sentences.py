@@ -22,7 +22,7 @@ _EVENLY = 0.8  # share of full lines from which on a block of wider ones is wrap
 CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 ITEM = re.compile(
     r"[ \t]*(?:[-*+•‣◦▪●·□■]\s|\d{1,3}[.)]\s|\([0-9A-Za-z]{1,4}\)|[a-z]\)\s|\[\d{1,3}\]\s+[A-Z]|\|"
-    r"|\d{1,3}、|\d{1,3}[.．](?=[\u3400-\u9fff])|[（(]?[一二三四五六七八九十]{1,3}[）)、])"
+    r"|（[0-9A-Za-z]{1,4}）|\d{1,3}、|\d{1,3}[.．](?=[\u3400-\u9fff])|[（(]?[一二三四五六七八九十]{1,3}[）)、])"
 )
 _ABBREVIATION = re.compile(r"(?:^|[\s(\[（])(?:vs|approx|resp|Proc|Int|Conf|Trans|Commun|Symp|Tech)\.\s*$")
 _REFERENCE = re.compile(

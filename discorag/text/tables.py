@@ -15,8 +15,9 @@ _GAP = re.compile(r"(?<![.!?:])\s{2,}|(?<=[.!?:])\s{3,}")
 _COLUMN = re.compile(r"\s{2,}|\t")
 _BAR = re.compile(r"(?<!\\)\|")
 _DELIMITERS = (re.compile(r"\t"), re.compile(r",(?! )"), re.compile(r";(?! )"))
+_JUSTIFIED = re.compile(r" [ \t]|\t ")  # what `col -b` makes of the columns of a manual page
 _TIMED = re.compile(r"\[?\d{2,4}[-/:.]\d{2}[-/:.]\d{2,4}[^\s]*")
-_KEYED = re.compile(r"[^\W_][\w.-]*(?: [\w.-]+){0,2}[:：]\s*\S")
+KEYED = re.compile(r"[^\W_][\w.-]*(?: [\w.-]+){0,2} ?[:：]\s*\S")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CURRENCY = re.compile(r"[$€£¥]")
 _CLOSING = re.compile(r"[)%]+")
@@ -47,7 +48,7 @@ def tables(texts: Sequence[str], indents: Sequence[int], *, keyed: bool = True) 
     found: list[Table] = []
     at = 0
     while at < len(texts):
-        each = _like(texts, at, _TIMED), _like(texts, at, _KEYED) if keyed else at
+        each = _like(texts, at, _TIMED), _like(texts, at, KEYED) if keyed else at
         end = max(_barred(texts, at), _delimited(texts, at), _aligned(texts, indents, at), *each)
         if end > at:
             rows = range(at, end)
@@ -90,11 +91,16 @@ def _delimited(texts: Sequence[str], at: int) -> int:
     """End of the lines that have as many tabs, or two or more commas or semicolons, as the first."""
     best = at
     for delimiter, least in zip(_DELIMITERS, (1, 2, 2), strict=True):
-        count, end = len(delimiter.findall(texts[at])), at
-        while count >= least and end < len(texts) and len(delimiter.findall(texts[end])) == count:
+        count, end = _count(delimiter, texts[at]), at
+        while count >= least and end < len(texts) and _count(delimiter, texts[end]) == count:
             end += 1
         best = max(best, end)
     return best if best - at >= MIN_ROWS else at
+
+
+def _count(delimiter: re.Pattern[str], text: str) -> int:
+    """How many delimiters a line has; tabs among other white space only align."""
+    return 0 if "\t" in text and _JUSTIFIED.search(text) else len(delimiter.findall(text))
 
 
 def _like(texts: Sequence[str], at: int, opening: re.Pattern[str]) -> int:
@@ -138,7 +144,7 @@ def _top(texts: Sequence[str], indents: Sequence[int]) -> int:
     """How many lines at the top name the columns."""
     if texts[0].startswith("|"):
         return _over_rule(texts) or _wordy(texts)
-    if _TIMED.match(texts[0]) or _KEYED.match(texts[0]):
+    if _TIMED.match(texts[0]) or KEYED.match(texts[0]):
         return 0
     blank = next((i for i, indent in enumerate(indents) if indent <= min(indents) + _WIDE_GAP), 0)
     return blank or _wordy(texts)

@@ -1,7 +1,7 @@
 """Search terms of English and Chinese text, and their BM25 weights as sparse vectors.
 
-Words are cut by the bm25s tokenizer; Chinese and Japanese, which put no spaces between words, become overlapping
-bigrams. What Qdrant stores is the term-frequency half of BM25; it multiplies the inverse document frequency itself.
+Stop words are those of bm25s; Chinese and Japanese, which put no spaces between words, become overlapping bigrams. What
+Qdrant stores is the term-frequency half of BM25; it multiplies the inverse document frequency itself.
 """
 
 from __future__ import annotations
@@ -44,11 +44,9 @@ def terms(text: str, *, stopwords: bool = True) -> list[str]:
             characters and those words whose two characters are both on it (the rest of that list holds content words
             such as 安全, "safety"). Negations always stay: "not", "no", "nor", "without", "don't", 不, 没, 无, ...
     """
-    from bm25s.tokenization import Tokenizer
-
-    tokenizer = Tokenizer(splitter=_split, stopwords=_stopwords() if stopwords else None)
-    folded = unicodedata.normalize("NFKC", text).replace("’", "'")
-    return tokenizer.tokenize([folded], True, show_progress=False, return_as="string", allow_empty=False)[0]
+    folded = unicodedata.normalize("NFKC", text).replace("’", "'").lower()
+    dropped = _stopwords() if stopwords else frozenset[str]()
+    return [term for match in _TOKEN.finditer(folded) for term in _pieces(match.group()) if term not in dropped]
 
 
 def sparse(text: str) -> SparseVector:
@@ -76,10 +74,6 @@ def _hashed(weights: dict[str, float]) -> SparseVector:
     return ids, [by_id[i] for i in ids]
 
 
-def _split(text: str) -> list[str]:
-    return [term for match in _TOKEN.finditer(text) for term in _pieces(match.group())]
-
-
 def _pieces(token: str) -> Iterator[str]:
     if len(token) > 1 and _IS_CJK.match(token):
         return (token[i : i + 2] for i in range(len(token) - 1))
@@ -87,7 +81,7 @@ def _pieces(token: str) -> Iterator[str]:
 
 
 @cache
-def _stopwords() -> tuple[str, ...]:
+def _stopwords() -> frozenset[str]:
     from bm25s.stopwords import STOPWORDS_CHINESE, STOPWORDS_EN_PLUS
 
     negated = {word for word in STOPWORDS_EN_PLUS if word.endswith("n't")}
@@ -95,4 +89,4 @@ def _stopwords() -> tuple[str, ...]:
     english = set(STOPWORDS_EN_PLUS) - _NEGATIONS_EN - negated - stems
     single = {word for word in STOPWORDS_CHINESE if len(word) == 1} - _NEGATIONS_ZH
     double = {word for word in STOPWORDS_CHINESE if len(word) == 2 and single.issuperset(word)}
-    return tuple(sorted(english | single | double))
+    return frozenset(english | single | double)

@@ -19,6 +19,11 @@ _START = re.compile(r"[^\W_]|--?\w")
 _UNDERLINE = re.compile(r"([=\-~^\"'`*+#_])\1{2,}")
 _RANKS = {"=": 0, "-": 1}
 _BY_INDENT = 4  # rank of a heading that nothing but its place makes one, plus its indentation
+_VERSION = re.compile(
+    r"(?:[\w.-]+ )?v?\d+(?:\.\w+)+[\w+-]*:?"
+    r"(?P<dated>\s+[(\[][^()\[\]]*[)\]]|(?:\s*[-/–—,|:]\s*|\s+)[^.]{0,20}\b(?:19|20)\d\d\b[-/.\d]*)?"
+)
+_OF_VERSION = 3  # rank: above headings by their place, which say what of a version is told
 _LATEX = re.compile(r"\\(part|chapter|(?:sub)*section|(?:sub)?paragraph)\*?\{(.*)\}(?:\\label\{[^}]*\})?")
 _TERM = re.compile(r"(--?\w\S*(?: \S+)*|\S+(?: \S+){0,3})\s{2,}(?=\S)")
 
@@ -42,6 +47,8 @@ def heading(lines: Sequence[Line], who: frozenset[str], *, alone: bool) -> tuple
         return None
     if then and (rule := _UNDERLINE.fullmatch(then.text)) and len(first.text) <= len(then.text) + 2:
         return 2, replace(part, rank=_RANKS.get(rule[1], 2)), first.text, UnitKind.PROSE
+    if (version := _VERSION.fullmatch(first.text)) and (version["dated"] or (then and ITEM.match(then.text))):
+        return 1, replace(part, rank=_OF_VERSION + first.indent), first.text, UnitKind.ITEM
     if hangs(lines):
         below = UnitKind.PROSE if first.text.isupper() else UnitKind.ITEM
         return 1, replace(part, hangs=True), first.text, below

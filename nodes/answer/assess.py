@@ -7,7 +7,8 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.answer.answerable import evidence_features, model_for, passages_of
+from discorag.answer.answerable import judged, model_for, passages_of
+from discorag.answer.words import asked
 from discorag.types.case import Case
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
@@ -35,17 +36,10 @@ async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
 
 
 async def _judged(case: Case, context: AnswerContext) -> tuple[float | None, str]:
-    """The probability that the evidence answers the question, and what speaks against answering."""
+    """As `judged`, where there is something to judge by: of a question without content words there is not."""
     deps = await context.deps()
     model = model_for(deps.encoder, deps.settings.answerable)
     passages = passages_of(case)
-    if model is None or passages is None or context.preset != "ours":
+    if model is None or passages is None or context.preset != "ours" or not asked(case.query):
         return None, ""
-    row = evidence_features(case, passages, await deps.encoder.encode_query(case.query))
-    probability, least = round(float(model.probabilities(row[None])[0]), 4), model.least(row)
-    if probability >= least:
-        return probability, ""
-    return probability, (
-        f"What was found does not seem to answer the question (probability {probability:.0%}; under {least:.0%} "
-        "nothing is said)."
-    )
+    return judged(model, case, passages, await deps.encoder.encode_query(case.query))

@@ -1,22 +1,44 @@
-"""structure: sections, paragraphs and sentences of one document."""
+"""structure: sections, paragraphs and sentences of one document; stop here if it has too many."""
 
 from __future__ import annotations
 
 import asyncio
 
+from langgraph.graph import END
 from langgraph.runtime import Runtime
+from langgraph.types import Command
 
+from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.text.headings import build_hierarchy
+from discorag.types.errors import DocumentTooLargeError
+from discorag.types.hierarchy import Hierarchy, Kind
 from discorag.types.ledger import StageRecord
 from nodes.context import IngestContext, ingest_context
-from nodes.ingest.record import Clock, spent
-from nodes.state import DocumentState, Json
+from nodes.ingest.record import Clock, settled, spent
+from nodes.state import DocumentState
 
 
-async def structure(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
-    """Build the document's hierarchy."""
+async def structure(state: DocumentState, runtime: Runtime[IngestContext]) -> Command[str]:
+    """Build the document's hierarchy, or settle it as failed: every sentence costs time and memory, however short."""
     clock = Clock()
     deps = await ingest_context(runtime).deps()
     piece = deps.workbench.pieces[state["key"]]
     piece.hierarchy = await asyncio.to_thread(build_hierarchy, piece.document)
-    return spent(StageRecord(stage="structure", seconds=clock.seconds))
+    uri = piece.manifest.uri
+    try:
+        check_size(uri, piece.hierarchy, deps.settings.reading.max_sentences)
+    except DocumentTooLargeError as error:
+        del deps.workbench.pieces[state["key"]]
+        outcome = DocumentOutcome(uri=uri, status=Status.FAILED, note=str(error))
+        return Command(goto=END, update=settled("structure", outcome, error=error, seconds=clock.seconds))
+    return Command(goto="segment", update=spent(StageRecord(stage="structure", seconds=clock.seconds)))
+
+
+def check_size(uri: str, hierarchy: Hierarchy, most: int) -> None:
+    """Raises `DocumentTooLargeError` for more than ``most`` sentences."""
+    found = len(hierarchy.of_kind(Kind.SENTENCE))
+    if found > most:
+        raise DocumentTooLargeError(
+            f"{uri} has {found:,} sentences; the limit is {most:,}.",
+            hint="Split the file, or raise DISCO_RAG_READING__MAX_SENTENCES.",
+        )

@@ -1,6 +1,7 @@
 """When the evidence does not answer."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from discorag.answer.fit import FEWEST, WRONG, fit, held_out
 from discorag.models.protocol import Encoder
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
-from discorag.types.errors import InputError
+from discorag.types.errors import ConfigError, InputError
 from tests.cases import case_of
 
 RNG = np.random.default_rng(0)
@@ -24,8 +25,8 @@ async def probability(corpus: str, question: str, encoder: Encoder) -> float:
     case, model = await case_of(corpus, question, encoder), model_for(encoder)
     assert model is not None
     passages = await encoder.encode_documents([c.text for c in case.chunks])
-    rows = evidence_features(case, passages, await encoder.encode_query(question))[None]
-    return float(model.probabilities(rows)[0]) - model.threshold
+    row = evidence_features(case, passages, await encoder.encode_query(question))
+    return float(model.probabilities(row[None])[0]) - model.least(row)
 
 
 async def test_what_the_documents_say_passes_and_what_they_do_not_does_not(encoder: Encoder) -> None:
@@ -60,6 +61,44 @@ async def test_the_users_own_file_comes_before_ours(encoder: Encoder, tmp_path: 
     own = ours.model_copy(update={"threshold": 0.9})
     (tmp_path / "own.json").write_text(json.dumps([own.model_dump()]))
     assert model_for(encoder, tmp_path / "own.json") == own
+
+
+async def test_a_file_that_changes_is_read_again_and_one_that_is_not_there_or_no_model_is_an_error(
+    encoder: Encoder, tmp_path: Path
+) -> None:
+    ours, file = model_for(encoder), tmp_path / "own.json"
+    assert ours is not None
+    with pytest.raises(ConfigError, match=r"own\.json"):
+        model_for(encoder, file)
+    for i, threshold in enumerate((0.9, 0.8)):
+        file.write_text(json.dumps([ours.model_copy(update={"threshold": threshold}).model_dump()]))
+        os.utime(file, ns=(i, i))
+        own = model_for(encoder, file)
+        assert own is not None
+        assert own.threshold == threshold
+    file.write_text("[{}]")
+    with pytest.raises(ConfigError, match="weights"):
+        model_for(encoder, file)
+
+
+async def test_a_misspelt_question_passes_that_passes_when_it_is_spelt_right(encoder: Encoder) -> None:
+    assert await probability("tides", "Why are some tdies hihger than otehrs?", encoder) > 0
+
+
+def test_a_name_that_nothing_says_speaks_against_an_answer() -> None:
+    text = "The harbour of Delos has high tides."
+    whole = {"start": 0, "end": len(text)}
+    chunk = Chunk.model_validate(
+        {"id": "c", "doc_id": "d", "order": 0, "span": whole, "text": text, "sentences": [whole]}
+    )
+    vectors, at = np.ones((1, 1), np.float32), NAMES.index("name_said_least")
+    rows = [
+        evidence_features(Case(query=f"How high are tides at {name}?", chunks=(chunk,)), vectors, vectors[0])
+        for name in ("Delos", "Dellos", "Brest")
+    ]
+    said, misspelt, unsaid = (row[at] for row in rows)
+    assert said == 1
+    assert said > misspelt > unsaid + 0.4
 
 
 def test_vectors_of_other_chunks_are_not_taken_for_those_of_the_case() -> None:

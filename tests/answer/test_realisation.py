@@ -184,6 +184,36 @@ async def test_a_sentence_whose_antecedent_cannot_be_told_gives_way_to_the_next(
     assert await told(text, "Use [1.2].", encoder) == ["It does so daily."]
 
 
+async def test_what_points_back_stands_right_behind_what_it_points_at_though_that_was_told_before(
+    encoder: Encoder,
+) -> None:
+    text = "The gull lives on the cliff. It eats crabs. The boat leaves at noon."
+    gull, crabs, boat = text.replace(". ", ".\n").split("\n")
+    assert await told(text, "Use [1.1]. Use [1.3]. Use [1.2].", encoder) == [gull, crabs, boat]
+
+
+async def test_a_demonstrative_in_the_opening_brings_the_sentence_before_if_there_is_one(encoder: Encoder) -> None:
+    text = "The dam may break. In this case the siren wails."
+    assert await told(text, "Use [1.2].", encoder) == text.replace(". ", ".\n").split("\n")
+    assert await told("In this town the siren wails.", "Use [1.1].", encoder) == ["In this town the siren wails."]
+
+
+async def test_a_conjunction_that_joins_to_nothing_told_goes(encoder: Encoder) -> None:
+    text = "The dam may break. But the siren wails for hours. So great is the noise that dogs howl."
+    assert await told(text, "Use [1.2].", encoder) == ["The siren wails for hours."]
+    assert (await told(text, "Use [1.1-2].", encoder))[1] == "But the siren wails for hours."
+    assert (await told(text, "Use [1.3].", encoder))[-1] == "So great is the noise that dogs howl."
+    talk = "Ada Berg: So the board pays for glass now.\nBo Lind: We should ask them about cork.\n" * 3
+    assert await told(talk, "Use [1.1].", encoder) == ["Ada Berg: The board pays for glass now."]
+
+
+async def test_a_lead_in_can_be_chosen_and_brings_its_code(encoder: Encoder) -> None:
+    text = "Weld joins files of iron.\n\nTo install weld on a ship run this:\n\n    $ sail add weld\n\nIt floats.\n"
+    case = await with_plan(await case_from({"a": text}, "How do I install weld on a ship?", encoder), encoder)
+    lines = [without_references(line, chunks=1) for line in await draft_of(case, encoder)]
+    assert lines[:2] == ["To install weld on a ship run this:", "`$ sail add weld`"]
+
+
 async def test_code_comes_with_the_sentence_that_introduces_it_and_is_exact(encoder: Encoder) -> None:
     text = "Install it with pip:\n\n    $ pip install weld. Then\n    $ weld[1] --x\n\nIt is small."
     assert await told(text, "Use [1.2].", encoder) == [

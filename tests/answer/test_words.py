@@ -1,10 +1,14 @@
 """How far a text says the words of a question."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.answer.words import asked, likeness, rarity
+from discorag.answer.words import asked, likeness, rarity, said_in
+from discorag.types.case import Case
+from discorag.types.chunk import Chunk
 
 WORDS = st.lists(st.text("abcdetrs", min_size=1, max_size=8), min_size=1, max_size=5, unique=True)
 
@@ -34,3 +38,16 @@ def test_a_word_that_few_texts_say_weighs_more() -> None:
 
 def test_stop_words_are_not_asked_for() -> None:
     assert asked("What is the tide of the tide?") == ["tide"]
+
+
+def test_what_sentences_say_is_counted_once_and_again_for_another_question() -> None:
+    text = "The prince slept."
+    whole = {"start": 0, "end": len(text)}
+    chunk = Chunk.model_validate(
+        {"id": "c", "doc_id": "d", "order": 0, "span": whole, "text": text, "sentences": [whole]}
+    )
+    case = Case(query="Who is the king?", chunks=(chunk,))
+    told = said_in(case)
+    assert said_in(replace(case, instruction="briefly")) is told  # another stage's case of the same chunks
+    assert told.meanings[0, 0] > 0.3 > told.forms[0, 0]
+    assert said_in(replace(case, query="Who slept?")).forms[0, 0] == 1

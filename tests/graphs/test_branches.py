@@ -51,6 +51,14 @@ async def test_a_branch_that_switches_nothing_gives_the_first_answer_again(rag: 
         assert (await branches.again("q", before=before, context=context)).answer == full.answer
 
 
+async def test_a_refused_question_is_refused_in_every_branch(rag: DiscoRAG) -> None:
+    branches, context = Branches(), context_of(rag, abstain="auto")
+    asked = AnswerInput(query="Who painted the ceiling of the Sistine Chapel?")
+    full = await branches.run("q", asked, context)
+    assert full.answer.abstained
+    assert (await branches.again("q", before="plan", context=context)).answer == full.answer
+
+
 async def test_a_model_is_not_asked_again_for_what_a_branch_reuses(pipeline: Pipelines, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Vitamin D lowered flu by 12 %.", encoding="utf-8")
     (tmp_path / "b.txt").write_text("Vitamin D had no effect on flu.", encoding="utf-8")

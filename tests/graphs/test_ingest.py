@@ -152,6 +152,19 @@ def test_fifty_megabytes_are_refused_with_what_to_do(rag: DiscoRAG, folder: Path
     assert "MAX_DOCUMENT_MB" in outcome.note
 
 
+def test_more_sentences_than_may_be_are_refused_with_what_to_do(
+    rag: DiscoRAG, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = rag.resources.settings
+    reading = settings.reading.model_copy(update={"max_sentences": 50})
+    monkeypatch.setattr(rag.resources, "settings", settings.model_copy(update={"reading": reading}))
+    (folder / "many.txt").write_text("a\n\n" * 60, encoding="utf-8")
+    outcome = next(o for o in rag.ingest(folder).outcomes if o.uri.endswith("many.txt"))
+    assert outcome.status == "failed"
+    assert "60 sentences; the limit is 50" in outcome.note
+    assert "MAX_SENTENCES" in outcome.note
+
+
 def test_a_sentence_of_a_hundred_thousand_characters_is_stored_in_pieces_that_fit(
     rag: DiscoRAG, folder: Path, encoder: Encoder
 ) -> None:

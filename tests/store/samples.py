@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discorag.store.base import ShardStore
-from discorag.store.protocol import Manifest
+from discorag.store.protocol import Manifest, SearchQuery, Store
 from discorag.trees.builder import inner
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
@@ -156,3 +156,18 @@ def scores_of(
         scores = store.node_scores(scope, outlines, vector)
         if scores.keys() == outlines.keys():
             return scores
+
+
+def everything(store: Store, scope: Scope = SCOPE) -> set[str]:
+    """Ids of all chunks that a search can find."""
+    return {h.chunk_id for h in store.search(scope, SearchQuery(vector=unit(1, 9)[0], top_k=10_000))}
+
+
+def assert_whole(store: Store, expected: Sample) -> None:
+    """The store shows exactly this sample under its id."""
+    assert store.manifest(expected.scope, expected.doc_id) == expected.manifest
+    assert store.document(expected.scope, expected.doc_id) == expected.document
+    assert store.chunks_of(expected.scope, expected.doc_id) == expected.chunks
+    assert store.chunks(expected.scope, expected.ids) == expected.chunks
+    query = SearchQuery(vector=unit(1, 9)[0], top_k=10_000, filters={"doc_id": [expected.doc_id]})
+    assert {h.chunk_id for h in store.search(expected.scope, query)} == set(expected.ids)

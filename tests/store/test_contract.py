@@ -15,26 +15,11 @@ from discorag.store.base import ShardStore
 from discorag.store.protocol import SearchQuery, Store
 from discorag.store.shard import BATCH, Point, Shard
 from discorag.types.document import Scope
-from discorag.types.errors import EncoderMismatchError, InputError, InvariantError, NotFoundError
+from discorag.types.errors import NotFoundError
 from tests.store.conftest import Place
-from tests.store.samples import DIMENSION, ENCODER, SCOPE, Sample, sample, unit
+from tests.store.samples import SCOPE, Sample, assert_whole, everything, sample, unit
 
 ABSENT = "00000000-0000-0000-0000-000000000000"
-
-
-def everything(store: Store, scope: Scope = SCOPE) -> set[str]:
-    """Ids of all chunks that a search can find."""
-    return {h.chunk_id for h in store.search(scope, SearchQuery(vector=unit(1, 9)[0], top_k=10_000))}
-
-
-def assert_whole(store: Store, expected: Sample) -> None:
-    """The store shows exactly this sample under its id."""
-    assert store.manifest(expected.scope, expected.doc_id) == expected.manifest
-    assert store.document(expected.scope, expected.doc_id) == expected.document
-    assert store.chunks_of(expected.scope, expected.doc_id) == expected.chunks
-    assert store.chunks(expected.scope, expected.ids) == expected.chunks
-    query = SearchQuery(vector=unit(1, 9)[0], top_k=10_000, filters={"doc_id": [expected.doc_id]})
-    assert {h.chunk_id for h in store.search(expected.scope, query)} == set(expected.ids)
 
 
 class TestRoundTrip:
@@ -110,67 +95,6 @@ class TestRoundTrip:
         assert everything(store) == set()
         assert store.manifest(SCOPE, ABSENT) is None
         assert store.search(SCOPE, SearchQuery(vector=unit(1, 0)[0], text="any", retrieval="hybrid")) == []
-
-
-class TestRefusal:
-    def test_a_document_without_chunks_is_refused(self, store: ShardStore) -> None:
-        piece = sample("a.md", ["one"])
-        empty = piece.manifest.model_copy(update={"chunks": 0})
-        with pytest.raises(InvariantError, match="no chunks"):
-            store.put(SCOPE, piece.document, empty, [], np.zeros((0, DIMENSION), np.float32))
-
-    def test_vectors_of_another_shape_or_length_are_refused(self, store: ShardStore) -> None:
-        piece = sample("a.md", ["one", "two"])
-        for vectors in (unit(1, 0), unit(2, 0)[:, :-1], unit(2, 0) * 2, unit(2, 0) * np.float32("nan")):
-            with pytest.raises(InvariantError):
-                store.put(SCOPE, piece.document, piece.manifest, piece.chunks, vectors)
-        assert store.manifests(SCOPE) == []
-        assert everything(store) == set()
-
-    def test_a_document_of_another_scope_is_refused(self, store: ShardStore) -> None:
-        piece = sample("a.md", ["one"])
-        with pytest.raises(InvariantError, match="another document's id"):
-            store.put(Scope(tenant="bob"), piece.document, piece.manifest, piece.chunks, piece.vectors)
-
-    def test_a_chunk_that_is_not_the_documents_text_is_refused(self, store: ShardStore) -> None:
-        piece = sample("a.md", ["one"])
-        wrong = [piece.chunks[0].model_copy(update={"text": "eno"})]
-        with pytest.raises(InvariantError, match="not the text"):
-            store.put(SCOPE, piece.document, piece.manifest, wrong, piece.vectors)
-
-    def test_a_wrong_count_in_the_manifest_is_refused(self, store: ShardStore) -> None:
-        piece = sample("a.md", ["one", "two"])
-        with pytest.raises(InvariantError, match="counts 2 chunks, not 1"):
-            store.put(SCOPE, piece.document, piece.manifest, piece.chunks[:1], piece.vectors[:1])
-
-    def test_an_unknown_id_is_not_found(self, store: ShardStore) -> None:
-        piece = sample("a.md", ["one"])
-        piece.put_in(store)
-        for unknown in (ABSENT, "no uuid", "", piece.doc_id.upper()):
-            with pytest.raises(NotFoundError, match="ann"):
-                store.document(SCOPE, unknown)
-            with pytest.raises(NotFoundError):
-                store.chunks_of(SCOPE, unknown)
-            with pytest.raises(NotFoundError):
-                store.chunks(SCOPE, [piece.ids[0], unknown])
-            assert not store.delete(SCOPE, unknown)
-
-    def test_top_k_below_one_is_refused(self, store: ShardStore) -> None:
-        with pytest.raises(InputError, match="top_k is 0"):
-            store.search(SCOPE, SearchQuery(vector=unit(1, 0)[0], top_k=0))
-
-    def test_a_query_vector_of_another_length_is_refused(self, store: ShardStore) -> None:
-        with pytest.raises(InvariantError, match="shape"):
-            store.search(SCOPE, SearchQuery(vector=unit(1, 0)[0][:3]))
-
-    def test_another_encoder_is_refused_and_nothing_changes(self, place: Place) -> None:
-        piece = sample("a.md", ["one"])
-        piece.put_in(place.open())
-        place.leave()
-        for encoder, dimension in (("other/1", DIMENSION), (ENCODER, 3)):
-            with pytest.raises(EncoderMismatchError, match=r"test-encoder/1.*ingest again"):
-                place.open(encoder=encoder, dimension=dimension)
-        assert_whole(place.open(), piece)
 
 
 class TestReplacement:

@@ -31,6 +31,22 @@ SAMPLES: dict[str, Sample] = {
         {"## 3.0.0": K.HEADING, "- Drop": K.ITEM, "- twice": K.ITEM, "---": K.FURNITURE},
         markdown=True,
     ),
+    "plain changelog": Sample(
+        "v1.5.0 (May 11, 2021)\n- Faster rivets.\n- Drop tongs.\n\nweld 1.4.9 / 2020-01-01\nperf: less smoke\n"
+        "cli: new flags\nlib: no tin\n",
+        {"v1.5.0": K.HEADING, "- Faster": K.ITEM, "weld 1.4.9": K.HEADING, "perf": K.ROW},
+    ),
+    "manual page with tabs": Sample(
+        "DESCRIPTION\n       weld\tjoins  two\t files,  and  then\tit\n"
+        "       cools\tthem  down\t in  water,  unless\tyou\n"
+        "       forbid\tit  with\t an  option  of\tweld.\n",
+        {"DESCRIPTION": K.HEADING, "weld\tjoins": K.PROSE},
+    ),
+    "contents": Sample(
+        "Contents\n\nHow to join files . . . . . . 12\nCooling ........ 13\n\n"
+        "The first chapter tells how files are joined.\n",
+        {"How to": K.FURNITURE, "Cooling": K.FURNITURE, "The first": K.PROSE},
+    ),
     "readme": Sample(
         "# Weld\n\n[![build](a.svg)](b) [![docs](c.svg)](d)\n\n[Docs](e) | [Chat](f)\n\n"
         "Weld joins files. ![logo](x.png)\n\n"

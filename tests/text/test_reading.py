@@ -17,6 +17,11 @@ from discorag.types.hierarchy import UnitKind
         ),
         ("It costs $5 here and $6 there.", "It costs $5 here and $6 there."),
         ("The re\u2010\nsult was well-\nknown .", "The result was well-known."),
+        (
+            "A term `` Tar '' , i.e. ``Pitch'', is n't ( 5 kg ) new ( ; old).",
+            "A term “Tar” , i.e. “Pitch”, isn't (5 kg) new (old).",
+        ),
+        ("Use ``a`` or ''; both\u200b cost (;;).", "Use a or ''; both cost (;;)."),
         ("Call __init__ before arr[1] is 2**10.", "Call __init__ before arr[1] is 2**10."),
     ],
 )
@@ -28,7 +33,7 @@ def test_markup_goes_and_what_means_something_stays(text: str, expected: str) ->
     ("row", "header", "expected"),
     [
         ("| Ada | 170 | |", "| Name | Height | Note |", "Ada, Height: 170"),
-        ("Revenue   $   2,018   ( 5 )  %", "2023   2022", "Revenue, 2023: $2,018; 2022: ( 5 )%"),
+        ("Revenue   $   2,018   ( 5 )  %", "2023   2022", "Revenue, 2023: $2,018; 2022: (5)%"),
         ("Revenue      2,018", "(in millions)     2023", "Revenue (in millions), 2023: 2,018"),
         ("Oslo,2020,697010", "city,year,people", "Oslo, year: 2020; people: 697010"),
         ("|收入|20|20|", "|项目|本期|本期|", "收入，本期：20"),

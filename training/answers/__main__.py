@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import pickle
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -34,8 +33,9 @@ _HARD = 2.0
 
 def examples(home: Path, part: str) -> Iterator[Example]:
     """As `collect` left them."""
-    for file in sorted(home.glob(f"{part}-*.pickle")):
-        yield from pickle.loads(file.read_bytes())
+    for file in sorted(home.glob(f"{part}-*.jsonl")):
+        with file.open(encoding="utf-8") as lines:
+            yield from map(Example.model_validate_json, lines)
 
 
 class Vectors:
@@ -52,12 +52,18 @@ class Vectors:
         return np.stack([self._known[t] for t in texts])
 
 
+def alone(example: Example) -> Example:
+    """The question asked of one document: the one that answers it, or else the nearest of those that do not."""
+    wanted = example.gold.keys() if example.answerable else {example.chunks[0].doc_id}
+    return example.model_copy(update={"chunks": tuple(c for c in example.chunks if c.doc_id in wanted)})
+
+
 async def ranked(found: Sequence[Example], vectors: Vectors) -> list[Ranked]:
     """The statements of every question that has gold evidence."""
     made: list[Ranked] = []
     for example in (e for e in found if e.answerable and e.gold):
-        units = units_in(example.case.chunks)
-        [query] = await vectors.of([example.case.query])
+        units = units_in(example.chunks)
+        [query] = await vectors.of([example.query])
         table = UnitTable(units, await vectors.of([u.plain or u.text for u in units]))
         kept = np.array([u.statement for u in units], bool)
         gold = np.array([_is_gold(example, i, table) for i in range(len(units))], bool)
@@ -69,7 +75,7 @@ async def ranked(found: Sequence[Example], vectors: Vectors) -> list[Ranked]:
 
 def _is_gold(example: Example, i: int, table: UnitTable) -> bool:
     unit = table.units[i]
-    spans = example.gold.get(example.case.chunks[unit.chunk - 1].doc_id, ())
+    spans = example.gold.get(example.chunks[unit.chunk - 1].doc_id, ())
     return any(unit.span.start < s.end and s.start < unit.span.end for s in spans)
 
 
@@ -77,8 +83,8 @@ async def evidence(found: Sequence[Example], vectors: Vectors) -> Any:
     """`answerable.evidence_features` of every question, shape (questions, features)."""
     rows: list[Any] = []
     for e in found:
-        [query] = await vectors.of([e.case.query])
-        rows.append(answerable.evidence_features(e.case, await vectors.of([c.text for c in e.case.chunks]), query))
+        [query] = await vectors.of([e.query])
+        rows.append(answerable.evidence_features(e.case, await vectors.of([c.text for c in e.chunks]), query))
     return np.stack(rows)
 
 
@@ -119,12 +125,13 @@ def main(
     data: Annotated[Path, typer.Argument(help="The benchmarks' data.")],
     home: Annotated[Path, typer.Argument(help="Where the evidence is kept.")],
 ) -> None:
-    """Collect, fit, write."""
+    """Collect, fit, write. Of Natural Questions the refusal also sees one document alone, as CLAPNQ asks."""
     asyncio.run(collect(data, home, "train"))
     encoder = PackagedEncoder()
-    vectors, found = Vectors(encoder), [e for e in examples(home, "train") if e.case.chunks]
+    vectors, found = Vectors(encoder), [e for e in examples(home, "train") if e.chunks]
     questions = asyncio.run(ranked(found, vectors))
     SCORER.write_text(listwise.fit(questions, NAMES).model_dump_json(indent=1) + "\n", "utf-8")
+    found += [short for e in found if e.dataset == "nq_open_oracle" and (short := alone(e)).chunks]
     rows, told = asyncio.run(evidence(found, vectors)), np.array([e.answerable for e in found])
     groups = [f"{e.dataset}|{e.group}" for e in found]
     model = fit.fit(rows, told, groups, answerable.kind_of(encoder), _weights(found))

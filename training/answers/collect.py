@@ -5,18 +5,19 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from pydantic import BaseModel
 from rich.progress import track
 
-from discorag import DiscoRAG
 from discorag.settings import Settings
 from discorag.types.case import Case
+from discorag.types.chunk import Chunk
+from discorag.types.graph import RhetoricalGraph
 from discorag.types.span import Span
 from eval.datasets.clapnq import load_clapnq
 from eval.datasets.fairytaleqa import load_fairytaleqa
@@ -29,6 +30,7 @@ from eval.running.corpus import Corpus, ingest
 from eval.sample import Benchmark, Sample
 from eval.splits import Part, groups
 from graphs.answer import graph
+from graphs.facade import DiscoRAG
 from nodes.case import case_of
 from nodes.context import AnswerContext
 from nodes.state import AnswerState
@@ -37,15 +39,16 @@ DISTRACTORS = 12
 """Other documents that a question is asked of where its own are taken away, and beside them."""
 
 
-@dataclass(frozen=True)
-class Example:
-    """A question with the evidence that was found.
+class Example(BaseModel, frozen=True):
+    """A question with the evidence that was found; a line of JSON each.
 
     Args:
         dataset: Its name.
         group: See `eval.splits`.
         sample: The question's id.
-        case: Evidence with trees and graph.
+        query: The question.
+        chunks: Evidence with trees.
+        graph: Over the chunks.
         gold: Gold spans by document id in the store.
         answerable: Whether the documents that it was asked of answer it.
         setting: ``own``: asked of its own documents; ``removed``: of others.
@@ -54,10 +57,17 @@ class Example:
     dataset: str
     group: str
     sample: str
-    case: Case
+    query: str
+    chunks: tuple[Chunk, ...]
+    graph: RhetoricalGraph | None
     gold: dict[str, tuple[Span, ...]]
     answerable: bool
     setting: str
+
+    @property
+    def case(self) -> Case:
+        """As the engines see it."""
+        return Case(query=self.query, chunks=self.chunks, graph=self.graph)
 
 
 @dataclass(frozen=True)
@@ -137,7 +147,9 @@ async def example(
         dataset=source.name,
         group=group,
         sample=sample.id,
-        case=Case(query=case.query, chunks=case.chunks, graph=case.graph),
+        query=case.query,
+        chunks=case.chunks,
+        graph=case.graph,
         gold={d: tuple(s) for d, s in gold.items()},
         answerable=sample.answerable and setting == "own",
         setting=setting,
@@ -148,7 +160,7 @@ async def collect(data: Path, home: Path, part: Part) -> None:
     """One file of examples a dataset below ``home``; those that are there are kept."""
     with DiscoRAG(Settings.model_validate({"store": {"path": str(home / "store")}})) as rag:
         for source in SOURCES:
-            target = home / f"{part}-{source.path.replace('/', '-')}.pickle"
+            target = home / f"{part}-{source.path.replace('/', '-')}.jsonl"
             if target.exists():
                 continue
             benchmark, found = chosen(source, data, part)
@@ -156,7 +168,7 @@ async def collect(data: Path, home: Path, part: Part) -> None:
             for group, sample in track(found, f"{source.name} {part}"):
                 for setting, documents in settings_of(source, sample, list(benchmark.documents), rng):
                     made.append(await example(rag, corpus, source, group, sample, setting, documents))
-            target.write_bytes(pickle.dumps(made))
+            target.write_text("".join(f"{e.model_dump_json()}\n" for e in made), "utf-8")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ MARKUP = re.compile(
     r"|(?<!\w)(\*{1,3}|_{1,3})\w[^*_]*\w\1(?!\w)"  # emphasis
     r"|^\W*\d+[.)]\s|^[（(]\d+[）)]|^[-*•#>]+\s|^\||\|[^|]*\||\s•\s"  # items, headings, rows
     r"|#{2,}\s|={3,}|-{4,}|_{4,}|/{3}|`{3}"  # rules
-    r"|\\[A-Za-z]+|\$[^$\s][^$]*\$|</?[a-z]+[^>@]*>|&[a-z]+;"  # LaTeX, HTML
+    r"|\\[A-Za-z]+|\$(?!\s)[^$]*(?<!\s)\$(?!\d)|</?[a-z]+[^>@]*>|&[a-z]+;"  # LaTeX, HTML
     r"|\{[a-z_]+\}|``|''|\(\s*[\];]"  # tags of transcripts, quotation marks of treebanks, emptied brackets
     r"|\u2010\s|[A-Z]{3,}REF\d|[A-Z]{4,}FORM\d"  # words cut at the end of a line, places of what was taken out
 )

@@ -36,6 +36,11 @@ def test_layout_that_was_left_in_a_sentence_is_markup(text: str) -> None:
     assert faults(answer(text))["markup"] == [0]
 
 
+def test_amounts_of_money_are_no_formula() -> None:
+    assert "markup" not in faults(answer("The wheel cost $1.9 million after a mill of $3.5 million."))
+    assert faults(answer("The wheel turns $x^2$ times a day."))["markup"] == [0]
+
+
 def test_an_opening_that_points_at_what_is_not_told_dangles() -> None:
     told, untold = (Said(text="But the wheel was broken.", follows=follows) for follows in (True, False))
     first = Said(text="The river froze in winter.")

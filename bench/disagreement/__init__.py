@@ -1,0 +1,1 @@
+"""Whether sources disagree: what the product reports, against labels of others."""

@@ -1,0 +1,47 @@
+"""What the product says of two sentences of different sources, by the function that ``ask`` uses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discorag.disagreement.statements import Statement, opposed
+from discorag.models.encoder import PackagedEncoder
+from discorag.types.chunk_relations import ChunkRelation
+
+_SCORES = {ChunkRelation.CONTRADICTS: 1.0, ChunkRelation.CONTRASTS_WITH: 0.5}
+
+
+@dataclass(frozen=True)
+class Said:
+    """How sure a contradiction is, and what is reported; None: nothing."""
+
+    score: float
+    reported: ChunkRelation | None
+
+
+class Judge:
+    """Judges pairs of sentences; each sentence is encoded once."""
+
+    def __init__(self) -> None:
+        self._encoder = PackagedEncoder()
+        self._vectors: dict[str, Any] = {}
+
+    def read(self, texts: Sequence[str]) -> None:
+        """Encode what is not known yet."""
+        if new := list(dict.fromkeys(t for t in texts if t not in self._vectors)):
+            self._vectors.update(zip(new, asyncio.run(self._encoder.encode_documents(new)), strict=True))
+
+    def say(self, pairs: Sequence[tuple[str, str]]) -> list[Said]:
+        """What is said of each pair."""
+        self.read([text for pair in pairs for text in pair])
+        return [self._said(a, b) for a, b in pairs]
+
+    def _said(self, a: str, b: str) -> Said:
+        similarity = float(np.dot(self._vectors[a], self._vectors[b]))
+        found = opposed(Statement(a), Statement(b), similarity=similarity)
+        return Said(_SCORES.get(found, 0.0) if found else 0.0, found)
