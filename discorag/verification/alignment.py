@@ -88,10 +88,11 @@ def _word(word: str) -> tuple[Floats, float]:
     table, tokenizer = _table(), _tokenizer()
     ids = tokenizer.encode(word, add_special_tokens=False).ids
     if not ids:
-        return np.zeros(table.shape[1], np.float32), 1.0
-    vector = np.asarray(table[ids].mean(axis=0), np.float32)
+        return np.zeros(len(table[0]), np.float32), 1.0
+    vector: Floats = np.asarray(table[ids].mean(axis=0), np.float32)
     first = max(ids[0] - FIRST_WORD, 1) if len(ids) == 1 else len(table)
-    return vector / max(float(np.linalg.norm(vector)), 1e-6), float(np.log(first) / np.log(len(table)))
+    length = max(float(np.linalg.norm(vector)), 1e-6)
+    return np.asarray(vector / length, np.float32), float(np.log(first) / np.log(len(table)))
 
 
 @cache
