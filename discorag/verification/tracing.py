@@ -27,7 +27,7 @@ _CONNECTIVES = tuple(c for pair in CONNECTIVES.values() for c in pair)
 
 
 @dataclass(frozen=True)
-class Drafted:
+class _Drafted:
     """A sentence of a draft.
 
     Args:
@@ -40,7 +40,7 @@ class Drafted:
 
 
 @dataclass(frozen=True)
-class Traced:
+class _Traced:
     """The units that support a sentence, how sure that is, or why none does."""
 
     units: tuple[Unit, ...] = ()
@@ -92,17 +92,17 @@ class TracingVerifier:
             ModelError: The encoder or the judge is an endpoint and fails.
         """
         table = await units_of(case, self.encoder)
-        drafts = drafted(draft, len(case.chunks), table)
+        drafts = _drafted(draft, len(case.chunks), table)
         traced = [_at_once(d, case, table) for d in drafts]
         open_ = [i for i, found in enumerate(traced) if found is None]
         claims = await self._claims([drafts[i] for i in open_], table)
         judged = await self.judge.judge([c for c in claims if c.places])
         verdicts = iter(judged)
         for i, claim in zip(open_, claims, strict=True):
-            traced[i] = _of(claim, next(verdicts), table) if claim.places else Traced(reason=_NOTHING)
-        return _answer(case, table, drafts, [t or Traced(reason=_NOTHING) for t in traced])
+            traced[i] = _of(claim, next(verdicts), table) if claim.places else _Traced(reason=_NOTHING)
+        return _answer(case, table, drafts, [t or _Traced(reason=_NOTHING) for t in traced])
 
-    async def _claims(self, drafts: Sequence[Drafted], table: UnitTable) -> list[Claim]:
+    async def _claims(self, drafts: Sequence[_Drafted], table: UnitTable) -> list[Claim]:
         """Each sentence with its places; those that it cites come first."""
         vectors = await self.encoder.encode_documents(within_window([d.bare for d in drafts], self.encoder))
         return [_claim(d, table, table.vectors @ vector) for d, vector in zip(drafts, vectors, strict=True)]
@@ -111,11 +111,11 @@ class TracingVerifier:
 _NOTHING = "No passage shares its content."
 
 
-def drafted(draft: str, chunks: int, table: UnitTable) -> list[Drafted]:
+def _drafted(draft: str, chunks: int, table: UnitTable) -> list[_Drafted]:
     """The sentences of a draft; a line that is a whole unit is one, whatever full stops it has inside."""
     copies = {folded(text) for unit in table.units for text in (unit.plain, unit.body)}
     texts = [s for line in draft.splitlines() for s in _sentences(line, chunks, copies)]
-    return [Drafted(s, _bare(s, chunks, copies)) for s in texts]
+    return [_Drafted(s, _bare(s, chunks, copies)) for s in texts]
 
 
 def _sentences(line: str, chunks: int, copies: set[str]) -> list[str]:
@@ -136,15 +136,15 @@ def _unlinked(text: str) -> str:
     return text[len(opening) :].strip() or text
 
 
-def _at_once(sentence: Drafted, case: Case, table: UnitTable) -> Traced | None:
+def _at_once(sentence: _Drafted, case: Case, table: UnitTable) -> _Traced | None:
     """What needs no judge: headings, and what a unit says word for word; cited chunks first."""
     if is_heading(without_references(sentence.text, chunks=len(case.chunks)), case):
-        return Traced(reason="It is a heading, which asserts nothing.")
+        return _Traced(reason="It is a heading, which asserts nothing.")
     said, cited = folded(sentence.bare), {r.chunk for r in references(sentence.text)}
     same = [u for i, u in enumerate(table.units) if said in {u.folded, folded(u.body)} and _whole(i, table)]
     if not same:
         return None
-    return Traced((min(same, key=lambda u: u.chunk not in cited),), 1.0)
+    return _Traced((min(same, key=lambda u: u.chunk not in cited),), 1.0)
 
 
 def _whole(i: int, table: UnitTable) -> bool:
@@ -152,7 +152,7 @@ def _whole(i: int, table: UnitTable) -> bool:
     return whole_sentence(i, table) == (i, i)
 
 
-def _claim(sentence: Drafted, table: UnitTable, cosine: Floats) -> Claim:
+def _claim(sentence: _Drafted, table: UnitTable, cosine: Floats) -> Claim:
     cited = {r.chunk for r in references(sentence.text)}
     inside = [i for i, u in enumerate(table.units) if u.chunk in cited]
     outside = [i for i, u in enumerate(table.units) if u.chunk not in cited]
@@ -160,14 +160,14 @@ def _claim(sentence: Drafted, table: UnitTable, cosine: Floats) -> Claim:
     return Claim(sentence.bare, tuple(found))
 
 
-def _of(claim: Claim, verdict: Verdict, table: UnitTable) -> Traced:
+def _of(claim: Claim, verdict: Verdict, table: UnitTable) -> _Traced:
     if not verdict.supported:
-        return Traced((), round(verdict.probability, 3), verdict.reason)
+        return _Traced((), round(verdict.probability, 3), verdict.reason)
     units = dict.fromkeys(i for p in verdict.places for i in claim.places[p].units)
-    return Traced(tuple(table.units[i] for i in units), round(verdict.probability, 3))
+    return _Traced(tuple(table.units[i] for i in units), round(verdict.probability, 3))
 
 
-def _answer(case: Case, table: UnitTable, drafts: Sequence[Drafted], traced: Sequence[Traced]) -> Answer:
+def _answer(case: Case, table: UnitTable, drafts: Sequence[_Drafted], traced: Sequence[_Traced]) -> Answer:
     sentences: list[AnswerSentence] = []
     passed = -1  # the last plan step carried out
     for sentence, found in zip(drafts, traced, strict=True):
