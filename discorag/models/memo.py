@@ -11,9 +11,12 @@ from discorag.models.protocol import Encoder
 from discorag.text.tokens import TokenCounter
 from discorag.types.vectors import Vectors
 
+QUESTIONS = 16
+"""Questions remembered: those under way, each of which four stages look at."""
+
 
 class MemoEncoder:
-    """Wraps an encoder with a least-recently-used memory of document vectors.
+    """Wraps an encoder with a least-recently-used memory of document vectors, and of the last few questions'.
 
     Args:
         encoder: The encoder that does the work.
@@ -30,6 +33,7 @@ class MemoEncoder:
     def __init__(self, encoder: Encoder, *, size: int = 4096) -> None:
         self._encoder = encoder
         self._memory: LRUCache[str, Vectors] = LRUCache(size)
+        self._questions: LRUCache[str, Vectors] = LRUCache(QUESTIONS)
 
     @property
     def version(self) -> str:
@@ -58,5 +62,8 @@ class MemoEncoder:
         return np.stack([known[t] for t in texts])
 
     async def encode_query(self, text: str) -> Vectors:
-        """The wrapped encoder's query vector, shape (d,); not remembered."""
-        return await self._encoder.encode_query(text)
+        """The wrapped encoder's query vector, shape (d,)."""
+        known = self._questions.get(text)
+        if known is None:
+            known = self._questions[text] = await self._encoder.encode_query(text)
+        return known
