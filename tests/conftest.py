@@ -30,8 +30,15 @@ settings.register_profile("quick", max_examples=25, derandomize=True, **_ANY_MAC
 settings.register_profile("deep", max_examples=500, print_blob=True, **_ANY_MACHINE)
 settings.load_profile("quick")
 
-# As many processes test as there are cores: one thread each, in what they start too.
+# More processes test than there are cores: one thread each, in what they start too.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+_SLOW = ("integration", "bench", "packaging", "serving")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first, so that no worker ends alone with it."""
+    items.sort(key=lambda item: not any(folder in item.path.parts for folder in _SLOW))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,8 +8,8 @@ Writes ``discorag/verification/weights/support.json``, and what each part is wor
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,10 +19,11 @@ from rich.console import Console
 from rich.progress import track
 from sklearn.metrics import roc_auc_score
 
-from discorag.verification.features import GROUPS, NAMES, seen
+from discorag.verification.features import GROUPS, NAMES, Seen, seen
 from discorag.verification.support import WEIGHTS, SupportModel
 from training.verify.examples import examples
 from training.verify.fit import Examples, fit, scored_out_of_fold
+from training.verify.sources import Pair
 
 RESULTS = Path("bench/results/support.json")
 ABLATED = 30_000
@@ -32,12 +33,18 @@ ABLATED = 30_000
 def collected(data: Path, home: Path) -> Examples:
     """Pairs with what the model sees of them, made once."""
     home.mkdir(parents=True, exist_ok=True)
-    file = home / "examples.pickle"
+    file = home / "examples.jsonl"
     if not file.is_file():
-        found = examples(data)
-        rows = [seen(p.sentence, p.evidence) for p in track(found, "Reading pairs")]
-        file.write_bytes(pickle.dumps(Examples(found, rows)))
-    return pickle.loads(file.read_bytes())
+        part = file.with_suffix(".part")
+        with part.open("w", encoding="utf-8") as lines:
+            for p in track(examples(data), "Reading pairs"):
+                found = seen(p.sentence, p.evidence)
+                row = {"pair": asdict(p), "numbers": found.numbers.tolist(), "cues": sorted(found.cues)}
+                lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+        part.rename(file)
+    rows = [json.loads(line) for line in file.open(encoding="utf-8")]
+    what = [Seen(np.array(row["numbers"], np.float32), frozenset(row["cues"])) for row in rows]
+    return Examples([Pair(**row["pair"]) for row in rows], what)
 
 
 def aucs(examples: Examples, scores: Sequence[float]) -> dict[str, float]:
