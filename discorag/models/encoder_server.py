@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+from openai import AsyncOpenAI
 from openai.types import CreateEmbeddingResponse
 
 from discorag.models.breaker import Breaker, Call, breaker_of
+from discorag.models.endpoint import client_of
 from discorag.models.loops import PerLoop
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
 from discorag.models.tokens import FastTokens, PackagedTokens, tokenizer_named
@@ -100,7 +101,12 @@ class ServerEncoder:
             ConfigError: The tokenizer cannot be loaded, or nobody says how many tokens the model reads.
         """
         breaker = breaker_of(settings.base_url, settings.model, settings.failures, settings.pause_s)
-        endpoint = _Endpoint(settings, Backoff(retries, base_wait_s), PerLoop(lambda: _client(settings)), breaker)
+        endpoint = _Endpoint(
+            settings,
+            Backoff(retries, base_wait_s),
+            PerLoop(lambda: client_of(settings.base_url, settings.api_key, settings.timeout_s)),
+            breaker,
+        )
         [probe] = await endpoint.embed([_PROBE])
         return cls(endpoint, len(probe), await _tokens(endpoint))
 
@@ -166,15 +172,6 @@ async def _tokens(endpoint: _Endpoint) -> FastTokens:
             hint=f"Set {VARIABLES}__MAX_TOKENS to the model's window.",
         )
     return FastTokens(tokenizer, window)
-
-
-def _client(settings: EncoderSettings) -> AsyncOpenAI:
-    # Without a key of its own the client would send OPENAI_API_KEY to somebody else's server.
-    key = settings.api_key.get_secret_value() if settings.api_key else "none"
-    http = DefaultAsyncHttpxClient(timeout=settings.timeout_s)
-    return AsyncOpenAI(
-        base_url=settings.base_url, api_key=key, timeout=settings.timeout_s, max_retries=0, http_client=http
-    )
 
 
 def _unit_vectors(rows: list[list[float]], expected: int) -> Vectors:

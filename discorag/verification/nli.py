@@ -8,13 +8,14 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 from typing import Any, Protocol
 
-from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from discorag.models.breaker import Call, breaker_of
+from discorag.models.endpoint import client_of
 from discorag.models.loops import PerLoop
 from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
 from discorag.models.toolbox import Toolbox
@@ -47,7 +48,12 @@ def nli_verifier(tools: Toolbox) -> TracingVerifier:
 
 
 def entailment_from(settings: NliSettings) -> Entailment:
-    """The configured model. Raises `ConfigError` if none is named."""
+    """The configured model, the same one for every question. Raises `ConfigError` if none is named."""
+    return _entailment(settings)  # pyright: ignore[reportArgumentType]: settings are frozen, which pydantic hashes
+
+
+@cache
+def _entailment(settings: NliSettings) -> Entailment:
     if settings.base_url:
         return ServedEntailment(settings)
     if settings.model is None:
@@ -55,7 +61,7 @@ def entailment_from(settings: NliSettings) -> Entailment:
             "A model of inference is to verify, but none is named.",
             hint=f"Set {VARIABLES}__MODEL to a folder or hub name, or {VARIABLES}__BASE_URL.",
         )
-    return _local(settings.model)
+    return LocalEntailment(settings.model)
 
 
 @dataclass(frozen=True)
@@ -166,16 +172,6 @@ def is_entailment(label: str) -> bool:
     return label.lower().startswith("entail")
 
 
-_local_models: dict[str, LocalEntailment] = {}
-_making = threading.Lock()
-
-
-def _local(name: str) -> LocalEntailment:
-    """One for each name: a question does not load it again."""
-    with _making:
-        return _local_models.setdefault(name, LocalEntailment(name))
-
-
 class _Label(BaseModel):
     label: str
     score: float = Field(ge=0, le=1)
@@ -204,8 +200,7 @@ class ServedEntailment:
         self._backoff = Backoff(settings.retries, 0.5)
         name = settings.model or "default"
         self._breaker = breaker_of(settings.base_url, name, settings.failures, settings.pause_s)
-        # The openai client posts to any path; its failures are those that `Backoff` knows.
-        self._clients = PerLoop(lambda: _client(settings))
+        self._clients = PerLoop(lambda: client_of(settings.base_url, settings.api_key, settings.timeout_s))
 
     async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Of each pair, in requests of ``batch_size``.
@@ -231,15 +226,6 @@ class ServedEntailment:
         body = {"inputs": [list(pair) for pair in pairs], "truncate": True}
         async with asyncio.timeout(self._settings.timeout_s):
             return await client.post("/predict", body=body, cast_to=object)
-
-
-def _client(settings: NliSettings) -> AsyncOpenAI:
-    # Without a key of its own the client would send OPENAI_API_KEY to somebody else's server.
-    key = settings.api_key.get_secret_value() if settings.api_key else "none"
-    http = DefaultAsyncHttpxClient(timeout=settings.timeout_s)
-    return AsyncOpenAI(
-        base_url=settings.base_url, api_key=key, timeout=settings.timeout_s, max_retries=0, http_client=http
-    )
 
 
 def _entailed(reply: object, pairs: int) -> list[float]:

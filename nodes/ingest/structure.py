@@ -9,9 +9,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from discorag.ingest.survey import DocumentOutcome, Status
-from discorag.text.headings import build_hierarchy
+from discorag.text.headings import build_hierarchy, check_length
 from discorag.types.errors import DocumentTooLargeError
-from discorag.types.hierarchy import Hierarchy, Kind
 from discorag.types.ledger import StageRecord
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.record import Clock, settled, spent
@@ -26,19 +25,9 @@ async def structure(state: DocumentState, runtime: Runtime[IngestContext]) -> Co
     piece.hierarchy = await asyncio.to_thread(build_hierarchy, piece.document)
     uri = piece.manifest.uri
     try:
-        check_size(uri, piece.hierarchy, deps.settings.reading.max_sentences)
+        check_length(uri, piece.hierarchy, deps.settings.reading.max_sentences)
     except DocumentTooLargeError as error:
         del deps.workbench.pieces[state["key"]]
         outcome = DocumentOutcome(uri=uri, status=Status.FAILED, note=str(error))
         return Command(goto=END, update=settled("structure", outcome, error=error, seconds=clock.seconds))
     return Command(goto="segment", update=spent(StageRecord(stage="structure", seconds=clock.seconds)))
-
-
-def check_size(uri: str, hierarchy: Hierarchy, most: int) -> None:
-    """Raises `DocumentTooLargeError` for more than ``most`` sentences."""
-    found = len(hierarchy.of_kind(Kind.SENTENCE))
-    if found > most:
-        raise DocumentTooLargeError(
-            f"{uri} has {found:,} sentences; the limit is {most:,}.",
-            hint="Split the file, or raise DISCO_RAG_READING__MAX_SENTENCES.",
-        )

@@ -161,3 +161,9 @@ def test_not_entailment_is_no_entailment() -> None:
         False,
         False,
     ]
+
+
+def test_one_model_of_inference_serves_all_questions() -> None:
+    settings = NliSettings(base_url="http://localhost:1")
+    assert entailment_from(settings) is entailment_from(NliSettings(base_url="http://localhost:1"))
+    assert entailment_from(settings) is not entailment_from(NliSettings(base_url="http://localhost:2"))

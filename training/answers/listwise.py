@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from discorag.answer.answerable import Logistic
+from discorag.answer.logistic import Logistic
 from discorag.answer.selection import LIMIT
 from discorag.answer.words import Floats
 
