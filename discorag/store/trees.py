@@ -19,7 +19,6 @@ from discorag.store.outline import Outline
 from discorag.store.payload import LAYOUT, Entry, TreePart
 from discorag.store.recent import Recent
 from discorag.store.shard import BUILDER, LEAF, NODES, Payload, Point, Shard, write
-from discorag.text.terms import sparse
 from discorag.types.document import Document, Scope
 from discorag.types.errors import InvariantError, NotFoundError, StoreError
 from discorag.types.ids import digest, stable_id
@@ -278,7 +277,7 @@ def _points(
             "text": node.text,
             "node": node.model_dump_json(exclude={"text"}),
         }
-        yield Point(node_id(part.key, i), vectors[i], payload, sparse(node.text), NODES)
+        yield Point(node_id(part.key, i), vectors[i], payload, space=NODES)
 
 
 def _decoded(builder: str, found: Sequence[Payload]) -> RetrievalTree:

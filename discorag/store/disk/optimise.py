@@ -5,11 +5,14 @@ The library holds the interpreter's lock for the minutes that this may take.
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+from discorag.store.shard import NODES
 from discorag.types.errors import StoreError
 
 
@@ -37,10 +40,28 @@ def optimised(folder: Path, *, lock: int) -> None:
 def _optimise(folder: Path) -> None:
     import qdrant_edge as qe
 
-    shard = qe.EdgeShard.load(str(folder))
+    shard = qe.EdgeShard.load(str(folder), _config(folder))
     shard.optimize()
     shard.flush()
     shard.close()
+
+
+def _config(folder: Path) -> Any:
+    """What the shard has, but no graph over the nodes of trees, all of which are scored at every question."""
+    import qdrant_edge as qe
+
+    has = json.loads((folder / "edge_config.json").read_text("utf-8"))
+    no_graph = qe.HnswIndexConfig(m=0, ef_construct=100, full_scan_threshold=10_000)
+    dense = {
+        name: qe.EdgeVectorParams(
+            size=kind["size"],
+            distance=qe.Distance.Cosine,
+            hnsw_config=no_graph if name == NODES.dense else None,
+        )
+        for name, kind in has["vectors"].items()
+    }
+    bm25 = {name: qe.EdgeSparseVectorParams(modifier=qe.Modifier.Idf) for name in has.get("sparse_vectors", {})}
+    return qe.EdgeConfig(vectors=dense, sparse_vectors=bm25 or None, wal_enabled=True)
 
 
 if __name__ == "__main__":

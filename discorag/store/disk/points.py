@@ -22,9 +22,9 @@ from discorag.types.vectors import Vectors
 HNSW_EF = 128
 """Candidates kept while the graph is searched: recall@10 0.98 at 100,000 nodes (``bench/search.py``)."""
 UNINDEXED = 20_000
-"""Points that are searched exactly before it is worth while to index them."""
+"""Chunks that are searched exactly before it is worth while to index them; nodes of trees always are."""
 _FLUSHED = 2_000
-"""Points written after which `EdgePoints.optimise` flushes: what was not is read from the journal on opening."""
+"""Points written after which they are flushed: what was not is read from the journal on opening."""
 _COMMON = ("tenant", "corpus", BUILDER)
 _PAGE = 1000
 DAMAGED = "disco-rag check says what differs, disco-rag repair makes it right."
@@ -77,6 +77,7 @@ class EdgePoints:
         self._common = {field: _values(self._shard, field) for field in _COMMON}
         self._intact = self._found_intact()
         self._written = 0  # points, since the last flush
+        self._new = min(self._unindexed(), self._having(CHUNKS.dense))  # chunks to be indexed, at most
 
     def upsert(self, points: Sequence[Point]) -> None:
         """See `Shard.upsert`."""
@@ -87,7 +88,14 @@ class EdgePoints:
             values.update(str(point.payload[field]) for point in points if field in point.payload)
         with self._counted(len(points)) if CHUNKS in spaces else nullcontext():
             self._update(qe.UpdateOperation.upsert_points([_point(p) for p in points]))
+        self._new += sum(point.space == CHUNKS for point in points)
         self._written += len(points)
+        if self._written >= _FLUSHED:  # a flush holds up every thread of this process, so little at a time
+            self._flush()
+
+    def _flush(self) -> None:
+        self._shard.flush()
+        self._written = 0
 
     def _make_room_for_nodes(self) -> None:
         """Nodes have vectors of their own, which a shard without nodes need not have. Doing it again does nothing."""
@@ -196,24 +204,25 @@ class EdgePoints:
         return {point.id: (point.payload, point.dense) for point in found}
 
     def optimise(self) -> None:
-        """See `Shard.optimise`. Does nothing below `UNINDEXED` points that are new since the last time.
+        """See `Shard.optimise`. Does nothing below `UNINDEXED` chunks that are new since the last time.
 
         Raises:
             StoreError: It failed; every point is where it was.
         """
-        if self._written < _FLUSHED:  # a flush holds up every thread of this process
-            return
-        self._shard.flush()
-        self._written = 0
-        if self._unindexed() < UNINDEXED:
+        if self._new < UNINDEXED:
             return
         self._guard()
+        self._flush()
         self._shard.close()
         try:
             optimised(self._folder, lock=self._lock)
         finally:
             self._shard = _load(self._folder)
             self._intact = self._found_intact()
+        self._new = 0
+
+    def _having(self, vector: str) -> int:
+        return self._shard.count(qe.CountRequest(filter=qe.Filter(must=[qe.HasVectorCondition(vector)])))
 
     def _unindexed(self) -> int:
         """How many points were written to the segment that is not indexed, as flushed: 8 bytes each in this file."""
@@ -221,8 +230,8 @@ class EdgePoints:
 
     def _found_intact(self) -> bool:
         """Whether no indexed segment holds deleted points, as far as that can be told."""
-        info = self._shard.info()
-        return not self._unindexed() and info.indexed_vectors_count == 2 * info.points_count
+        vectors = self._shard.info().points_count + self._having(CHUNKS.bm25) + self._having(NODES.bm25)
+        return not self._unindexed() and self._shard.info().indexed_vectors_count == vectors
 
     def close(self) -> None:
         """Flush and release."""
