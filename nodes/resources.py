@@ -11,12 +11,9 @@ from anyio.from_thread import start_blocking_portal
 
 from discorag.ingest.reader import Reader
 from discorag.ingest.survey import Workbench
-from discorag.models.embedded import EmbeddedGateway
 from discorag.models.encoder import encoder_from
-from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
-from discorag.models.offline import OfflineModel
-from discorag.models.protocol import Encoder, LanguageModel, Template
+from discorag.models.protocol import Encoder, InProcess, LanguageModel, Template
 from discorag.models.reranker import RERANKERS, Reranker, reranker_from
 from discorag.prompted.probe import Ability, Prober
 from discorag.rst.layouts import Layout
@@ -65,7 +62,7 @@ class Resources:
         """
         settings = settings or read_settings()
         if settings.llm.kind == "endpoint":
-            return cls._opened(settings, gateway_from(settings))
+            return cls._opened(settings, _served_model(settings))
         with ExitStack() as undo:
             model, llm = _local_model(settings.llm)  # before the encoder, which loads torch: see the modules
             undo.callback(model.stop)
@@ -79,8 +76,7 @@ class Resources:
         with start_blocking_portal() as portal:
             encoder = portal.call(encoder_from, settings)
         store, done = opening(settings.store, encoder.dimension, encoder.version)
-        model = gateway_from(settings) if settings.llm.kind == "endpoint" else None
-        return cls(settings, store, encoder, model), done
+        return cls(settings, store, encoder, _served_model(settings)), done
 
     @classmethod
     def _opened(cls, settings: Settings, model: LanguageModel | None) -> Resources:
@@ -143,7 +139,7 @@ class Resources:
 
     def close(self) -> None:
         """Stop the language model if it is in this process, and release the store."""
-        if isinstance(self.model, EmbeddedGateway | OfflineModel):
+        if isinstance(self.model, InProcess):
             self.model.stop()
         self.reader.close()
         self.store.close()
@@ -165,9 +161,22 @@ def _check_prompts(settings: Settings) -> None:
         raise ConfigError(str(error), hint=hint) from error
 
 
-def _local_model(llm: LlmSettings) -> tuple[EmbeddedGateway | OfflineModel, LlmSettings]:
+def _served_model(settings: Settings) -> LanguageModel | None:
+    """The endpoint's model, None if none is configured: its client takes most of a second to import."""
+    if settings.llm.kind != "endpoint" or not settings.llm.base_url:
+        return None
+    from discorag.models.gateway import gateway_from
+
+    return gateway_from(settings)
+
+
+def _local_model(llm: LlmSettings) -> tuple[InProcess, LlmSettings]:
     """A model in this process, and the settings that describe it."""
     if llm.kind == "offline":
+        from discorag.models.offline import OfflineModel
+
         return OfflineModel(llm, **llm.engine), llm
+    from discorag.models.embedded import EmbeddedGateway
+
     model = EmbeddedGateway(llm)
     return model, model.settings

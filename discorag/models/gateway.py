@@ -14,8 +14,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from discorag.models.cache import ReplyCache, reply_key
 from discorag.models.chat import ChatClient, Draft
+from discorag.models.endpoint import Backoff
 from discorag.models.protocol import AskAgainError, Message, Reply, Request
-from discorag.models.retry import Backoff
 from discorag.models.tokens import fewest_tokens
 from discorag.settings import LlmSettings, Settings
 from discorag.text.cut_off import closed

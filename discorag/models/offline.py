@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 from discorag.models.chat import Draft
 from discorag.models.deadline import in_time
+from discorag.models.endpoint import says_too_long
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Request
-from discorag.models.retry import says_too_long
 from discorag.settings import LlmSettings
 from discorag.types.errors import (
     ConfigError,

@@ -54,6 +54,10 @@ class FastTokens:
         """For each text the number of tokens that the encoder would see, special tokens included."""
         return [len(offsets) + self.special_tokens for offsets in self.token_offsets(texts)]
 
+    def ids(self, text: str) -> list[int]:
+        """What the encoder is given for a text, special tokens included."""
+        return self._tokenizer.encode(text).ids
+
     def less(self, tokens: int) -> FastTokens:
         """The same with a smaller window: ``tokens`` are put before every text."""
         return FastTokens(self._tokenizer, self._max_tokens - tokens)

@@ -15,9 +15,8 @@ from typing import Any, Protocol
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from discorag.models.breaker import Call, breaker_of
-from discorag.models.endpoint import client_of
+from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
 from discorag.models.loops import PerLoop
-from discorag.models.retry import ENDPOINT_ERRORS, Backoff, as_model_error
 from discorag.models.toolbox import Toolbox
 from discorag.settings import NliSettings
 from discorag.types.errors import ConfigError, InvalidOutputError

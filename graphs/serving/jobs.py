@@ -23,7 +23,7 @@ from diskcache import Cache, Timeout
 from pydantic import BaseModel, ConfigDict
 
 from discorag.ingest.survey import DocumentOutcome, Status
-from discorag.models.disk import PlainDisk
+from discorag.models.cache import PlainDisk
 from discorag.models.wanted import while_wanted
 from discorag.types.document import Scope
 from discorag.types.errors import DiscoRagError, NotFoundError, StoreError, StoreFullError

@@ -13,7 +13,7 @@ from discorag.models.deadline import models_within
 from discorag.models.encoder_server import ServerEncoder
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Reply
-from discorag.models.reranker import RerankerEndpoint, ServerReranker
+from discorag.models.reranker_server import RerankerEndpoint, ServerReranker
 from discorag.settings import EncoderSettings
 from discorag.types.errors import InvalidOutputError, ModelRejectedError, ModelUnavailableError, RateLimitedError
 from tests.models.helpers import gateway, streamed, text_request

@@ -12,8 +12,7 @@ import pytest
 from diskcache import Cache, Disk
 from diskcache.core import MODE_PICKLE
 
-from discorag.models.cache import ReplyCache
-from discorag.models.disk import PlainDisk, PlainJSONDisk
+from discorag.models.cache import PlainDisk, PlainJSONDisk, ReplyCache
 from discorag.types.errors import InvariantError
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast
@@ -10,8 +12,9 @@ from typing import cast
 import numpy as np
 import pytest
 
-from discorag.models.encoder import PackagedEncoder, encoder_from
+from discorag.models.encoder import PackagedEncoder, encoded, encoder_from
 from discorag.models.loops import InTurn
+from discorag.models.onnx import OnnxMiniLM
 from discorag.settings import Settings
 from discorag.types.errors import InvariantError, QueryError
 
@@ -42,6 +45,21 @@ async def test_no_texts_give_no_vectors(encoder: PackagedEncoder) -> None:
 async def test_vector_does_not_depend_on_the_batch(encoder: PackagedEncoder) -> None:
     together = await encoder.encode_documents(["short", "a much longer text than the other one " * 5, "x"])
     assert np.allclose(together[0], await encoder.encode_query("short"), atol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["Why?", "What does vitamin D do?", "naïve 漢字 \u200b ⚡", "neap tides " * 80])
+def test_onnx_runtime_gives_torchs_vectors(encoder: PackagedEncoder, text: str) -> None:
+    [by_torch] = encoded(encoder.loaded(), [text], size=1, turns=InTurn())
+    by_onnx = OnnxMiniLM().vector(encoder.tokens.ids(text))
+    assert np.abs(by_torch - by_onnx).max() < 1e-5
+
+
+def test_a_question_does_not_load_torch() -> None:
+    code = (
+        "import asyncio, sys; from discorag.models.encoder import PackagedEncoder;"
+        "asyncio.run(PackagedEncoder().encode_query('Why?')); sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 async def test_text_of_exactly_the_window_is_seen_whole_and_a_longer_one_is_refused(encoder: PackagedEncoder) -> None:

@@ -23,10 +23,9 @@ from discorag.models.reranker import (
     CrossEncoderReranker,
     MaxSimReranker,
     Reranker,
-    RerankerEndpoint,
-    ServerReranker,
     reranker_from,
 )
+from discorag.models.reranker_server import RerankerEndpoint, ServerReranker
 from discorag.settings import RerankerSettings
 from discorag.types.errors import (
     ConfigError,

@@ -6,7 +6,7 @@ import httpx2
 import openai
 import pytest
 
-from discorag.models.retry import MAX_WAIT_S, is_transient, retry_after_s
+from discorag.models.endpoint import MAX_WAIT_S, is_transient, retry_after_s
 
 
 def answered(status: int, **headers: str) -> openai.APIStatusError:

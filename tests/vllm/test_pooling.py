@@ -9,7 +9,7 @@ import pytest
 
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.encoder_server import ServerEncoder
-from discorag.models.reranker import RerankerEndpoint, ServerReranker
+from discorag.models.reranker_server import RerankerEndpoint, ServerReranker
 from discorag.settings import EncoderSettings
 from discorag.types.errors import ContextTooLongError, ModelRejectedError
 from tests.conftest import EXAMPLES

@@ -4,6 +4,8 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
+from typing import Any, cast
+
 import torch
 from torch import Tensor, nn
 
@@ -22,7 +24,7 @@ class CrossEncoder(nn.Module):
     def __init__(self, transformer: Transformer, rank: int) -> None:
         super().__init__()
         encoder = transformer.auto_model
-        layers = int(encoder.config.num_hidden_layers)  # pyright: ignore[reportAttributeAccessIssue]
+        layers = cast(Any, encoder).config.num_hidden_layers
         self.backbone = Backbone(encoder, Shape(layers=(layers,), adapted=1, rank=rank, window=512, scale=1.0))
         width = self.backbone.width
         self.head = nn.Sequential(nn.Linear(2 * width, width), nn.Tanh(), nn.Dropout(0.1), nn.Linear(width, 3))
