@@ -29,7 +29,7 @@ from bench.search import SearchFigures, measure_search
 from bench.tokens import SmolTokenizer
 from eval.options import data_folder
 from eval.sample import Benchmark, SourceDocument
-from graphs.present import IngestProgress
+from graphs.terminal.present import IngestProgress
 from nodes.resources import Resources
 
 OUT = Path("bench/results/pipeline.json")

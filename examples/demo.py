@@ -12,7 +12,7 @@ from rich.text import Text
 from discorag import DiscoRAG
 from discorag.answer.render import answer_text, graph_text, plan_text
 from discorag.rst.render import tree_text
-from graphs.present import IngestProgress, ingest_summary, ledger_table
+from graphs.terminal.present import IngestProgress, ingest_summary, ledger_table
 
 EXAMPLES = Path(__file__).parent
 

@@ -24,6 +24,7 @@ from graphs.serving.problems import handle_errors
 from graphs.serving.quotas import Quotas
 from graphs.serving.service import Service
 from graphs.serving.uploads import Uploads
+from graphs.terminal.owner import answering
 from graphs.threads import Threads
 
 THREADS = 64
@@ -93,7 +94,7 @@ async def _served(rag: DiscoRAG, settings: Settings, access: Access, meters: Met
             asyncio.create_task(_indexed(rag, jobs)),
         ]
         try:
-            async with Threads.opened(settings.api.uploads / "threads.sqlite") as kept:
+            async with Threads.opened(settings.api.uploads / "threads.sqlite") as kept, answering(rag):
                 quotas = Quotas(access, uploads, jobs)
                 yield Service(rag, settings.api, access, uploads, jobs, meters, quotas, kept)
         finally:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import Annotated, Any
 
 import typer
@@ -27,11 +29,19 @@ from discorag.text.shown import one_line
 from discorag.trees.registry import RETRIEVERS
 from discorag.types.chunk import Chunk
 from discorag.types.document import Scope
-from discorag.types.errors import ConfigError, DiscoRagError, InputError
-from graphs.commands import fit, key, mcp, serve
-from graphs.facade import AskResult, DiscoRAG
-from graphs.present import IngestProgress, corpora_table, estimate_table, ingest_summary, ledger_table, status_table
-from graphs.upkeep import backup, check, migrate, repair, restore
+from discorag.types.errors import ConfigError, DiscoRagError, InputError, StoreLockedError
+from graphs.facade import AskResult, DiscoRAG, IngestResult
+from graphs.terminal.commands import fit, key, mcp, serve
+from graphs.terminal.owner import answering, asked
+from graphs.terminal.present import (
+    IngestProgress,
+    corpora_table,
+    estimate_table,
+    ingest_summary,
+    ledger_table,
+    status_table,
+)
+from graphs.terminal.upkeep import backup, check, migrate, repair, restore
 from nodes.context import AnswerContext
 from nodes.switches import DEFAULT_RETRIEVER, retriever_names
 
@@ -42,6 +52,8 @@ for command in (serve, mcp, fit, key, check, repair, migrate, backup, restore):
     app.command()(command)
 SWITCHES = AnswerContext.model_fields.keys() - {"resources"}
 out, err = Console(), Console(stderr=True)
+PATIENCE_S = 2.0
+"""Seconds in which an ingest that is interrupted may end what it is at."""
 _LISTED = 10  # documents that an error names
 
 Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured).")]
@@ -74,7 +86,11 @@ def ingest(
         raise typer.Exit
     with _pipeline(llm) as rag, IngestProgress(err) as progress:
         switches = {"corpus": corpus, "tenant": tenant, "parser": parser, "retriever": retriever, "refresh": refresh}
-        result = rag.ingest(path, progress=progress.on_event, **switches)
+        try:
+            result = rag.run(lambda: _ingested(rag, path, progress, switches))
+        except KeyboardInterrupt:
+            _leave_soon(f"Interrupted: {progress.done} documents are done and kept; the same command goes on.")
+            raise
     if as_json:
         _print_json(result)
     else:
@@ -116,8 +132,11 @@ def ask(
     given: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k}
     switches = {name: value for name, value in given.items() if value is not None} | _switches(switch)
     switches["baseline"] = baseline
-    with _pipeline(llm) as rag:
-        result = asyncio.run(_streamed(rag, question, switches, quiet=as_json))
+    try:
+        with _pipeline(llm) as rag:
+            result = asyncio.run(_streamed(rag, question, switches, quiet=as_json))
+    except StoreLockedError as locked:
+        result = _by_owner(question, switches, locked)
     if as_json:
         return _print_json(result)
     plan = result.answer.plan
@@ -240,9 +259,6 @@ def main() -> None:
     except DiscoRagError as error:
         err.print(Text(one_line(f"{error.kind}: {error}", 2000), style="red"))
         sys.exit(2)
-    except KeyboardInterrupt:
-        err.print("Interrupted. The same command goes on where it stopped.")
-        sys.exit(130)
 
 
 @contextmanager
@@ -276,6 +292,28 @@ async def _streamed(rag: DiscoRAG, question: str, switches: dict[str, Any], *, q
                     Text(f"{event['stage']}: {event['message']} Using {event['fallback']} instead.", style="yellow")
                 )
     raise InputError("The run ended without an answer.")
+
+
+def _leave_soon(message: str) -> None:
+    """Say so, and end in `PATIENCE_S` even if a thread is still at work: nothing is lost when a process is killed."""
+    err.print(message)
+    timer = Timer(PATIENCE_S, os._exit, (130,))
+    timer.daemon = True
+    timer.start()
+
+
+def _by_owner(question: str, switches: dict[str, Any], locked: StoreLockedError) -> AskResult:
+    """The answer of the process that owns the store; the error that it is owned where that one does not answer."""
+    result = asyncio.run(asked(read_settings().store, question, switches))
+    if result is None:
+        raise locked
+    err.print(Text(f"{locked.message} It answered.", style="dim"))
+    return result
+
+
+async def _ingested(rag: DiscoRAG, path: str, progress: IngestProgress, switches: dict[str, Any]) -> IngestResult:
+    async with answering(rag):
+        return await rag.aingest(path, progress=progress.on_event, **switches)
 
 
 def _switches(given: list[str] | None) -> dict[str, Any]:

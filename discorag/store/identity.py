@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from discorag.store.disk.lock import LOCK_FILE, OWNER_FILE
+from discorag.store.disk.lock import LOCK_FILE, OWNER_FILE, SOCKET_FILE
 from discorag.types.errors import EncoderMismatchError, StoreDamagedError, StoreError, StoreFormatError
 
 FILE = "store.json"
@@ -69,7 +69,7 @@ class Identity(BaseModel):
         if file.exists():
             self.check(file.read_bytes().decode("utf-8", "replace"), str(file))
             return
-        foreign = sorted(p.name for p in folder.iterdir() if p.name not in (LOCK_FILE, OWNER_FILE, _DRAFT))
+        foreign = sorted(p.name for p in folder.iterdir() if p.name not in (LOCK_FILE, OWNER_FILE, SOCKET_FILE, _DRAFT))
         if foreign:
             raise StoreError(
                 f"{folder} holds {foreign[0]!r} but no {FILE}: it is no store, or a damaged one.",

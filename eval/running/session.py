@@ -33,7 +33,7 @@ from eval.running.runner import FULL, Runner, skipped
 from eval.running.summary import summarise
 from eval.sample import Benchmark
 from eval.suite import Suite, System, chosen_from, systems
-from graphs.present import IngestProgress
+from graphs.terminal.present import IngestProgress
 from nodes.resources import Resources
 from prompts import load, names
 

@@ -16,7 +16,7 @@ from discorag.types.document import Scope
 from discorag.types.errors import EmptyCorpusError, StoreError
 from discorag.types.words import count_words
 from graphs.answer import graph
-from graphs.present import counted
+from graphs.terminal.present import counted
 from nodes.context import AnswerContext
 from nodes.switches import retriever_names
 from nodes.trees import tree_index

@@ -51,7 +51,7 @@ from discorag.settings import Settings
 from discorag.types.errors import ConfigError
 from eval.metrics.sari import tokens_13a
 from graphs.langchain import DiscoRetriever
-from graphs.commands import mcp, serve
+from graphs.terminal.commands import mcp, serve
 from graphs.serving.telemetry import ENDPOINT, trace
 from langchain_core.language_models import FakeListChatModel
 

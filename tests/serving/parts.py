@@ -20,8 +20,8 @@ from discorag.models.gateway import gateway_from
 from discorag.settings import ApiSettings, LlmSettings
 from discorag.types.document import Scope
 from graphs.api import create_app
-from graphs.commands import server
 from graphs.serving.keys import Role, new_key
+from graphs.terminal.commands import server
 from nodes.resources import Resources
 
 T = TypeVar("T")

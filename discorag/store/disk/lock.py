@@ -12,6 +12,8 @@ from discorag.types.errors import StoreLockedError
 
 LOCK_FILE = ".lock"
 OWNER_FILE = ".owner"
+SOCKET_FILE = ".ask"
+"""Where an owner listens for the questions of other processes."""
 
 
 @contextmanager

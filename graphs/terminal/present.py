@@ -36,6 +36,12 @@ class IngestProgress:
             if event["status"] == Status.FAILED:
                 self._bar.console.print(Text(f"{event['uri']}: {event['note']}", style="red"))
 
+    @property
+    def done(self) -> str:
+        """How many documents are done, of how many."""
+        task = self._bar.tasks[self._task]
+        return f"{int(task.completed)} of {int(task.total)}" if task.total is not None else "0"
+
     def __enter__(self) -> Self:
         self._bar.start()
         return self
