@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from discorag.claims.units import within_window
 from discorag.disagreement.statements import Statement, opposed
 from discorag.models.encoder import PackagedEncoder
 from discorag.types.chunk_relations import ChunkRelation
@@ -34,7 +35,8 @@ class Judge:
     def read(self, texts: Sequence[str]) -> None:
         """Encode what is not known yet."""
         if new := list(dict.fromkeys(t for t in texts if t not in self._vectors)):
-            self._vectors.update(zip(new, asyncio.run(self._encoder.encode_documents(new)), strict=True))
+            vectors = asyncio.run(self._encoder.encode_documents(within_window(new, self._encoder)))
+            self._vectors.update(zip(new, vectors, strict=True))
 
     def say(self, pairs: Sequence[tuple[str, str]]) -> list[Said]:
         """What is said of each pair."""

@@ -26,7 +26,7 @@ from discorag.trees.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
 from discorag.trees.builders.headings import HeadingBuilder
 from discorag.trees.builders.node_text import Concat
 from discorag.trees.builders.sections import SectionBuilder
-from discorag.trees.builders.unified import UnifiedBuilder
+from discorag.trees.builders.unified import ParagraphBuilder, UnifiedBuilder
 from discorag.trees.builders.windows import WindowBuilder
 from discorag.trees.choose.algorithm1 import Variant, algorithm1
 from discorag.trees.choose.evidence import Evidence
@@ -71,6 +71,7 @@ def builders(encoder: Encoder) -> dict[str, Builder]:
         "unified": UnifiedBuilder(parser, Concat(), cache=parses),
         "unified_accurate": UnifiedBuilder(accurate, Concat(), cache=better),
         "unified_random": UnifiedBuilder(RandomUnits(), Concat()),
+        "paragraphs": ParagraphBuilder(Concat()),
         "raptor": ClusterBuilder(encoder, extract, encoder.tokens),
         "htsir": SectionBuilder(encoder, extract),
         "headings": HeadingBuilder(encoder.tokens),
@@ -137,6 +138,7 @@ METHODS: Mapping[str, Method] = {
     **{f"snapped_{w}": Method("discourse", partial(_snapped, widest=w)) for w in (4, 16, 64)},
     "snapped_unified_16": Method("unified", partial(_snapped, widest=16)),
     "snapped_random_16": Method("unified_random", partial(_snapped, widest=16)),
+    "snapped_paragraphs_16": Method("paragraphs", partial(_snapped, widest=16)),
     "snapped_bisection_16": Method("bisection", partial(_snapped, widest=16)),
     "snapped_accurate_16": Method("unified_accurate", partial(_snapped, widest=16)),
     **{f"kin_{w}": Method("unified", partial(_kin, widest=w)) for w in (4, 16)},

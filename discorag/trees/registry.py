@@ -148,7 +148,7 @@ for _name, _help in {
     "smoothed": "a control: sentences scored with their neighbours",
     "expand": "a control: the best sentences with their neighbours",
     "slide": "a control: all runs of 2, 4, 8 and 16 sentences",
-    "snapped": "ours: runs of sentences whose borders follow the tree of unified",
+    "snapped": "ours: runs of sentences whose borders follow the author's paragraphs and headings",
     "bisection": "halves of halves of the sentences (a baseline of DISRetrieval)",
     "windows": "seven neighbours at a time (a baseline of RAPTOR)",
     "discourse": "DISRetrieval: RST over the sentences of each paragraph, then over the paragraphs",

@@ -16,7 +16,7 @@ from discorag.trees.builders.headings import HeadingBuilder
 from discorag.trees.builders.node_text import Concat, NodeText, Tau
 from discorag.trees.builders.sections import SectionBuilder, SectionSizes
 from discorag.trees.builders.slide import SlideBuilder, SnappedBuilder
-from discorag.trees.builders.unified import UnifiedBuilder
+from discorag.trees.builders.unified import ParagraphBuilder, UnifiedBuilder
 from discorag.trees.builders.windows import WindowBuilder
 from discorag.trees.choose.algorithm1 import Variant, algorithm1
 from discorag.trees.choose.collapsed import collapsed_set, collapsed_tree, traversal
@@ -95,7 +95,7 @@ CHUNKS = TreeRetriever("flat-chunks", lambda _: FlatChunkBuilder(), _LEAVES)
 SMOOTHED = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), partial(_beside, selector=smoothed))
 EXPAND = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), partial(_beside, selector=expand))
 SLIDE = TreeRetriever("slide", lambda _: SlideBuilder(), _ALGORITHM_1)
-SNAPPED = TreeRetriever("snapped", lambda tools: SnappedBuilder(_unified(tools, Concat())), _ALGORITHM_1)
+SNAPPED = TreeRetriever("snapped", lambda _: SnappedBuilder(ParagraphBuilder(Concat())), _ALGORITHM_1)
 BISECTION = TreeRetriever("bisection", lambda tools: BisectionBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
 WINDOWS = TreeRetriever("windows", lambda tools: WindowBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
 DISCOURSE = TreeRetriever(

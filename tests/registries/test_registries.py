@@ -83,7 +83,7 @@ def test_trees_of_retrievers_are_made_by_the_parser_that_was_asked_for(pipeline:
     resources = pipeline().resources
     for name in ("rules", "right-branching"):
         assert resources.tree_tools(name).parser is resources.parser(name)
-        assert resources.parser(name).version in RETRIEVERS["snapped"].build(resources.tree_tools(name)).version
+        assert resources.parser(name).version in RETRIEVERS["unified"].build(resources.tree_tools(name)).version
 
 
 def test_a_parser_of_chunks_only_leaves_the_trees_of_retrievers_to_the_local_one(pipeline: Pipelines) -> None:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from discorag.models.loops import InTurn
 from discorag.rst.gum_labels import LABELS, SAME_UNIT
 from discorag.rst.trained.backbone import Backbone, Shape, Transformer, tokenizer_of
-from discorag.rst.trained.network import KINDS, Network, Sizes, Units
+from discorag.rst.trained.network import KINDS, STEP, Network, Sizes, Units
 from discorag.rst.trained.pieces import Ints, Pieces, cut_into_pieces
 from discorag.types.rst_relations import Nuclearity
 from discorag.types.span import Span
@@ -98,7 +98,7 @@ class Model(nn.Module):
         return torch.cat([self.network.read(self._encoded(batch)) for batch in batches])
 
     def _encoded(self, rows: Sequence[Ints]) -> Tensor:
-        width = max(map(len, rows)) + 2
+        width = -(-(max(map(len, rows)) + 2) // STEP) * STEP
         ids = np.full((len(rows), width), self._pad, dtype=np.int64)
         mask = np.zeros((len(rows), width), dtype=np.int64)
         for at, row in enumerate(rows):

@@ -17,6 +17,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 KINDS = ("edu", "sentence", "paragraph")
+STEP = 64
+"""Lengths are padded to a multiple of this: torch keeps code and memory for every other one."""
 _BUCKETS = 8
 _LEVELS = 3
 
@@ -124,7 +126,8 @@ class Network(nn.Module):
     def boundaries(self, tokens: Tensor, levels: Tensor) -> Tensor:
         """How much speaks for an EDU's start at each token, as logits, shape (tokens,)."""
         x = tokens + self.token_level(levels)
-        near = self.near(x.T.unsqueeze(0)).squeeze(0).T
+        padded = nn.functional.pad(x.T, (0, -len(x) % STEP)).unsqueeze(0)
+        near = self.near(padded).squeeze(0).T[: len(x)]
         return self.starts(self.drop(torch.cat([x, near], -1))).squeeze(-1)
 
     def read_units(self, tokens: Tensor, views: Sequence[Units]) -> list[Reading]:

@@ -41,7 +41,12 @@ class BisectionBuilder:
 
     async def build(self, source: Source) -> Built:
         """A tree of one root and n - 1 inner nodes over n sentences."""
-        return await built_by(self.name, source, self._text, lambda start, end: (start + end + 1) // 2)
+        return await built_by(self.name, source, self._text, halved)
+
+
+def halved(start: int, end: int) -> int:
+    """In the middle."""
+    return (start + end + 1) // 2
 
 
 async def built_by(name: str, source: Source, text: NodeText, cut: Cut) -> Built:

@@ -1,14 +1,17 @@
-"""One tree for all: the document's own headings and paragraphs, and RST inside the paragraphs."""
+"""One tree for all: the document's own headings and paragraphs, and RST, or halves, inside the paragraphs."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from discorag.rst.units import Parses
-from discorag.trees.builder import Source
+from discorag.trees.builder import Built, Source
+from discorag.trees.builders.bisection import cut_splits, halved
 from discorag.trees.builders.discourse import DiscourseBuilder
-from discorag.trees.builders.node_text import Branch, Growth
+from discorag.trees.builders.leaves import paragraph_leaves, sentence_leaves
+from discorag.trees.builders.node_text import Branch, Growth, NodeText, binary
 from discorag.types.hierarchy import Hierarchy, Kind
 
 
@@ -39,6 +42,44 @@ class UnifiedBuilder(DiscourseBuilder):
     async def _join(self, growth: Growth, parses: Parses, source: Source, roots: list[int]) -> None:
         """The author's headings above the paragraphs' roots."""
         await growth.add(_sections(source.hierarchy, roots, len(growth.nodes)))
+
+
+class ParagraphBuilder:
+    """The same with halves of halves of a paragraph's sentences in the place of RST: what the author drew, unparsed.
+
+    Windows that follow such a tree find as much evidence as windows along `UnifiedBuilder`'s (`bench/README.md`).
+
+    Args:
+        text: Of inner nodes.
+
+    Example:
+        >>> from discorag.trees.builders.node_text import Concat
+        >>> from discorag.trees.builders.unified import ParagraphBuilder
+        >>> tree = asyncio.run(ParagraphBuilder(Concat()).build(source)).tree
+        >>> [node.heading or node.children for node in tree.nodes[tree.leaves :]]
+        [(1, 2), (4, 5), 'Spring tides', 'Tides']
+    """
+
+    name = "paragraphs"
+
+    def __init__(self, text: NodeText) -> None:
+        self._text = text
+
+    @property
+    def version(self) -> str:
+        """With the node text's."""
+        return f"paragraphs-1/{self._text.version}"
+
+    async def build(self, source: Source) -> Built:
+        """A tree of one root over all sentences."""
+        growth = Growth.over(sentence_leaves(source), self._text)
+        branches, roots, first = list[Branch](), list[int](), len(growth.nodes)
+        for group in paragraph_leaves(source):
+            branches += binary(cut_splits(len(group), halved), group, first + len(branches))
+            roots.append(first + len(branches) - 1 if len(group) > 1 else group[0])
+        await growth.add([replace(branch, relation="") for branch in branches])
+        await growth.add(_sections(source.hierarchy, roots, len(growth.nodes)))
+        return Built(growth.tree(self.name), growth.usage, tuple(growth.failures))
 
 
 def _sections(hierarchy: Hierarchy, roots: Sequence[int], first: int) -> list[Branch]:

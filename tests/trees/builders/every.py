@@ -15,19 +15,19 @@ from discorag.trees.builders.headings import HeadingBuilder
 from discorag.trees.builders.node_text import Concat, NodeText, Tau
 from discorag.trees.builders.sections import SectionBuilder
 from discorag.trees.builders.slide import SlideBuilder, SnappedBuilder
-from discorag.trees.builders.unified import UnifiedBuilder
+from discorag.trees.builders.unified import ParagraphBuilder, UnifiedBuilder
 from discorag.trees.builders.windows import WindowBuilder
 from discorag.types.words import first_words
 from tests.trees.hashing import HashingEncoder
 
-CONTROLS = frozenset({"random", "right-branching"})
-"""Builders that no retriever uses."""
+CONTROLS = frozenset({"random", "right-branching", "paragraphs"})
+"""Builders that no retriever uses as they are."""
 OVERLAPPING = frozenset({"clusters", "slide", "snapped"})
 """Builders that put a node under several parents: soft clusters, and windows."""
 GAPPED = frozenset({"clusters"})
 """Builders whose nodes may stand for text with gaps."""
 ONE_ROOT = frozenset({"bisection", "windows", "discourse", "unified", "headings", *CONTROLS})
-SUMMARISING = ("bisection", "windows", "discourse", "unified", "clusters", "sections")
+SUMMARISING = ("bisection", "windows", "discourse", "unified", "paragraphs", "clusters", "sections")
 
 
 class Heads:
@@ -58,6 +58,7 @@ def every_builder(
     made += [
         discourse,
         UnifiedBuilder(RuleParser(), text),
+        ParagraphBuilder(text),
         SectionBuilder(encoder, summaries),
         HeadingBuilder(encoder.tokens),
     ]
