@@ -72,14 +72,14 @@ def _main(job: str, home: Path, arguments: Sequence[str]) -> None:
 
 
 def _ingested(rag: DiscoRAG, folder: str) -> dict[str, float]:
-    result = rag.ingest(folder, parser="rules", retriever="dense")
+    result = rag.ingest(folder)
     if any(o.status is not Status.ADDED for o in result.outcomes):
         raise InvariantError(f"Not every document was stored: {[o.note for o in result.outcomes]}.")
     return {s.stage: s.seconds for s in result.ledger.stages}
 
 
 def _answered(rag: DiscoRAG, questions: Sequence[str]) -> dict[str, float]:
-    results = [rag.ask(question, retriever="dense") for question in questions]
+    results = [rag.ask(question) for question in questions]
     names = [s.stage for s in results[0].ledger.stages]
     return {n: sum(s.seconds for r in results for s in r.ledger.stages if s.stage == n) / len(results) for n in names}
 

@@ -15,6 +15,7 @@ from fastapi_offline import FastAPIOffline
 from discorag.settings import Settings, read_settings
 from discorag.types.errors import ModelError, StoreError
 from graphs.facade import DiscoRAG
+from graphs.owner import answering
 from graphs.serving import ask, chat, documents, health, ingest, threads
 from graphs.serving.access import Access
 from graphs.serving.jobs import JobFile, Jobs
@@ -24,7 +25,6 @@ from graphs.serving.problems import handle_errors
 from graphs.serving.quotas import Quotas
 from graphs.serving.service import Service
 from graphs.serving.uploads import Uploads
-from graphs.terminal.owner import answering
 from graphs.threads import Threads
 
 THREADS = 64

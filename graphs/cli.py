@@ -31,8 +31,8 @@ from discorag.types.chunk import Chunk
 from discorag.types.document import Scope
 from discorag.types.errors import ConfigError, DiscoRagError, InputError, StoreLockedError
 from graphs.facade import AskResult, DiscoRAG, IngestResult
+from graphs.owner import answering, asked
 from graphs.terminal.commands import fit, key, mcp, serve
-from graphs.terminal.owner import answering, asked
 from graphs.terminal.present import (
     IngestProgress,
     corpora_table,

@@ -51,6 +51,8 @@ async def _chunks(state: AnswerState, context: AnswerContext) -> tuple[Chunk, ..
     deps, scope = await context.deps(), await context.scope()
     ids = [h["chunk_id"] for h in state.get("hits", [])]
     chunks = await asyncio.to_thread(deps.store.chunks, scope, ids)
+    for chunk in chunks:
+        deps.encoder.remember(chunk.unit_vectors)
     made, evidence = state.get("trees", {}), state.get("evidence", {})
     whole = (_with_tree(c, made, keep=context.use_tree) for c in chunks)
     return tuple(_shortened(_narrowed(c, evidence), context, deps) for c in whole)

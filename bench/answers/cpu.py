@@ -10,6 +10,8 @@ from rich.progress import Progress
 from bench.answers.asked import Asker, filters_of
 from bench.answers.sets import Run
 from discorag import DiscoRAG
+from discorag.models.encoder import PackagedEncoder, encoded
+from discorag.models.loops import InTurn
 from discorag.store.protocol import SearchQuery
 
 QUESTIONS = 30
@@ -19,8 +21,8 @@ def cpu_floors(rag: DiscoRAG, asker: Asker, run: Run, progress: Progress) -> dic
     """Medians over `QUESTIONS` questions of milliseconds of processor time; their evidence's vectors are known.
 
     All are asked once before they are timed, so that no question's own vector is remembered: there are more of them
-    than `MemoEncoder` keeps. A floor is one encoding of the question by the encoder in this process and one hybrid
-    search for ten chunks.
+    than `MemoEncoder` keeps. A floor is one encoding of the question by torch in fp32 and one hybrid search for ten
+    chunks.
     """
     corpus, samples = asker.ingested(run), run.benchmark.samples[:QUESTIONS]
     asks: list[float] = []
@@ -37,9 +39,10 @@ def cpu_floors(rag: DiscoRAG, asker: Asker, run: Run, progress: Progress) -> dic
 
 
 def _floor(rag: DiscoRAG, query: str, filters: dict[str, list[str]], corpus: str) -> float:
-    resources = rag.resources
+    encoder = rag.resources.bare_encoder
+    assert isinstance(encoder, PackagedEncoder)
     start = time.process_time()
-    vector = rag.run(lambda: resources.bare_encoder.encode_query(query))
+    [vector] = encoded(encoder.loaded(), [query], size=1, turns=InTurn())
     search = SearchQuery(vector=vector, text=query, retrieval="hybrid", filters=filters)
-    resources.store.search(rag.scope(corpus=corpus), search)
+    rag.resources.store.search(rag.scope(corpus=corpus), search)
     return time.process_time() - start

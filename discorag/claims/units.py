@@ -175,8 +175,16 @@ async def units_of(case: Case, encoder: Encoder) -> UnitTable:
 async def unit_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> UnitTable:
     """Encode the units of ``chunks``, numbered in their order."""
     units = units_in(chunks)
-    texts = within_window([u.plain or u.text for u in units], encoder)
-    return UnitTable(units, await encoder.encode_documents(texts))
+    return UnitTable(units, await encoder.encode_documents(_encoded(units, encoder)))
+
+
+def unit_texts(chunks: Sequence[Chunk], encoder: Encoder) -> list[str]:
+    """What is encoded of each unit of ``chunks``."""
+    return _encoded(units_in(chunks), encoder)
+
+
+def _encoded(units: Sequence[Unit], encoder: Encoder) -> list[str]:
+    return within_window([u.plain or u.text for u in units], encoder)
 
 
 def units_in(chunks: Sequence[Chunk]) -> tuple[Unit, ...]:

@@ -1,11 +1,16 @@
-"""An encoder that remembers: the stages of one query look at the same sentences again and again."""
+"""An encoder that remembers: the stages of one query look at the same sentences again and again.
+
+What an ingest has encoded comes back with the chunks: `packed`, then `MemoEncoder.remember`.
+"""
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 
 import numpy as np
 from cachetools import LRUCache
+from xxhash import xxh3_64_intdigest
 
 from discorag.models.protocol import Encoder
 from discorag.text.tokens import TokenCounter
@@ -13,6 +18,24 @@ from discorag.types.vectors import Vectors
 
 QUESTIONS = 16
 """Questions remembered: those under way, each of which four stages look at."""
+
+
+_KEY = 8  # bytes
+
+
+def packed(texts: Sequence[str], vectors: Vectors) -> str:
+    """Texts' digests (8 bytes each) and vectors (2 bytes a number), as base64.
+
+    Args:
+        texts: n texts.
+        vectors: Theirs, shape (n, d).
+    """
+    keys = np.array([_key(text) for text in texts], dtype="<u8")
+    return b64encode(keys.tobytes() + vectors.astype("<f2").tobytes()).decode("ascii")
+
+
+def _key(text: str) -> int:
+    return xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
 
 
 class MemoEncoder:
@@ -32,7 +55,7 @@ class MemoEncoder:
 
     def __init__(self, encoder: Encoder, *, size: int = 4096) -> None:
         self._encoder = encoder
-        self._memory: LRUCache[str, Vectors] = LRUCache(size)
+        self._memory: LRUCache[int, Vectors] = LRUCache(size)
         self._questions: LRUCache[str, Vectors] = LRUCache(QUESTIONS)
 
     @property
@@ -52,14 +75,24 @@ class MemoEncoder:
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), d); only texts not remembered are encoded, each once."""
-        known = {t: self._memory[t] for t in dict.fromkeys(texts) if t in self._memory}
-        missing = [t for t in dict.fromkeys(texts) if t not in known]
+        keys = [_key(text) for text in texts]
+        known = {key: self._memory[key] for key in keys if key in self._memory}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
-            known.update(zip(missing, await self._encoder.encode_documents(missing), strict=True))
+            made = await self._encoder.encode_documents(list(missing.values()))
+            known.update(zip(missing, made, strict=True))
         self._memory.update(known)
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        return np.stack([known[t] for t in texts])
+        return np.stack([known[key] for key in keys])
+
+    def remember(self, units: str) -> None:
+        """What `packed` made of vectors of this encoder; nothing of an empty text."""
+        content = b64decode(units)
+        count = len(content) // (_KEY + 2 * self.dimension)
+        keys = np.frombuffer(content[: _KEY * count], "<u8").tolist()
+        vectors = np.frombuffer(content[_KEY * count :], "<f2").reshape(count, self.dimension).astype(np.float32)
+        self._memory.update(zip(keys, vectors, strict=True))
 
     async def encode_query(self, text: str) -> Vectors:
         """The wrapped encoder's query vector, shape (d,)."""

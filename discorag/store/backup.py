@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydantic import TypeAdapter
+from pydantic_core import to_json
 from xxhash import xxh3_128_hexdigest
 
 from discorag.store.base import ShardStore, Stored
@@ -129,7 +130,7 @@ def _put(store: ShardStore, stored: Stored) -> None:
 
 
 def _write(rows: sqlite3.Connection, number: int, stored: Stored) -> None:
-    document, chunks = stored.document.model_dump_json(), _CHUNKS.dump_json(tuple(stored.chunks))
+    document, chunks = stored.document.model_dump_json(), _dumped(stored.chunks)
     row = (
         *(number, stored.scope.tenant, stored.scope.corpus, stored.manifest.model_dump_json()),
         *(_packed(document.encode()), _packed(chunks), _bytes(stored.vectors)),
@@ -153,6 +154,10 @@ def _read(rows: sqlite3.Connection, file: Path) -> Iterator[Stored]:
             _vectors(vectors, len(chunks)),
             tuple(_tree(*_whole(tree, file)[1:]) for tree in trees),
         )
+
+
+def _dumped(chunks: Sequence[Chunk]) -> bytes:
+    return to_json([c.model_dump(mode="json") | {"unit_vectors": c.unit_vectors} for c in chunks])
 
 
 def _tree(version: str, packed: bytes, vectors: bytes) -> StoredTree:

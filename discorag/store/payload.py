@@ -213,13 +213,15 @@ def chunk_point(scope: Scope, manifest: Manifest, chunk: Chunk, vector: Vectors)
         "text": chunk.text,
         "meta": pairs(chunk.metadata),
         "chunk": chunk.model_dump_json(exclude={"text", "stands_for"}),
+        **({"units": chunk.unit_vectors} if chunk.unit_vectors else {}),
     }
     return Point(chunk.id, vector, payload, sparse(f"{chunk.columns}\n{chunk.text}" if chunk.columns else chunk.text))
 
 
 def chunk_from(payload: Payload) -> Chunk:
-    """The chunk as it was stored; needs `CHUNK_FIELDS`."""
-    return Chunk.model_validate({**from_json(payload["chunk"]), "text": payload["text"]})
+    """The chunk as it was stored, without its units' vectors if only `CHUNK_FIELDS` were read."""
+    units = payload.get("units") or ""
+    return Chunk.model_validate({**from_json(payload["chunk"]), "text": payload["text"], "unit_vectors": units})
 
 
 def node_from(node_id: str, payload: Payload, title: str) -> Chunk:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from discorag.types.errors import InvariantError
 from discorag.types.hierarchy import UnitKind
@@ -36,6 +36,8 @@ class Chunk(BaseModel):
         metadata: The document's metadata, for filters.
         stands_for: Of a summary the characters of the document that it is a summary of; ``span``, ``sentences`` and
             ``tree`` then are places in its own text. Empty where the text is the document's.
+        unit_vectors: Vectors of its units (`discorag.models.memo.packed`), so that no question encodes them again;
+            empty if they are not known. Not part of its JSON.
 
     Example:
         >>> chunk.headings, len(chunk.sentences)
@@ -66,6 +68,7 @@ class Chunk(BaseModel):
     tree: RstTree | None = None
     metadata: dict[str, str] = {}
     stands_for: tuple[Span, ...] = ()
+    unit_vectors: str = Field(default="", exclude=True, repr=False)
 
     @model_validator(mode="after")
     def _check(self) -> Chunk:

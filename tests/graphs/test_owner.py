@@ -12,7 +12,7 @@ import pytest
 from discorag import DiscoRAG
 from discorag.settings import Settings, StoreSettings
 from discorag.types.errors import DiscoRagError
-from graphs.terminal.owner import answering, asked, socket_of
+from graphs.owner import answering, asked, socket_of
 from tests.conftest import EXAMPLES
 from tests.graphs.test_cli import run, run_json
 

@@ -1,0 +1,172 @@
+"""What a question, an ingest and a start cost in processor time, on default settings and real papers.
+
+Usage: ``python -m bench.speed [--out FILE] [--home FOLDER]`` (``make bench-speed``). A floor is one encoding of the
+question by torch in fp32 and one hybrid search, timed in the same run; a pass is one encoding of all chunks by torch.
+Every figure of a question is a median of five; an ingest is timed once, after another one has loaded the models.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bench.process import CORES, run
+from discorag import DiscoRAG
+from discorag.models.encoder import PackagedEncoder, encoded
+from discorag.models.loops import InTurn
+from discorag.settings import Settings, StoreSettings, read_settings
+from discorag.store.protocol import SearchQuery
+from eval.options import data_folder
+from nodes.resources import Resources
+
+OUT, HOME = Path("bench/results/speed.json"), Path(".disco-rag/bench/speed")
+PAPERS, QUESTIONS, ROUNDS = 6, 20, 5
+TARGETS = {
+    "ask_unseen_floors": 4.0,
+    "ask_known_floors": 2.5,
+    "ask_unseen_floors_dense": 4.0,
+    "ingest_passes": 3.5,
+    "help_ratio": 2.5,
+    "first_answer_cpu_s": 4.0,
+    "peak_mb": 1500,
+}
+"""Each at most."""
+
+
+def papers(home: Path) -> Path:
+    """A folder with the first papers of Loong."""
+    folder = home / "papers"
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in sorted((data_folder() / "loong/doc/paper").glob("*.md"))[:PAPERS]:
+        shutil.copy(file, folder / file.name)
+    return folder
+
+
+def questions(folder: Path) -> list[str]:
+    """Of their headings, evenly over all."""
+    files = [f.read_text("utf-8") for f in sorted(folder.glob("*.md"))]
+    headings = [h for text in files for h in re.findall(r"^#+\s+(?:[\d.]+\s+)?(\w[^\n#]{8,60})$", text, re.MULTILINE)]
+    step = max(1, len(headings) // QUESTIONS)
+    return [f"What is said about {heading.strip()}?" for heading in headings[::step][:QUESTIONS]]
+
+
+def cpu(call: Callable[[], object]) -> float:
+    """Seconds of processor time."""
+    start = time.process_time()
+    call()
+    return time.process_time() - start
+
+
+def floor_s(rag: DiscoRAG, question: str) -> float:
+    """One torch encoding of the question and one hybrid search."""
+    encoder = rag.resources.bare_encoder
+    assert isinstance(encoder, PackagedEncoder)
+
+    def once() -> None:
+        [vector] = encoded(encoder.loaded(), [question], size=1, turns=InTurn())
+        rag.resources.store.search(rag.scope(), SearchQuery(vector=vector, text=question, retrieval="hybrid"))
+
+    return cpu(once)
+
+
+def forgetful(resources: Resources) -> DiscoRAG:
+    """The same store and models, and nothing remembered of earlier questions."""
+    return DiscoRAG(resources=Resources(resources.settings, resources.store, resources.bare_encoder, None))
+
+
+def asked(resources: Resources, texts: Sequence[str], **switches: Any) -> tuple[float, float, float]:
+    """Medians of seconds: a question where nothing is remembered, one whose evidence was asked for, a floor.
+
+    A question's own vector is never remembered: there are more of them than `MemoEncoder` keeps.
+    """
+    warm = forgetful(resources)
+    unseen, known, floors = list[float](), list[float](), list[float]()
+    for _ in range(ROUNDS):
+        for text in texts:
+            fresh = forgetful(resources)
+            unseen.append(cpu(partial(fresh.ask, text, **switches)))
+            known.append(cpu(partial(warm.ask, text, **switches)))
+            floors.append(floor_s(warm, text))
+    return median(unseen), median(known[len(texts) :]), median(floors)
+
+
+def passes(rag: DiscoRAG, folder: Path) -> dict[str, float]:
+    """A default ingest over one encoding of its chunks."""
+    words = sum(len(f.read_text("utf-8").split()) for f in folder.glob("*"))
+    spent = cpu(lambda: forgetful(rag.resources).ingest(folder, refresh=True))
+    store, scope = rag.resources.store, rag.scope()
+    texts = [c.text for m in rag.documents() for c in store.chunks_of(scope, m.doc_id)]
+    encoder = rag.resources.bare_encoder
+    one = cpu(lambda: asyncio.run(encoder.encode_documents(texts)))
+    return {"ingest_passes": spent / one, "ingest_cpu_s": spent, "ingest_words_per_cpu_s": words / spent}
+
+
+def started(command: Sequence[str], home: Path) -> float:
+    """Seconds of processor time of a new process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = os.environ | {"DISCO_RAG_STORE__PATH": str(home / "store")}
+    subprocess.run(command, check=True, capture_output=True, env=environment)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def starts(home: Path, question: str) -> dict[str, float]:
+    """``--help`` over what it cannot do without, and a first answer."""
+    program = [sys.executable, "-c", "from discorag import main; main()"]
+    libraries = median(started([sys.executable, "-c", "import typer, rich"], home) for _ in range(ROUNDS))
+    shown = median(started([*program, "--help"], home) for _ in range(ROUNDS))
+    first = median(started([*program, "ask", question], home) for _ in range(ROUNDS))
+    return {"help_ratio": shown / libraries, "help_cpu_s": shown, "first_answer_cpu_s": first}
+
+
+def measured(home: Path) -> dict[str, float]:
+    """All figures."""
+    folder = papers(home)
+    texts = questions(folder)
+    shutil.rmtree(home / "store", ignore_errors=True)
+    settings: Settings = read_settings().model_copy(update={"store": StoreSettings(path=home / "store")})
+    told: dict[str, float] = {}
+    with DiscoRAG(settings) as rag:
+        rag.ingest(folder)
+        told |= passes(rag, folder)
+        for name, switches in (("", {}), ("_dense", {"retriever": "dense"})):
+            unseen, known, floor = asked(rag.resources, texts, **switches)
+            told |= {f"ask_unseen_floors{name}": unseen / floor, f"ask_known_floors{name}": known / floor}
+            told |= {f"ask_unseen_ms{name}": 1000 * unseen, f"floor_ms{name}": 1000 * floor}
+    told |= starts(home, texts[0])
+    shutil.rmtree(home / "fresh", ignore_errors=True)
+    told["peak_mb"] = run("ingest", home / "fresh", [str(folder)]).peak_mb
+    return {name: round(value, 3) for name, value in told.items()}
+
+
+def main(
+    out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
+    home: Annotated[Path, typer.Option(help="Folder of papers and store.")] = HOME,
+) -> None:
+    """Measure, write, show."""
+    told = measured(home)
+    out.write_text(json.dumps({"cores": CORES, "figures": told}, indent=1) + "\n", "utf-8")
+    table = Table("figure", "value", "at most")
+    for name, value in told.items():
+        table.add_row(name, f"{value:,}", str(TARGETS.get(name, "")))
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    typer.run(main)
