@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Self
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from discorag.store.outline import Outline
 from discorag.store.payload import Entry
 from discorag.store.protocol import Corpus, Hit, Manifest, SearchQuery
 from discorag.store.ranking import best, ranked
+from discorag.store.recent import Recent
 from discorag.store.shard import OWNER, Payload, Shard, Where, write
 from discorag.store.trees import StoredTree, Trees
 from discorag.types.chunk import Chunk
@@ -27,10 +27,13 @@ from discorag.types.document import Document, Scope
 from discorag.types.errors import NotFoundError, StoreError
 from discorag.types.report import Report
 from discorag.types.retrieval_tree import RetrievalTree
+from discorag.types.span import Span
 from discorag.types.vectors import Vectors
 
 ATTEMPTS = 10
 """How often chunks are looked for whose document is being replaced meanwhile."""
+REMEMBERED = 10_000
+"""Documents whose chunks' places are remembered."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,7 @@ class ShardStore:
         self._catalogue = catalogue or OwnedCatalogue(docs, nodes)
         self._lock = self._catalogue.lock
         self._trees = Trees(nodes, self._catalogue, dimension)
+        self._spans = Recent[Sequence[tuple[str, Span]]](REMEMBERED)
         self._resources = resources.pop_all()
 
     def put(
@@ -156,12 +160,12 @@ class ShardStore:
         """
         entry = self._catalogue.entry(scope, doc_id)
         if entry is None:
-            raise _no_document(scope, doc_id)
+            raise points.no_document(scope, doc_id)
         made = self._trees.made(scope, entry, self.document(scope, doc_id), tree, vectors, version)
         with self._writing:
             now = self._catalogue.entry(scope, doc_id)
             if now is None or now.manifest != entry.manifest:  # deleted or replaced meanwhile
-                raise _no_document(scope, doc_id)
+                raise points.no_document(scope, doc_id)
             self._trees.put(scope, now, made)
 
     def delete_tree(self, scope: Scope, doc_id: str, builder: str) -> bool:
@@ -210,9 +214,9 @@ class ShardStore:
     def document(self, scope: Scope, doc_id: str) -> Document:
         """See `Store.document`."""
         with self._lock:
-            found = self._docs.retrieve([doc_id]).get(doc_id) if _is_uuid(doc_id) else None
+            found = self._docs.retrieve([doc_id]).get(doc_id) if points.is_uuid(doc_id) else None
         if found is None or (found["tenant"], found["corpus"]) != (scope.tenant, scope.corpus):
-            raise _no_document(scope, doc_id)
+            raise points.no_document(scope, doc_id)
         return Document.model_validate_json(found["document"])
 
     def chunks_of(self, scope: Scope, doc_id: str) -> list[Chunk]:
@@ -221,36 +225,50 @@ class ShardStore:
         Raises:
             StoreError: Chunks are missing, also when looked for again (another process may be replacing them).
         """
+        return [points.chunk_from(p) for p in self._chunk_payloads(scope, doc_id)]
+
+    def chunk_spans(self, scope: Scope, doc_id: str) -> Sequence[tuple[str, Span]]:
+        """See `Store.chunk_spans`. Raises as `chunks_of`."""
+        manifest = self.manifest(scope, doc_id)
+        version = points.version_of(manifest) if manifest else ""
+        known = self._spans.get(version)
+        if known is None:
+            known = [points.place_of(p) for p in self._chunk_payloads(scope, doc_id)]
+            self._spans[version] = known
+        return known
+
+    def _chunk_payloads(self, scope: Scope, doc_id: str) -> list[Payload]:
+        """`CHUNK_FIELDS` of the chunks of a document, in order."""
         for _ in range(ATTEMPTS):
             with self._lock:
                 manifest = self.manifest(scope, doc_id)
                 if manifest is None:
-                    raise _no_document(scope, doc_id)
+                    raise points.no_document(scope, doc_id)
                 where = points.of_scope(scope).also(("version", (points.version_of(manifest),)))
                 found = self._nodes.scroll(where, points.CHUNK_FIELDS)
             if len(found) == manifest.chunks:
-                return [points.chunk_from(p) for p in sorted(found, key=lambda p: p["order"])]
+                return sorted(found, key=lambda p: p["order"])
         raise StoreError(f"Chunks of document {doc_id!r} are missing.", hint="Ingest it again with --refresh.")
 
     def chunks(self, scope: Scope, ids: Sequence[str]) -> list[Chunk]:
         """See `Store.chunks`."""
         with self._lock:
-            found = self._nodes.retrieve([i for i in dict.fromkeys(ids) if _is_uuid(i)])
+            found = self._nodes.retrieve([i for i in dict.fromkeys(ids) if points.is_uuid(i)])
             live = self._catalogue.entries(scope, {p["doc_id"] for p in found.values()})
         shown = {version: e.manifest for e in live for versions in e.versions.values() for version in versions}
         visible = {i: p for i, p in found.items() if p["version"] in shown}
         for missing in (i for i in ids if i not in visible):
-            raise NotFoundError(f"There is no chunk {missing!r} in {_named(scope)}.", hint=_STALE)
+            raise NotFoundError(f"There is no chunk {missing!r} in {points.named(scope)}.", hint=points.STALE)
         return [_passage(i, visible[i], shown[visible[i]["version"]].title) for i in ids]
 
     def vectors(self, scope: Scope, ids: Sequence[str]) -> Vectors:
         """See `Store.vectors`."""
         with self._lock:
-            found = self._nodes.vectors([i for i in dict.fromkeys(ids) if _is_uuid(i)])
+            found = self._nodes.vectors([i for i in dict.fromkeys(ids) if points.is_uuid(i)])
         owner = (scope.tenant, scope.corpus)
         own = {i: v for i, (payload, v) in found.items() if tuple(payload[f] for f in OWNER) == owner}
         for missing in (i for i in ids if i not in own):
-            raise NotFoundError(f"There is no chunk {missing!r} in {_named(scope)}.", hint=_STALE)
+            raise NotFoundError(f"There is no chunk {missing!r} in {points.named(scope)}.", hint=points.STALE)
         return np.stack([own[i] for i in ids]) if ids else np.zeros((0, self._dimension), np.float32)
 
     def search(self, scope: Scope, query: SearchQuery) -> list[Hit]:
@@ -374,21 +392,3 @@ class ShardStore:
 def _passage(point: str, payload: Payload, title: str) -> Chunk:
     is_node = payload["kind"] == "node"
     return points.node_from(point, payload, title) if is_node else points.chunk_from(payload)
-
-
-def _no_document(scope: Scope, doc_id: str) -> NotFoundError:
-    return NotFoundError(f"There is no document {doc_id!r} in {_named(scope)}.", hint=_STALE)
-
-
-_STALE = "It may have been deleted or replaced: search again."
-
-
-def _named(scope: Scope) -> str:
-    return f"tenant {scope.tenant!r}, corpus {scope.corpus!r}"
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        return str(UUID(text)) == text
-    except ValueError:
-        return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from uuid import UUID
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -16,7 +17,7 @@ from discorag.text.sentences import sentence_spans
 from discorag.text.terms import sparse
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
-from discorag.types.errors import InputError, InvariantError
+from discorag.types.errors import InputError, InvariantError, NotFoundError
 from discorag.types.span import Span
 from discorag.types.vectors import Vectors
 
@@ -224,6 +225,12 @@ def chunk_from(payload: Payload) -> Chunk:
     return Chunk.model_validate({**from_json(payload["chunk"]), "text": payload["text"], "unit_vectors": units})
 
 
+def place_of(payload: Payload) -> tuple[str, Span]:
+    """A chunk's id and characters, without the rest of it; needs `CHUNK_FIELDS`."""
+    chunk = from_json(payload["chunk"])
+    return chunk["id"], Span.model_construct(**chunk["span"])
+
+
 def node_from(node_id: str, payload: Payload, title: str) -> Chunk:
     """A node of a retrieval tree as a passage of its own: an inner node's text is a summary of what lies below it."""
     text, node = payload["text"], from_json(payload["node"])
@@ -258,3 +265,24 @@ def pairs(metadata: Mapping[str, str]) -> list[str]:
 
 def _pair(key: str, value: str) -> str:
     return json.dumps([key, value], ensure_ascii=False)
+
+
+STALE = "It may have been deleted or replaced: search again."
+
+
+def no_document(scope: Scope, doc_id: str) -> NotFoundError:
+    """What is raised where a document is missing."""
+    return NotFoundError(f"There is no document {doc_id!r} in {named(scope)}.", hint=STALE)
+
+
+def named(scope: Scope) -> str:
+    """A scope in a message."""
+    return f"tenant {scope.tenant!r}, corpus {scope.corpus!r}"
+
+
+def is_uuid(text: str) -> bool:
+    """Whether it can be the id of a point."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False

@@ -16,6 +16,7 @@ from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
 from discorag.types.report import Report
 from discorag.types.retrieval_tree import RetrievalTree
+from discorag.types.span import Span
 from discorag.types.vectors import Vectors
 
 Retrieval = Literal["dense", "hybrid"]
@@ -172,6 +173,10 @@ class Store(Protocol):
 
     def chunks_of(self, scope: Scope, doc_id: str) -> list[Chunk]:
         """The chunks of a document in order. Raises `NotFoundError`."""
+        ...
+
+    def chunk_spans(self, scope: Scope, doc_id: str) -> Sequence[tuple[str, Span]]:
+        """Id and characters of each chunk of a document, in order; remembered. Raises `NotFoundError`."""
         ...
 
     def chunks(self, scope: Scope, ids: Sequence[str]) -> list[Chunk]:

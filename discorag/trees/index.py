@@ -11,7 +11,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -32,7 +32,6 @@ from discorag.trees.choose.evidence import within
 from discorag.trees.forest import Forest
 from discorag.trees.scores import Floats, NodeScores, Scores
 from discorag.trees.vectors import node_vectors
-from discorag.types.chunk import Chunk
 from discorag.types.document import Scope
 from discorag.types.errors import NotFoundError, StoreError
 from discorag.types.retrieval_tree import RetrievalTree
@@ -254,16 +253,16 @@ def chunks_with(store: Store, scope: Scope, evidence: Evidence) -> tuple[list[Hi
     hits: list[Hit] = []
     inside = Inside()
     for rank, (doc_id, spans) in enumerate(evidence.items()):
-        for chunk, own in _holding(store.chunks_of(scope, doc_id), spans):
-            hits.append(Hit(chunk_id=chunk.id, score=1 / (1 + rank)))
-            inside[chunk.id] = own
+        for chunk, own in _holding(store.chunk_spans(scope, doc_id), spans):
+            hits.append(Hit(chunk_id=chunk, score=1 / (1 + rank)))
+            inside[chunk] = own
     return hits, inside
 
 
-def _holding(chunks: Sequence[Chunk], spans: Sequence[Span]) -> Iterator[tuple[Chunk, list[Span]]]:
+def _holding(chunks: Sequence[tuple[str, Span]], spans: Sequence[Span]) -> Iterator[tuple[str, list[Span]]]:
     """The chunks in which a part of a span stands, each with these spans."""
-    for chunk in chunks:
-        if own := [s for s in spans if s.start < chunk.span.end and chunk.span.start < s.end]:
+    for chunk, place in chunks:
+        if own := [s for s in spans if s.start < place.end and place.start < s.end]:
             yield chunk, own
 
 
@@ -273,16 +272,15 @@ def passages_of(store: Store, scope: Scope, scores: Scores, nodes: Sequence[int]
     Returns:
         Ids of summaries and of chunks (`Store.chunks` knows both), and the chosen leaves of each chunk by its id.
     """
-    chunks_of = cache(partial(store.chunks_of, scope))
     found, inside = dict[str, float](), defaultdict[str, list[Span]](list)
     for rank, node in enumerate(nodes):
         if node >= scores.forest.tree.leaves:
             found[_stored(scores, node)] = 1 / (1 + rank)
             continue
         doc_id, spans = scores.forest.place(node)
-        for chunk, own in _holding(chunks_of(doc_id), spans):
-            found.setdefault(chunk.id, 1 / (1 + rank))
-            inside[chunk.id] += own
+        for chunk, own in _holding(store.chunk_spans(scope, doc_id), spans):
+            found.setdefault(chunk, 1 / (1 + rank))
+            inside[chunk] += own
     return [Hit(chunk_id, score) for chunk_id, score in found.items()], inside
 
 
