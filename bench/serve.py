@@ -3,10 +3,11 @@
 Usage: ``python -m bench.serve [--only NAME ...] [--users N] [--seconds S] [--out FILE]``; stores are temporary.
 
 The server is a process of its own (``disco-rag serve``), the clients are locust's, in a third one; all share the cores.
-First comes load alone: local engines, a Qdrant Edge store with the repository's example texts. Then the same load while
-something breaks, in turn (`bench.serving.scenarios`), and at last requests of many tenants that must not see each other
-(`bench.serving.leaks`). Every request must end in an answer, an answer whose ledger says what was stood in for, or an
-error that says what is wrong under the right status, not later than the deadline and the server's grace.
+First comes load alone: local engines, a Qdrant Edge store with Loong's papers and QMSum's meetings. Then load on the
+repository's example texts while something breaks, in turn (`bench.serving.scenarios`), and at last requests of many
+tenants that must not see each other (`bench.serving.leaks`). Every request must end in an answer, an answer whose
+ledger says what was stood in for, or an error that says what is wrong under the right status, not later than the
+deadline and the server's grace.
 
 - ``errors``: requests of the load alone that were not answered.
 - ``memory_growth_pct``: resident memory of the server in the last tenth of the load against its first tenth, after the
@@ -36,6 +37,7 @@ from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.table import Table
 
+from bench.serving.corpus import real_questions, real_texts
 from bench.serving.leaks import probe, settled_in, tenants, touched
 from bench.serving.outcomes import Outcome, Tally, rate
 from bench.serving.scenarios import ASKED, LOADED, SCENARIOS, Bench, Scenario, store_examples, warm_up
@@ -125,10 +127,11 @@ def growth_pct(samples: Sequence[float]) -> float:
 def loaded(bench: Bench) -> Under:
     """The server under load alone."""
     with ApiServer(bench.home, {"API__DEADLINE_S": str(DEADLINE_S)}) as server:
-        first = warm_up(server)
-        with bench.lasting(WARM_SHARE * bench.seconds).load(server, "warm-up") as load:
+        asked = real_questions()
+        first = warm_up(server, asked)
+        with bench.lasting(WARM_SHARE * bench.seconds).load(server, "warm-up", asked=asked) as load:
             load.sent()
-        with bench.load(server, LOAD) as load, Watch(server) as watch:
+        with bench.load(server, LOAD, asked=asked) as load, Watch(server) as watch:
             time.sleep(bench.seconds)
             sampled = list(watch.rss_mb)
             sent = load.sent()
@@ -222,9 +225,11 @@ def main(
         raise typer.BadParameter(f"{sorted(unknown)} are unknown; known are {', '.join(NAMES)}.")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), Home.made(Path(folder) / "home", [ASKED, LOADED]), users, seconds)
-        console.print("Storing the examples ...")
+        console.print("Storing documents ...")
         with ApiServer(bench.home) as server:
             store_examples(server)
+            if LOAD in chosen:
+                store_examples(server, real_texts())
         under = loaded(bench) if LOAD in chosen else None
         scenarios = dict[str, Scenario]()
         for name in (n for n in SCENARIOS if n in chosen):

@@ -81,13 +81,20 @@ class Bench:
         """The same for another time."""
         return replace(self, seconds=seconds)
 
-    def load(self, server: ApiServer, name: str, *, fresh_connections: bool = False) -> Load:
-        """Questions about the examples."""
+    def load(
+        self,
+        server: ApiServer,
+        name: str,
+        *,
+        fresh_connections: bool = False,
+        asked: Sequence[tuple[str, str]] | None = None,
+    ) -> Load:
+        """Questions, about the examples if none are given."""
         return Load(
             Plan(
                 url=server.url,
                 keys=[server.home.keys[ASKED]],
-                questions=questions(),
+                questions=list(asked or questions()),
                 out=self.folder / f"{name}.jsonl",
                 users=self.users,
                 seconds=self.seconds,
@@ -96,20 +103,20 @@ class Bench:
         )
 
 
-def store_examples(server: ApiServer) -> int:
-    """Ingest the examples for `ASKED`, and wait. Returns the number of documents."""
+def store_examples(server: ApiServer, documents: Mapping[str, Mapping[str, str]] | None = None) -> int:
+    """Ingest documents, by default the examples, for `ASKED`, and wait. Returns their number."""
     with server.client(ASKED) as client:
-        promises = [promised(client, corpus, files) for corpus, files in texts().items()]
+        promises = [promised(client, corpus, files) for corpus, files in (documents or texts()).items()]
         settle(client, promises, seconds=SETTLE_S)
         return sum(len(p.names) for p in promises)
 
 
-def warm_up(server: ApiServer) -> float:
+def warm_up(server: ApiServer, asked: Sequence[tuple[str, str]] | None = None) -> float:
     """Ask one question of each kind with local engines, so that models are loaded. Returns seconds of the first."""
     start, first = time.monotonic(), 0.0
     local = dict.fromkeys(("relater", "planner", "generator"), "local")
     with server.client(ASKED) as client:
-        for corpus, query in questions():
+        for corpus, query in asked or questions():
             client.post("/ask", json={"query": query, "corpus": corpus, "switches": local}).raise_for_status()
             first = first or time.monotonic() - start
     return first
