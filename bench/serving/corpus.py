@@ -55,7 +55,7 @@ def _loong() -> Benchmark:
 
 
 def _qmsum() -> Benchmark:
-    whole = load_benchmark("qmsum", data_folder() / "qmsum")
+    whole = load_benchmark("qmsum", data_folder() / "qmsum/val.jsonl")
     kept = dict(list(whole.documents.items())[:MEETINGS])
     samples = tuple(s for s in whole.samples if set(s.documents) <= kept.keys())
     return Benchmark(name="qmsum-bench", documents=kept, samples=samples)
