@@ -37,8 +37,8 @@ from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.table import Table
 
-from bench.serving.corpus import real_questions, real_texts
 from bench.serving.leaks import probe, settled_in, tenants, touched
+from bench.serving.library import real_questions, real_texts
 from bench.serving.outcomes import Outcome, Tally, rate
 from bench.serving.scenarios import ASKED, LOADED, SCENARIOS, Bench, Scenario, store_examples, warm_up
 from bench.serving.server import ApiServer, Home
