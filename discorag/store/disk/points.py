@@ -94,7 +94,10 @@ class EdgePoints:
             self._flush()
 
     def _flush(self) -> None:
-        self._shard.flush()
+        try:
+            self._shard.flush()
+        except Exception as error:  # the library raises no class of its own
+            raise StoreError(f"What was written is not safe: {error}.", hint="Check the disk.") from error
         self._written = 0
 
     def _make_room_for_nodes(self) -> None:
@@ -235,8 +238,10 @@ class EdgePoints:
 
     def close(self) -> None:
         """Flush and release."""
-        self._shard.flush()
-        self._shard.close()
+        try:
+            self._flush()
+        finally:
+            self._shard.close()
 
 
 def settle(folder: Path) -> None:
