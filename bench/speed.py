@@ -26,12 +26,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from bench.floor import floor_s
 from bench.process import CORES, run
 from discorag import DiscoRAG
-from discorag.models.encoder import PackagedEncoder, encoded
-from discorag.models.loops import InTurn
 from discorag.settings import Settings, StoreSettings, read_settings
-from discorag.store.protocol import SearchQuery
 from eval.options import data_folder
 from nodes.resources import Resources
 
@@ -71,18 +69,6 @@ def cpu(call: Callable[[], object]) -> float:
     start = time.process_time()
     call()
     return time.process_time() - start
-
-
-def floor_s(rag: DiscoRAG, question: str) -> float:
-    """One torch encoding of the question and one hybrid search."""
-    encoder = rag.resources.bare_encoder
-    assert isinstance(encoder, PackagedEncoder)
-
-    def once() -> None:
-        [vector] = encoded(encoder.loaded(), [question], size=1, turns=InTurn())
-        rag.resources.store.search(rag.scope(), SearchQuery(vector=vector, text=question, retrieval="hybrid"))
-
-    return cpu(once)
 
 
 def forgetful(resources: Resources) -> DiscoRAG:

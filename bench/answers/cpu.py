@@ -9,10 +9,8 @@ from rich.progress import Progress
 
 from bench.answers.asked import Asker, filters_of
 from bench.answers.sets import Run
+from bench.floor import floor_s
 from discorag import DiscoRAG
-from discorag.models.encoder import PackagedEncoder, encoded
-from discorag.models.loops import InTurn
-from discorag.store.protocol import SearchQuery
 
 QUESTIONS = 30
 
@@ -33,16 +31,6 @@ def cpu_floors(rag: DiscoRAG, asker: Asker, run: Run, progress: Progress) -> dic
             start = time.process_time()
             rag.ask(sample.query, filters=filters, corpus=corpus.name)
             asks += [time.process_time() - start] * timed
-            floors += [_floor(rag, sample.query, filters, corpus.name)] * timed
+            floors += [floor_s(rag, sample.query, corpus=corpus.name, filters=filters)] * timed
     floor, ask = 1000 * median(floors), 1000 * median(asks)
     return {"ask_ms": round(ask, 1), "floor_ms": round(floor, 1), "floors": round(ask / floor, 3)}
-
-
-def _floor(rag: DiscoRAG, query: str, filters: dict[str, list[str]], corpus: str) -> float:
-    encoder = rag.resources.bare_encoder
-    assert isinstance(encoder, PackagedEncoder)
-    start = time.process_time()
-    [vector] = encoded(encoder.loaded(), [query], size=1, turns=InTurn())
-    search = SearchQuery(vector=vector, text=query, retrieval="hybrid", filters=filters)
-    rag.resources.store.search(rag.scope(corpus=corpus), search)
-    return time.process_time() - start

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from bench.questions import english
 from eval.datasets.registry import load_benchmark
 from eval.options import data_folder
@@ -24,10 +26,12 @@ def real_questions() -> list[tuple[str, str]]:
     return [("papers", s.query) for s in _loong().samples] + [("meetings", s.query) for s in _qmsum().samples]
 
 
+@cache
 def _loong() -> Benchmark:
     return english(3)
 
 
+@cache
 def _qmsum() -> Benchmark:
     whole = load_benchmark("qmsum", data_folder() / "qmsum/val.jsonl")
     kept = dict(list(whole.documents.items())[:MEETINGS])

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 
+from discorag.models.memo import packed
 from discorag.models.protocol import Encoder
 from discorag.text.layout import speaker_of, without_speaker
 from discorag.text.reading import plain, reads
@@ -178,9 +180,13 @@ async def unit_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> UnitTable:
     return UnitTable(units, await encoder.encode_documents(_encoded(units, encoder)))
 
 
-def unit_texts(chunks: Sequence[Chunk], encoder: Encoder) -> list[str]:
-    """What is encoded of each unit of ``chunks``."""
-    return _encoded(units_in(chunks), encoder)
+async def with_unit_vectors(chunks: Sequence[Chunk], encoder: Encoder) -> list[Chunk]:
+    """The chunks with the vectors of their units, as `unit_table` will ask for them; all are encoded together."""
+    texts = [_encoded(units_in([c]), encoder) for c in chunks]
+    vectors = await encoder.encode_documents([text for of_chunk in texts for text in of_chunk])
+    ends = accumulate(map(len, texts))
+    own = [packed(t, vectors[end - len(t) : end]) for t, end in zip(texts, ends, strict=True)]
+    return [c.model_copy(update={"unit_vectors": u}) for c, u in zip(chunks, own, strict=True)]
 
 
 def _encoded(units: Sequence[Unit], encoder: Encoder) -> list[str]:

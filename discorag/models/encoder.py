@@ -25,7 +25,7 @@ _DIMENSION = 384
 TURN = 8_000
 """Characters encoded before others have their turn: a fraction of a second on two cores."""
 FEW = 32
-"""Texts up to which ONNX Runtime, which takes one at a time, is not slower than torch."""
+"""Texts up to which ONNX Runtime takes them, one at a time, so that a question does without torch."""
 
 
 class SentenceModel(Protocol):

@@ -147,8 +147,8 @@ def _hint(status: int, variables: str) -> str:
 def client_of(base_url: str | None, api_key: SecretStr | None, timeout_s: float) -> AsyncOpenAI:
     """A client for one event loop; whoever asks does the retries.
 
-    The openai client posts to any path, and its failures are those that `Backoff` knows. Without
-    a key of its own it would send OPENAI_API_KEY to somebody else's server.
+    The openai client posts to any path, and its failures are those that `Backoff` knows. Without a key of its own it
+    would send OPENAI_API_KEY to somebody else's server.
     """
     key = api_key.get_secret_value() if api_key else "none"
     http = DefaultAsyncHttpxClient(timeout=timeout_s)

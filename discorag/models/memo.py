@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
+from hashlib import blake2b
 
 import numpy as np
 from cachetools import LRUCache
-from xxhash import xxh3_64_intdigest
 
 from discorag.models.protocol import Encoder
 from discorag.text.tokens import TokenCounter
@@ -20,22 +20,22 @@ QUESTIONS = 16
 """Questions remembered: those under way, each of which four stages look at."""
 
 
-_KEY = 8  # bytes
+_KEY = 16  # bytes
 
 
 def packed(texts: Sequence[str], vectors: Vectors) -> str:
-    """Texts' digests (8 bytes each) and vectors (2 bytes a number), as base64.
+    """Texts' digests (16 bytes each) and vectors (2 bytes a number), as base64.
 
     Args:
         texts: n texts.
         vectors: Theirs, shape (n, d).
     """
-    keys = np.array([_key(text) for text in texts], dtype="<u8")
-    return b64encode(keys.tobytes() + vectors.astype("<f2").tobytes()).decode("ascii")
+    return b64encode(b"".join(map(_key, texts)) + vectors.astype("<f2").tobytes()).decode("ascii")
 
 
-def _key(text: str) -> int:
-    return xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
+def _key(text: str) -> bytes:
+    """Cryptographic: nobody can write a text that takes the place of another tenant's."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_KEY).digest()
 
 
 class MemoEncoder:
@@ -55,7 +55,7 @@ class MemoEncoder:
 
     def __init__(self, encoder: Encoder, *, size: int = 4096) -> None:
         self._encoder = encoder
-        self._memory: LRUCache[int, Vectors] = LRUCache(size)
+        self._memory: LRUCache[bytes, Vectors] = LRUCache(size)
         self._questions: LRUCache[str, Vectors] = LRUCache(QUESTIONS)
 
     @property
@@ -90,7 +90,7 @@ class MemoEncoder:
         """What `packed` made of vectors of this encoder; nothing of an empty text."""
         content = b64decode(units)
         count = len(content) // (_KEY + 2 * self.dimension)
-        keys = np.frombuffer(content[: _KEY * count], "<u8").tolist()
+        keys = [content[i : i + _KEY] for i in range(0, _KEY * count, _KEY)]
         vectors = np.frombuffer(content[_KEY * count :], "<f2").reshape(count, self.dimension).astype(np.float32)
         self._memory.update(zip(keys, vectors, strict=True))
 

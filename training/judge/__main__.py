@@ -39,7 +39,9 @@ def collected(data: Path, home: Path) -> list[Labelled]:
     if not file.is_file():
         rows = labelled(examples(data), contradictions(data))
         lines = [json.dumps({"pair": asdict(r.pair), "label": r.label}, ensure_ascii=False) for r in rows]
-        file.write_text("\n".join(lines), "utf-8")
+        part = file.with_suffix(".part")
+        part.write_text("\n".join(lines), "utf-8")
+        part.rename(file)
     rows = map(json.loads, file.open(encoding="utf-8"))
     return [Labelled(Pair(**row["pair"]), row["label"]) for row in rows]
 

@@ -84,7 +84,7 @@ class Batch:
 
 
 def batches(pairs: Sequence[Labelled], tokenizer: Any, order: Sequence[int]) -> Iterator[Batch]:
-    """Of at most `_BATCH_PIECES` pieces, in the order of the first of each hundred; alike lengths stand together."""
+    """Of at most `_BATCH_PIECES` pieces; of each thousand in ``order`` those of like length stand together."""
     for first in range(0, len(order), 1024):
         some = order[first : first + 1024]
         encoded = tokenizer(

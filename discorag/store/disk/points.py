@@ -77,7 +77,8 @@ class EdgePoints:
         self._common = {field: _values(self._shard, field) for field in _COMMON}
         self._intact = self._found_intact()
         self._written = 0  # points, since the last flush
-        self._new = min(self._unindexed(), self._having(CHUNKS.dense))  # chunks to be indexed, at most
+        waiting = self._unindexed()
+        self._new = waiting and min(waiting, self._having(CHUNKS.dense))  # chunks to be indexed, at most
 
     def upsert(self, points: Sequence[Point]) -> None:
         """See `Shard.upsert`."""
@@ -233,8 +234,10 @@ class EdgePoints:
 
     def _found_intact(self) -> bool:
         """Whether no indexed segment holds deleted points, as far as that can be told."""
-        vectors = self._shard.info().points_count + self._having(CHUNKS.bm25) + self._having(NODES.bm25)
-        return not self._unindexed() and self._shard.info().indexed_vectors_count == vectors
+        if self._unindexed():
+            return False
+        info = self._shard.info()
+        return info.indexed_vectors_count == info.points_count + self._having(CHUNKS.bm25) + self._having(NODES.bm25)
 
     def close(self) -> None:
         """Flush and release."""

@@ -37,7 +37,7 @@ class BisectionBuilder:
     @property
     def version(self) -> str:
         """With the node text's."""
-        return f"bisection-1/{self._text.version}"
+        return f"{self.name}-1/{self._text.version}"
 
     async def build(self, source: Source) -> Built:
         """A tree of one root and n - 1 inner nodes over n sentences."""

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from discorag.rst.units import Parses
 from discorag.trees.builder import Built, Source
-from discorag.trees.builders.bisection import cut_splits, halved
+from discorag.trees.builders.bisection import BisectionBuilder, cut_splits, halved
 from discorag.trees.builders.discourse import DiscourseBuilder
 from discorag.trees.builders.leaves import paragraph_leaves, sentence_leaves
-from discorag.trees.builders.node_text import Branch, Growth, NodeText, binary
+from discorag.trees.builders.node_text import Branch, Growth, binary
 from discorag.types.hierarchy import Hierarchy, Kind
 
 
@@ -44,8 +44,8 @@ class UnifiedBuilder(DiscourseBuilder):
         await growth.add(_sections(source.hierarchy, roots, len(growth.nodes)))
 
 
-class ParagraphBuilder:
-    """The same with halves of halves of a paragraph's sentences in the place of RST: what the author drew, unparsed.
+class ParagraphBuilder(BisectionBuilder):
+    """`UnifiedBuilder`'s tree with halves of halves in the place of RST: what the author drew, and nothing is parsed.
 
     Windows that follow such a tree find as much evidence as windows along `UnifiedBuilder`'s (`bench/README.md`).
 
@@ -61,14 +61,6 @@ class ParagraphBuilder:
     """
 
     name = "paragraphs"
-
-    def __init__(self, text: NodeText) -> None:
-        self._text = text
-
-    @property
-    def version(self) -> str:
-        """With the node text's."""
-        return f"paragraphs-1/{self._text.version}"
 
     async def build(self, source: Source) -> Built:
         """A tree of one root over all sentences."""
