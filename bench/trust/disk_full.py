@@ -22,14 +22,15 @@ from bench.trust.product import Ended, command, write_texts
 from bench.trust.trial import Figures, Trial
 from discorag.types.errors import InvariantError
 
-MEGABYTES = (30, 300)
+MEGABYTES = (300, 1200)
 DOCUMENTS = 6
 BEFORE = 3
 """Documents that are stored before the disk fills up, in every other trial."""
 _ROOM = "2g"
-_USED = {"STORE__MIN_FREE_MB": "8"}
-"""By default nothing at all is written on disks as small as these."""
 _EVERY_S = 0.2
+_PARTS = (0.5, 0.8, 0.95, 1.0)
+_GROWTH = 40_000_000
+"""Bytes in `_EVERY_S`: as fast as an ordinary disk can be filled (200 MB/s)."""
 
 
 @contextmanager
@@ -48,6 +49,7 @@ class Filler:
 
     def __init__(self, disk: Path, rng: random.Random) -> None:
         self._file, self._rng, self._over = disk / "filler", rng, Event()
+        self._part = rng.choice(_PARTS)
         self._thread = Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> Filler:
@@ -65,11 +67,13 @@ class Filler:
             self._fill()
 
     def _fill(self) -> None:
-        """Take all but a random part of what is free; the rest may be nothing."""
+        """A step towards a random part of what is free, which may be all; then towards another."""
         self._file.touch()
         taken = self._file.stat().st_blocks * 512
         disk = os.statvfs(self._file)
-        size = int((taken + disk.f_bavail * disk.f_frsize) * self._rng.choice((0.5, 0.8, 0.95, 1.0)))
+        size = min(int((taken + disk.f_bavail * disk.f_frsize) * self._part), taken + _GROWTH)
+        if size < taken + _GROWTH:
+            self._part = self._rng.choice(_PARTS)
         with self._file.open("r+b") as file:
             file.truncate(size)
             try:
@@ -108,7 +112,7 @@ def _first(disk: Path, folder: Path, parser: str) -> dict[str, Ended]:
     subprocess.run(["mount", "-o", f"remount,size={MEGABYTES[1]}m", str(disk)], check=True)
     for file in sorted(folder.iterdir())[BEFORE:]:
         file.unlink()
-    return {"first ingest": command(_store_on(disk), "ingest", str(folder), "--parser", parser, settings=_USED)}
+    return {"first ingest": command(_store_on(disk), "ingest", str(folder), "--parser", parser)}
 
 
 def _filled(disk: Path, folder: Path, parser: str, rng: random.Random) -> dict[str, Ended]:
@@ -116,8 +120,8 @@ def _filled(disk: Path, folder: Path, parser: str, rng: random.Random) -> dict[s
     store = _store_on(disk)
     with Filler(disk, rng):
         return {
-            "ingest": command(store, "ingest", str(folder), "--parser", parser, settings=_USED),
-            "ask": command(store, "ask", QUESTIONS[0], "--json", settings=_USED),
+            "ingest": command(store, "ingest", str(folder), "--parser", parser),
+            "ask": command(store, "ask", QUESTIONS[0], "--json"),
         }
 
 

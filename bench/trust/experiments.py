@@ -19,7 +19,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         run=corruptions.run,
     ),
     "disk_full": Experiment(
-        what="disks of 30 to 300 MB that fill up during ingest and ask, then have room again",
+        what="disks of 300 to 1,200 MB that fill up during ingest and ask, at up to 200 MB/s, then have room again",
         count=20,
         limits={"crashes": 0, "lost": 0},
         run=disk_full.run,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack, closing, suppress
+from errno import ENOSPC
 from pathlib import Path
 
 from discorag.settings import StoreSettings
@@ -108,9 +109,8 @@ def claimed(stack: ExitStack, path: Path, identity: Identity) -> int:
         lock = stack.enter_context(owned(path))
         identity.claim(path)
     except OSError as error:
-        raise StoreError(
-            f"Cannot use {path} as a store: {error.strerror or error}.", hint="Check its permissions."
-        ) from error
+        hint = "Make room on its disk." if error.errno == ENOSPC else "Check its permissions."
+        raise StoreError(f"Cannot use {path} as a store: {error.strerror or error}.", hint=hint) from error
     return lock
 
 
