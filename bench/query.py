@@ -240,7 +240,7 @@ def _evidence(
 
     async def ask(question: str) -> object:
         query = SearchQuery(vector=vectors[question], text=question)
-        doc_ids = await index.documents(query, DOCUMENTS)
+        doc_ids = (await index.documents(query, DOCUMENTS)).found
         scores = await index.scores(query, doc_ids, by=by, texts=False)
         chosen = await RETRIEVERS[name].choose(Asked(question, scores, EVIDENCE_WORDS, *models))
         return evidence_of(scores, chosen.nodes, EVIDENCE_WORDS)

@@ -54,13 +54,18 @@ async def _chunks(state: AnswerState, context: AnswerContext) -> tuple[Chunk, ..
     for chunk in chunks:
         deps.encoder.remember(chunk.unit_vectors)
     made, evidence = state.get("trees", {}), state.get("evidence", {})
-    whole = (_with_tree(c, made, keep=context.use_tree) for c in chunks)
+    whole = (_with_tree(_placed(c, state), made, keep=context.use_tree) for c in chunks)
     return tuple(_shortened(_narrowed(c, evidence), context, deps) for c in whole)
 
 
 async def _vectors(chunks: tuple[Chunk, ...], context: AnswerContext) -> Vectors:
     deps, scope = await context.deps(), await context.scope()
     return await asyncio.to_thread(deps.store.vectors, scope, [c.id for c in chunks])
+
+
+def _placed(chunk: Chunk, state: AnswerState) -> Chunk:
+    also = state.get("copies", {}).get(chunk.doc_id)
+    return chunk.model_copy(update={"also_in": tuple(also)}) if also else chunk
 
 
 def _shortened(chunk: Chunk, context: AnswerContext, deps: Resources) -> Chunk:

@@ -24,6 +24,7 @@ async def retrieved(
     context: AnswerContext,
     stage: Stage,
     *,
+    copies: Mapping[str, list[str]],
     inside: Mapping[str, Sequence[Span]] | None = None,
     refused: bool = False,
     preview: str = "",
@@ -43,5 +44,5 @@ async def retrieved(
     evidence = {chunk: [[s.start, s.end] for s in spans] for chunk, spans in (inside or {}).items()}
     ledger = stage.done(engine="local", model=deps.encoder.version, preview=preview or f"{len(hits)} chunks")
     ranked = [{"chunk_id": h.chunk_id, "score": h.score} for h in hits]
-    update = {"hits": ranked, "evidence": evidence, "because": because, "ledger": ledger}
+    update = {"hits": ranked, "copies": copies, "evidence": evidence, "because": because, "ledger": ledger}
     return Command(goto=goes, update={**update, **(more or {})})

@@ -51,6 +51,9 @@ class AnswerState(AnswerInput, total=False):
         Field(description="Walks through headings (RDR²): document, leaves shown and selected by step, ending."),
     ]
     hits: Annotated[list[Json], Field(description="Retrieved chunk ids with scores, best first.")]
+    copies: Annotated[
+        dict[str, list[str]], Field(description="Document id -> names of other files with the same content.")
+    ]
     evidence: Annotated[
         dict[str, list[list[int]]],
         Field(description="Chunk id -> spans that a retriever over trees chose in it, in document offsets."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,13 +43,17 @@ def noted(stage: Stage, index: TreeIndex) -> None:
 
 @dataclass(frozen=True)
 class Search:
-    """A question over the trees of the documents nearest to it; ``asked`` is None where there is no document."""
+    """A question over the trees of the documents nearest to it; ``asked`` is None where there is no document.
+
+    ``copies``: as `discorag.store.retrieval.Distinct.copies`.
+    """
 
     context: AnswerContext
     stage: Stage
     retriever: TreeRetriever
     index: TreeIndex
     asked: Asked | None
+    copies: Mapping[str, list[str]]
 
     @classmethod
     async def of(cls, state: AnswerState, context: AnswerContext, stage: Stage) -> Search:
@@ -59,16 +63,17 @@ class Search:
         index = tree_index(retriever, deps, scope, context.tree_engine(deps))
         vector = await deps.encoder.encode_query(question)
         wanted = SearchQuery(vector=vector, text=question, filters=state.get("filters") or {})
-        doc_ids = await index.documents(wanted, context.search_documents)
+        near = await index.documents(wanted, context.search_documents)
+        doc_ids = near.found
         if not doc_ids:
-            return cls(context, stage, retriever, index, None)
+            return cls(context, stage, retriever, index, None, {})
         await index.ensure(doc_ids, by_any_parser=True)
         scores = await _scores(index, wanted, doc_ids, context)
-        return cls(context, stage, retriever, index, _asked(question, scores, context, deps))
+        return cls(context, stage, retriever, index, _asked(question, scores, context, deps), near.copies)
 
     async def nothing(self) -> Command[Any]:
         """The update where there is no document."""
-        return await retrieved([], self.context, self.stage)
+        return await retrieved([], self.context, self.stage, copies={})
 
     async def found(self, chosen: Chosen, **more: Any) -> Command[Any]:
         """The chunks in which the evidence stands, narrowed to it, with ``more`` beside it."""
@@ -80,7 +85,14 @@ class Search:
         noted(self.stage, self.index)
         preview = f"{len(chosen.nodes)} nodes in {len(hits)} chunks; {self.index.effort.built} trees built"
         return await retrieved(
-            hits, self.context, self.stage, inside=inside, refused=chosen.refused, preview=preview, more=more
+            hits,
+            self.context,
+            self.stage,
+            copies=self.copies,
+            inside=inside,
+            refused=chosen.refused,
+            preview=preview,
+            more=more,
         )
 
 

@@ -53,7 +53,7 @@ def _asked(rag: DiscoRAG, corpus: Corpus, run: Run, limit: int | None, progress:
 
 def pair_id(pair: Disagreement) -> str:
     """A digest of its two sentences."""
-    return digest(*sorted((pair.a.text, pair.b.text)))[:16]
+    return digest("\n".join(sorted((pair.a.text, pair.b.text))))[:16]
 
 
 def _line(run: Run, pair: Disagreement) -> str:
@@ -98,7 +98,7 @@ def _benchmark(between: Iterable[Item]) -> Benchmark:
     documents: dict[str, SourceDocument] = {}
     samples: list[Sample] = []
     for number, item in enumerate(between):
-        ids = tuple(f"{number:03}{side}" for side in "ab")
+        ids = tuple(digest(passage)[:12] for passage in item.passages)  # a passage may stand in several items
         for name, passage in zip(ids, item.passages, strict=True):
             documents[name] = SourceDocument(id=name, title=f"Passage {name}", text=passage)
         gold = tuple(_gold(n, p, c) for n, p, c in zip(ids, item.passages, item.contexts, strict=True))

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 
 from discorag.claims.units import within_window
-from discorag.disagreement.statements import Statement, opposed
+from discorag.disagreement.detection import opposed
+from discorag.disagreement.statement import Compared, Statement
 from discorag.models.encoder import PackagedEncoder
 from discorag.types.chunk_relations import ChunkRelation
 
-_SCORES = {ChunkRelation.CONTRADICTS: 1.0, ChunkRelation.CONTRASTS_WITH: 0.5}
+_SCORES: dict[ChunkRelation | None, float] = {ChunkRelation.CONTRADICTS: 1.0, ChunkRelation.CONTRASTS_WITH: 0.5}
 
 
 @dataclass(frozen=True)
 class Said:
-    """How sure a contradiction is, and what is reported; None: nothing."""
+    """How sure a contradiction is, what is reported above all else; and what is reported, None: nothing."""
 
     score: float
     reported: ChunkRelation | None
@@ -41,9 +42,10 @@ class Judge:
     def say(self, pairs: Sequence[tuple[str, str]]) -> list[Said]:
         """What is said of each pair."""
         self.read([text for pair in pairs for text in pair])
-        return [self._said(a, b) for a, b in pairs]
+        return [
+            Said(_SCORES.get(o.relation, 0.0) + (o.confidence or 0.0), o.relation)
+            for o in opposed([self._compared(a, b) for a, b in pairs])
+        ]
 
-    def _said(self, a: str, b: str) -> Said:
-        similarity = float(np.dot(self._vectors[a], self._vectors[b]))
-        found = opposed(Statement(a), Statement(b), similarity=similarity)
-        return Said(_SCORES.get(found, 0.0) if found else 0.0, found)
+    def _compared(self, a: str, b: str) -> Compared:
+        return Compared(Statement(a), Statement(b), float(np.dot(self._vectors[a], self._vectors[b])))

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
-from discorag.disagreement.effects import odds
-from discorag.disagreement.statements import Statement, opposed
+from discorag.disagreement.detection import effects_opposed, opposed
+from discorag.disagreement.statement import Compared as Pair
+from discorag.disagreement.statement import Statement
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
@@ -158,14 +159,13 @@ async def sick(folder: Path, encoder: Encoder, seed: int) -> dict[str, Any]:
     left, right = ([r[k] + "." for r in rows] for k in ("sentence_A", "sentence_B"))
     a, b = await encoder.encode_documents(left), await encoder.encode_documents(right)
     cosine = np.einsum("ij,ij->i", a, b)
-    pairs = [(Statement(x), Statement(y), float(c)) for x, y, c in zip(left, right, cosine, strict=True)]
-    ours = np.array([int(opposed(x, y, similarity=c) is not None) for x, y, c in pairs])
-    claims = [bool(x.claim and y.claim and odds(x.claim, y.claim, similarity=c)) for x, y, c in pairs]
+    pairs = [Pair(Statement(x), Statement(y), float(c)) for x, y, c in zip(left, right, cosine, strict=True)]
+    ours, claims = (np.array([int(o.relation is not None) for o in by(pairs)]) for by in (opposed, effects_opposed))
     gold = np.array([int(r["entailment_judgment"] == "CONTRADICTION") for r in rows])
     baselines = {
         "majority": np.zeros_like(gold),
-        "effect claims only (RuleGraphEngine)": np.array(claims, dtype=np.int64),
-        "one of the two is negated": np.array([int(x.denied != y.denied) for x, y, _ in pairs]),
+        "effect claims only (RuleGraphEngine)": claims,
+        "one of the two is negated": np.array([int(p.a.denied != p.b.denied) for p in pairs]),
     }
     found = Compared(binary_f1, gold, np.arange(len(gold)), ours, baselines).report(seed)
     hits = int((ours & gold).sum())

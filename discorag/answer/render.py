@@ -112,7 +112,7 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
         yield "\n\nSources:\n\n" + "\n".join(f"{i}. {_where(e, markdown)}" for i, e in enumerate(sources, start=1))
     for i, d in enumerate(answer.disagreements):
         sides = f"{_where(d.a, markdown)} / {_where(d.b, markdown)}"
-        yield ("\n\nThe sources disagree:\n" if i == 0 else "") + f"\n- {d.relation}: {sides}"
+        yield ("\n\nThe sources disagree:\n" if i == 0 else "") + f"\n- {d.relation}: {sides}{_differs(d, markdown)}"
     if answer.notes:
         yield f"\n\n{NOTED}\n\n" + "\n".join(f"- {markdown(note)}" for note in answer.notes)
 
@@ -136,9 +136,16 @@ def _marks(sentence: AnswerSentence, sources: list[EvidenceSpan]) -> str:
 
 def _where(e: EvidenceSpan, shown: Callable[[str, int], str]) -> str:
     page = f", p. {e.page}" if e.page else ""
-    return f"{shown(e.title, 50)}{page}, characters {e.span.start}-{e.span.end}: “{shown(e.text, 100)}”"
+    also = f" (also in {shown(', '.join(e.also_in), 80)})" if e.also_in else ""
+    return f"{shown(e.title, 50)}{also}{page}, characters {e.span.start}-{e.span.end}: “{shown(e.text, 100)}”"
 
 
 def _disagreement(d: Disagreement) -> RenderableType:
     sides = (Text(f"    {_where(e, plain)}") for e in (d.a, d.b))
-    return Group(Text(f"  {d.relation}", style="red"), *sides)
+    return Group(Text(f"  {d.relation}{_differs(d, plain)}", style="red"), *sides)
+
+
+def _differs(d: Disagreement, shown: Callable[[str, int], str]) -> str:
+    """In what, each in the words of both."""
+    said = (f"{x.kind}: {shown(x.a, 50) or '-'} / {shown(x.b, 50) or '-'}" for x in d.differs)
+    return "".join(f"; {x}" for x in said)

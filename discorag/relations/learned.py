@@ -14,7 +14,7 @@ import numpy as np
 from discorag.claims import cues
 from discorag.claims.effects import stems
 from discorag.claims.units import UnitTable, units_of
-from discorag.disagreement.statements import disagreements
+from discorag.disagreement.detection import disagreements
 from discorag.models.protocol import Encoder
 from discorag.models.toolbox import Toolbox
 from discorag.relations.model import (
@@ -49,7 +49,8 @@ class Judgement:
         target: Of the target chunk.
         relation: One of the 21 labels.
         confidence: Of UNRELATED, the probability that no relation holds; of other labels, that one holds, times, where
-            the direction is not stated, the probability that it holds this way. For claims at odds, their cosine.
+            the direction is not stated, the probability that it holds this way. For statements at odds, the probability
+            that they contradict each other.
         spans: The two sentences at odds, source's first; None for other relations.
 
     Example:
@@ -139,7 +140,7 @@ def _judged(
     for row, (i, j) in enumerate(pairs):
         if found := at_odds.get((i, j)):
             spans = (table.units[found.right].span, table.units[found.left].span)
-            yield Judgement(j, i, found.relation, min(1.0, found.similarity), spans)
+            yield Judgement(j, i, found.relation, found.confidence or 0.0, spans)
             continue
         pair = _Pair(chunks, passages, i, j, said, row, float(closest[i, j]))
         related = float(said.related[row])

@@ -11,7 +11,7 @@ from itertools import combinations
 from discorag.claims import cues
 from discorag.claims.effects import stems
 from discorag.claims.units import UnitTable, units_of
-from discorag.disagreement.statements import Odds, disagreements, effects_opposed
+from discorag.disagreement.detection import Odds, disagreements, effects_opposed
 from discorag.models.protocol import Encoder
 from discorag.models.toolbox import Toolbox
 from discorag.types.case import Case, Outcome

@@ -198,9 +198,9 @@ class ShardStore:
         """See `Store.tree_versions`."""
         return self._trees.versions(scope, builder, doc_ids)
 
-    def manifests(self, scope: Scope) -> list[Manifest]:
+    def manifests(self, scope: Scope, doc_ids: Sequence[str] | None = None) -> list[Manifest]:
         """See `Store.manifests`."""
-        return sorted((entry.manifest for entry in self._catalogue.entries(scope)), key=lambda m: m.uri)
+        return sorted((entry.manifest for entry in self._catalogue.entries(scope, doc_ids)), key=lambda m: m.uri)
 
     def corpora(self, tenant: str) -> list[Corpus]:
         """See `Store.corpora`."""

@@ -213,7 +213,7 @@ def chunk_point(scope: Scope, manifest: Manifest, chunk: Chunk, vector: Vectors)
         "end": chunk.span.end,
         "text": chunk.text,
         "meta": pairs(chunk.metadata),
-        "chunk": chunk.model_dump_json(exclude={"text", "stands_for"}),
+        "chunk": chunk.model_dump_json(exclude={"text", "stands_for", "also_in"}),
         **({"units": chunk.unit_vectors} if chunk.unit_vectors else {}),
     }
     return Point(chunk.id, vector, payload, sparse(f"{chunk.columns}\n{chunk.text}" if chunk.columns else chunk.text))

@@ -155,8 +155,8 @@ class Store(Protocol):
         """Remove a document with all its chunks and trees; whether it was there."""
         ...
 
-    def manifests(self, scope: Scope) -> list[Manifest]:
-        """All documents of the scope, by uri."""
+    def manifests(self, scope: Scope, doc_ids: Sequence[str] | None = None) -> list[Manifest]:
+        """All documents of the scope, or those of ``doc_ids`` that are stored, by uri."""
         ...
 
     def corpora(self, tenant: str) -> list[Corpus]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from shlex import quote
+from typing import Generic, TypeVar
 
 from discorag.store.protocol import Hit, Store
 from discorag.text.tokens import TokenCounter
 from discorag.types.document import Scope
 from discorag.types.errors import EmptyCorpusError, QueryError
 
+T = TypeVar("T")
 FENCE = 20
 """Tokens that a prompt puts around a chunk."""
 _NAMED = 10  # corpora that an error names
@@ -37,6 +41,54 @@ def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
     return EmptyCorpusError(f"{said}; there are: {there}.", hint=f"Ask with --corpus {quote(others[0].name)}")
 
 
+@dataclass(frozen=True)
+class Distinct(Generic[T]):
+    """What was found of documents of different content.
+
+    Args:
+        found: The best, in order.
+        copies: Of a document that other files have too, the names of these.
+
+    Example:
+        >>> from discorag.store.retrieval import Distinct
+        >>> Distinct(found=["d1"], copies={"d1": ["tides-copy.md"]}).copies["d1"]
+        ['tides-copy.md']
+    """
+
+    found: list[T]
+    copies: dict[str, list[str]]
+
+
+def distinct(store: Store, scope: Scope, find: Callable[[int], Sequence[tuple[T, str]]], wanted: int) -> Distinct[T]:
+    """The best ``wanted`` of what is found, where documents of one content count as one: the first by uri. Blocks.
+
+    Args:
+        store: Where the documents are.
+        scope: Whose.
+        find: The best n, each with its document.
+        wanted: At most.
+    """
+    n = wanted
+    while True:
+        found = find(n)
+        source, copies = _sources(store, scope, [doc_id for _, doc_id in found])
+        own = [item for item, doc_id in found if source[doc_id] == doc_id]
+        if len(own) >= wanted or len(found) < n:
+            return Distinct(own[:wanted], copies)
+        n *= 2
+
+
+def _sources(store: Store, scope: Scope, doc_ids: Sequence[str]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Of each document that which stands for its content, and of these the names of the others."""
+    first, copies = dict[str, str](), dict[str, list[str]]()
+    source = {d: d for d in doc_ids}
+    for manifest in store.manifests(scope, list(source)):
+        known = source[manifest.doc_id] = first.setdefault(manifest.content_hash, manifest.doc_id)
+        if known != manifest.doc_id:
+            copies.setdefault(known, []).append(Path(manifest.uri).name)
+    return source, copies
+
+
 def everything(
     store: Store,
     scope: Scope,
@@ -44,10 +96,11 @@ def everything(
     *,
     counter: TokenCounter,
     room: int | None = None,
-) -> list[Hit]:
+) -> Distinct[Hit]:
     """Every chunk of the scope's documents, each with score 0: the full context, for baselines.
 
-    Documents come in the order of the filter ``doc_id``, else by uri; their chunks in text order. Blocks.
+    Documents come in the order of the filter ``doc_id``, else by uri, those of one content once; their chunks in text
+    order. Blocks.
 
     Args:
         store: Where the documents are.
@@ -60,9 +113,10 @@ def everything(
         NotFoundError: The filter ``doc_id`` names a document that is not stored.
     """
     rest = {key: set(values) for key, values in filters.items() if key != "doc_id"}
-    ids = filters.get("doc_id") or [m.doc_id for m in store.manifests(scope)]
+    ids = list(dict.fromkeys(filters.get("doc_id") or [m.doc_id for m in store.manifests(scope)]))
+    own = distinct(store, scope, lambda n: [(i, i) for i in ids[:n]], len(ids) or 1)
     hits: list[Hit] = []
-    for chunk in (c for doc_id in dict.fromkeys(ids) for c in store.chunks_of(scope, doc_id)):
+    for chunk in (c for doc_id in own.found for c in store.chunks_of(scope, doc_id)):
         if any(chunk.metadata.get(key) not in accepted for key, accepted in rest.items()):
             continue
         if room is not None:
@@ -70,4 +124,4 @@ def everything(
             if room < 0:
                 break
         hits.append(Hit(chunk_id=chunk.id, score=0.0))
-    return hits
+    return Distinct(hits, own.copies)

@@ -22,6 +22,7 @@ from discorag.rst.units import but_parsers
 from discorag.store.outline import Outline
 from discorag.store.protocol import Hit, SearchQuery, Store
 from discorag.store.ranking import RRF_K
+from discorag.store.retrieval import Distinct, distinct
 from discorag.store.trees import node_id
 from discorag.text.bm25 import Bm25, TermCounts
 from discorag.text.headings import build_hierarchy
@@ -105,10 +106,13 @@ class TreeIndex:
         """The builder's, and how nodes are encoded."""
         return f"{self._builder.version}|{self._how}"
 
-    async def documents(self, query: SearchQuery, limit: int) -> list[str]:
-        """The documents that are most like the question, best first."""
-        found = await asyncio.to_thread(self._store.search_documents, self._scope, query, limit)
-        return [doc_id for doc_id, _ in found]
+    async def documents(self, query: SearchQuery, limit: int) -> Distinct[str]:
+        """The documents that are most like the question, best first, those of one content once."""
+
+        def find(n: int) -> list[tuple[str, str]]:
+            return [(doc_id, doc_id) for doc_id, _ in self._store.search_documents(self._scope, query, n)]
+
+        return await asyncio.to_thread(distinct, self._store, self._scope, find, limit)
 
     async def ensure(self, doc_ids: Sequence[str], *, by_any_parser: bool = False) -> None:
         """Build and store the trees that are missing or of another version.

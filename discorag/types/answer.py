@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict
@@ -15,7 +16,8 @@ from discorag.types.span import Span
 class EvidenceSpan(BaseModel, frozen=True):
     """A stretch of a source: ``text`` equals the document's canonical text at ``span``.
 
-    ``page`` is the one-based page on which it starts, None where the source has no pages.
+    ``page`` is the one-based page on which it starts, None where the source has no pages; ``also_in``, the names of
+    other files with the same content.
 
     Example:
         >>> from discorag.types.answer import EvidenceSpan
@@ -31,6 +33,7 @@ class EvidenceSpan(BaseModel, frozen=True):
     span: Span
     text: str
     page: int | None = None
+    also_in: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, chunk: Chunk, span: Span) -> Self:
@@ -42,6 +45,7 @@ class EvidenceSpan(BaseModel, frozen=True):
             span=span,
             text=chunk.slice(span),
             page=chunk.page_at(span.start),
+            also_in=chunk.also_in,
         )
 
 
@@ -71,8 +75,38 @@ class AnswerSentence(BaseModel):
         return bool(self.evidence)
 
 
+class Kind(StrEnum):
+    """What two sentences at odds differ in."""
+
+    FIGURE = "figure"
+    DATE = "date"
+    POLARITY = "polarity"
+    CONDITION = "condition"
+    SPEAKER = "speaker"
+
+
+class Difference(BaseModel):
+    """One thing that two sentences say otherwise, in the words of each; empty where one of them has none.
+
+    Example:
+        >>> from discorag.types.answer import Difference, Kind
+        >>> found = Difference(kind=Kind.CONDITION, a="In adults", b="everyone")
+        >>> f"{found.kind}: {found.a} / {found.b}"
+        'condition: In adults / everyone'
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Kind
+    a: str
+    b: str
+
+
 class Disagreement(BaseModel):
     """Two sources at odds, with the sentence of each that shows it.
+
+    ``differs`` says in what, as far as that is known; ``confidence`` is that of the edge of the rhetorical graph, 0 to
+    1, None where the engine gives none.
 
     Example:
         >>> from discorag.types.answer import Disagreement, EvidenceSpan
@@ -88,6 +122,8 @@ class Disagreement(BaseModel):
     relation: ChunkRelation
     a: EvidenceSpan
     b: EvidenceSpan
+    differs: tuple[Difference, ...] = ()
+    confidence: float | None = None
 
 
 NO_ANSWER = "The documents do not answer this."

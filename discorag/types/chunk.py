@@ -36,6 +36,7 @@ class Chunk(BaseModel):
         metadata: The document's metadata, for filters.
         stands_for: Of a summary the characters of the document that it is a summary of; ``span``, ``sentences`` and
             ``tree`` then are places in its own text. Empty where the text is the document's.
+        also_in: Names of other files with the same document; known of what a question found, and not stored.
         unit_vectors: Vectors of its units (`discorag.models.memo.packed`), so that no question encodes them again;
             empty if they are not known. Not part of its JSON.
 
@@ -68,6 +69,7 @@ class Chunk(BaseModel):
     tree: RstTree | None = None
     metadata: dict[str, str] = {}
     stands_for: tuple[Span, ...] = ()
+    also_in: tuple[str, ...] = ()
     unit_vectors: str = Field(default="", exclude=True, repr=False)
 
     @model_validator(mode="after")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from discorag.claims.features import missing_figures
 from discorag.text.sentences import language_of
 from discorag.text.terms import terms
-from discorag.verification.features import missing_figures
 from discorag.verification.judge import Claim, Verdict
 
 _QUOTED = re.compile(r"[\"“„«「]([^\"“”„«»「」]{3,})[\"”“»」]")

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from discorag.claims.features import Seen, contrary, seen
+from discorag.claims.pair_model import PairModel
 from discorag.models.toolbox import Toolbox
 from discorag.text.sentences import language_of
-from discorag.verification.features import Seen, contrary, seen
 from discorag.verification.guards import lacking, literal
 from discorag.verification.judge import Claim, Verdict
-from discorag.verification.support import SupportModel, load_support
+from discorag.verification.support import load_support
 from discorag.verification.tracing import TracingVerifier
 
 _PART = re.compile(r"(?<=[;,:—])\s+")
@@ -47,7 +48,7 @@ class LocalJudge:
         (1,)
     """
 
-    model: SupportModel = field(default_factory=load_support)
+    model: PairModel = field(default_factory=load_support)
 
     async def judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
         """A verdict for each claim, in order."""
@@ -98,7 +99,7 @@ def _objection(sentence: str, evidence: str) -> str:
     return f'With "{denied}" one of sentence and evidence denies what the other affirms.' if denied else ""
 
 
-def _reason(found: Seen, model: SupportModel) -> str:
+def _reason(found: Seen, model: PairModel) -> str:
     """What in the closest place speaks against it most plainly."""
     numbers = dict(zip(model.names, found.numbers.tolist(), strict=True))
     if numbers["unsaid"] > 0:

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from discorag.claims.alignment import Floats, text_of
 from discorag.claims.units import UnitTable
-from discorag.verification.alignment import Floats, text_of
 from discorag.verification.judge import Place
 
 PLACES = 3

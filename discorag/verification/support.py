@@ -1,104 +1,16 @@
-"""The model of support: a probability for a sentence and one place, from what `discorag.verification.features` sees.
-
-Words that differ have learned weights; their sum and the numbers go through small regression trees, whose score is
-made a probability. Fitted by ``python -m training.verify``; here it is only read.
-"""
+"""The model of support: how likely one place of the evidence supports a sentence. Fitted by `training.verify`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
-
-from discorag.verification.features import Seen
+from discorag.claims.pair_model import PairModel
 
 WEIGHTS = Path(__file__).parent / "weights" / "support.json"
 
 
-class Tree(BaseModel):
-    """A regression tree, node by node, the root first.
-
-    Args:
-        feature: Of each node the column that it asks; -1 for a leaf.
-        threshold: Up to which it goes left.
-        left, right: Where it goes.
-        value: Of each node, used of leaves.
-
-    Example:
-        >>> from discorag.verification.support import Tree
-        >>> tree = Tree(feature=(0, -1, -1), threshold=(0.5, 0, 0), left=(1, 0, 0), right=(2, 0, 0), value=(0, -1, 1))
-        >>> tree.values(np.array([[0.0], [1.0]])).tolist()
-        [-1.0, 1.0]
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    feature: tuple[int, ...]
-    threshold: tuple[float, ...]
-    left: tuple[int, ...]
-    right: tuple[int, ...]
-    value: tuple[float, ...]
-
-    def values(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of each row, shape (rows,)."""
-        feature, threshold = np.array(self.feature), np.array(self.threshold)
-        left, right = np.array(self.left), np.array(self.right)
-        at = np.zeros(len(rows), np.int64)
-        while (inner := feature[at] >= 0).any():
-            goes_left = rows[np.arange(len(rows)), feature[at]] <= threshold[at]
-            at = np.where(inner, np.where(goes_left, left[at], right[at]), at)
-        return np.array(self.value)[at]
-
-
-class SupportModel(BaseModel):
-    """What was learned.
-
-    Args:
-        names: Of the numbers, in the order of the columns; behind them comes the sum of the cues.
-        cues: Weights of `discorag.verification.features.Seen.cues`.
-        bias: Of their sum.
-        trees: Whose values are added.
-        base: Added to them.
-        slope, offset: Make a probability of the score (Platt 1999).
-        threshold: Probability from which a sentence is called supported.
-
-    Example:
-        >>> from discorag.verification.features import seen
-        >>> from discorag.verification.support import load_support
-        >>> evidence = "The mill opened in 1846, but its tolls were not lifted until 1903."
-        >>> same, other = (seen(f"The mill opened in {year}.", evidence) for year in (1846, 1864))
-        >>> likely, unlikely = load_support().probabilities([same, other])
-        >>> bool(likely > unlikely)
-        True
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    names: tuple[str, ...]
-    cues: dict[str, float]
-    bias: float
-    trees: tuple[Tree, ...]
-    base: float
-    slope: float
-    offset: float
-    threshold: float
-
-    def probabilities(self, found: Sequence[Seen]) -> NDArray[np.float64]:
-        """That each sentence is supported by its place, shape (found,)."""
-        rows = np.array([[*s.numbers, self.cue_score(s)] for s in found], np.float64)
-        score = self.base + sum((tree.values(rows) for tree in self.trees), np.zeros(len(rows)))
-        return 1 / (1 + np.exp(-(self.slope * score + self.offset)))
-
-    def cue_score(self, found: Seen) -> float:
-        """What the words that differ say, in log odds."""
-        return self.bias + sum(self.cues.get(cue, 0.0) for cue in found.cues)
-
-
 @cache
-def load_support() -> SupportModel:
+def load_support() -> PairModel:
     """The packaged model."""
-    return SupportModel.model_validate_json(WEIGHTS.read_text("utf-8"))
+    return PairModel.read(WEIGHTS)

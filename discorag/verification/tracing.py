@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discorag.answer.realisation import CONNECTIVES
+from discorag.claims.alignment import Floats
 from discorag.claims.units import Unit, UnitTable, folded, units_of, within_window
+from discorag.disagreement.difference import differences
 from discorag.disagreement.pairs import at_odds
 from discorag.models.protocol import Encoder
 from discorag.text.citations import references, steps, without_references
@@ -17,7 +19,6 @@ from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.plan import Plan
 from discorag.types.span import Span
 from discorag.types.usage import Usage
-from discorag.verification.alignment import Floats
 from discorag.verification.draft import drafted_sentences, is_heading
 from discorag.verification.judge import Claim, Judge, Verdict
 from discorag.verification.places import places_of, whole_sentence
@@ -224,6 +225,8 @@ def _disagreements(case: Case, table: UnitTable, used: set[str]) -> tuple[Disagr
                 relation=edge.relation,
                 a=_evidence(case, i, table.units[a].span),
                 b=_evidence(case, j, table.units[b].span),
+                differs=differences(table.units[a].text, table.units[b].text),
+                confidence=edge.confidence,
             )
             found.setdefault(frozenset({edge.source, edge.target}), both)
     order = {ChunkRelation.CONTRADICTS: 0, ChunkRelation.CONTRASTS_WITH: 1}

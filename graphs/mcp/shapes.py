@@ -9,7 +9,7 @@ from langchain_core.documents import Document as Found
 from pydantic import BaseModel, Field
 
 from discorag.store.protocol import Corpus, Manifest
-from discorag.types.answer import Disagreement, EvidenceSpan
+from discorag.types.answer import Difference, Disagreement, EvidenceSpan
 from graphs.facade import AskResult
 
 _ID = "The document's id, as the other tools and the resources take it."
@@ -25,12 +25,20 @@ class Passage(BaseModel):
     end: int = Field(description=_SPAN)
     page: int | None = Field(default=None, description="Its page, where the document has pages.")
     text: str
+    also_in: list[str] = Field(default=[], description="Names of other files with the same content.")
 
     @classmethod
     def of(cls, span: EvidenceSpan) -> Passage:
         """What an answer cites."""
-        start, end = span.span.start, span.span.end
-        return cls(doc_id=span.doc_id, title=span.title, start=start, end=end, page=span.page, text=span.text)
+        return cls(
+            doc_id=span.doc_id,
+            title=span.title,
+            start=span.span.start,
+            end=span.span.end,
+            page=span.page,
+            text=span.text,
+            also_in=list(span.also_in),
+        )
 
 
 class Hit(Passage):
@@ -59,6 +67,12 @@ class Contradiction(BaseModel):
     relation: str
     a: Passage
     b: Passage
+    differs: list[Difference] = Field(description="In what, each in the words of both.")
+
+    @classmethod
+    def of(cls, d: Disagreement) -> Contradiction:
+        """One of an answer."""
+        return cls(relation=str(d.relation), a=Passage.of(d.a), b=Passage.of(d.b), differs=list(d.differs))
 
 
 class Fallback(BaseModel):
@@ -77,8 +91,7 @@ class Disagreements(BaseModel):
     @classmethod
     def of(cls, found: Sequence[Disagreement]) -> Disagreements:
         """Those of an answer."""
-        pairs = [Contradiction(relation=str(d.relation), a=Passage.of(d.a), b=Passage.of(d.b)) for d in found]
-        return cls(disagreements=pairs)
+        return cls(disagreements=[Contradiction.of(d) for d in found])
 
 
 class Answered(Disagreements):

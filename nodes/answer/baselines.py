@@ -64,7 +64,7 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context, stage = answer_context(runtime), Stage("retrieve")
     rankings = await asyncio.gather(*(_ranking(query, state, context, stage) for query in state.get("queries", [])))
     if not any(rankings):
-        rankings = [await search(check_query(state["query"]), state, context)]
+        rankings = [(await search(check_query(state["query"]), state, context)).found]
     hits, deps = fused(rankings)[: context.top_k], await context.deps()
     if not hits:
         raise await asyncio.to_thread(nothing_in, deps.store, await context.scope())
@@ -75,7 +75,7 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 async def _ranking(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> list[Hit]:
     """What one query brings; nothing, and it is counted, if it is longer than the encoder's window."""
     try:
-        return await search(query, state, context)
+        return (await search(query, state, context)).found
     except QueryError as error:
         stage.failed(error, fallback="the other queries, else the question itself")
         return []

@@ -25,5 +25,5 @@ async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comma
     deps, scope = await context.deps(), await context.scope()
     counter, room = deps.encoder.tokens, context.room(deps)
     filters = state.get("filters") or {}
-    hits = await asyncio.to_thread(everything, deps.store, scope, filters, counter=counter, room=room)
-    return await retrieved(hits, context, stage)
+    found = await asyncio.to_thread(everything, deps.store, scope, filters, counter=counter, room=room)
+    return await retrieved(found.found, context, stage, copies=found.copies)

@@ -10,6 +10,7 @@ from langgraph.types import Command
 from discorag.relations.engine import RELATION_ENGINES
 from discorag.relations.follow import WIDER, Wanted, followed, wanted
 from discorag.store.protocol import Hit, SearchQuery
+from discorag.store.retrieval import Distinct, distinct
 from discorag.types.case import Case
 from nodes.case import question_of
 from nodes.context import AnswerContext, answer_context
@@ -27,24 +28,24 @@ async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -
     """
     context, stage, query = answer_context(runtime), Stage("retrieve"), question_of(state)
     asked = wanted(query) if context.follow else None
-    hits = await (_following(query, asked, state, context) if asked else search(query, state, context))
-    preview = f"{len(hits)} chunks, following {asked.name}" if asked else ""
-    return await retrieved(hits, context, stage, preview=preview)
+    found = await (_following(query, asked, state, context) if asked else search(query, state, context))
+    preview = f"{len(found.found)} chunks, following {asked.name}" if asked else ""
+    return await retrieved(found.found, context, stage, copies=found.copies, preview=preview)
 
 
-async def _following(query: str, asked: Wanted, state: AnswerState, context: AnswerContext) -> list[Hit]:
+async def _following(query: str, asked: Wanted, state: AnswerState, context: AnswerContext) -> Distinct[Hit]:
     """The best chunks, and of the next best those that hang on them by a relation that the question asks for."""
-    hits = await search(query, state, context, wider=WIDER)
+    wide = await search(query, state, context, wider=WIDER)
     deps, scope = await context.deps(), await context.scope()
-    chunks = await asyncio.to_thread(deps.store.chunks, scope, [h.chunk_id for h in hits])
+    chunks = await asyncio.to_thread(deps.store.chunks, scope, [h.chunk_id for h in wide.found])
     engine = await asyncio.to_thread(RELATION_ENGINES["local"], deps)  # reads its weights at first
     graph = (await engine.relate(Case(query=query, chunks=tuple(chunks)))).value
-    return [hits[i] for i in followed(chunks, graph, asked, context.top_k)]
+    return Distinct([wide.found[i] for i in followed(chunks, graph, asked, context.top_k)], wide.copies)
 
 
-async def search(query: str, state: AnswerState, context: AnswerContext, *, wider: int = 1) -> list[Hit]:
+async def search(query: str, state: AnswerState, context: AnswerContext, *, wider: int = 1) -> Distinct[Hit]:
     """The ``top_k`` best chunks, times ``wider``, for one query under the question's filters."""
-    deps = await context.deps()
+    deps, scope = await context.deps(), await context.scope()
     wanted = SearchQuery(
         vector=await deps.encoder.encode_query(query),
         text=query,
@@ -52,4 +53,9 @@ async def search(query: str, state: AnswerState, context: AnswerContext, *, wide
         top_k=context.top_k * wider,
         filters=state.get("filters") or {},
     )
-    return await asyncio.to_thread(deps.store.search, await context.scope(), wanted)
+
+    def find(n: int) -> list[tuple[Hit, str]]:
+        hits = deps.store.search(scope, wanted.model_copy(update={"top_k": n}))
+        return list(zip(hits, (c.doc_id for c in deps.store.chunks(scope, [h.chunk_id for h in hits])), strict=True))
+
+    return await asyncio.to_thread(distinct, deps.store, scope, find, wanted.top_k)

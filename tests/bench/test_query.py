@@ -72,7 +72,7 @@ async def test_the_store_holds_as_many_nodes_as_asked_in_trees_of_two_shapes(tmp
     with EdgeStore(tmp_path, dimension=DIMENSION, encoder_version="topics") as store:
         documents, speed = await fill(store, 500, QUIET)
         trees = indices(store)
-        ids = await trees[True].documents(SearchQuery(vector=await TopicEncoder().encode_query("Topic0 x")), 9)
+        ids = (await trees[True].documents(SearchQuery(vector=await TopicEncoder().encode_query("Topic0 x")), 9)).found
         sizes = {flat: [len((await index.tree(i)).nodes) for i in ids] for flat, index in trees.items()}
     assert documents == len(ids) == 2
     assert sizes == {True: [SENTENCES] * 2, False: [2 * SENTENCES - 1] * 2}
@@ -83,7 +83,7 @@ async def test_a_question_finds_the_documents_of_its_topic_first(tmp_path: Path)
     with EdgeStore(tmp_path, dimension=DIMENSION, encoder_version="topics") as store:
         await fill(store, 299 * (PER_TOPIC + 2), QUIET)
         vector = await TopicEncoder().encode_query("Topic1 question")
-        found = await indices(store)[True].documents(SearchQuery(vector=vector), 2)
+        found = (await indices(store)[True].documents(SearchQuery(vector=vector), 2)).found
         assert {store.document(bench.query.SCOPE, i).title for i in found} == {"Topic1"}
 
 
@@ -92,7 +92,7 @@ async def test_the_floor_finds_the_best_nodes_of_the_trees_that_are_compared_wit
         await fill(store, 500, QUIET)
         vector = await TopicEncoder().encode_query("Topic0 x")
         for flat, index in indices(store).items():
-            ids = await index.documents(SearchQuery(vector=vector), 9)
+            ids = (await index.documents(SearchQuery(vector=vector), 9)).found
             scores = await index.scores(SearchQuery(vector=vector), ids, by="dense", texts=False)
             found = await raw(store, flat, {"Topic0 x": vector})("Topic0 x")
             best = np.sort(scores.nodes)[::-1][:RAW_TOP_K]

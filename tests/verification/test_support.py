@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discorag.claims.alignment import aligned, text_of
+from discorag.claims.features import NAMES, contrary, missing_figures, seen
+from discorag.claims.pair_model import PairModel
 from discorag.claims.quantities import quantities
-from discorag.verification.alignment import aligned, text_of
-from discorag.verification.features import NAMES, contrary, missing_figures, seen
-from discorag.verification.support import SupportModel, load_support
+from discorag.verification.support import load_support
 
 MILL = "The mill opened in 1846, but its tolls were not lifted until 1903."
 
@@ -98,7 +99,7 @@ def test_what_is_said_is_likelier_than_what_is_not(same: str, other: str) -> Non
 
 
 def test_a_probability_depends_on_its_own_pair_only() -> None:
-    model: SupportModel = load_support()
+    model: PairModel = load_support()
     pairs = [seen("The mill opened in 1846.", MILL), seen("The mill never opened.", MILL)]
     assert model.probabilities(pairs).tolist() == [model.probabilities([p])[0] for p in pairs]
 

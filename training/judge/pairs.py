@@ -54,7 +54,7 @@ def _label(p: Pair, denied: frozenset[tuple[str, str, str]]) -> int:
         return ENTAILED
     if p.edit:
         return CONTRADICTED if p.edit in _DENIED else NEUTRAL if p.edit == "elsewhere" else UNSAID
-    if (p.source, p.evidence, p.sentence) in denied:
+    if p.source == "fm2" or (p.source, p.evidence, p.sentence) in denied:  # fm2: supported or refuted
         return CONTRADICTED
     return NEUTRAL if p.source in ("mnli", "snli") else UNSAID
 

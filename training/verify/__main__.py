@@ -19,10 +19,11 @@ from rich.console import Console
 from rich.progress import track
 from sklearn.metrics import roc_auc_score
 
-from discorag.verification.features import GROUPS, NAMES, Seen, seen
-from discorag.verification.support import WEIGHTS, SupportModel
+from discorag.claims.features import GROUPS, NAMES, Seen, seen
+from discorag.claims.pair_model import PairModel
+from discorag.verification.support import WEIGHTS
 from training.verify.examples import examples
-from training.verify.fit import Examples, fit, scored_out_of_fold
+from training.verify.fit import Examples, Labels, even, fit, scored_out_of_fold
 from training.verify.sources import Pair
 
 RESULTS = Path("bench/results/support.json")
@@ -61,15 +62,16 @@ def aucs(examples: Examples, scores: Sequence[float]) -> dict[str, float]:
 
 def ablation(examples: Examples) -> dict[str, dict[str, float]]:
     """`aucs` with everything, and without each part, each by models fitted without the pair's group."""
-    told = {"all": aucs(examples, list(scored_out_of_fold(examples)))}
+    found, labels = examples.seen, Labels.of(examples)
+    told = {"all": aucs(examples, list(scored_out_of_fold(found, labels)))}
     for group, names in GROUPS.items():
         columns = [i for i, name in enumerate(NAMES) if name not in names]
-        told[f"without {group}"] = aucs(examples, list(scored_out_of_fold(examples, columns)))
-    told["without cues"] = aucs(examples, list(scored_out_of_fold(examples, cues=False)))
+        told[f"without {group}"] = aucs(examples, list(scored_out_of_fold(found, labels, columns)))
+    told["without cues"] = aucs(examples, list(scored_out_of_fold(found, labels, cues=False)))
     return told
 
 
-def held_out(model: SupportModel, examples: Examples) -> dict[str, Any]:
+def held_out(model: PairModel, examples: Examples) -> dict[str, Any]:
     """`aucs` on the groups that nothing was fitted on."""
     return aucs(examples, list(model.probabilities(examples.seen)))
 
@@ -81,7 +83,7 @@ def main(
     """Collect, fit, write."""
     found = collected(data, home)
     part = found.part(held_out=False)
-    model = fit(part)
+    model = fit(part.seen, Labels.of(part), NAMES, even)
     WEIGHTS.write_text(model.model_dump_json() + "\n", "utf-8")
     told = {
         "pairs": len(part.pairs),

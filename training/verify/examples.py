@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from discorag.verification.alignment import likeness, text_of
+from discorag.claims.alignment import likeness, text_of
 from training.verify import edits
 from training.verify.sources import Pair, pairs, sentences
 
@@ -55,7 +55,7 @@ def _paraphrased(found: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
 
 def _copied(data: Path, rng: random.Random) -> Iterator[Pair]:
     """Edits of sentences beside a few sentences around them."""
-    for source, group, parts in _texts(data / "entailment"):
+    for source, group, parts in texts(data / "entailment"):
         for i, sentence in enumerate(parts):
             if not _LEAST <= len(sentence.split()) <= _MOST or sentence.endswith("?"):
                 continue
@@ -73,7 +73,7 @@ def _pair(source: str, group: str, example: edits.Example) -> Pair:
     return Pair(source, group, example.evidence, example.sentence, example.supported, example.edit)
 
 
-def _texts(home: Path) -> Iterator[tuple[str, str, list[str]]]:
+def texts(home: Path) -> Iterator[tuple[str, str, list[str]]]:
     """Source, group and sentences of texts."""
     pages: dict[str, dict[str, None]] = {}
     for file in sorted((home / "fm2").glob("*.jsonl")):

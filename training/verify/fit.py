@@ -1,11 +1,11 @@
-"""Fits the model of support: weights of the words that differ, then trees over these and the numbers."""
+"""Fits models of two texts: weights of the words that differ, then trees over these and the numbers."""
 
 # scikit-learn is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_curve
 from sklearn.model_selection import GroupKFold
 
-from discorag.verification.features import NAMES, Seen
-from discorag.verification.support import SupportModel, Tree
+from discorag.claims.features import Seen
+from discorag.claims.pair_model import PairModel, Tree
 from training.verify.sources import Pair
 
 FOLDS = 4
@@ -29,6 +29,7 @@ _PENALTY = 0.1  # inverse, of the cues' weights
 _TREES, _LEAVES, _RATE = 120, 10, 0.1
 
 Floats = NDArray[np.float64]
+Threshold = Callable[[Floats, "Labels"], float]
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def weights(pairs: Sequence[Pair]) -> Floats:
 def vocabulary(seen: Sequence[Seen]) -> list[str]:
     """The cues that are frequent enough to be weighed."""
     counts = Counter(cue for s in seen for cue in s.cues)
-    return sorted(c for c, n in counts.items() if n >= _FEWEST[c[0] if c[0] in "+-^" else ">"])
+    return sorted(c for c, n in counts.items() if n >= _FEWEST[kind if (kind := c.lstrip("~")[0]) in "+-^" else ">"])
 
 
 def _matrix(seen: Sequence[Seen], cues: Sequence[str]) -> Any:
@@ -99,53 +100,76 @@ def _tree_model() -> HistGradientBoostingClassifier:
     )
 
 
-def scored_out_of_fold(examples: Examples, columns: Sequence[int] | None = None, *, cues: bool = True) -> Floats:
+@dataclass(frozen=True)
+class Labels:
+    """What is fitted to: the answer, the weight and the group of each pair, all of shape (pairs,)."""
+
+    y: NDArray[np.bool_]
+    weights: Floats
+    groups: NDArray[np.str_]
+
+    @classmethod
+    def of(cls, examples: Examples) -> Labels:
+        """Whether it is supported."""
+        return cls(examples.supported, weights(examples.pairs), examples.groups)
+
+
+def scored_out_of_fold(
+    found: Sequence[Seen], labels: Labels, columns: Sequence[int] | None = None, *, cues: bool = True
+) -> Floats:
     """Log odds of each pair by models that were fitted without its group.
 
     Args:
-        examples: Those to fit on.
+        found: What is seen of each pair.
+        labels: Theirs.
         columns: Of the numbers; all if None.
         cues: Whether the words that differ count.
     """
-    rows, y, w = _rows(examples, columns, cues=cues), examples.supported, weights(examples.pairs)
-    found = np.zeros(len(y))
-    for a, b in GroupKFold(FOLDS).split(rows, y, examples.groups):
-        found[b] = _tree_model().fit(rows[a], y[a], sample_weight=w[a]).decision_function(rows[b])
-    return found
+    rows, y, w = _rows(found, labels, columns, cues=cues), labels.y, labels.weights
+    scores = np.zeros(len(y))
+    for a, b in GroupKFold(FOLDS).split(rows, y, labels.groups):
+        scores[b] = _tree_model().fit(rows[a], y[a], sample_weight=w[a]).decision_function(rows[b])
+    return scores
 
 
-def _rows(examples: Examples, columns: Sequence[int] | None, *, cues: bool) -> Floats:
-    numbers = np.array([s.numbers for s in examples.seen], np.float64)
+def _rows(found: Sequence[Seen], labels: Labels, columns: Sequence[int] | None, *, cues: bool) -> Floats:
+    numbers = np.array([s.numbers for s in found], np.float64)
     kept = numbers if columns is None else numbers[:, list(columns)]
-    return np.c_[kept, _cues_out_of_fold(examples)] if cues else kept
+    return np.c_[kept, _cues_out_of_fold(found, labels)] if cues else kept
 
 
-def _cues_out_of_fold(examples: Examples) -> Floats:
+def _cues_out_of_fold(found: Sequence[Seen], labels: Labels) -> Floats:
     """What the words that differ say of each pair, by weights that were fitted without its group."""
-    x = _matrix(examples.seen, vocabulary(examples.seen))
-    y, w, found = examples.supported, weights(examples.pairs), np.zeros(len(examples.pairs))
-    for a, b in GroupKFold(FOLDS).split(x, y, examples.groups):
-        found[b] = _cue_model().fit(x[a], y[a], sample_weight=w[a]).decision_function(x[b])
-    return found
+    x, y, w = _matrix(found, vocabulary(found)), labels.y, labels.weights
+    scores = np.zeros(len(y))
+    for a, b in GroupKFold(FOLDS).split(x, y, labels.groups):
+        scores[b] = _cue_model().fit(x[a], y[a], sample_weight=w[a]).decision_function(x[b])
+    return scores
 
 
-def fit(examples: Examples) -> SupportModel:
-    """The model; its probabilities and threshold come from folds that its parts were not fitted on."""
-    y, w = examples.supported, weights(examples.pairs)
-    cues = vocabulary(examples.seen)
-    weighed = _cue_model().fit(_matrix(examples.seen, cues), y, sample_weight=w)
-    scores = scored_out_of_fold(examples)
+def fit(found: Sequence[Seen], labels: Labels, names: Sequence[str], threshold: Threshold) -> PairModel:
+    """The model; its probabilities and threshold come from folds that its parts were not fitted on.
+
+    Args:
+        found: What is seen of each pair.
+        labels: Theirs.
+        names: Of the numbers.
+        threshold: Chosen of the probabilities of all pairs.
+    """
+    y, w, cues = labels.y, labels.weights, vocabulary(found)
+    weighed = _cue_model().fit(_matrix(found, cues), y, sample_weight=w)
+    scores = scored_out_of_fold(found, labels)
     platt = LogisticRegression(C=1e6).fit(scores[:, None], y, sample_weight=w)
-    trees = _tree_model().fit(_rows(examples, None, cues=True), y, sample_weight=w)
-    return SupportModel(
-        names=NAMES,
+    trees = _tree_model().fit(_rows(found, labels, None, cues=True), y, sample_weight=w)
+    return PairModel(
+        names=tuple(names),
         cues={c: round(float(v), 3) for c, v in zip(cues, weighed.coef_[0], strict=True) if abs(v) >= 0.01},
         bias=round(float(weighed.intercept_[0]), 4),
-        trees=tuple(_tree(found[0].nodes) for found in _grown(trees)),
+        trees=tuple(_tree(grown[0].nodes) for grown in _grown(trees)),
         base=round(float(trees._baseline_prediction[0, 0]), 6),  # pyright: ignore[reportPrivateUsage]
         slope=round(float(platt.coef_[0, 0]), 6),
         offset=round(float(platt.intercept_[0]), 6),
-        threshold=_threshold(platt.predict_proba(scores[:, None])[:, 1], y, w),
+        threshold=threshold(platt.predict_proba(scores[:, None])[:, 1], labels),
     )
 
 
@@ -163,7 +187,7 @@ def _tree(nodes: Any) -> Tree:
     )
 
 
-def _threshold(probabilities: Floats, y: NDArray[np.bool_], w: Floats) -> float:
+def even(probabilities: Floats, labels: Labels) -> float:
     """Where as large a share of the supported lies below as of the unsupported above."""
-    accepted, found, at = roc_curve(y, probabilities, sample_weight=w)
+    accepted, found, at = roc_curve(labels.y, probabilities, sample_weight=labels.weights)
     return round(float(at[int(np.argmin(np.abs(1 - found - accepted)))]), 2)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discorag.claims.alignment import Alignment, Floats, Text, aligned, text_of
 from discorag.claims.lexicon import NEGATORS
 from discorag.claims.quantities import quantities
-from discorag.verification.alignment import Alignment, Floats, Text, aligned, text_of
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "words": ("covered", "least", "second_least", "unsaid", "lost", "length", "evidence_length"),
@@ -42,7 +42,7 @@ class Seen:
             these before all that the sentence says, ``a>b`` where one stands for the other.
 
     Example:
-        >>> from discorag.verification.features import seen
+        >>> from discorag.claims.features import seen
         >>> sorted(seen("It always rained.", "It often rained.").cues)
         ['+always', '-often', 'often>always']
     """

@@ -35,7 +35,7 @@ class Text:
         sentence: Number of each word's sentence; shape (words,).
 
     Example:
-        >>> from discorag.verification.alignment import text_of
+        >>> from discorag.claims.alignment import text_of
         >>> text_of("Tides rise. Bees dance.").sentence.tolist()
         [0, 0, 0, 1, 1, 1]
     """
@@ -110,7 +110,7 @@ class Alignment:
         around: How far its neighbours are said around that word, 0 to 1; shape (words,).
 
     Example:
-        >>> from discorag.verification.alignment import aligned, text_of
+        >>> from discorag.claims.alignment import aligned, text_of
         >>> aligned(text_of("It rose."), text_of("In May it rose.")).at.tolist()
         [2, 3, 4]
     """

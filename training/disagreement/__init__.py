@@ -1,0 +1,1 @@
+"""When two sources contradict each other: pairs to learn from, and the fit."""
