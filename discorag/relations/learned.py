@@ -15,6 +15,7 @@ from discorag.claims import cues
 from discorag.claims.effects import stems
 from discorag.claims.units import UnitTable, units_of
 from discorag.disagreement.detection import disagreements
+from discorag.disagreement.versions import newer
 from discorag.models.protocol import Encoder
 from discorag.models.toolbox import Toolbox
 from discorag.relations.model import (
@@ -140,11 +141,21 @@ def _judged(
     for row, (i, j) in enumerate(pairs):
         if found := at_odds.get((i, j)):
             spans = (table.units[found.right].span, table.units[found.left].span)
-            yield Judgement(j, i, found.relation, found.confidence or 0.0, spans)
+            odd = Judgement(j, i, found.relation, found.confidence or 0.0, spans)
+            yield _replaced(odd, newer(chunks[j], chunks[i]))
             continue
         pair = _Pair(chunks, passages, i, j, said, row, float(closest[i, j]))
         related = float(said.related[row])
         yield pair.label() if related >= enough[row] else Judgement(i, j, _R.UNRELATED, 1 - related)
+
+
+def _replaced(odd: Judgement, later: int) -> Judgement:
+    """Between versions of one document the newer statement replaces the older; ``later``: 1 where it is the source."""
+    if not later:
+        return odd
+    spans = odd.spans if later > 0 else odd.spans and (odd.spans[1], odd.spans[0])
+    source, target = (odd.source, odd.target) if later > 0 else (odd.target, odd.source)
+    return Judgement(source, target, _R.REPLACES, odd.confidence, spans)
 
 
 @dataclass(frozen=True)

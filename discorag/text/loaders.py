@@ -185,7 +185,8 @@ def text_document(source: Source, data: bytes) -> Document:
     if _TEXTS[source.path.suffix.lower()] != MARKDOWN:
         return document_of(source, made, media_type="text/plain")
     metadata, text = _front_matter(made.text)
-    return document_of(source, replace(made, text=text), metadata=metadata)
+    made = replace(made, text=text, title=_printable(metadata.get("title", "")))
+    return document_of(source, made, metadata=metadata)
 
 
 def document_of(

@@ -103,7 +103,7 @@ class Difference(BaseModel):
 
 
 class Disagreement(BaseModel):
-    """Two sources at odds, with the sentence of each that shows it.
+    """Two sources at odds, with the sentence of each that shows it; REPLACES: ``b`` is a newer version of ``a``.
 
     ``differs`` says in what, as far as that is known; ``confidence`` is that of the edge of the rhetorical graph, 0 to
     1, None where the engine gives none.

@@ -16,6 +16,7 @@ from discorag.text.reading import plain
 from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
 from discorag.types.case import Case
 from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.graph import Edge
 from discorag.types.plan import Plan
 from discorag.types.span import Span
 from discorag.types.usage import Usage
@@ -211,15 +212,24 @@ def _match(chunk: int, first: int | None, last: int | None, exact: set[tuple[int
     return 1 if chunk in chunks else 0
 
 
+def _told(used: set[str], edge: Edge) -> bool:
+    """Whether a disagreement is reported, of whose two sides the answer rests on those ``used``."""
+    replaced = edge.relation is ChunkRelation.REPLACES and edge.source_span is not None
+    return (edge.disagrees and len(used) == 2) or (replaced and bool(used))
+
+
 def _disagreements(case: Case, table: UnitTable, used: set[str]) -> tuple[Disagreement, ...]:
-    """CONTRADICTS and CONTRASTS_WITH between chunks of different documents that the answer rests on."""
+    """What is at odds between chunks of different documents that the answer rests on.
+
+    Of two versions of one document it is enough that it rests on either.
+    """
     if case.graph is None:
         return ()
     found: dict[frozenset[str], Disagreement] = {}
     for edge in case.graph.edges:
         i, j = case.number(edge.target), case.number(edge.source)
         apart = case.chunks[i - 1].doc_id != case.chunks[j - 1].doc_id
-        if edge.disagrees and apart and {edge.source, edge.target} <= used:
+        if apart and _told({edge.source, edge.target} & used, edge):
             a, b = at_odds(edge, table, i, j)
             both = Disagreement(
                 relation=edge.relation,
@@ -229,5 +239,5 @@ def _disagreements(case: Case, table: UnitTable, used: set[str]) -> tuple[Disagr
                 confidence=edge.confidence,
             )
             found.setdefault(frozenset({edge.source, edge.target}), both)
-    order = {ChunkRelation.CONTRADICTS: 0, ChunkRelation.CONTRASTS_WITH: 1}
-    return tuple(sorted(found.values(), key=lambda d: order[d.relation]))
+    order = (ChunkRelation.CONTRADICTS, ChunkRelation.CONTRASTS_WITH, ChunkRelation.REPLACES)
+    return tuple(sorted(found.values(), key=lambda d: order.index(d.relation)))
