@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve test lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-pipeline bench-parser bench-answers bench-disagreement bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-trust bench-prefix test-vllm accurate embedded-llm clean help
+.PHONY: demo serve test lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-growth bench-pipeline bench-parser bench-answers bench-disagreement bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-trust bench-prefix test-vllm accurate embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -139,6 +139,9 @@ bench-disagreement: .venv/eval.stamp ## Whether sources disagree: what is report
 
 bench-speed: .venv/dev.stamp ## Processor time of a question, an ingest and a start, on default settings and real papers
 	$(BIN)/python -m bench.speed
+
+bench-growth: .venv/eval.stamp ## Processor time a document and a word as there are more of them (half an hour with WORDS=1000000)
+	$(BIN)/python -m bench.growth --words $(or $(WORDS),0)
 
 bench-pipeline: .venv/dev.stamp .venv/embedded.stamp ## Tokens, seconds, search and ingest speed, memory
 	$(BIN)/python -m bench.pipeline

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -28,18 +28,22 @@ CORES = 2
 
 
 class Job(BaseModel):
-    """What a job took: ``start_s`` until the pipeline was open (imports included), ``seconds`` for the job itself."""
+    """What a job took: ``start_s`` until the pipeline was open (imports included), ``seconds`` for the job itself.
+
+    ``cpu_s``: processor time of the job.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     start_s: float
     seconds: float
+    cpu_s: float
     peak_mb: float
     stages: dict[str, float]
 
 
 def run(job: str, home: Path, arguments: Sequence[str]) -> Job:
-    """Run ``ingest FOLDER`` or ``ask QUESTION ...`` over the store in ``home``, without a language model.
+    """Run ``ingest FOLDER SWITCH=VALUE ...`` or ``ask QUESTION ...`` over the store in ``home``, without a model.
 
     Raises:
         InvariantError: The process failed; what it wrote on stderr is the message.
@@ -64,15 +68,16 @@ def _main(job: str, home: Path, arguments: Sequence[str]) -> None:
     from discorag import DiscoRAG
 
     with DiscoRAG(settings(home, None)) as rag:
-        opened = time.perf_counter()
-        stages = _ingested(rag, arguments[0]) if job == "ingest" else _answered(rag, arguments)
-        seconds = time.perf_counter() - opened
-    taken = Job(start_s=opened - start, seconds=seconds, peak_mb=peak_mb(), stages=stages)
+        opened, used = time.perf_counter(), time.process_time()
+        stages = _ingested(rag, *arguments) if job == "ingest" else _answered(rag, arguments)
+        seconds, cpu_s = time.perf_counter() - opened, time.process_time() - used
+    taken = Job(start_s=opened - start, seconds=seconds, cpu_s=cpu_s, peak_mb=peak_mb(), stages=stages)
     print(json.dumps(taken.model_dump()))  # noqa: T201
 
 
-def _ingested(rag: DiscoRAG, folder: str) -> dict[str, float]:
-    result = rag.ingest(folder)
+def _ingested(rag: DiscoRAG, folder: str, *switches: str) -> dict[str, float]:
+    chosen: dict[str, Any] = dict(switch.split("=") for switch in switches)
+    result = rag.ingest(folder, **chosen)
     if any(o.status is not Status.ADDED for o in result.outcomes):
         raise InvariantError(f"Not every document was stored: {[o.note for o in result.outcomes]}.")
     return {s.stage: s.seconds for s in result.ledger.stages}

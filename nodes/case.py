@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 from discorag.answer.answerable import PASSAGES
 from discorag.answer.compression import compressed, narrowed
@@ -26,7 +27,7 @@ async def case_of(state: AnswerState, context: AnswerContext) -> Case:
     """
     told, reading = (state.get("hits"), state.get("evidence"), state.get("trees")), context.reading
     if reading.told != told:
-        chunks = await _chunks(state, context)
+        chunks = await _chunks(state, context, reading.found)
         reading = Reading(told, chunks, {PASSAGES: (chunks, await _vectors(chunks, context))})
         context.read(reading)
     graph, plan = state.get("graph"), state.get("plan")
@@ -46,11 +47,12 @@ def question_of(state: AnswerState) -> str:
     return state.get("question") or check_query(state["query"])
 
 
-async def _chunks(state: AnswerState, context: AnswerContext) -> tuple[Chunk, ...]:
+async def _chunks(state: AnswerState, context: AnswerContext, found: Mapping[str, Chunk]) -> tuple[Chunk, ...]:
     """The chunks from the store as later stages see them: with this question's trees, narrowed, shortened."""
     deps, scope = await context.deps(), await context.scope()
     ids = [h["chunk_id"] for h in state.get("hits", [])]
-    chunks = await asyncio.to_thread(deps.store.chunks, scope, ids)
+    read = all(i in found for i in ids)
+    chunks = [found[i] for i in ids] if read else await asyncio.to_thread(deps.store.chunks, scope, ids)
     for chunk in chunks:
         deps.encoder.remember(chunk.unit_vectors)
     made, evidence = state.get("trees", {}), state.get("evidence", {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -50,11 +51,13 @@ class Reading:
         told: The part of the state that says which chunks, and what of them.
         chunks: Best first.
         known: See `discorag.types.case.Case`.
+        found: Chunks as they are stored, by id, that the search has read already.
     """
 
     told: Any = None
     chunks: tuple[Chunk, ...] = ()
     known: Known = field(default_factory=Known)
+    found: Mapping[str, Chunk] = field(default_factory=dict[str, Chunk])
 
 
 class AnswerContext(AnswerSwitches, _Scoped):

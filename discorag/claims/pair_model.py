@@ -8,6 +8,7 @@ read.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from discorag.claims.features import Seen
+
+Values = NDArray[np.float64]
 
 
 class Tree(BaseModel):
@@ -44,13 +47,17 @@ class Tree(BaseModel):
 
     def values(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of each row, shape (rows,)."""
-        feature, threshold = np.array(self.feature), np.array(self.threshold)
-        left, right = np.array(self.left), np.array(self.right)
+        feature, threshold, left, right, value = self._columns
         at = np.zeros(len(rows), np.int64)
         while (inner := feature[at] >= 0).any():
             goes_left = rows[np.arange(len(rows)), feature[at]] <= threshold[at]
             at = np.where(inner, np.where(goes_left, left[at], right[at]), at)
-        return np.array(self.value)[at]
+        return value[at]
+
+    @cached_property
+    def _columns(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], Values]:
+        feature, left, right = (np.array(column, np.int64) for column in (self.feature, self.left, self.right))
+        return feature, np.array(self.threshold), left, right, np.array(self.value)
 
 
 class PairModel(BaseModel):

@@ -25,7 +25,7 @@ from discorag.types.vectors import Vectors
 _DIMENSION = 384
 _KERNELS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
 """Of each shape of batch oneDNN keeps what it compiled for it; by default of a thousand, 0.1 GB."""
-TURN = 6_000
+TURN = 4_000
 """Characters encoded before others have their turn: a fraction of a second on two cores."""
 FEW = 32
 """Texts up to which ONNX Runtime takes them, one at a time, so that a question does without torch."""

@@ -12,8 +12,9 @@ from discorag.relations.follow import WIDER, Wanted, followed, wanted
 from discorag.store.protocol import Hit, SearchQuery
 from discorag.store.retrieval import Distinct, distinct
 from discorag.types.case import Case
+from discorag.types.chunk import Chunk
 from nodes.case import question_of
-from nodes.context import AnswerContext, answer_context
+from nodes.context import AnswerContext, Reading, answer_context
 from nodes.retrieved import Found, retrieved
 from nodes.stage import Stage
 from nodes.state import AnswerState
@@ -53,9 +54,13 @@ async def search(query: str, state: AnswerState, context: AnswerContext, *, wide
         top_k=context.top_k * wider,
         filters=state.get("filters") or {},
     )
+    read: dict[str, Chunk] = {}
 
     def find(n: int) -> list[tuple[Hit, str]]:
         hits = deps.store.search(scope, wanted.model_copy(update={"top_k": n}))
-        return list(zip(hits, (c.doc_id for c in deps.store.chunks(scope, [h.chunk_id for h in hits])), strict=True))
+        read.update((c.id, c) for c in deps.store.chunks(scope, [h.chunk_id for h in hits]))
+        return [(hit, read[hit.chunk_id].doc_id) for hit in hits]
 
-    return await asyncio.to_thread(distinct, deps.store, scope, find, wanted.top_k)
+    found = await asyncio.to_thread(distinct, deps.store, scope, find, wanted.top_k)
+    context.read(Reading(found=read))
+    return found

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 from uuid import UUID
 
 import numpy as np
@@ -32,6 +32,13 @@ DAMAGED = "disco-rag check says what differs, disco-rag repair makes it right."
 
 def _nothing() -> None:
     """What is done before a change, by default."""
+
+
+class _Scored(Protocol):
+    """A point with an id of our form, thousands in a question."""
+
+    id: UUID
+    score: float
 
 
 class EdgePoints:
@@ -157,8 +164,8 @@ class EdgePoints:
         request = qe.QueryRequest(
             limit=limit, query=query, filter=_filter(self._needed(where)), params=qe.SearchParams(exact=True)
         )
-        found = self._shard.query(request)
-        return b"".join([cast(UUID, point.id).bytes for point in found]), [point.score for point in found]
+        found = cast(Sequence[_Scored], self._shard.query(request))
+        return b"".join([p.id.int.to_bytes(16) for p in found]), [p.score for p in found]
 
     def _frequencies(self, corpus: Where) -> qe.SearchParams | None:
         """Whose document frequencies BM25 takes. The library's own are fastest, but count what was deleted."""
