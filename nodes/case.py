@@ -25,7 +25,8 @@ async def case_of(state: AnswerState, context: AnswerContext) -> Case:
 
     The chunks are read once a run: again only when hits, evidence or trees are others.
     """
-    told, reading = (state.get("hits"), state.get("evidence"), state.get("trees")), context.reading
+    told = (state.get("hits"), state.get("copies"), state.get("evidence"), state.get("trees"))
+    reading = context.reading
     if reading.told != told:
         chunks = await _chunks(state, context, reading.found)
         reading = Reading(told, chunks, {PASSAGES: (chunks, await _vectors(chunks, context))})

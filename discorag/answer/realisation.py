@@ -123,7 +123,7 @@ def _connective(case: Case, table: UnitTable, first: int, then: int) -> str:
 
 def _fits(edge: Edge, source: str, before: Unit, unit: Unit) -> bool:
     """Whether the edge holds between these two units: the very claims at odds, else from this chunk to the last."""
-    if not edge.disagrees:
+    if not (edge.disagrees or edge.outdates):
         return edge.source == source
     spans = {edge.source_span, edge.target_span}
     return None in spans or spans == {before.span, unit.span}

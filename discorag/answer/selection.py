@@ -134,8 +134,8 @@ def _opposed(case: Case, table: UnitTable, worthy: set[int]) -> list[tuple[int, 
         return []
     pairs: list[tuple[int, int]] = []
     for edge in case.graph.edges:
-        if edge.disagrees:
+        if edge.disagrees or edge.outdates:
             a, b = at_odds(edge, table, case.number(edge.target), case.number(edge.source))
             if (a in worthy or b in worthy) and (b, a) not in pairs:
-                pairs.append((a, b))
+                pairs.append((b, a) if edge.outdates else (a, b))
     return pairs

@@ -6,6 +6,7 @@ threshold leaves out most of what it is not sure of (`python -m training.disagre
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ MOST = 40
 """Pairs of a case that the model is asked about, the most similar: a millisecond and a half each."""
 _LEAST = 5  # words of a statement that the model judges: it has learned from whole English sentences
 _YEARS = (1000, 2100)
+_DIGITS = re.compile(r"\d[\d.,]*\d|\d")
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,23 @@ def opposed(pairs: Sequence[Compared]) -> list[Opinion]:
 def _opinion(pair: Compared, sure: float, threshold: float) -> Opinion:
     if found := effect(pair):
         return Opinion(found, sure)
-    apart = pair.similarity < CLOSE or not all(s.asserted and len(s.text.split()) >= _LEAST for s in (pair.a, pair.b))
-    if apart or sure < threshold:
+    alike = same_but_for_figures(pair)
+    if not (_judged(pair) and sure >= threshold) and not alike:
         return Opinion(None, sure)
     limited = pair.a.qualifiers != pair.b.qualifiers or _of_other_years(pair)
     return Opinion(ChunkRelation.CONTRASTS_WITH if limited else ChunkRelation.CONTRADICTS, sure)
+
+
+def _judged(pair: Compared) -> bool:
+    """Whether the model has a say: two assertions, near in meaning, of the length that it has learned from."""
+    both = (pair.a, pair.b)
+    return pair.similarity >= CLOSE and all(s.asserted and len(s.text.split()) >= _LEAST for s in both)
+
+
+def same_but_for_figures(pair: Compared) -> bool:
+    """Whether two assertions differ in digits alone: in any language."""
+    a, b = pair.a.text, pair.b.text
+    return a != b and _DIGITS.sub("#", a) == _DIGITS.sub("#", b) != "#" and pair.a.asserted and pair.b.asserted
 
 
 def effects_opposed(pairs: Sequence[Compared]) -> list[Opinion]:
@@ -133,13 +147,14 @@ def disagreements(table: UnitTable, documents: Sequence[str], by: Engine = oppos
 def _candidates(
     table: UnitTable, statements: Mapping[int, Statement], documents: Sequence[str]
 ) -> Iterator[tuple[int, int, Compared]]:
-    """Pairs near enough to be at odds, the most similar first: all claims about effects at odds, `MOST` others."""
+    """Pairs near enough to be at odds, the most similar first: those that no model need see, and `MOST` others."""
     others = 0
     for left, right, similarity in _near(table, statements, documents):
         pair = Compared(statements[left], statements[right], similarity)
-        claimed = effect(pair) is not None
-        others += not claimed
-        if claimed or (similarity >= CLOSE and others <= MOST):
+        claimed = effect(pair) is not None or same_but_for_figures(pair)
+        asked = not claimed and pair.a.text != pair.b.text and _judged(pair)
+        others += asked
+        if claimed or (asked and others <= MOST):
             yield left, right, pair
 
 

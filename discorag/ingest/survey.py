@@ -113,6 +113,7 @@ def manifest_of(document: Document, scope: Scope, stages: dict[str, str]) -> Man
         uri=document.uri,
         title=document.title,
         content_hash=document.content_hash,
+        text_hash=document.text_hash,
         fingerprint=fingerprint(document.content_hash, stages),
         versions=stages,
         chunks=0,

@@ -21,16 +21,17 @@ QUESTIONS = 16
 
 
 _KEY = 16  # bytes
+_LAYOUT = "2:"
 
 
 def packed(texts: Sequence[str], vectors: Vectors) -> str:
-    """Texts' digests (16 bytes each) and vectors (2 bytes a number), as base64.
+    """Texts' digests (16 bytes each) and vectors (2 bytes a number), as base64 behind the number of this layout.
 
     Args:
         texts: n texts.
         vectors: Theirs, shape (n, d).
     """
-    return b64encode(b"".join(map(_key, texts)) + vectors.astype("<f2").tobytes()).decode("ascii")
+    return _LAYOUT + b64encode(b"".join(map(_key, texts)) + vectors.astype("<f2").tobytes()).decode("ascii")
 
 
 def _key(text: str) -> bytes:
@@ -87,8 +88,10 @@ class MemoEncoder:
         return np.stack([known[key] for key in keys])
 
     def remember(self, units: str) -> None:
-        """What `packed` made of vectors of this encoder; nothing of an empty text."""
-        content = b64decode(units)
+        """What `packed` made of vectors of this encoder; nothing of an empty text, or of another layout."""
+        if not units.startswith(_LAYOUT):
+            return
+        content = b64decode(units.removeprefix(_LAYOUT))
         count = len(content) // (_KEY + 2 * self.dimension)
         keys = [content[i : i + _KEY] for i in range(0, _KEY * count, _KEY)]
         vectors = np.frombuffer(content[_KEY * count :], "<f2").reshape(count, self.dimension).astype(np.float32)

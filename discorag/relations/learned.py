@@ -151,7 +151,7 @@ def _judged(
 
 def _replaced(odd: Judgement, later: int) -> Judgement:
     """Between versions of one document the newer statement replaces the older; ``later``: 1 where it is the source."""
-    if not later:
+    if not later or odd.relation is not _R.CONTRADICTS:
         return odd
     spans = odd.spans if later > 0 else odd.spans and (odd.spans[1], odd.spans[0])
     source, target = (odd.source, odd.target) if later > 0 else (odd.target, odd.source)

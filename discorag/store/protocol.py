@@ -30,6 +30,7 @@ class Manifest(BaseModel):
         uri: Where it was read.
         title: Its title.
         content_hash: `Document.content_hash`.
+        text_hash: `Document.text_hash`: of copies under other names too; empty in what earlier versions wrote.
         fingerprint: Content and versions together (`discorag.types.ids.fingerprint`); stored with every chunk too.
         versions: Stage name -> version that made what is stored.
         chunks: Number of chunks.
@@ -53,6 +54,7 @@ class Manifest(BaseModel):
     versions: dict[str, str]
     chunks: int
     written: datetime | None = None
+    text_hash: str = ""
 
 
 class Corpus(BaseModel):

@@ -47,7 +47,7 @@ class Distinct(Generic[T]):
 
     Args:
         found: The best, in order.
-        copies: Of a document that other files have too, the names of these.
+        copies: Of a document that other files have too, the names of these, as far as they were met.
 
     Example:
         >>> from discorag.store.retrieval import Distinct
@@ -60,7 +60,9 @@ class Distinct(Generic[T]):
 
 
 def distinct(store: Store, scope: Scope, find: Callable[[int], Sequence[tuple[T, str]]], wanted: int) -> Distinct[T]:
-    """The best ``wanted`` of what is found, where documents of one content count as one: the first by uri. Blocks.
+    """The best ``wanted`` of what is found, where documents of one text count as one: the first by uri of those found.
+
+    Blocks.
 
     Args:
         store: Where the documents are.
@@ -83,7 +85,8 @@ def _sources(store: Store, scope: Scope, doc_ids: Sequence[str]) -> tuple[dict[s
     first, copies = dict[str, str](), dict[str, list[str]]()
     source = {d: d for d in doc_ids}
     for manifest in store.manifests(scope, list(source)):
-        known = source[manifest.doc_id] = first.setdefault(manifest.content_hash, manifest.doc_id)
+        content = manifest.text_hash or manifest.content_hash
+        known = source[manifest.doc_id] = first.setdefault(content, manifest.doc_id)
         if known != manifest.doc_id:
             copies.setdefault(known, []).append(Path(manifest.uri).name)
     return source, copies
@@ -99,8 +102,8 @@ def everything(
 ) -> Distinct[Hit]:
     """Every chunk of the scope's documents, each with score 0: the full context, for baselines.
 
-    Documents come in the order of the filter ``doc_id``, else by uri, those of one content once; their chunks in text
-    order. Blocks.
+    Documents come in the order of the filter ``doc_id``, else by uri, those of one text once unless filters may tell
+    them apart; their chunks in text order. Blocks.
 
     Args:
         store: Where the documents are.
@@ -114,7 +117,8 @@ def everything(
     """
     rest = {key: set(values) for key, values in filters.items() if key != "doc_id"}
     ids = list(dict.fromkeys(filters.get("doc_id") or [m.doc_id for m in store.manifests(scope)]))
-    own = distinct(store, scope, lambda n: [(i, i) for i in ids[:n]], len(ids) or 1)
+    every = Distinct(ids, {})
+    own = every if rest else distinct(store, scope, lambda n: [(i, i) for i in ids[:n]], len(ids) or 1)
     hits: list[Hit] = []
     for chunk in (c for doc_id in own.found for c in store.chunks_of(scope, doc_id)):
         if any(chunk.metadata.get(key) not in accepted for key, accepted in rest.items()):

@@ -20,7 +20,7 @@ from discorag.types.hierarchy import Hierarchy, Kind, Node, UnitKind
 from discorag.types.ids import stable_id
 from discorag.types.span import Span
 
-SPLITTER_VERSION = f"4+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
+SPLITTER_VERSION = f"5+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
 # WordPiece makes one [UNK] token of a word of any length beyond 100 characters: token counts alone bound nothing.
 MAX_CHARS_PER_TOKEN = 8
 _BATCH = 1000

@@ -30,7 +30,7 @@ from discorag.types.errors import (
 
 CONVERTER_VERSION = "2"
 _TEXT_VERSION = "1"
-_TEXTS = {".txt": "text/plain", ".text": "text/plain", ".md": MARKDOWN, ".markdown": MARKDOWN}
+_TEXTS = {".txt": "text/plain", ".text": "text/plain", ".rst": "text/plain", ".md": MARKDOWN, ".markdown": MARKDOWN}
 SUFFIXES = (*_TEXTS, *LIBRARIES)
 _SUPPORTED = ", ".join(SUFFIXES)
 _MAX_FRONT_MATTER = 65_536
@@ -185,7 +185,7 @@ def text_document(source: Source, data: bytes) -> Document:
     if _TEXTS[source.path.suffix.lower()] != MARKDOWN:
         return document_of(source, made, media_type="text/plain")
     metadata, text = _front_matter(made.text)
-    made = replace(made, text=text, title=_printable(metadata.get("title", "")))
+    made = replace(made, text=text, title=_printable(" ".join(metadata.get("title", "").split())))
     return document_of(source, made, metadata=metadata)
 
 

@@ -43,16 +43,17 @@ def heading(lines: Sequence[Line], who: frozenset[str], *, alone: bool) -> tuple
     part = _part(first, first.span)
     if command := _LATEX.fullmatch(first.text):
         return 1, replace(part, rank=command[1].count("sub")), command[2], UnitKind.PROSE
-    if not _is_title(first.text) or speaker_of(first.text) in who or (ITEM.match(first.text) and then):
+    version, titled = _VERSION.fullmatch(first.text), _is_title(first.text)
+    if not (titled or version) or speaker_of(first.text) in who or (titled and ITEM.match(first.text) and then):
         return None
     if then and (rule := _UNDERLINE.fullmatch(then.text)) and len(first.text) <= len(then.text) + 2:
         return 2, replace(part, rank=_RANKS.get(rule[1], 2)), first.text, UnitKind.PROSE
-    if (version := _VERSION.fullmatch(first.text)) and (version["dated"] or (then and ITEM.match(then.text))):
+    if version and (version["dated"] or (then and ITEM.match(then.text))):
         return 1, replace(part, rank=_OF_VERSION + first.indent), first.text, UnitKind.ITEM
     if hangs(lines):
         below = UnitKind.PROSE if first.text.isupper() else UnitKind.ITEM
         return 1, replace(part, hangs=True), first.text, below
-    return (1, part, first.text, UnitKind.PROSE) if alone and not first.text.startswith("-") else None
+    return (1, part, first.text, UnitKind.PROSE) if titled and alone and not first.text.startswith("-") else None
 
 
 def hangs(lines: Sequence[Line]) -> bool:

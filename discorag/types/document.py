@@ -64,6 +64,11 @@ class Document(BaseModel):
         return stable_id(scope.tenant, scope.corpus, self.uri)
 
     @property
+    def text_hash(self) -> str:
+        """Digest of the canonical text alone: that of a copy under another name."""
+        return digest(self.text)
+
+    @property
     def content_hash(self) -> str:
         """Digest of the canonical text, title, metadata and pages: changes when anything stored would change."""
         parts = [self.text, self.title, *map(str, sorted(self.metadata.items()))]

@@ -36,6 +36,11 @@ class Edge(BaseModel):
         """Whether the two chunks are at odds (CONTRADICTS or CONTRASTS_WITH)."""
         return self.relation in DISAGREEMENTS
 
+    @property
+    def outdates(self) -> bool:
+        """Whether a sentence of the source, a newer version of the target's document, is at odds with one of it."""
+        return self.relation is ChunkRelation.REPLACES and self.source_span is not None
+
 
 class RhetoricalGraph(BaseModel):
     """Chunks in retrieval order and at most one relation for every ordered pair of them.

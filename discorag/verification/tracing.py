@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from discorag.answer.openings import alone
 from discorag.answer.realisation import CONNECTIVES
 from discorag.claims.alignment import Floats
 from discorag.claims.units import Unit, UnitTable, folded, units_of, within_window
@@ -25,6 +26,7 @@ from discorag.verification.judge import Claim, Judge, Verdict
 from discorag.verification.places import places_of, whole_sentence
 from discorag.verification.verifier import Metered
 
+Copies = Mapping[str, Sequence[int]]
 _CONNECTIVES = tuple(c for pair in CONNECTIVES.values() for c in pair)
 
 
@@ -94,8 +96,9 @@ class TracingVerifier:
             ModelError: The encoder or the judge is an endpoint and fails.
         """
         table = await units_of(case, self.encoder)
-        drafts = _drafted(draft, len(case.chunks), table)
-        traced = [_at_once(d, case, table) for d in drafts]
+        copies = _copies(table)
+        drafts = _drafted(draft, len(case.chunks), copies)
+        traced = [_at_once(d, case, table, copies) for d in drafts]
         open_ = [i for i, found in enumerate(traced) if found is None]
         claims = await self._claims([drafts[i] for i in open_], table)
         judged = await self.judge.judge([c for c in claims if c.places])
@@ -113,22 +116,31 @@ class TracingVerifier:
 _NOTHING = "No passage shares its content."
 
 
-def _drafted(draft: str, chunks: int, table: UnitTable) -> list[_Drafted]:
+def _copies(table: UnitTable) -> Copies:
+    """Each form in which an answer may copy a unit, also without the connective that it opens with: the units."""
+    found: dict[str, list[int]] = {}
+    for i, unit in enumerate(table.units):
+        bare = alone(unit)
+        for form in {folded(text) for text in (unit.plain, unit.body, bare, unit.prefix + bare)}:
+            found.setdefault(form, []).append(i)
+    return found
+
+
+def _drafted(draft: str, chunks: int, copies: Copies) -> list[_Drafted]:
     """The sentences of a draft; a line that is a whole unit is one, whatever full stops it has inside."""
-    copies = {folded(text) for unit in table.units for text in (unit.plain, unit.body)}
     texts = [s for line in draft.splitlines() for s in _sentences(line, chunks, copies)]
     return [_Drafted(s, _bare(s, chunks, copies)) for s in texts]
 
 
-def _sentences(line: str, chunks: int, copies: set[str]) -> list[str]:
+def _sentences(line: str, chunks: int, copies: Copies) -> list[str]:
     return [line] if _is_copy(line, chunks, copies) else drafted_sentences(line, chunks)
 
 
-def _is_copy(sentence: str, chunks: int, copies: set[str]) -> bool:
+def _is_copy(sentence: str, chunks: int, copies: Copies) -> bool:
     return folded(_unlinked(without_references(sentence, chunks=chunks).strip())) in copies
 
 
-def _bare(sentence: str, chunks: int, copies: set[str]) -> str:
+def _bare(sentence: str, chunks: int, copies: Copies) -> str:
     bare = without_references(sentence, chunks=chunks).strip()
     return _unlinked(bare if _is_copy(sentence, chunks, copies) else plain(bare))
 
@@ -138,15 +150,16 @@ def _unlinked(text: str) -> str:
     return text[len(opening) :].strip() or text
 
 
-def _at_once(sentence: _Drafted, case: Case, table: UnitTable) -> _Traced | None:
-    """What needs no judge: headings, and what a unit says word for word; cited chunks first."""
+def _at_once(sentence: _Drafted, case: Case, table: UnitTable, copies: Copies) -> _Traced | None:
+    """What needs no judge: headings, and what a unit says word for word; cited units first, then cited chunks."""
     if is_heading(without_references(sentence.text, chunks=len(case.chunks)), case):
         return _Traced(reason="It is a heading, which asserts nothing.")
-    said, cited = folded(sentence.bare), {r.chunk for r in references(sentence.text)}
-    same = [u for i, u in enumerate(table.units) if said in {u.folded, folded(u.body)} and _whole(i, table)]
+    cited = references(sentence.text)
+    same = [table.units[i] for i in copies.get(folded(sentence.bare), ()) if _whole(i, table)]
     if not same:
         return None
-    return _Traced((min(same, key=lambda u: u.chunk not in cited),), 1.0)
+    exact, chunks = {(r.chunk, r.first) for r in cited}, {r.chunk for r in cited}
+    return _Traced((min(same, key=lambda u: ((u.chunk, u.number) not in exact, u.chunk not in chunks)),), 1.0)
 
 
 def _whole(i: int, table: UnitTable) -> bool:
@@ -214,8 +227,7 @@ def _match(chunk: int, first: int | None, last: int | None, exact: set[tuple[int
 
 def _told(used: set[str], edge: Edge) -> bool:
     """Whether a disagreement is reported, of whose two sides the answer rests on those ``used``."""
-    replaced = edge.relation is ChunkRelation.REPLACES and edge.source_span is not None
-    return (edge.disagrees and len(used) == 2) or (replaced and bool(used))
+    return (edge.disagrees and len(used) == 2) or (edge.outdates and bool(used))
 
 
 def _disagreements(case: Case, table: UnitTable, used: set[str]) -> tuple[Disagreement, ...]:

@@ -16,7 +16,7 @@ from discorag.store.retrieval import check_query, nothing_in
 from discorag.types.case import Case, Outcome
 from discorag.types.errors import ModelError, QueryError
 from nodes.answer.generate import drafted
-from nodes.answer.retrieve_chunks import search
+from nodes.answer.retrieve_chunks import search, without_copies
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
@@ -65,11 +65,13 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     rankings = await asyncio.gather(*(_ranking(query, state, context, stage) for query in state.get("queries", [])))
     if not any(rankings):
         rankings = [(await search(check_query(state["query"]), state, context)).found]
-    hits, deps = fused(rankings)[: context.top_k], await context.deps()
+    deps = await context.deps()
+    own = await without_copies(fused(rankings), context)
+    hits = own.found
     if not hits:
         raise await asyncio.to_thread(nothing_in, deps.store, await context.scope())
     ledger = stage.done(engine="local", model=deps.encoder.version, preview=f"{len(hits)} chunks")
-    return {"hits": [asdict(h) for h in hits], "ledger": ledger}
+    return {"hits": [asdict(h) for h in hits], "copies": own.copies, "ledger": ledger}
 
 
 async def _ranking(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> list[Hit]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -54,13 +55,26 @@ async def search(query: str, state: AnswerState, context: AnswerContext, *, wide
         top_k=context.top_k * wider,
         filters=state.get("filters") or {},
     )
+    return await _distinct(
+        lambda n: deps.store.search(scope, wanted.model_copy(update={"top_k": n})), context, wanted.top_k
+    )
+
+
+async def without_copies(hits: list[Hit], context: AnswerContext) -> Distinct[Hit]:
+    """The ``top_k`` best of these, those of one text once."""
+    return await _distinct(lambda n: hits[:n], context, context.top_k)
+
+
+async def _distinct(find: Callable[[int], list[Hit]], context: AnswerContext, wanted: int) -> Distinct[Hit]:
+    deps, scope = await context.deps(), await context.scope()
     read: dict[str, Chunk] = {}
 
-    def find(n: int) -> list[tuple[Hit, str]]:
-        hits = deps.store.search(scope, wanted.model_copy(update={"top_k": n}))
-        read.update((c.id, c) for c in deps.store.chunks(scope, [h.chunk_id for h in hits]))
+    def with_documents(n: int) -> list[tuple[Hit, str]]:
+        hits = find(n)
+        new = [h.chunk_id for h in hits if h.chunk_id not in read]
+        read.update((c.id, c) for c in deps.store.chunks(scope, new))
         return [(hit, read[hit.chunk_id].doc_id) for hit in hits]
 
-    found = await asyncio.to_thread(distinct, deps.store, scope, find, wanted.top_k)
-    context.read(Reading(found=read))
+    found = await asyncio.to_thread(distinct, deps.store, scope, with_documents, wanted)
+    context.read(Reading(found={h.chunk_id: read[h.chunk_id] for h in found.found}))
     return found

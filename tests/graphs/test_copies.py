@@ -19,7 +19,7 @@ OTHERS = {
 @pytest.fixture
 def copied(tmp_path: Path, pipeline: Pipelines) -> DiscoRAG:
     """Four texts, one of them in two folders that were ingested one after the other."""
-    for folder, texts in (("a", {"tides.md": TIDES, **OTHERS}), ("b", {"tides-copy.md": TIDES})):
+    for folder, texts in (("a", {"tides.md": TIDES, **OTHERS}), ("b", {"tides-copy.txt": TIDES})):
         (tmp_path / folder).mkdir()
         for name, text in texts.items():
             (tmp_path / folder / name).write_text(text, "utf-8")
@@ -44,18 +44,18 @@ def test_a_copy_takes_no_place_of_another_source(copied: DiscoRAG, switches: dic
     result = copied.ask("Does the moon pull the sea?", parser="rules", abstain="never", **switches)
     found = copied.resources.store.chunks(copied.scope(), [h.chunk_id for h in result.hits])
     titles = [c.title for c in found]
-    assert titles.count("Tides") == 1
+    assert sum("tides" in title.lower() for title in titles) == 1
     assert len(titles) >= 2
 
 
 def test_the_answer_names_the_other_place(copied: DiscoRAG) -> None:
     result = copied.ask("What makes the water rise twice a day?", parser="rules")
     [places] = {e.also_in for s in result.answer.sentences for e in s.evidence if e.title == "Tides"}
-    assert places == ("tides-copy.md",)
+    assert places == ("tides-copy.txt",)
 
 
 def test_a_copy_is_found_alone_and_answers_when_the_other_is_gone(copied: DiscoRAG) -> None:
-    [copy] = [m for m in copied.documents() if m.uri.endswith("tides-copy.md")]
+    [copy] = [m for m in copied.documents() if m.uri.endswith("tides-copy.txt")]
     [first] = [m for m in copied.documents() if m.uri.endswith("/tides.md")]
     alone = copied.ask("What pulls the sea?", filters={"doc_id": [copy.doc_id]}, parser="rules")
     assert {e.doc_id for s in alone.answer.sentences for e in s.evidence} == {copy.doc_id}
@@ -66,11 +66,13 @@ def test_a_copy_is_found_alone_and_answers_when_the_other_is_gone(copied: DiscoR
 
 async def test_a_newer_version_of_a_document_replaces_what_the_older_says(pipeline: Pipelines, tmp_path: Path) -> None:
     for year, fee in ((2024, 20), (2025, 35)):
-        text = f"---\ntitle: Fees {year}\ndate: {year}-01-01\n---\n\nThe fee for a new library card is {fee} dollars.\n"
+        body = f"A lost card is replaced once. The fee for a new library card is {fee} dollars."
+        text = f"---\ntitle: Fees {year}\ndate: {year}-01-01\n---\n\n{body}\n"
         (tmp_path / f"fees-{year}.md").write_text(text, "utf-8")
     rag = pipeline()
     await rag.aingest(tmp_path, parser="none")
     result = await rag.aask("What is the fee for a new library card?", parser="rules")
+    assert result.answer.sentences[0].text.endswith("35 dollars.")
     [found] = result.answer.disagreements
     assert (str(found.relation), found.b.title, [str(d.kind) for d in found.differs]) == (
         "REPLACES",

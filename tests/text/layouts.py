@@ -36,6 +36,10 @@ SAMPLES: dict[str, Sample] = {
         "cli: new flags\nlib: no tin\n",
         {"v1.5.0": K.HEADING, "- Faster": K.ITEM, "weld 1.4.9": K.HEADING, "perf": K.ROW},
     ),
+    "changelog in reStructuredText": Sample(
+        "Changes\n=======\n\n2.2.0 (2024-01-30)\n==================\n\n- Faster rivets.\n\n2.1\n---\n\n- Drop tongs.\n",
+        {"Changes": K.HEADING, "2.2.0": K.HEADING, "- Faster": K.ITEM, "2.1": K.HEADING},
+    ),
     "manual page with tabs": Sample(
         "DESCRIPTION\n       weld\tjoins  two\t files,  and  then\tit\n"
         "       cools\tthem  down\t in  water,  unless\tyou\n"

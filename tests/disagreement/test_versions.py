@@ -1,0 +1,31 @@
+"""Which documents are versions of one another, and which only look so."""
+
+import pytest
+
+from discorag.disagreement.versions import newer
+from discorag.types.chunk import Chunk
+from discorag.types.span import Span
+
+
+def chunk(title: str, date: str) -> Chunk:
+    whole = Span(start=0, end=2)
+    return Chunk(
+        id=title, doc_id=title, order=0, span=whole, text="No", sentences=(whole,), title=title, metadata={"date": date}
+    )
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "later"),
+    [
+        (("Fees 2025", "2025-01-01"), ("Fees 2024", "2024-01-01"), 1),
+        (("Handbook v1.2", "2024-01-01"), ("Handbook v1.10", "2025-01-01"), -1),
+        (("Fees", "2025-01-01"), ("Fees", "2025-01-01"), 0),
+        (("Part 1", "2024-01-01"), ("Part 2", "2025-01-01"), 0),
+        (("C++", "2024-01-01"), ("C#", "2025-01-01"), 0),
+        (("Fees", "12/01/2024"), ("Fees", "01/02/2025"), 0),
+        (("Fees", ""), ("Fees", "2025-01-01"), 0),
+    ],
+)
+def test_a_version_is_newer_by_its_date_under_one_title(a: tuple[str, str], b: tuple[str, str], later: int) -> None:
+    assert newer(chunk(*a), chunk(*b)) == later
+    assert newer(chunk(*b), chunk(*a)) == -later
