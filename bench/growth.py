@@ -42,7 +42,7 @@ def sentences() -> Iterator[str]:
 
 def texts() -> Iterator[str]:
     """Loong's English documents."""
-    benchmark = load_benchmark("loong", data_folder() / "loong/loong.jsonl")
+    benchmark = load_benchmark("loong", data_folder() / "loong")
     yield from (d.text for d in benchmark.documents.values() if d.text[:500].isascii())
 
 

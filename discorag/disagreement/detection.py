@@ -6,7 +6,6 @@ threshold leaves out most of what it is not sure of (`python -m training.disagre
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from discorag.disagreement.effects import NEAR, odds
 from discorag.disagreement.features import beside, load_contradiction
 from discorag.disagreement.statement import Compared, Statement
 from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.hierarchy import UnitKind
 
 CLOSE = 0.65
 """Cosine from which the model is asked; claims about effects are compared from `NEAR` on."""
@@ -26,7 +26,8 @@ MOST = 40
 """Pairs of a case that the model is asked about, the most similar: a millisecond and a half each."""
 _LEAST = 5  # words of a statement that the model judges: it has learned from whole English sentences
 _YEARS = (1000, 2100)
-_DIGITS = re.compile(r"\d[\d.,]*\d|\d")
+_OF_TABLES = frozenset({UnitKind.ROW, UnitKind.HEADER})
+"""Of what a row tells stands elsewhere: alike rows of two companies contradict nobody."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,7 @@ def opposed(pairs: Sequence[Compared]) -> list[Opinion]:
 def _opinion(pair: Compared, sure: float, threshold: float) -> Opinion:
     if found := effect(pair):
         return Opinion(found, sure)
-    alike = same_but_for_figures(pair)
-    if not (_judged(pair) and sure >= threshold) and not alike:
+    if not _judged(pair) or sure < threshold:
         return Opinion(None, sure)
     limited = pair.a.qualifiers != pair.b.qualifiers or _of_other_years(pair)
     return Opinion(ChunkRelation.CONTRASTS_WITH if limited else ChunkRelation.CONTRADICTS, sure)
@@ -72,12 +72,6 @@ def _judged(pair: Compared) -> bool:
     """Whether the model has a say: two assertions, near in meaning, of the length that it has learned from."""
     both = (pair.a, pair.b)
     return pair.similarity >= CLOSE and all(s.asserted and len(s.text.split()) >= _LEAST for s in both)
-
-
-def same_but_for_figures(pair: Compared) -> bool:
-    """Whether two assertions differ in digits alone: in any language."""
-    a, b = pair.a.text, pair.b.text
-    return a != b and _DIGITS.sub("#", a) == _DIGITS.sub("#", b) != "#" and pair.a.asserted and pair.b.asserted
 
 
 def effects_opposed(pairs: Sequence[Compared]) -> list[Opinion]:
@@ -133,7 +127,7 @@ def disagreements(table: UnitTable, documents: Sequence[str], by: Engine = oppos
     Returns:
         By zero-based numbers of the chunks, the lower first.
     """
-    statements = {i: Statement(u.text) for i, u in enumerate(table.units) if u.statement}
+    statements = {i: Statement(u.text) for i, u in enumerate(table.units) if u.statement and u.kind not in _OF_TABLES}
     places = list(_candidates(table, statements, documents))
     found: dict[tuple[int, int], Odds] = {}
     opinions = by([pair for _, _, pair in places])
@@ -147,11 +141,11 @@ def disagreements(table: UnitTable, documents: Sequence[str], by: Engine = oppos
 def _candidates(
     table: UnitTable, statements: Mapping[int, Statement], documents: Sequence[str]
 ) -> Iterator[tuple[int, int, Compared]]:
-    """Pairs near enough to be at odds, the most similar first: those that no model need see, and `MOST` others."""
+    """Pairs near enough to be at odds, the most similar first: all claims about effects at odds, and `MOST` others."""
     others = 0
     for left, right, similarity in _near(table, statements, documents):
         pair = Compared(statements[left], statements[right], similarity)
-        claimed = effect(pair) is not None or same_but_for_figures(pair)
+        claimed = effect(pair) is not None
         asked = not claimed and pair.a.text != pair.b.text and _judged(pair)
         others += asked
         if claimed or (asked and others <= MOST):
