@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -40,13 +42,14 @@ def sentences() -> Iterator[str]:
                 yield said
 
 
-def texts() -> Iterator[str]:
+@cache
+def texts() -> tuple[str, ...]:
     """Loong's English documents."""
     benchmark = load_benchmark("loong", data_folder() / "loong")
-    yield from (d.text for d in benchmark.documents.values() if d.text[:500].isascii())
+    return tuple(d.text for d in benchmark.documents.values() if d.text[:500].isascii())
 
 
-def written(folder: Path, documents: Iterator[str]) -> Path:
+def written(folder: Path, documents: Iterable[str]) -> Path:
     """The folder with these as files."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -55,7 +58,7 @@ def written(folder: Path, documents: Iterator[str]) -> Path:
     return folder
 
 
-def some(documents: Iterator[str], words: int) -> Iterator[str]:
+def some(documents: Iterable[str], words: int) -> Iterator[str]:
     """The first of them with so many words together, the last one cut."""
     for text in documents:
         parts = text.split(" ")
@@ -76,8 +79,7 @@ def measured(words: int, progress: Progress) -> dict[str, float]:
     """Milliseconds a document, microseconds a word, and their growth."""
     told: dict[str, float] = {}
     for count in progress.track(DOCUMENTS, description="documents"):
-        own = (text for text, _ in zip(sentences(), range(count), strict=False))
-        job = ingested(written(HOME / "documents", own), "parser=none", "retriever=dense")
+        job = ingested(written(HOME / "documents", islice(sentences(), count)), "parser=none", "retriever=dense")
         told[f"cpu_ms_per_document_{count}"] = 1000 * job.cpu_s / count
     for size in progress.track([n for n in (WORDS, words) if n], description="words"):
         job = ingested(written(HOME / "words", some(texts(), size)))

@@ -8,6 +8,7 @@ from functools import lru_cache
 from discorag.claims import lexicon as lx
 from discorag.claims.words import forms, words
 
+_YEARS = (1000, 2100)
 _TOLERANCE = 0.02  # relative difference that two ways of saying one quantity may have ("90 days", "three months")
 
 
@@ -36,6 +37,11 @@ class Quantity:
     dimension: str
     unit: str
     text: str
+
+    @property
+    def year(self) -> bool:
+        """Whether it may be one: a bare number from 1000 to 2100."""
+        return not self.dimension and _YEARS[0] <= self.raw <= _YEARS[1]
 
     def same(self, other: Quantity) -> bool:
         """Whether both may state one quantity."""

@@ -25,7 +25,6 @@ CLOSE = 0.65
 MOST = 40
 """Pairs of a case that the model is asked about, the most similar: a millisecond and a half each."""
 _LEAST = 5  # words of a statement that the model judges: it has learned from whole English sentences
-_YEARS = (1000, 2100)
 _OF_TABLES = frozenset({UnitKind.ROW, UnitKind.HEADER})
 """Of what a row tells stands elsewhere: alike rows of two companies contradict nobody."""
 
@@ -92,8 +91,8 @@ def _of_other_years(pair: Compared) -> bool:
 
 
 def _years(text: str) -> tuple[set[float], set[float]]:
-    found = [q for q in quantities(text)]
-    years = {q.raw for q in found if not q.dimension and _YEARS[0] <= q.raw <= _YEARS[1]}
+    found = quantities(text)
+    years = {q.raw for q in found if q.year}
     return years, {q.value for q in found} - years
 
 

@@ -10,7 +10,6 @@ from discorag.claims.quantities import Quantity, quantities
 from discorag.types.answer import Difference, Kind
 
 _LEAD = re.compile(r"[\w.'’ -]{1,40}$")
-_YEARS = (1000, 2100)
 
 
 def differences(a: str, b: str) -> tuple[Difference, ...]:
@@ -33,8 +32,7 @@ def _unmatched(mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> list[Qua
 
 
 def _kind(quantity: Quantity) -> str:
-    year = not quantity.dimension and _YEARS[0] <= quantity.raw <= _YEARS[1]
-    return "year" if year else quantity.dimension
+    return "year" if quantity.year else quantity.dimension
 
 
 def _polarity(a: str, b: str) -> Iterator[Difference]:

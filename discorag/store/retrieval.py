@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from discorag.store.protocol import Hit, Store
 from discorag.text.tokens import TokenCounter
+from discorag.types.chunk import Chunk
 from discorag.types.document import Scope
 from discorag.types.errors import EmptyCorpusError, QueryError
 
@@ -90,6 +91,21 @@ def _sources(store: Store, scope: Scope, doc_ids: Sequence[str]) -> tuple[dict[s
         if known != manifest.doc_id:
             copies.setdefault(known, []).append(Path(manifest.uri).name)
     return source, copies
+
+
+def distinct_chunks(
+    store: Store, scope: Scope, find: Callable[[int], list[Hit]], wanted: int
+) -> tuple[Distinct[Hit], dict[str, Chunk]]:
+    """`distinct` over chunks: the hits, and their chunks by id, as they had to be read for it. Blocks."""
+    read: dict[str, Chunk] = {}
+
+    def with_documents(n: int) -> list[tuple[Hit, str]]:
+        hits = find(n)
+        read.update((c.id, c) for c in store.chunks(scope, [h.chunk_id for h in hits if h.chunk_id not in read]))
+        return [(hit, read[hit.chunk_id].doc_id) for hit in hits]
+
+    found = distinct(store, scope, with_documents, wanted)
+    return found, {h.chunk_id: read[h.chunk_id] for h in found.found}
 
 
 def everything(

@@ -11,9 +11,8 @@ from langgraph.types import Command
 from discorag.relations.engine import RELATION_ENGINES
 from discorag.relations.follow import WIDER, Wanted, followed, wanted
 from discorag.store.protocol import Hit, SearchQuery
-from discorag.store.retrieval import Distinct, distinct
+from discorag.store.retrieval import Distinct, distinct_chunks
 from discorag.types.case import Case
-from discorag.types.chunk import Chunk
 from nodes.case import question_of
 from nodes.context import AnswerContext, Reading, answer_context
 from nodes.retrieved import Found, retrieved
@@ -67,14 +66,6 @@ async def without_copies(hits: list[Hit], context: AnswerContext) -> Distinct[Hi
 
 async def _distinct(find: Callable[[int], list[Hit]], context: AnswerContext, wanted: int) -> Distinct[Hit]:
     deps, scope = await context.deps(), await context.scope()
-    read: dict[str, Chunk] = {}
-
-    def with_documents(n: int) -> list[tuple[Hit, str]]:
-        hits = find(n)
-        new = [h.chunk_id for h in hits if h.chunk_id not in read]
-        read.update((c.id, c) for c in deps.store.chunks(scope, new))
-        return [(hit, read[hit.chunk_id].doc_id) for hit in hits]
-
-    found = await asyncio.to_thread(distinct, deps.store, scope, with_documents, wanted)
-    context.read(Reading(found={h.chunk_id: read[h.chunk_id] for h in found.found}))
+    found, read = await asyncio.to_thread(distinct_chunks, deps.store, scope, find, wanted)
+    context.read(Reading(found=read))
     return found

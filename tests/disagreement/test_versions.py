@@ -1,10 +1,13 @@
 """Which documents are versions of one another, and which only look so."""
 
+from pathlib import Path
+
 import pytest
 
 from discorag.disagreement.versions import newer
 from discorag.types.chunk import Chunk
 from discorag.types.span import Span
+from tests.conftest import Pipelines
 
 
 def chunk(title: str, date: str) -> Chunk:
@@ -29,3 +32,20 @@ def chunk(title: str, date: str) -> Chunk:
 def test_a_version_is_newer_by_its_date_under_one_title(a: tuple[str, str], b: tuple[str, str], later: int) -> None:
     assert newer(chunk(*a), chunk(*b)) == later
     assert newer(chunk(*b), chunk(*a)) == -later
+
+
+async def test_a_newer_version_of_a_document_replaces_what_the_older_says(pipeline: Pipelines, tmp_path: Path) -> None:
+    for year, fee in ((2024, 20), (2025, 35)):
+        body = f"A lost card is replaced once. The fee for a new library card is {fee} dollars."
+        text = f"---\ntitle: Fees {year}\ndate: {year}-01-01\n---\n\n{body}\n"
+        (tmp_path / f"fees-{year}.md").write_text(text, "utf-8")
+    rag = pipeline()
+    await rag.aingest(tmp_path, parser="none")
+    result = await rag.aask("What is the fee for a new library card?", parser="rules")
+    assert result.answer.sentences[0].text.endswith("35 dollars.")
+    [found] = result.answer.disagreements
+    assert (str(found.relation), found.b.title, [str(d.kind) for d in found.differs]) == (
+        "REPLACES",
+        "Fees 2025",
+        ["figure"],
+    )

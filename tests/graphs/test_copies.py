@@ -62,20 +62,3 @@ def test_a_copy_is_found_alone_and_answers_when_the_other_is_gone(copied: DiscoR
     copied.delete(first.doc_id)
     left = copied.ask("What makes the water rise twice a day?", parser="rules")
     assert copy.doc_id in {e.doc_id for s in left.answer.sentences for e in s.evidence}
-
-
-async def test_a_newer_version_of_a_document_replaces_what_the_older_says(pipeline: Pipelines, tmp_path: Path) -> None:
-    for year, fee in ((2024, 20), (2025, 35)):
-        body = f"A lost card is replaced once. The fee for a new library card is {fee} dollars."
-        text = f"---\ntitle: Fees {year}\ndate: {year}-01-01\n---\n\n{body}\n"
-        (tmp_path / f"fees-{year}.md").write_text(text, "utf-8")
-    rag = pipeline()
-    await rag.aingest(tmp_path, parser="none")
-    result = await rag.aask("What is the fee for a new library card?", parser="rules")
-    assert result.answer.sentences[0].text.endswith("35 dollars.")
-    [found] = result.answer.disagreements
-    assert (str(found.relation), found.b.title, [str(d.kind) for d in found.differs]) == (
-        "REPLACES",
-        "Fees 2025",
-        ["figure"],
-    )

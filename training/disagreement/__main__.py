@@ -28,6 +28,7 @@ from discorag.disagreement.features import NAMES, WEIGHTS, beside
 from discorag.disagreement.statement import Compared, Statement
 from discorag.models.encoder import PackagedEncoder
 from training.disagreement.pairs import NATURAL, Opposed, opposed, scores_only
+from training.once import made_once
 from training.verify.fit import Floats, Labels, fit
 from training.verify.sources import Pair
 
@@ -38,13 +39,7 @@ FALSE = 0.025
 
 def collected(data: Path, home: Path) -> list[Opposed]:
     """The pairs, made once."""
-    home.mkdir(parents=True, exist_ok=True)
-    file = home / "opposed.jsonl"
-    if not file.is_file():
-        part = file.with_suffix(".part")
-        part.write_text("\n".join(json.dumps(asdict(o), ensure_ascii=False) for o in opposed(data)), "utf-8")
-        part.rename(file)
-    rows = map(json.loads, file.open(encoding="utf-8"))
+    rows = made_once(home / "opposed.jsonl", lambda: map(asdict, opposed(data)))
     return [Opposed(row["kind"], Pair(**row["pair"]), row["contradicted"]) for row in rows]
 
 

@@ -24,6 +24,7 @@ from sklearn.metrics import roc_auc_score
 from discorag.rst.trained.tiers import TIERS, transformer
 from training.judge.model import CrossEncoder, loss_of
 from training.judge.pairs import CONTRADICTED, ENTAILED, Labelled, batches, contradictions, labelled
+from training.once import made_once
 from training.verify.examples import examples
 from training.verify.sources import Pair
 
@@ -34,15 +35,7 @@ WARM = 0.06
 
 def collected(data: Path, home: Path) -> list[Labelled]:
     """Pairs with their labels, made once."""
-    home.mkdir(parents=True, exist_ok=True)
-    file = home / "pairs.jsonl"
-    if not file.is_file():
-        rows = labelled(examples(data), contradictions(data))
-        lines = [json.dumps({"pair": asdict(r.pair), "label": r.label}, ensure_ascii=False) for r in rows]
-        part = file.with_suffix(".part")
-        part.write_text("\n".join(lines), "utf-8")
-        part.rename(file)
-    rows = map(json.loads, file.open(encoding="utf-8"))
+    rows = made_once(home / "pairs.jsonl", lambda: map(asdict, labelled(examples(data), contradictions(data))))
     return [Labelled(Pair(**row["pair"]), row["label"]) for row in rows]
 
 

@@ -22,6 +22,7 @@ from sklearn.metrics import roc_auc_score
 from discorag.claims.features import GROUPS, NAMES, Seen, seen
 from discorag.claims.pair_model import PairModel
 from discorag.verification.support import WEIGHTS
+from training.once import made_once
 from training.verify.examples import examples
 from training.verify.fit import Examples, Labels, even, fit, scored_out_of_fold
 from training.verify.sources import Pair
@@ -33,19 +34,14 @@ ABLATED = 30_000
 
 def collected(data: Path, home: Path) -> Examples:
     """Pairs with what the model sees of them, made once."""
-    home.mkdir(parents=True, exist_ok=True)
-    file = home / "examples.jsonl"
-    if not file.is_file():
-        part = file.with_suffix(".part")
-        with part.open("w", encoding="utf-8") as lines:
-            for p in track(examples(data), "Reading pairs"):
-                found = seen(p.sentence, p.evidence)
-                row = {"pair": asdict(p), "numbers": found.numbers.tolist(), "cues": sorted(found.cues)}
-                lines.write(json.dumps(row, ensure_ascii=False) + "\n")
-        part.rename(file)
-    rows = [json.loads(line) for line in file.open(encoding="utf-8")]
+    rows = made_once(home / "examples.jsonl", lambda: map(_row, track(examples(data), "Reading pairs")))
     what = [Seen(np.array(row["numbers"], np.float32), frozenset(row["cues"])) for row in rows]
     return Examples([Pair(**row["pair"]) for row in rows], what)
+
+
+def _row(p: Pair) -> dict[str, Any]:
+    found = seen(p.sentence, p.evidence)
+    return {"pair": asdict(p), "numbers": found.numbers.tolist(), "cues": sorted(found.cues)}
 
 
 def aucs(examples: Examples, scores: Sequence[float]) -> dict[str, float]:
