@@ -79,13 +79,13 @@ def _unmarked(run: str, result: AskResult, marks: Mapping[str, bool]) -> int:
 def both_sides(rag: DiscoRAG, home: Path, data: Path, limit: int | None, progress: Progress) -> dict[str, Any]:
     """Whether answers over the two passages of WikiContradict hold both statements, and report them."""
     between = [item for item in items(data) if not item.within][:limit]
-    benchmark = _benchmark(between)
+    benchmark = benchmark_of(between)
     run = Run("wikicontradict/own", benchmark, own)
     corpus = Asker(rag, home, progress).ingested(run)
     found = list(_asked(rag, corpus, run, None, progress))
-    held = [_held(sample, result, corpus.known) for sample, result in zip(benchmark.samples, found, strict=True)]
+    sides = [held(sample, result, corpus.known) for sample, result in zip(benchmark.samples, found, strict=True)]
     reported = [bool(result.answer.disagreements) for result in found]
-    counted = {f"holds_{name}": held.count(sides) for name, sides in (("both", 2), ("one", 1), ("none", 0))}
+    counted = {f"holds_{name}": sides.count(n) for name, n in (("both", 2), ("one", 1), ("none", 0))}
     return {
         "items": len(found),
         **counted,
@@ -94,7 +94,8 @@ def both_sides(rag: DiscoRAG, home: Path, data: Path, limit: int | None, progres
     }
 
 
-def _benchmark(between: Iterable[Item]) -> Benchmark:
+def benchmark_of(between: Iterable[Item]) -> Benchmark:
+    """The questions over their two passages, with the two statements as gold evidence."""
     documents: dict[str, SourceDocument] = {}
     samples: list[Sample] = []
     for number, item in enumerate(between):
@@ -115,7 +116,7 @@ def _gold(name: str, passage: str, context: str) -> Gold:
     return Gold(label=name, anywhere=tuple(places))
 
 
-def _held(sample: Sample, result: AskResult, known: Mapping[str, str]) -> int:
+def held(sample: Sample, result: AskResult, known: Mapping[str, str]) -> int:
     """How many of the two statements the answer has evidence from."""
     places = [DocSpan(doc=known[e.doc_id], span=e.span) for s in result.answer.sentences for e in s.evidence]
     return sum(any(_meets(place, gold) for place in places) for gold in sample.gold)
