@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from discorag.registry import Named
 from discorag.relations.engine import RELATION_ENGINES
 from discorag.rst.parser import PARSERS
+from discorag.types.case import Detail
 from discorag.types.errors import ConfigError
 from eval.sample import Benchmark, Sample
 
@@ -72,6 +73,7 @@ class Suite(BaseModel):
         relater: Who relates chunks where no language model does, as the product names relation engines.
         top_k: Chunks to retrieve.
         answer_tokens: Output limit of the generator, in tokens.
+        detail: How much a generator without a language model tells.
         systems: Names of `systems`.
         baseline: The system that others are compared with.
         metrics: Names of `eval.metrics.registry.build`.
@@ -98,6 +100,7 @@ class Suite(BaseModel):
     relater: Annotated[str, Named(RELATION_ENGINES)] = "local"
     top_k: int = Field(default=10, ge=1)
     answer_tokens: int = Field(default=1024, ge=16)
+    detail: Detail = "enough"
     systems: tuple[str, ...] = Field(min_length=1)
     baseline: str = "standard"
     metrics: tuple[str, ...] = Field(min_length=1)

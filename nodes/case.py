@@ -35,6 +35,7 @@ async def case_of(state: AnswerState, context: AnswerContext) -> Case:
     return Case(
         query=question_of(state),
         instruction=state.get("instruction", ""),
+        detail=context.detail,
         chunks=reading.chunks,
         known=reading.known,
         graph=RhetoricalGraph.model_validate(graph) if graph else None,

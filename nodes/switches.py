@@ -12,6 +12,7 @@ from discorag.rst.parser import PARSERS
 from discorag.store.protocol import Retrieval
 from discorag.trees.registry import POOL, RETRIEVERS, UNFOLD
 from discorag.trees.scores import NodeScores
+from discorag.types.case import Detail
 from discorag.verification.verifier import VERIFIERS
 
 TOP_K = 10
@@ -164,6 +165,11 @@ class AnswerSwitches(Switches):
     planner: Engine = Field(default="auto", description="Engine for the plan. auto: llm if an endpoint is configured.")
     generator: Engine = Field(
         default="auto", description="Engine for the answer. auto: llm if an endpoint is configured."
+    )
+    detail: Detail = Field(
+        default="enough",
+        description="How much an answer without a language model tells. enough: until a further sentence adds nothing; "
+        "full: all that is relevant, within its limit, for questions that want a survey.",
     )
     refine: int = Field(
         default=0,

@@ -32,7 +32,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "place": ("chunk_rank", "first", "position", "length"),
     "type": tuple(f"{question}_{unit}" for question in TYPES for unit in ("number", "name")),
     "tree": ("satellite_depth", "causes", "why_causes", "sure"),
-    "graph": ("supported", "opposed", "edges"),
+    "graph": ("supported", "edges"),
 }
 """Names of the features by what they come from, in the order of the columns."""
 NAMES = tuple(name for names in GROUPS.values() for name in names)
@@ -148,14 +148,13 @@ def _sureness(chunk: Chunk) -> float:
 
 
 def _graph(case: Case, table: UnitTable) -> Floats:
-    """Shape (units, 3)."""
-    found, number = np.zeros((len(case.chunks), 3)), {chunk.id: i for i, chunk in enumerate(case.chunks)}
+    """Shape (units, 2). Not whether others disagree: that decides what is told beside a unit, not what answers."""
+    found, number = np.zeros((len(case.chunks), 2)), {chunk.id: i for i, chunk in enumerate(case.chunks)}
     for edge in case.graph.edges if case.graph else ():
         source, target = number[edge.source], number[edge.target]
         found[target, 0] = max(found[target, 0], float(edge.relation is ChunkRelation.SUPPORTS))
         for chunk in (source, target):
-            found[chunk, 1] = max(found[chunk, 1], float(edge.disagrees))
-            found[chunk, 2] += 1 / max(1, len(case.chunks) - 1)
+            found[chunk, 1] += 1 / max(1, len(case.chunks) - 1)
     return found[[unit.chunk - 1 for unit in table.units]]
 
 

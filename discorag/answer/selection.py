@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from discorag.answer.qualifiers import qualifiers
 from discorag.answer.scorer import model, scores
+from discorag.answer.stop import adds
+from discorag.answer.words import Floats, said_in
 from discorag.claims import cues
 from discorag.claims.units import UnitTable
 from discorag.disagreement.pairs import at_odds
 from discorag.types.case import Case
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge
+from discorag.types.hierarchy import UnitKind
 from discorag.types.vectors import Vectors
 
 LIMIT = 6  # units of an answer
@@ -68,7 +71,8 @@ class Selection:
 
 
 def select(case: Case, table: UnitTable, query: Vectors) -> Selection:
-    """What answers first; then what qualifies it, what speaks against it, what supports it; then the next best.
+    """What answers first; then what qualifies it, what speaks against it, what supports it; then the next best, as
+    long as it still adds.
 
     A disagreement counts when one of its sides is relevant enough to be told; its other side is then told too. A
     claim comes with the sentence that says who makes it, or when it holds, if the tree has it apart.
@@ -80,9 +84,7 @@ def select(case: Case, table: UnitTable, query: Vectors) -> Selection:
     worthy = [i for i in ranked if i == ranked[0] or relevance[i] >= model().threshold]
     opposed = _opposed(case, table, set(worthy[: 2 * LIMIT]))
     chosen = list(dict.fromkeys(i for pair in opposed[: LIMIT // 2] for i in pair))
-    for i in worthy:
-        if len(chosen) < LIMIT and i not in chosen and _adds(i, chosen, table):
-            chosen.append(i)
+    _extend(chosen, ranked, relevance, case, table)
     chosen.sort(key=lambda i: (_is_disputed_hearsay(i, table, opposed), -float(relevance[i]), i))
     told = _told(case, table, chosen, opposed)
     units = {t.unit for t in told}
@@ -92,7 +94,7 @@ def select(case: Case, table: UnitTable, query: Vectors) -> Selection:
 def _told(case: Case, table: UnitTable, chosen: list[int], opposed: list[tuple[int, int]]) -> tuple[Told, ...]:
     """The chosen units, best first, each followed by what belongs to it."""
     needed, told = qualifiers(case.chunks, table), dict[int, Told]()
-    for i in chosen:
+    for i in (j for first in chosen for j in _together(first, chosen, table)):
         if i in told:
             continue
         told[i] = Told(i, Role.ADDS if told else Role.ANSWER)
@@ -102,6 +104,16 @@ def _told(case: Case, table: UnitTable, chosen: list[int], opposed: list[tuple[i
         for other in others:
             told.setdefault(other.unit, other)
     return tuple(told.values())
+
+
+def _together(i: int, chosen: list[int], table: UnitTable) -> list[int]:
+    """Unit ``i`` with the chosen ones of its list or code: what introduces them, then they as they stand."""
+    return sorted(j for j in chosen if _introduced_by(j, table) == _introduced_by(i, table))
+
+
+def _introduced_by(i: int, table: UnitTable) -> int:
+    unit = table.units[i]
+    return unit.lead if unit.lead is not None and unit.kind in {UnitKind.ITEM, UnitKind.CODE} else i
 
 
 def _is_disputed_hearsay(i: int, table: UnitTable, opposed: list[tuple[int, int]]) -> bool:
@@ -123,7 +135,22 @@ def _supporting(case: Case, table: UnitTable, i: int, chosen: list[int]) -> Iter
     yield from (j for j in chosen if table.units[j].chunk in sources)
 
 
-def _adds(i: int, chosen: list[int], table: UnitTable) -> bool:
+def _extend(chosen: list[int], ranked: Sequence[int], relevance: Floats, case: Case, table: UnitTable) -> None:
+    """With the best unit, and the next best until one does not add any more, or is not relevant."""
+    for i in ranked:
+        if i != ranked[0] and not _goes_on(i, chosen, relevance, case):
+            return
+        if len(chosen) < LIMIT and i not in chosen and _is_new(i, chosen, table):
+            chosen.append(i)
+
+
+def _goes_on(i: int, chosen: list[int], relevance: Floats, case: Case) -> bool:
+    if case.detail == "full":
+        return bool(relevance[i] >= model().threshold)
+    return adds(i, chosen, relevance, said_in(case))
+
+
+def _is_new(i: int, chosen: list[int], table: UnitTable) -> bool:
     same_chunk = sum(table.units[j].chunk == table.units[i].chunk for j in chosen)
     repeats = any(float(table.vectors[i] @ table.vectors[j]) >= REPEAT for j in chosen)
     return same_chunk < PER_CHUNK and not repeats

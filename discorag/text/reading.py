@@ -21,6 +21,7 @@ _HOLLOW = re.compile(r"(?<=\()\]?\s*[;,][;,\s]*(?=\w)")  # an opening bracket wh
 _UNCLOSED = re.compile(r"(?<!\S)``\s|(?<=[.,!?])\s''(?=\s|$)")
 _PADDED = re.compile(r"(?<=\()\s+(?=\w)|(?<=\w)\s+(?=\))")
 _ZERO_WIDTH = str.maketrans("", "", "\u200b\u200c\u2060\ufeff")
+_NAMED = re.compile(r"(?<![\w`]):[\w:+.-]+:(?=`)|`([^`<>]+?)\s*<[^<>`]+>`_{0,2}(?!\w)|`([^`]+)`__?(?!\w)")  # of reST
 _CODE = re.compile(r"(`+)\s?([^`]+?)\s?\1")
 _ESCAPE = re.compile(r"\\([_*#&%<>|~])")
 _OPENING = re.compile(r"^(?:>\s?|#{1,6}\s+|[-*+•‣◦▪●·□■]\s+(?:\[[ xX]\]\s+)?|\\item\b\s*)+")
@@ -68,12 +69,9 @@ def plain(text: str) -> str:
     """``text`` on one line without bullets, emphasis, links, tags and commands; numbers of a list stay."""
     seen = text.translate(_ZERO_WIDTH)
     bare = _OPENING.sub("", " ".join(_HYPHEN.sub("", _SOFT_HYPHEN.sub("", seen)).split()))
-    if "[" in bare:
-        bare = _LINK.sub(r"\1", _IMAGE.sub("", _LINK.sub(r"\1", _IMAGE.sub("", bare))))
-    if "<" in bare:
-        bare = without_tags(_ADDRESS.sub(r"\1", bare))
+    bare = _without_links(bare)
     if "BIBREF" in bare:
-        bare = _PLACE.sub("", bare)
+        bare = _PLACE.sub(_left_open, bare)
     if "\\" in bare or "$" in bare:
         bare = _without_commands(bare)
     if "``" in bare:
@@ -84,6 +82,23 @@ def plain(text: str) -> str:
     if "''" in bare or "``" in bare:
         bare = _UNCLOSED.sub(lambda m: "“" if m[0][0] == "`" else "”", bare)
     return " ".join(_BEFORE_MARK.sub("", bare).split())
+
+
+def _without_links(bare: str) -> str:
+    """With the words of links in the place of links, and without tags."""
+    if "[" in bare:
+        bare = _LINK.sub(r"\1", _IMAGE.sub("", _LINK.sub(r"\1", _IMAGE.sub("", bare))))
+    if "`" in bare:
+        bare = _NAMED.sub(lambda m: m[1] or m[2] or "", bare)
+    if "<" in bare:
+        bare = without_tags(_ADDRESS.sub(r"\1", bare))
+    return bare
+
+
+def _left_open(place: re.Match[str]) -> str:
+    """The bracket that closes one before the place."""
+    before = place.string[: place.start()]
+    return ")" if place[0].endswith(")") and "(" not in place[0] and before.count("(") > before.count(")") else ""
 
 
 def ended(sentence: str) -> str:
@@ -132,8 +147,5 @@ def _without_commands(text: str) -> str:
 def _formula(inner: str) -> str:
     while inner != (shorter := _COMMAND.sub(r"\1", inner)):
         inner = shorter
-    return " ".join(
-        re.sub(
-            r"[{}]", "", _SYMBOL.sub(lambda m: f"{said} " if (said := _SIGNS.get(m[1], m[1] or " ")) else "", inner)
-        ).split()
-    )
+    spelled = _SYMBOL.sub(lambda m: f"{said} " if (said := _SIGNS.get(m[1], m[1] or " ")) else "", inner)
+    return " ".join(re.sub(r"[{}]|(?:^|(?<=[A-Za-z]))_(?=\{?\d)", "", spelled).split())

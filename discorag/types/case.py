@@ -6,7 +6,7 @@ Each discourse step has two engines behind one protocol: ``local`` (rules, no la
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from discorag.types.chunk import Chunk
 from discorag.types.graph import RhetoricalGraph
@@ -16,6 +16,7 @@ from discorag.types.usage import Usage
 
 T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")
+Detail = Literal["enough", "full"]
 Known = dict[str, tuple[tuple[Chunk, ...], Any]]
 """What was computed, and of which chunks, by name."""
 
@@ -27,6 +28,7 @@ class Case:
     Args:
         query: The user's question.
         instruction: How the user wants it answered (format, length, options); the local engines do not read it.
+        detail: How much the local engines tell: until nothing adds, or all that is relevant.
         chunks: Retrieved chunks, best first; number i of a prompt or plan is ``chunks[i - 1]``. Without trees when
             trees are switched off.
         graph: The rhetorical graph; None before it is made and when it is switched off.
@@ -44,6 +46,7 @@ class Case:
     query: str
     chunks: tuple[Chunk, ...]
     instruction: str = ""
+    detail: Detail = "enough"
     graph: RhetoricalGraph | None = None
     plan: Plan | None = None
     turns: dict[str, str] = field(default_factory=dict[str, str])

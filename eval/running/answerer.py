@@ -82,7 +82,12 @@ class Answerer:
 
     def _switches(self, system: System) -> dict[str, Any]:
         suite = self._suite
-        common = {"corpus": self._corpus.name, "answer_tokens": suite.answer_tokens, "layout": "inline"}
+        common = {
+            "corpus": self._corpus.name,
+            "answer_tokens": suite.answer_tokens,
+            "detail": suite.detail,
+            "layout": "inline",
+        }
         preset = PRESETS.get(system.switches.get("preset", ""), {})
         chunks = {} if {**preset, **system.switches}.get("retriever") in RETRIEVERS else {"top_k": suite.top_k}
         local = {} if self._rag.resources.model else {"relater": suite.relater}

@@ -15,6 +15,11 @@ from discorag.types.hierarchy import UnitKind
             "The \\emph{moon} pulls \\cite{n87}, as $F_{i} \\leq \\left(x\\right)$ says.",
             "The moon pulls, as F_i ≤ (x) says.",
         ),
+        (
+            "See `the guide <http://a.b/c>`__, :func:`run <x>` and `Retry`_ at 10:30.",
+            "See the guide, run and Retry at 10:30.",
+        ),
+        ("The F$_1$ of others (see BIBREF3, BIBREF4) and ours (BIBREF5).", "The F1 of others (see) and ours."),
         ("It costs $5 here and $6 there.", "It costs $5 here and $6 there."),
         ("The re\u2010\nsult was well-\nknown .", "The result was well-known."),
         (

@@ -1,6 +1,7 @@
-"""Fit the scorer and the refusal: ``python -m training.answers DATA HOME``. Evidence is collected once, below HOME.
+"""Fit the scorer, the stop and the refusal: ``python -m training.answers DATA HOME``.
 
-Writes `discorag/answer/weights`, and what each group of features is worth into ``bench/results/scorer.json``.
+Evidence is collected once, below HOME. Writes `discorag/answer/weights`; what each group of features is worth, and how
+much is told, into ``bench/results/scorer.json``.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,10 +21,12 @@ from rich.table import Table
 from discorag.answer import answerable, fit
 from discorag.answer.features import GROUPS, NAMES, features
 from discorag.answer.scorer import WEIGHTS as SCORER
+from discorag.answer.stop import WEIGHTS as STOP
+from discorag.answer.words import said_in
 from discorag.claims.units import UnitTable, units_in
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.protocol import Encoder
-from training.answers import listwise
+from training.answers import listwise, stopping
 from training.answers.collect import Example, collect
 from training.answers.listwise import Ranked
 
@@ -69,7 +73,9 @@ async def ranked(found: Sequence[Example], vectors: Vectors) -> list[Ranked]:
         gold = np.array([_is_gold(example, i, table) for i in range(len(units))], bool)
         if kept.any():
             rows = features(example.case, table, query)[kept]
-            made.append(Ranked(example.dataset, example.group, rows, gold[kept]))
+            said = said_in(example.case)
+            said = replace(said, forms=said.forms[kept], meanings=said.meanings[kept])
+            made.append(Ranked(example.dataset, example.group, rows, gold[kept], said))
     return made
 
 
@@ -130,7 +136,11 @@ def main(
     encoder = PackagedEncoder()
     vectors, found = Vectors(encoder), [e for e in examples(home, "train") if e.chunks]
     questions = asyncio.run(ranked(found, vectors))
-    SCORER.write_text(listwise.fit(questions, NAMES).model_dump_json(indent=1) + "\n", "utf-8")
+    useful = listwise.useful(questions)
+    scorer, relevance = listwise.fit(useful, NAMES)
+    stops, ladders = stopping.fit(useful, relevance)
+    for file, fitted in ((SCORER, scorer), (STOP, stops)):
+        file.write_text(fitted.model_dump_json(indent=1) + "\n", "utf-8")
     found += [short for e in found if e.dataset == "nq_open_oracle" and (short := alone(e)).chunks]
     rows, told = asyncio.run(evidence(found, vectors)), np.array([e.answerable for e in found])
     groups = [f"{e.dataset}|{e.group}" for e in found]
@@ -138,7 +148,9 @@ def main(
     target = answerable.WEIGHTS / "answerable.json"
     target.write_text(json.dumps([model.model_dump()], indent=1) + "\n", "utf-8")
     result = ablation(questions)
-    RESULTS.write_text(json.dumps({"questions": len(questions), "gold_first": result}, indent=1) + "\n", "utf-8")
+    RESULTS.write_text(
+        json.dumps({"questions": len(questions), "gold_first": result, "stop": ladders}, indent=1) + "\n", "utf-8"
+    )
     Console().print(shown(result))
 
 

@@ -9,7 +9,7 @@ probabilities of the scores, on folds that the weights were not fitted on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 from discorag.answer.logistic import Logistic
 from discorag.answer.selection import LIMIT
-from discorag.answer.words import Floats
+from discorag.answer.words import Floats, Said
 
 PENALTY = 0.03
 """Weight of the squared weights; best of 0.003 to 0.1 on the choosing part."""
@@ -35,30 +35,43 @@ class Ranked:
         group: See `eval.splits`.
         rows: Features, shape (units, features).
         gold: Whether each unit meets gold evidence, shape (units,).
+        said: How far each says the question's words.
     """
 
     dataset: str
     group: str
     rows: Floats
     gold: NDArray[np.bool_]
+    said: Said
 
 
-def fit(questions: Sequence[Ranked], names: tuple[str, ...]) -> Logistic:
-    """The scorer over these features, with probabilities."""
-    useful = [q for q in questions if q.gold.any() and not q.gold.all()]
-    rows = np.concatenate([q.rows for q in useful])
+def useful(questions: Sequence[Ranked]) -> list[Ranked]:
+    """Those that have both gold units and others."""
+    return [q for q in questions if q.gold.any() and not q.gold.all()]
+
+
+def fit(questions: Sequence[Ranked], names: tuple[str, ...]) -> tuple[Logistic, list[Floats]]:
+    """The scorer over these features, and of each question's units the probabilities by weights without its group.
+
+    Args:
+        questions: Of `useful`.
+        names: Of the features.
+    """
+    rows = np.concatenate([q.rows for q in questions])
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
-    weights = _weights(useful, mean, scale)
-    scores = held_out(useful, range(len(names)))
-    slope, bias = _platt(useful, scores)
-    return Logistic(
+    weights = _weights(questions, mean, scale)
+    scores = held_out(questions, range(len(names)))
+    slope, bias = _platt(questions, scores)
+    relevance = [1 / (1 + np.exp(-slope * s - bias)) for s in scores]
+    scorer = Logistic(
         names=names,
         mean=tuple(mean.round(6).tolist()),
         scale=tuple(scale.round(6).tolist()),
         weights=tuple((slope * weights).round(6).tolist()),
         bias=round(bias, 6),
-        threshold=_stop(useful, [1 / (1 + np.exp(-slope * s - bias)) for s in scores]),
+        threshold=_relevant(questions, relevance),
     )
+    return scorer, relevance
 
 
 def folds(questions: Sequence[Ranked]) -> list[int]:
@@ -70,7 +83,7 @@ def folds(questions: Sequence[Ranked]) -> list[int]:
 
 def held_out(questions: Sequence[Ranked], columns: Sequence[int]) -> list[Floats]:
     """Scores of every question by weights that were fitted without its group, over some of the features."""
-    chosen = [Ranked(q.dataset, q.group, q.rows[:, list(columns)], q.gold) for q in questions]
+    chosen = [replace(q, rows=q.rows[:, list(columns)]) for q in questions]
     rows = np.concatenate([q.rows for q in chosen])
     mean, scale, fold = rows.mean(axis=0), rows.std(axis=0) + 1e-6, folds(questions)
     fitted = [
@@ -100,8 +113,8 @@ def _weights(questions: Sequence[Ranked], mean: Floats, scale: Floats) -> Floats
     return weights.detach().numpy()
 
 
-def _stop(questions: Sequence[Ranked], probabilities: Sequence[Floats]) -> float:
-    """The probability from which a further unit is told: the one with the best mean F1 over the gold units."""
+def _relevant(questions: Sequence[Ranked], probabilities: Sequence[Floats]) -> float:
+    """The probability from which a unit is worth telling if another disputes it: the best mean F1 over gold units."""
     grid = np.linspace(0.02, 0.6, 30)
     return round(
         float(grid[int(np.argmax([np.mean([*map(partial(_f1, at), questions, probabilities)]) for at in grid]))]), 2
