@@ -1,5 +1,12 @@
 FROM python:3.11.14-slim-bookworm AS base
 
+FROM node:24.11-bookworm-slim AS page
+WORKDIR /src/web
+COPY web/package.json web/package-lock.json ./
+RUN npm ci
+COPY web ./
+RUN npm run build
+
 FROM base AS build
 ARG TORCH_INDEX=""
 WORKDIR /src
@@ -16,6 +23,7 @@ COPY eval eval
 COPY graphs graphs
 COPY nodes nodes
 COPY prompts prompts
+COPY --from=page /src/graphs/serving/page graphs/serving/page
 RUN --mount=type=cache,target=/root/.cache/pip pip install -c constraints.txt ".[api,pdf,docx,raptor,otel]"
 
 FROM base

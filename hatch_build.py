@@ -22,6 +22,8 @@ MOVED = ("graphs", "nodes", "prompts", "eval")
 LEFT_OUT = (Path("eval/expected"), Path("eval/results"))
 """What the evaluation once gave: records of the repository, not parts of the program."""
 
+PAGE = Path("graphs/serving/page/index.html")
+
 Edit = tuple[int, int, str, str]
 """Line (from 0), column in bytes, the text there, the text in its place."""
 
@@ -33,6 +35,8 @@ class WheelHook(BuildHookInterface[Any]):
         """Write the copies; an editable install needs none."""
         if version == "editable":
             return
+        if not Path(self.root, PAGE).is_file():
+            raise FileNotFoundError(f"{PAGE} is missing: `make web` builds the page in the browser.")
         self._folder = TemporaryDirectory()
         self._copies = Path(self._folder.name)
         for file in _files(Path(self.root)):

@@ -14,6 +14,7 @@ from fastapi_offline import FastAPIOffline
 
 from discorag.settings import Settings, read_settings
 from discorag.types.errors import ModelError, StoreError
+from graphs import explorer
 from graphs.facade import DiscoRAG
 from graphs.owner import answering
 from graphs.serving import ask, chat, documents, health, ingest, threads
@@ -71,6 +72,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
     for part in (ask, threads, ingest, documents, chat, health):
         app.include_router(part.router)
     app.include_router(health.numbers)
+    explorer.show(app)
     return app
 
 

@@ -1,4 +1,4 @@
-"""GET /corpora, GET and DELETE /documents, GET /trees."""
+"""GET /session and /corpora, GET and DELETE /documents, GET /trees."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from discorag.store.protocol import Manifest
 from discorag.types.chunk import Chunk
 from discorag.types.errors import NotFoundError
 from graphs.serving import audit
+from graphs.serving.keys import Role
 from graphs.serving.problems import COMMON, documented
 from graphs.serving.service import Keyed, Reader, Served, Writer
 
@@ -29,6 +30,14 @@ _FORMAT = Query(
     json_schema_extra={"enum": [*FORMATS]},
 )
 Corpus = Annotated[Name | SkipJsonSchema[None], Query(description="Named set of documents.")]
+
+
+class Session(BaseModel):
+    """Whose documents a key opens, and what it is for; ``keys``: whether the server asks for one."""
+
+    tenant: str
+    roles: list[Role]
+    keys: bool
 
 
 class StoredDocument(BaseModel):
@@ -64,11 +73,27 @@ class Wanted(BaseModel):
     limit: int = Field(default=100, ge=1, le=1000)
 
 
+class DocumentText(BaseModel):
+    """A document's canonical text; ``pages``: where each page of a paged source starts in it, in characters."""
+
+    doc_id: str
+    title: str
+    text: str
+    media_type: str
+    pages: tuple[int, ...]
+
+
 class ChunkTree(BaseModel):
     """A chunk with its RST tree, also drawn as a Mermaid flowchart."""
 
     chunk: Chunk
     mermaid: str
+
+
+@router.get("/session")
+async def session(who: Reader, served: Served) -> Session:
+    """Who asks, and what the key is for."""
+    return Session(tenant=who.tenant, roles=sorted(who.roles), keys=not served.access.is_open)
 
 
 @router.get("/corpora")
@@ -86,6 +111,15 @@ async def documents(who: Reader, served: Served, wanted: Annotated[Wanted, Query
         scope = served.rag.scope(tenant=who.tenant, corpus=wanted.corpus)
         audit.tell("listed", who, corpus=scope.corpus, documents=[m.doc_id for m in part])
     return Documents(total=len(found), documents=[_shown(served.uploads.name_of(m.uri), m) for m in part])
+
+
+@router.get("/documents/{doc_id}/text", responses=documented(404))
+async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None) -> DocumentText:
+    """What spans are characters of: a document's canonical text."""
+    scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
+    found = await asyncio.to_thread(served.rag.resources.store.document, scope, str(doc_id))
+    audit.tell("read", who, corpus=scope.corpus, documents=[str(doc_id)])
+    return DocumentText(doc_id=str(doc_id), **found.model_dump(include={"title", "text", "media_type", "pages"}))
 
 
 @router.delete("/documents/{doc_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404, 507))

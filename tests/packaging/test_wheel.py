@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -14,7 +15,7 @@ from zipfile import ZipFile
 import pytest
 from hatchling.build import build_editable
 
-from hatch_build import MOVED, PACKAGE, rewritten
+from hatch_build import MOVED, PACKAGE, PAGE, rewritten
 from tests.conftest import EXAMPLES
 
 ROOT = EXAMPLES.parent
@@ -40,8 +41,8 @@ assert {{"discorag.eval.reporting.page.view", "discorag.graphs.api", "discorag.p
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel and the sdist."""
-    return built_in(ROOT, tmp_path_factory.mktemp("dist"), "wheel", "sdist")
+    """A folder with the wheel and the sdist, of a copy in which the page is built."""
+    return built_in(copied(tmp_path_factory.mktemp("source")), tmp_path_factory.mktemp("dist"), "wheel", "sdist")
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +60,16 @@ def elsewhere(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (tmp_path / f"{name}.py").write_text(f"raise RuntimeError('foreign {name}')\n", "utf-8")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(installed)]))
     return tmp_path
+
+
+def copied(folder: Path) -> Path:
+    for name in (PACKAGE, *MOVED):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "CHANGELOG.md", "LICENSE", "NOTICE"):
+        shutil.copy(ROOT / name, folder)
+    (folder / PAGE).parent.mkdir(exist_ok=True)
+    (folder / PAGE).write_text("<!doctype html>", "utf-8")
+    return folder
 
 
 def built_in(source: Path, folder: Path, *targets: str) -> Path:
@@ -86,6 +97,7 @@ def test_the_wheel_owns_one_name_and_has_what_modules_read(built: Path) -> None:
         "eval/suites/asqa.yaml",
         "eval/reporting/page/report.css",
         "eval/metrics/judge.md",
+        str(PAGE),
     }
     assert {f"{PACKAGE}/{name}" for name in read} <= set(names)
     assert any(n.endswith(".safetensors") for n in names)
@@ -98,6 +110,13 @@ def test_the_wheel_of_the_source_distribution_is_the_same(built: Path, tmp_path:
     [source] = tmp_path.iterdir()
     again = wheel_in(built_in(source, tmp_path / "again", "wheel"))
     assert again.read_bytes() == wheel_in(built).read_bytes()
+
+
+def test_no_wheel_is_built_without_the_page(tmp_path: Path) -> None:
+    (copied(tmp_path) / PAGE).unlink()
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "dist")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "make web" in done.stderr
 
 
 @pytest.mark.deep

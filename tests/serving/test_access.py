@@ -109,6 +109,8 @@ DOCUMENT = "00000000-0000-0000-0000-000000000000"
 KEYED = {
     ("GET", "/corpora"): Role.READ,
     ("GET", "/documents"): Role.READ,
+    ("GET", "/session"): Role.READ,
+    ("GET", f"/documents/{DOCUMENT}/text"): Role.READ,
     ("GET", f"/trees/{DOCUMENT}"): Role.READ,
     ("GET", f"/ingest/{NOBODY}"): Role.READ,
     ("GET", "/v1/models"): Role.READ,

@@ -39,11 +39,12 @@ def test_every_document_that_was_read_or_changed_is_named_with_who_did_it_and_no
     ended(client, job, headers=me)
     (document,) = [d["doc_id"] for d in client.get("/documents", params=corpus, headers=me).json()["documents"]]
     client.get(f"/trees/{document}", params=corpus, headers=me)
+    client.get(f"/documents/{document}/text", params=corpus, headers=me)
     client.delete(f"/ingest/{job}", headers=me)
     client.delete(f"/documents/{document}", params=corpus, headers=me)
     client.post("/ask", json={"query": PRIVATE}, headers=bearer("dr-wrong"))
     done = lines(audit)[5:]
-    assert [line["event"] for line in done] == ["accepted", "listed", "read", "cancelled", "deleted", "refused"]
+    assert [line["event"] for line in done] == ["accepted", "listed", "read", "read", "cancelled", "deleted", "refused"]
     assert all(line["documents"] == [document] and line["corpus"] == "audit" for line in done[:-1])
     assert {(line["key"], line["tenant"]) for line in lines(audit)[:-1]} == {("auditor", "alpha")}
     assert all(line["timestamp"] and len(line["request_id"]) == 32 for line in lines(audit))
