@@ -1,11 +1,9 @@
 FROM python:3.11.14-slim-bookworm AS base
 
-FROM node:24.11-bookworm-slim AS page
-WORKDIR /src/web
-COPY web/package.json web/package-lock.json ./
-RUN npm ci
-COPY web ./
-RUN npm run build
+FROM node:24.11.0-bookworm-slim AS page
+WORKDIR /src
+COPY web web
+RUN npm ci --prefix web && npm run build --prefix web
 
 FROM base AS build
 ARG TORCH_INDEX=""
