@@ -90,10 +90,10 @@ def counted(sample: Sample, result: AskResult, known: Mapping[str, str]) -> dict
 
 def asked(rag: DiscoRAG, home: Path, limit: int, progress: Progress) -> dict[str, list[dict[str, float]]]:
     """`counted` of each question, by system."""
-    benchmark = benchmark_of([item for item in items(data_folder()) if not item.within][:limit])
+    benchmark = benchmark_of([item for item in items(data_folder()) if not item.within][:QUESTIONS])
     corpus = Asker(rag, home, progress).ingested(Run("wikicontradict/own", benchmark, own))
     names, found = sorted(benchmark.documents), {name: list[dict[str, float]]() for name in SYSTEMS}
-    for sample in progress.track(benchmark.samples, description="questions"):
+    for sample in progress.track(benchmark.samples[:limit], description="questions"):
         over = {"doc_id": _over(sample, names, corpus)}
         for name, switches in SYSTEMS.items():
             result = rag.ask(sample.query, corpus=corpus.name, filters=over, **SAME, **switches)
@@ -137,7 +137,7 @@ def shown(told: Figures, questions: int) -> Table:
 
 
 def main(
-    limit: Annotated[int, typer.Option(help="Questions.")] = QUESTIONS,
+    limit: Annotated[int, typer.Option(help="The first so many questions.")] = QUESTIONS,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
     home: Annotated[Path, typer.Option(help="Folder of documents and store.")] = HOME,
 ) -> None:
