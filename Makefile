@@ -40,7 +40,7 @@ help: ## What there is to make
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,api,pdf,docx,raptor,langchain,mcp,otel,load]"
+	$(PIP) -e ".[dev,eval,api,pdf,docx,pandas,raptor,langchain,mcp,otel,load]"
 	@touch $@
 
 .venv/embedded.stamp: .venv/run.stamp

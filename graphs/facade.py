@@ -5,89 +5,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from discorag.ingest.estimate import Estimate, estimate
 from discorag.ingest.survey import NOT_MADE, DocumentOutcome, survey
+from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
 from discorag.rst.parser import PROMPTED
 from discorag.settings import Settings
-from discorag.store.protocol import Corpus, Hit, Manifest
-from discorag.types.answer import Answer
+from discorag.store.protocol import Corpus, Manifest
 from discorag.types.document import Scope
-from discorag.types.errors import InputError, MissingPathError
-from discorag.types.graph import RhetoricalGraph
-from discorag.types.ledger import Ledger, StageRecord
+from discorag.types.errors import DiscoRagError, InputError, MissingPathError
 from graphs import answer as answer_graph
 from graphs.answer import Graph
 from graphs.background import BackgroundLoop
 from graphs.baselines import BASELINES
 from graphs.ingest import run_ingest
+from graphs.results import AskResult, IngestResult, ledger_of
 from nodes.context import AnswerContext, IngestContext
 from nodes.resources import Resources
 from nodes.state import AnswerInput
+from nodes.typed import AnswerKeywords, IngestKeywords
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
 
 T = TypeVar("T")
 Progress = Callable[[dict[str, Any]], None]
-
-
-class AskResult(BaseModel):
-    """An answer with everything that led to it. ``draft`` has the citations; ``seconds`` is wall time.
-
-    Example:
-        >>> _ = rag.ingest(notes, parser="rules")
-        >>> result = rag.ask("Does vitamin D lower the risk of influenza?")
-        >>> [sentence.evidence[0].title for sentence in result.answer.sentences]
-        ['review', 'trial']
-        >>> [str(found.relation) for found in result.answer.disagreements], len(result.ledger.failures)
-        (['CONTRADICTS'], 0)
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    answer: Answer
-    hits: tuple[Hit, ...]
-    graph: RhetoricalGraph | None
-    draft: str
-    ledger: Ledger
-    seconds: float
-
-    @classmethod
-    def of(cls, state: Mapping[str, Any], seconds: float) -> Self:
-        """The result that a finished run of the answer graph left in its state."""
-        return cls(
-            answer=Answer.model_validate(state["answer"]),
-            hits=tuple(Hit(**h) for h in state["hits"]),
-            graph=RhetoricalGraph.model_validate(state["graph"]) if state.get("graph") else None,
-            draft=state.get("draft", ""),
-            ledger=_ledger(state["ledger"]),
-            seconds=seconds,
-        )
-
-    def __str__(self) -> str:
-        return self.answer.text
-
-
-class IngestResult(BaseModel):
-    """What became of every document, and what it cost. ``seconds`` is wall time; documents run side by side.
-
-    Example:
-        >>> result = rag.ingest(notes, parser="rules")
-        >>> [outcome.status.value for outcome in result.outcomes], len(result.ledger.failures)
-        (['added', 'added'], 0)
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    outcomes: tuple[DocumentOutcome, ...]
-    ledger: Ledger
-    seconds: float
 
 
 class DiscoRAG:
@@ -95,7 +48,9 @@ class DiscoRAG:
 
     Args:
         settings: Configuration; default: environment and ``disco-rag.toml``.
-        resources: Opened resources, if you manage them yourself; then ``settings`` is not used.
+        resources: Opened resources, if you manage them yourself; then nothing else is used.
+        llm: LangChain's chat model in the place of the configured language model.
+        embeddings: LangChain's embeddings in the place of the configured encoder.
 
     Raises:
         DiscoRagError: On opening, see `nodes.resources.Resources.open`.
@@ -114,9 +69,17 @@ class DiscoRAG:
         By contrast, Vitamin D lowered the risk of influenza by 12 % in schoolchildren.
     """
 
-    def __init__(self, settings: Settings | None = None, *, resources: Resources | None = None) -> None:
-        self.resources = resources or Resources.open(settings)
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        resources: Resources | None = None,
+        llm: BaseChatModel | None = None,
+        embeddings: Embeddings | None = None,
+    ) -> None:
+        self.resources = resources or Resources.open(settings, llm=llm, embeddings=embeddings)
         self._loop: BackgroundLoop | None = None
+        self._temporary: TemporaryDirectory[str] | None = None
 
     async def aask(
         self,
@@ -126,7 +89,7 @@ class DiscoRAG:
         history: Sequence[Message] = (),
         filters: dict[str, list[str]] | None = None,
         baseline: str | None = None,
-        **switches: Any,
+        **switches: Unpack[AnswerKeywords],
     ) -> AskResult:
         """Answer a question.
 
@@ -141,7 +104,7 @@ class DiscoRAG:
         Raises:
             InputError: Empty or too long query, unknown or impossible switch, nothing to retrieve from.
         """
-        context, start = self.context(AnswerContext, _over_chunks(baseline) | switches), perf_counter()
+        context, start = self.context(AnswerContext, _over_chunks(baseline) | {**switches}), perf_counter()
         state = await _graph(baseline).ainvoke(
             _asked(query, instruction, history, filters), context=context, output_keys=list(_SHOWN)
         )
@@ -155,10 +118,10 @@ class DiscoRAG:
         history: Sequence[Message] = (),
         filters: dict[str, list[str]] | None = None,
         baseline: str | None = None,
-        **switches: Any,
+        **switches: Unpack[AnswerKeywords],
     ) -> AsyncGenerator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
-        context, start = self.context(AnswerContext, _over_chunks(baseline) | switches), perf_counter()
+        context, start = self.context(AnswerContext, _over_chunks(baseline) | {**switches}), perf_counter()
         state: dict[str, Any] = {}
         stream = _graph(baseline).astream(
             _asked(query, instruction, history, filters),
@@ -175,7 +138,9 @@ class DiscoRAG:
                     state = event
         yield AskResult.of(state, perf_counter() - start)
 
-    async def aingest(self, path: str | Path, *, progress: Progress | None = None, **switches: Any) -> IngestResult:
+    async def aingest(
+        self, path: str | Path, *, progress: Progress | None = None, **switches: Unpack[IngestKeywords]
+    ) -> IngestResult:
         """Read a file or folder into the store: new and changed documents are stored, vanished ones deleted.
 
         Args:
@@ -186,11 +151,50 @@ class DiscoRAG:
         Raises:
             InputError: Missing path, unknown format, unknown switch.
         """
-        context, start = self.context(IngestContext, switches), perf_counter()
+        context, start = self.context(IngestContext, {**switches}), perf_counter()
         state = await run_ingest(_given(path), context, progress)
         outcomes = tuple(DocumentOutcome.model_validate(o) for o in state["outcomes"])
-        ledger = _ledger(state["ledger"])
+        ledger = ledger_of(state["ledger"])
         return IngestResult(outcomes=outcomes, ledger=ledger, seconds=perf_counter() - start)
+
+    async def aadd_texts(self, texts: Iterable[str | GivenText], **switches: Unpack[IngestKeywords]) -> IngestResult:
+        """Store texts that a program has; those that stay as they were are ``unchanged``.
+
+        They are kept as files beside the store (in memory: below the folder of temporary files), one folder a corpus.
+
+        Args:
+            texts: Documents, also from an iterator; with a name or metadata as `discorag.ingest.texts.GivenText`.
+            **switches: As of `aingest`.
+
+        Raises:
+            InputError: A text is empty.
+        """
+        scope = self.scope(tenant=switches.get("tenant"), corpus=switches.get("corpus"))
+        folder = self._texts() / scope.tenant / scope.corpus
+        given = (t if isinstance(t, GivenText) else GivenText(t) for t in texts)
+        files = {str(f) for f in await asyncio.to_thread(write_texts, given, folder)}
+        done = await self.aingest(folder, **switches)
+        return done.model_copy(update={"outcomes": tuple(o for o in done.outcomes if o.uri in files)})
+
+    async def aadd_documents(self, documents: Iterable[Document], **switches: Unpack[IngestKeywords]) -> IngestResult:
+        """Store LangChain's documents: content, metadata, and the id as name. Raises as `aadd_texts`."""
+        texts = (GivenText(d.page_content, d.id or "", d.metadata) for d in documents)
+        return await self.aadd_texts(texts, **switches)
+
+    async def abatch(
+        self, questions: Iterable[str], *, at_once: int = 4, **switches: Unpack[AnswerKeywords]
+    ) -> list[AskResult | DiscoRagError]:
+        """Answer many questions, so many at once: in their order the result of each, or the error that it met."""
+        slots = asyncio.Semaphore(at_once)
+
+        async def one(question: str) -> AskResult | DiscoRagError:
+            async with slots:
+                try:
+                    return await self.aask(question, **switches)
+                except DiscoRagError as error:
+                    return error
+
+        return await asyncio.gather(*map(one, questions))
 
     async def aestimate(
         self, path: str | Path, *, parser: str = "auto", tenant: str | None = None, corpus: str | None = None
@@ -223,7 +227,7 @@ class DiscoRAG:
         history: Sequence[Message] = (),
         filters: dict[str, list[str]] | None = None,
         baseline: str | None = None,
-        **switches: Any,
+        **switches: Unpack[AnswerKeywords],
     ) -> AskResult:
         """Sync twin of `aask`."""
         return self.run(
@@ -232,9 +236,25 @@ class DiscoRAG:
             )
         )
 
-    def ingest(self, path: str | Path, *, progress: Progress | None = None, **switches: Any) -> IngestResult:
+    def ingest(
+        self, path: str | Path, *, progress: Progress | None = None, **switches: Unpack[IngestKeywords]
+    ) -> IngestResult:
         """Sync twin of `aingest`."""
         return self.run(lambda: self.aingest(path, progress=progress, **switches))
+
+    def add_texts(self, texts: Iterable[str | GivenText], **switches: Unpack[IngestKeywords]) -> IngestResult:
+        """Sync twin of `aadd_texts`."""
+        return self.run(lambda: self.aadd_texts(texts, **switches))
+
+    def add_documents(self, documents: Iterable[Document], **switches: Unpack[IngestKeywords]) -> IngestResult:
+        """Sync twin of `aadd_documents`."""
+        return self.run(lambda: self.aadd_documents(documents, **switches))
+
+    def batch(
+        self, questions: Iterable[str], *, at_once: int = 4, **switches: Unpack[AnswerKeywords]
+    ) -> list[AskResult | DiscoRagError]:
+        """Sync twin of `abatch`."""
+        return self.run(lambda: self.abatch(questions, at_once=at_once, **switches))
 
     def documents(self, *, tenant: str | None = None, corpus: str | None = None) -> list[Manifest]:
         """The stored documents of a scope."""
@@ -258,6 +278,8 @@ class DiscoRAG:
         if self._loop:
             self._loop.close()
             self._loop = None
+        if self._temporary:
+            self._temporary.cleanup()
         self.resources.close()
 
     def __enter__(self) -> Self:
@@ -270,6 +292,14 @@ class DiscoRAG:
         """Run on one event loop in a thread of its own. Ctrl-C stops the run; what it has stored stays."""
         self._loop = self._loop or BackgroundLoop()
         return self._loop.run(call)
+
+    def _texts(self) -> Path:
+        """Where texts that were handed over are kept."""
+        settings = self.resources.settings.store
+        if settings.kind != "memory":
+            return settings.path.parent / "texts"
+        self._temporary = self._temporary or TemporaryDirectory(prefix="disco-rag-")
+        return Path(self._temporary.name)
 
     def context(self, kind: type[_C], switches: dict[str, Any]) -> _C:
         """The switches of a run over these resources. Raises `InputError` for one that is unknown or impossible."""
@@ -316,7 +346,3 @@ def _given(path: str | Path) -> Path:
     if not str(path).strip():
         raise MissingPathError("No path was given.", hint="Name a file or a folder; . is the current one.")
     return Path(path)
-
-
-def _ledger(records: list[dict[str, Any]]) -> Ledger:
-    return Ledger.merged(StageRecord.model_validate(r) for r in records)

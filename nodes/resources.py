@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import cached_property
 from threading import Lock
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from anyio.from_thread import start_blocking_portal
 
@@ -29,6 +29,10 @@ from discorag.types.errors import ConfigError
 from discorag.types.rst_tree import RstTree
 from nodes.templates import templates
 from prompts import PromptError, check, load
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
 
 PARSES = 20_000
 """Parses that are remembered: some kilobytes each."""
@@ -54,19 +58,34 @@ class Resources:
         self._making = Lock()
 
     @classmethod
-    def open(cls, settings: Settings | None = None) -> Resources:
+    def open(
+        cls,
+        settings: Settings | None = None,
+        *,
+        llm: BaseChatModel | None = None,
+        embeddings: Embeddings | None = None,
+    ) -> Resources:
         """Open what the settings name; blocks while it reads files.
+
+        Args:
+            settings: Default: environment and ``disco-rag.toml``.
+            llm: LangChain's chat model in the place of the configured one.
+            embeddings: LangChain's embeddings in the place of the configured encoder.
 
         Raises:
             ConfigError, StoreLockedError, EncoderMismatchError, ModelError: As their classes say.
         """
         settings = settings or read_settings()
+        if llm is not None:
+            from nodes.brought import language_model
+
+            return cls._opened(settings, language_model(llm, settings.llm), embeddings)
         if settings.llm.kind == "endpoint":
-            return cls._opened(settings, _served_model(settings))
+            return cls._opened(settings, _served_model(settings), embeddings)
         with ExitStack() as undo:
-            model, llm = _local_model(settings.llm)  # before the encoder, which loads torch: see the modules
+            model, local = _local_model(settings.llm)  # before the encoder, which loads torch: see the modules
             undo.callback(model.stop)
-            opened = cls._opened(settings.model_copy(update={"llm": llm}), model)
+            opened = cls._opened(settings.model_copy(update={"llm": local}), model, embeddings)
             undo.pop_all()
         return opened
 
@@ -79,12 +98,12 @@ class Resources:
         return cls(settings, store, encoder, _served_model(settings)), done
 
     @classmethod
-    def _opened(cls, settings: Settings, model: LanguageModel | None) -> Resources:
+    def _opened(cls, settings: Settings, model: LanguageModel | None, embeddings: Embeddings | None) -> Resources:
         PARSERS.check(settings.parser.kind)
         RERANKERS.check(settings.reranker.kind, also=("auto",))
         _check_prompts(settings)
         with start_blocking_portal() as portal:  # works inside a running event loop too
-            encoder = portal.call(encoder_from, settings)
+            encoder = portal.call(_encoder, settings, embeddings)
         store = open_store(settings.store, dimension=encoder.dimension, encoder_version=encoder.version)
         return cls(settings, store, encoder, model)
 
@@ -159,6 +178,14 @@ def _check_prompts(settings: Settings) -> None:
     except PromptError as error:
         hint = "Mend the file, or leave it out: ours is used then. DISCO_RAG_PROMPTS_DIR names the folder."
         raise ConfigError(str(error), hint=hint) from error
+
+
+async def _encoder(settings: Settings, embeddings: Embeddings | None) -> Encoder:
+    if embeddings is None:
+        return await encoder_from(settings)
+    from nodes.brought import BroughtEncoder
+
+    return await BroughtEncoder.of(embeddings)
 
 
 def _served_model(settings: Settings) -> LanguageModel | None:

@@ -126,7 +126,7 @@ def nq(data: Path) -> Iterator[Run]:
     yield Run("nq/own", of(benchmark, in_turn(clean, SOME), "nq"), own)
 
 
-LONG = {"detail": "full"}
+LONG: Mapping[str, Any] = {"detail": "full"}
 """Its answers are long by intention: what a question may mean, each answered."""
 
 
@@ -135,7 +135,7 @@ def asqa(data: Path) -> Iterator[Run]:
     benchmark = load_asqa_pooled(data / "asqa/asqa_eval_pooled.json")
     asked = of(benchmark, (s for s in benchmark.samples if s.documents))
     yield Run("asqa/full", asked, everything, LONG)
-    yield Run("asqa/standard", asked, everything, STANDARD | LONG)
+    yield Run("asqa/standard", asked, everything, {**STANDARD, **LONG})
 
 
 def qmsum(data: Path) -> Iterator[Run]:

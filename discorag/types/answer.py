@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
+from discorag.types.extras import Drawn
 from discorag.types.plan import Plan
 from discorag.types.span import Span
 
@@ -129,7 +130,7 @@ class Disagreement(BaseModel):
 NO_ANSWER = "The documents do not answer this."
 
 
-class Answer(BaseModel):
+class Answer(Drawn, BaseModel):
     """A verified answer; or none, where ``abstained`` says why, and ``nearest`` what the documents say instead.
 
     ``answerable`` is the probability that the evidence answers the question; None where it is not known.

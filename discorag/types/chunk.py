@@ -7,12 +7,13 @@ from bisect import bisect_right
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from discorag.types.errors import InvariantError
+from discorag.types.extras import Drawn
 from discorag.types.hierarchy import UnitKind
 from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
 
 
-class Chunk(BaseModel):
+class Chunk(Drawn, BaseModel):
     """A retrievable stretch of a document: whole sentences, at most the encoder's window.
 
     Args:

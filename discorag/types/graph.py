@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from discorag.types.chunk_relations import DISAGREEMENTS, ChunkRelation
 from discorag.types.errors import InvariantError
+from discorag.types.extras import Drawn
 from discorag.types.span import Span
 
 
@@ -42,7 +43,7 @@ class Edge(BaseModel):
         return self.relation is ChunkRelation.REPLACES and self.source_span is not None
 
 
-class RhetoricalGraph(BaseModel):
+class RhetoricalGraph(Drawn, BaseModel):
     """Chunks in retrieval order and at most one relation for every ordered pair of them.
 
     Raises:

@@ -12,6 +12,7 @@ from functools import cached_property
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from discorag.types.errors import InvariantError
+from discorag.types.extras import Drawn
 from discorag.types.rst_relations import Nuclearity, Relation
 from discorag.types.span import Span
 
@@ -47,7 +48,7 @@ class Split(BaseModel):
         return self
 
 
-class RstTree(BaseModel):
+class RstTree(Drawn, BaseModel):
     """A binary RST tree over the EDUs of one text.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from pydantic import ValidationError
@@ -68,7 +69,7 @@ def reader(body: Body) -> str:
 
 @pytest.mark.parametrize("preset", ["raptor", "htsir"])
 def test_a_reader_sees_summaries_and_what_it_cites_to_them_is_traced_to_the_leaves_below(
-    pipeline: Pipelines, folder: Path, preset: str
+    pipeline: Pipelines, folder: Path, preset: Literal["raptor", "htsir"]
 ) -> None:
     with ScriptedServer(reader) as server:
         rag = opened(pipeline, folder, server.base_url)
@@ -84,7 +85,7 @@ def test_a_reader_sees_summaries_and_what_it_cites_to_them_is_traced_to_the_leav
 
 
 @pytest.mark.parametrize("preset", ["raptor", "htsir"])
-def test_without_a_language_model_too(pipeline: Pipelines, folder: Path, preset: str) -> None:
+def test_without_a_language_model_too(pipeline: Pipelines, folder: Path, preset: Literal["raptor", "htsir"]) -> None:
     rag = opened(pipeline, folder)
     result = rag.ask(QUESTION, preset=preset)
     assert any(chunk.stands_for for chunk in read(rag, result))

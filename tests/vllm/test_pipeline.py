@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -68,7 +68,7 @@ async def test_a_model_that_copies_its_passages_is_not_what_the_user_reads(rag: 
 
 
 @pytest.mark.parametrize("layout", ["indented", "plain"])
-async def test_trees_can_be_shown_without_marks(rag: DiscoRAG, layout: str) -> None:
+async def test_trees_can_be_shown_without_marks(rag: DiscoRAG, layout: Literal["indented", "plain"]) -> None:
     check(await rag.aask(QUESTION, top_k=2, layout=layout, **LLM, **LIMITS))
 
 

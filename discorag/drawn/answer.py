@@ -1,0 +1,54 @@
+"""An answer as a notebook shows it: sentences with their numbers, the sources below, and where they disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
+
+
+def answer_html(answer: Answer) -> str:
+    """The answer; or that the documents do not say, with the nearest passages."""
+    if answer.abstained:
+        return _paragraph(answer.text) + _paragraph(answer.abstained) + _list(map(_source, answer.nearest), "ul")
+    sources = list(dict.fromkeys(e for s in answer.sentences for e in s.evidence))
+    told = " ".join(_sentence(s, sources) for s in answer.sentences)
+    between = _list(map(_between, answer.disagreements), "ul")
+    heading = "<p><b>The sources disagree</b></p>" if answer.disagreements else ""
+    notes = "".join(_paragraph(note) for note in answer.notes)
+    return f"<p>{told}</p>{notes}{_list(map(_source, sources), 'ol')}{heading}{between}"
+
+
+def _sentence(sentence: AnswerSentence, sources: list[EvidenceSpan]) -> str:
+    if not sentence.supported:
+        return (
+            f'<span style="text-decoration:underline wavy" title="{escape(sentence.reason)}">{_said(sentence)}</span>'
+        )
+    numbers = ", ".join(str(sources.index(e) + 1) for e in sentence.evidence)
+    return f"{_said(sentence)} <sup>[{numbers}]</sup>"
+
+
+def _said(sentence: AnswerSentence) -> str:
+    return f"<bdi>{escape(sentence.text)}</bdi>"
+
+
+def _source(source: EvidenceSpan) -> str:
+    page = f", page {source.page}" if source.page else ""
+    place = f"{escape(source.title)}{page}, characters {source.span.start}-{source.span.end}"
+    return f"{place}: <q><bdi>{escape(' '.join(source.text.split()))}</bdi></q>"
+
+
+def _between(pair: Disagreement) -> str:
+    sure = "" if pair.confidence is None else f" ({pair.confidence:.0%})"
+    relation = pair.relation.value.replace("_", " ").lower()
+    return f"{_source(pair.a)}<br><i>{relation}{sure}</i><br>{_source(pair.b)}"
+
+
+def _list(items: Iterator[str], kind: str) -> str:
+    rows = "".join(f"<li>{item}</li>" for item in items)
+    return f"<{kind}>{rows}</{kind}>" if rows else ""
+
+
+def _paragraph(text: str) -> str:
+    return f"<p><bdi>{escape(text)}</bdi></p>"

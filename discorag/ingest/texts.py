@@ -1,0 +1,55 @@
+"""Texts that are handed over instead of files: written with their metadata, so that an ingest reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from discorag.types.errors import InputError
+from discorag.types.ids import digest
+
+
+@dataclass(frozen=True)
+class GivenText:
+    """A document as a program has it.
+
+    Args:
+        text: Markdown, or plain text.
+        name: What it is known by: one that is given again under its name replaces the former. Empty: its content.
+        metadata: What can be filtered on; ``title`` is its title.
+
+    Example:
+        >>> from discorag.ingest.texts import GivenText
+        >>> GivenText("The moon pulls the sea.", metadata={"title": "Tides"}).file
+        '110dc0a43e0acb6c.md'
+    """
+
+    text: str
+    name: str = ""
+    metadata: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    @property
+    def file(self) -> str:
+        """The file's name."""
+        return f"{digest(self.name or self.text)[:16]}.md"
+
+
+def write_texts(texts: Iterable[GivenText], folder: Path) -> list[Path]:
+    """Write each into ``folder``, which is made.
+
+    Raises:
+        InputError: A text is empty.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files: dict[Path, None] = {}
+    for number, given in enumerate(texts):
+        if not given.text.strip():
+            raise InputError(f"Text {number} is empty.", hint="Leave it out.")
+        told = {key: str(value) for key, value in given.metadata.items() if value is not None}
+        header = json.dumps(told, ensure_ascii=False)  # YAML too
+        file = folder / given.file
+        file.write_text(f"---\n{header}\n---\n{given.text}", "utf-8")
+        files[file] = None
+    return list(files)

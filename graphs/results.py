@@ -1,0 +1,78 @@
+"""What `graphs.facade.DiscoRAG` gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from discorag.drawn.answer import answer_html
+from discorag.drawn.graph import graph_svg
+from discorag.ingest.survey import DocumentOutcome
+from discorag.store.protocol import Hit
+from discorag.types.answer import Answer
+from discorag.types.graph import RhetoricalGraph
+from discorag.types.ledger import Ledger, StageRecord
+
+
+class AskResult(BaseModel):
+    """An answer with everything that led to it. ``draft`` has the citations; ``seconds`` is wall time.
+
+    Example:
+        >>> _ = rag.ingest(notes, parser="rules")
+        >>> result = rag.ask("Does vitamin D lower the risk of influenza?")
+        >>> [sentence.evidence[0].title for sentence in result.answer.sentences]
+        ['review', 'trial']
+        >>> [str(found.relation) for found in result.answer.disagreements], len(result.ledger.failures)
+        (['CONTRADICTS'], 0)
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    answer: Answer
+    hits: tuple[Hit, ...]
+    graph: RhetoricalGraph | None
+    draft: str
+    ledger: Ledger
+    seconds: float
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any], seconds: float) -> Self:
+        """The result that a finished run of the answer graph left in its state."""
+        return cls(
+            answer=Answer.model_validate(state["answer"]),
+            hits=tuple(Hit(**h) for h in state["hits"]),
+            graph=RhetoricalGraph.model_validate(state["graph"]) if state.get("graph") else None,
+            draft=state.get("draft", ""),
+            ledger=ledger_of(state["ledger"]),
+            seconds=seconds,
+        )
+
+    def __str__(self) -> str:
+        return self.answer.text
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the answer with its sources, and the graph behind it."""
+        return answer_html(self.answer) + (graph_svg(self.graph) if self.graph and self.graph.edges else "")
+
+
+class IngestResult(BaseModel):
+    """What became of every document, and what it cost. ``seconds`` is wall time; documents run side by side.
+
+    Example:
+        >>> result = rag.ingest(notes, parser="rules")
+        >>> [outcome.status.value for outcome in result.outcomes], len(result.ledger.failures)
+        (['added', 'added'], 0)
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    outcomes: tuple[DocumentOutcome, ...]
+    ledger: Ledger
+    seconds: float
+
+
+def ledger_of(records: list[dict[str, Any]]) -> Ledger:
+    """The ledger of a run's records."""
+    return Ledger.merged(StageRecord.model_validate(r) for r in records)
