@@ -17,7 +17,7 @@ __all__ = ["AskResult", "DiscoRAG", "DiscoRetriever", "IngestResult", "main"]
 
 def main() -> None:
     """The command line."""
-    from graphs.terminal.front import main as run
+    from graphs.front import main as run
 
     run()
 

@@ -28,9 +28,9 @@ from graphs.answer import Graph
 from graphs.background import BackgroundLoop
 from graphs.baselines import BASELINES
 from graphs.ingest import run_ingest
-from graphs.results import AskResult, IngestResult, ledger_of
 from nodes.context import AnswerContext, IngestContext
 from nodes.resources import Resources
+from nodes.results import AskResult, IngestResult, ledger_of
 from nodes.state import AnswerInput
 from nodes.typed import AnswerKeywords, IngestKeywords
 

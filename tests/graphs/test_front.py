@@ -8,7 +8,7 @@ import sys
 import typer
 
 from graphs.cli import app
-from graphs.terminal.front import COMMANDS
+from graphs.front import COMMANDS
 
 
 def test_front_names_every_command_as_it_names_itself() -> None:

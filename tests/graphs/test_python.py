@@ -15,8 +15,8 @@ from discorag.drawn.frame import to_pandas
 from discorag.ingest.texts import GivenText
 from discorag.settings import Settings
 from discorag.types.errors import EmptyCorpusError, InputError
-from graphs.results import AskResult
 from nodes.context import AnswerContext, IngestContext
+from nodes.results import AskResult
 from nodes.typed import AnswerKeywords, IngestKeywords
 
 MEMORY = Settings.model_validate({"store": {"kind": "memory"}, "llm": {"cache": None}})
