@@ -11,7 +11,7 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from discorag import DiscoRAG
-from discorag.drawn.frame import to_pandas
+from discorag.drawn.frame import rows, to_pandas
 from discorag.ingest.texts import GivenText
 from discorag.settings import Settings
 from discorag.types.errors import EmptyCorpusError, InputError
@@ -67,7 +67,8 @@ def test_answers_become_a_row_a_source() -> None:
     with DiscoRAG(MEMORY) as rag:
         rag.add_texts([TIDES], parser="rules")
         answers = [rag.ask(q).answer for q in ("Why does the tide rise?", "Who won the world cup in 2014?")]
-    first, *_, last = to_pandas(answers).to_dict("records")
+    first, *_, last = (row for answer in answers for row in rows(answer))
+    assert len(to_pandas(answers)) == 2
     assert (first["sentence"], first["start"]) == (TIDES, 0)
     assert last["refused"]
 
