@@ -1,4 +1,4 @@
-"""What the README shows is run as it stands."""
+"""What the README and the pages behind it show is run as it stands."""
 
 import json
 import os
@@ -17,7 +17,9 @@ from nodes.context import AnswerContext
 from tests.conftest import EXAMPLES
 
 ROOT = EXAMPLES.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README, SWITCHES, SERVE = (
+    (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/switches.md", "docs/serve.md")
+)
 
 
 def test_the_python_example_runs_and_prints_sources_and_disagreements(
@@ -35,7 +37,7 @@ def test_the_python_example_runs_and_prints_sources_and_disagreements(
 
 
 def test_the_table_of_switches_names_every_switch_and_no_other() -> None:
-    table = README.split("## Switches")[1].split("## ")[0]
+    table = SWITCHES.split("# Switches")[1]
     named = set(
         re.findall(r"`(\w+)`", "".join(row.split("|")[1] for row in table.splitlines() if row.startswith("| `")))
     )
@@ -44,7 +46,7 @@ def test_the_table_of_switches_names_every_switch_and_no_other() -> None:
 
 @pytest.mark.server
 def test_the_curl_examples_work_as_they_stand(tmp_path: Path) -> None:
-    commands = re.findall(r"^curl (?:.*\\\n)*.*", README, re.MULTILINE)
+    commands = re.findall(r"^curl (?:.*\\\n)*.*", SERVE, re.MULTILINE)
     assert len(commands) == 6
     with serving(tmp_path) as (port, run):
         said: list[str] = []
