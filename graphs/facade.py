@@ -316,7 +316,7 @@ class DiscoRAG:
 
 
 _C = TypeVar("_C", AnswerContext, IngestContext)
-_SHOWN = ("answer", "hits", "graph", "draft", "ledger")
+_SHOWN = ("answer", "hits", "evidence", "graph", "draft", "ledger")
 
 
 def _graph(baseline: str | None) -> Graph:

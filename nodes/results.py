@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
@@ -14,10 +14,13 @@ from discorag.store.protocol import Hit
 from discorag.types.answer import Answer
 from discorag.types.graph import RhetoricalGraph
 from discorag.types.ledger import Ledger, StageRecord
+from discorag.types.span import Span
 
 
 class AskResult(BaseModel):
     """An answer with everything that led to it. ``draft`` has the citations; ``seconds`` is wall time.
+
+    ``evidence`` are the parts that were read of a chunk, by its id; of one that is not there, the whole.
 
     Example:
         >>> _ = rag.ingest(notes, parser="rules")
@@ -32,6 +35,7 @@ class AskResult(BaseModel):
 
     answer: Answer
     hits: tuple[Hit, ...]
+    evidence: dict[str, tuple[Span, ...]] = {}
     graph: RhetoricalGraph | None
     draft: str
     ledger: Ledger
@@ -43,6 +47,7 @@ class AskResult(BaseModel):
         return cls(
             answer=Answer.model_validate(state["answer"]),
             hits=tuple(Hit(**h) for h in state["hits"]),
+            evidence=_parts(state.get("evidence") or {}),
             graph=RhetoricalGraph.model_validate(state["graph"]) if state.get("graph") else None,
             draft=state.get("draft", ""),
             ledger=ledger_of(state["ledger"]),
@@ -71,6 +76,10 @@ class IngestResult(BaseModel):
     outcomes: tuple[DocumentOutcome, ...]
     ledger: Ledger
     seconds: float
+
+
+def _parts(evidence: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, tuple[Span, ...]]:
+    return {chunk: tuple(Span(start=start, end=end) for start, end in spans) for chunk, spans in evidence.items()}
 
 
 def ledger_of(records: list[dict[str, Any]]) -> Ledger:

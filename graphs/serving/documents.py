@@ -1,4 +1,4 @@
-"""GET /session and /corpora, GET and DELETE /documents, GET /trees."""
+"""GET /session, /corpora, /chunks and /trees, GET and DELETE /documents."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ _FORMAT = Query(
     json_schema_extra={"enum": [*FORMATS]},
 )
 Corpus = Annotated[Name | SkipJsonSchema[None], Query(description="Named set of documents.")]
+
+
+Ids = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=100)]], Query(alias="id", min_length=1, max_length=200)
+]
 
 
 class Session(BaseModel):
@@ -120,6 +125,15 @@ async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
     found = await asyncio.to_thread(served.rag.resources.store.document, scope, str(doc_id))
     audit.tell("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     return DocumentText(doc_id=str(doc_id), **found.model_dump(include={"title", "text", "media_type", "pages"}))
+
+
+@router.get("/chunks", responses=documented(404))
+async def chunks(who: Reader, served: Served, ids: Ids, corpus: Corpus = None) -> list[Chunk]:
+    """Passages by their ids, as hits and graphs name them, in their order; 404 if one is not there."""
+    scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
+    found = await asyncio.to_thread(served.rag.resources.store.chunks, scope, ids)
+    audit.tell("read", who, corpus=scope.corpus, documents=sorted({c.doc_id for c in found}))
+    return found
 
 
 @router.delete("/documents/{doc_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404, 507))

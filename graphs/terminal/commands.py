@@ -38,7 +38,7 @@ def serve(
     settings = _listening(read_settings(), host, port)
     with extra("api"):
         from graphs.api import create_app
-    _run(create_app(settings), settings, "/docs")
+    _run(create_app(settings), settings, "/")
 
 
 def mcp(

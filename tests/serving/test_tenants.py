@@ -100,6 +100,11 @@ def text(me: Tenant, other: Tenant) -> Any:
     return me.get(f"/documents/{other.documents[0]}/text", corpus=CORPUS)
 
 
+def passages(me: Tenant, other: Tenant) -> Any:
+    [theirs, *_] = other.get(f"/trees/{other.documents[0]}", corpus=CORPUS).json()
+    return me.get("/chunks", id=theirs["chunk"]["id"], corpus=CORPUS)
+
+
 def job(me: Tenant, other: Tenant) -> Any:
     return me.get(f"/ingest/{other.job}")
 
@@ -126,6 +131,7 @@ ALLOWED: dict[Call, set[int]] = {
     sets: {200},
     tree: {404},
     text: {404},
+    passages: {404},
     job: {404},
     cancel: {404},
     retry: {404},
@@ -179,6 +185,7 @@ def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant])
     found = me.get(f"/trees/{me.documents[0]}", corpus=CORPUS).json()
     assert SECRETS["north"] in found[0]["chunk"]["text"]
     assert "flowchart" in found[0]["mermaid"]
+    assert me.get("/chunks", id=found[0]["chunk"]["id"], corpus=CORPUS).json() == [found[0]["chunk"]]
     read = me.get(f"/documents/{me.documents[0]}/text", corpus=CORPUS).json()
     span = found[0]["chunk"]["span"]
     assert read["text"][span["start"] : span["end"]] == found[0]["chunk"]["text"]

@@ -63,18 +63,21 @@ def _ready(url: str, server: subprocess.Popen[bytes]) -> str:
     raise SystemExit("The server did not start.")
 
 
-def main() -> int:
-    """The tests' exit code."""
+def node(*arguments: str, **environment: str) -> int:
+    """Exit code of Node with these arguments, beside a server of its own and with a Chromium."""
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
     if not chromium:
         raise SystemExit("There is no Chromium: install Debian's package chromium, or set CHROMIUM.")
     with TemporaryDirectory() as home, served(Path(home)) as url:
-        environment = os.environ | {"DISCO_RAG_URL": url, "CHROMIUM": chromium}
-        if len(sys.argv) > 1:
-            environment |= {"SHOTS": str(Path(sys.argv[1]).resolve())}
-        return subprocess.run(
-            ["npm", "run", "--silent", "e2e"], cwd=ROOT / "web", env=environment, check=False
-        ).returncode
+        known = os.environ | {"DISCO_RAG_URL": url, "CHROMIUM": chromium} | environment
+        return subprocess.run(["node", *arguments], cwd=ROOT / "web", env=known, check=False).returncode
+
+
+def main() -> int:
+    """The tests' exit code."""
+    tests = sorted(map(str, (ROOT / "web/e2e").glob("*.test.mjs")))
+    shots = {"SHOTS": str(Path(sys.argv[1]).resolve())} if len(sys.argv) > 1 else {}
+    return node("--test", "--test-concurrency=1", *tests, **shots)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import axe from "axe-core";
+import { chromium } from "playwright-core";
+
+export const URL_OF = (process.env.DISCO_RAG_URL ?? "http://127.0.0.1:8080").replace(/\/$/, "");
+export const FLU = "?q=Does+vitamin+D+prevent+flu%3F&corpus=vitamin-d";
+export const VIEWS = ["ask", "disagreements", "graph", "plan", "tree", "trace", "compare", "documents"];
+
+export const launch = () =>
+  chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+
+/** A page that notes what it must not do: errors, violations of the policy, requests that leave the host. */
+export async function opened(browser, hash, { width = 1280, theme = "light" } = {}) {
+  const context = await browser.newContext({
+    viewport: { width, height: width < 500 ? 844 : 800 },
+    colorScheme: theme,
+    reducedMotion: "reduce",
+    acceptDownloads: true,
+  });
+  const page = await context.newPage();
+  const wrong = [];
+  page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
+  page.on("pageerror", (error) => wrong.push(error.message));
+  page.on("dialog", (dialog) => {
+    wrong.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${URL_OF}/`) && !url.startsWith("blob:") && !url.startsWith("data:")) wrong.push(`left: ${url}`);
+  });
+  await page.goto(`${URL_OF}/${hash}`);
+  const done = async () => {
+    await context.close();
+    assert.deepEqual(wrong, []);
+  };
+  return { page, done, wrong };
+}
+
+/** Waits until a view shows what it is for. */
+export async function settled(page, view) {
+  const shown = {
+    ask: ".sentence",
+    disagreements: ".pair mark.differs",
+    graph: ".card",
+    plan: ".steps li",
+    tree: ".rst-toggle",
+    trace: ".ledger tbody tr",
+    compare: ".settings",
+    documents: ".documents tbody tr",
+  };
+  await page.locator(shown[view]).first().waitFor();
+  await page.waitForLoadState("networkidle");
+}
+
+export async function violations(page) {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
+}
+
+export async function upload(page, name, text, corpus) {
+  if (corpus) await page.getByLabel("Into corpus").fill(corpus);
+  await page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/markdown", buffer: Buffer.from(text) });
+  const job = page.locator(".job", { hasText: name });
+  await job.getByText("Done, 1 of 1").waitFor({ timeout: 60_000 });
+}

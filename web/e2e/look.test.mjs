@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { FLU, launch, opened, settled, VIEWS, violations } from "./browser.mjs";
+
+const SHOTS = process.env.SHOTS;
+const LOOKS = ["light", "dark"].flatMap((theme) => [1280, 390].map((width) => ({ theme, width })));
+
+let browser;
+before(async () => {
+  if (SHOTS) mkdirSync(SHOTS, { recursive: true });
+  browser = await launch();
+});
+after(() => browser.close());
+
+async function shown(page, name) {
+  assert.deepEqual(await violations(page), []);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `${name} is too wide`);
+  if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`) });
+}
+
+for (const look of LOOKS) {
+  test(`every view is accessible and fits, ${look.theme}, ${look.width}`, async () => {
+    for (const view of VIEWS) {
+      const { page, done } = await opened(browser, `#/${view}${FLU}`, look);
+      await settled(page, view);
+      await shown(page, `${view}-${look.theme}-${look.width}`);
+      await done();
+    }
+  });
+
+  test(`empty states, refusals and errors, ${look.theme}, ${look.width}`, async () => {
+    const start = await opened(browser, "", look);
+    await start.page.getByText("Ask a question", { exact: true }).waitFor();
+    await shown(start.page, `start-${look.theme}-${look.width}`);
+    await start.done();
+
+    const refusal = await opened(browser, "#/ask?q=Who+won+the+1998+football+world+cup%3F&corpus=tides", look);
+    await refusal.page.locator(".nearest li").first().waitFor();
+    await shown(refusal.page, `refusal-${look.theme}-${look.width}`);
+    await refusal.done();
+
+    const failed = await opened(browser, "#/ask?q=Why%3F&corpus=no-such-corpus", look);
+    await failed.page.getByRole("alert").waitFor();
+    await shown(failed.page, `error-${look.theme}-${look.width}`);
+    await failed.done();
+  });
+}
+
+test("a server with keys asks for one", async () => {
+  const { page, wrong } = await opened(browser, "");
+  const body = JSON.stringify({ error: { type: "NoKeyError", message: "No key.", hint: "Send one." } });
+  await page.route("**/session", (route) => {
+    const known = route.request().headers().authorization === "Bearer reader";
+    const session = JSON.stringify({ tenant: "t", roles: ["read"], keys: true });
+    return route.fulfill({ status: known ? 200 : 401, contentType: "application/json", body: known ? session : body });
+  });
+  await page.goto(page.url().replace(/#.*/, ""));
+  await page.reload();
+  await page.getByLabel("API key").fill("reader");
+  assert.deepEqual(await violations(page), []);
+  if (SHOTS) await page.screenshot({ path: join(SHOTS, "sign-in.png") });
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Documents" }).click();
+  await page.locator(".documents tbody tr").first().waitFor();
+  assert.equal(await page.getByRole("button", { name: /Delete|Choose files/ }).count(), 0);
+  assert.deepEqual(wrong.filter((text) => !text.includes("401")), []);
+  await page.context().close();
+});
+
+test("the page is painted within a second", async () => {
+  const { page, done } = await opened(browser, "");
+  await page.locator(".question").waitFor();
+  const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
+  assert.ok(painted < 1000, `${painted} ms`);
+  await done();
+});
+
+const RELATIONS = ["SUPPORTS", "CONTRADICTS", "ELABORATES", "BACKGROUND_FOR"];
+
+function large(passages) {
+  const chunks = Array.from({ length: passages }, (_, i) => `chunk-${i}`);
+  const edges = chunks.slice(1).flatMap((source, i) =>
+    [1, 7].map((back) => ({ source, target: chunks[Math.max(0, i + 1 - back)], relation: RELATIONS[(i + back) % 4] })),
+  );
+  const known = new Set();
+  const single = edges.filter((e) => e.source !== e.target && !known.has(e.source + e.target) && known.add(e.source + e.target));
+  const sentence = { text: "Many passages.", evidence: [], step: null, reason: "", confidence: null };
+  const answer = { query: "Many?", sentences: [sentence], disagreements: [], plan: null, notes: [], abstained: "", answerable: null, nearest: [] };
+  return {
+    answer,
+    hits: chunks.map((chunk_id) => ({ chunk_id, score: 1 })),
+    evidence: {},
+    graph: { chunks, edges: single.map((e) => ({ ...e, source_span: null, target_span: null, confidence: 0.5 })) },
+    draft: "",
+    ledger: { stages: [] },
+    seconds: 1,
+    text: "Many passages.",
+  };
+}
+
+/** Answers with a result that no server made, and knows none of its passages. */
+async function stub(page, result) {
+  const data = `event: answer\ndata: ${JSON.stringify(result)}\n\n`;
+  await page.route("**/ask", (route) => route.fulfill({ contentType: "text/event-stream", body: data }));
+  await page.route("**/chunks?*", (route) => route.fulfill({ json: [] }));
+}
+
+test("unsupported sentences, and what a language model did not do, are said", async () => {
+  const { page, done } = await opened(browser, "#/ask?corpus=vitamin-d");
+  const result = large(2);
+  result.answer.sentences[0].reason = "No source says so.";
+  result.answer.notes = ["The language model did not make the plan: no reply. Used instead: the rules' plan."];
+  await stub(page, result);
+  await page.getByLabel("Question").fill("Many?");
+  await page.keyboard.press("Enter");
+  await page.locator(".sentence.unsupported").waitFor();
+  await page.getByText("No source supports this sentence. No source says so.").waitFor();
+  await page.getByText("The language model did not make the plan").waitFor();
+  await shown(page, "unsupported");
+  await done();
+});
+
+test("a graph of 1,000 passages is drawn within a second of its data", async () => {
+  const { page, done } = await opened(browser, `#/graph${FLU}`);
+  await settled(page, "graph");
+  await stub(page, large(1000));
+  await page.getByLabel("Question").fill("Many?");
+  const drawn = page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (document.querySelectorAll(".card").length < 1000) return requestAnimationFrame(look);
+          const asked = performance.getEntriesByType("resource").filter((entry) => entry.name.endsWith("/ask")).at(-1);
+          return resolve(performance.now() - asked.responseEnd);
+        };
+        look();
+      }),
+  );
+  await page.keyboard.press("Enter");
+  const took = await drawn;
+  assert.ok((await page.locator(".crowd path").first().getAttribute("d")).length > 1000);
+  console.log(`1,000 passages drawn in ${Math.round(took)} ms`);
+  assert.ok(took < 1000, `${took} ms`);
+  if (SHOTS) await page.screenshot({ path: join(SHOTS, "graph-1000.png") });
+  await done();
+});

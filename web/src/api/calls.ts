@@ -1,0 +1,128 @@
+import { get, headers, post, problemFrom, Problem, send } from "./client";
+import type {
+  AskResult,
+  Chunk,
+  Corpus,
+  DocumentText,
+  Progress,
+  Question,
+  Session,
+  StoredDocument,
+  Switches,
+  ThreadState,
+} from "./types";
+
+const within = (corpus: string): string => `corpus=${encodeURIComponent(corpus)}`;
+
+export const session = (): Promise<Session> => get("session");
+
+export async function corpora(): Promise<Corpus[]> {
+  return (await get<{ corpora: Corpus[] }>("corpora")).corpora;
+}
+
+export function documents(corpus: string, offset = 0, limit = 200): Promise<{ total: number; documents: StoredDocument[] }> {
+  return get(`documents?${within(corpus)}&offset=${offset}&limit=${limit}`);
+}
+
+const kept = new Map<string, Promise<unknown>>();
+
+function once<T>(path: string): Promise<T> {
+  const known = kept.get(path);
+  if (known) return known as Promise<T>;
+  const asked = get<T>(path);
+  kept.set(path, asked);
+  asked.catch(() => kept.delete(path));
+  return asked;
+}
+
+/** Called when documents or the key change. */
+export const forgetDocuments = (): void => kept.clear();
+
+export const documentText = (corpus: string, id: string): Promise<DocumentText> =>
+  once(`documents/${id}/text?${within(corpus)}`);
+
+export async function chunksOf(corpus: string, id: string): Promise<Chunk[]> {
+  return (await once<{ chunk: Chunk }[]>(`trees/${id}?${within(corpus)}`)).map((part) => part.chunk);
+}
+
+const AT_ONCE = 100;
+
+/** Passages by their ids; what is not there any more is left out with those that were asked for beside it. */
+export async function passagesOf(corpus: string, ids: string[]): Promise<Chunk[]> {
+  const parts = Array.from({ length: Math.ceil(ids.length / AT_ONCE) }, (_, i) => ids.slice(i * AT_ONCE, (i + 1) * AT_ONCE));
+  const found = parts.map((part) => get<Chunk[]>(`chunks?${new URLSearchParams([["corpus", corpus], ...part.map((id) => ["id", id])])}`));
+  return (await Promise.allSettled(found)).flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+}
+
+export async function removeDocument(corpus: string, id: string): Promise<void> {
+  await send(`documents/${id}?${within(corpus)}`, { method: "DELETE" });
+}
+
+export const ask = (question: Question, signal?: AbortSignal): Promise<AskResult> =>
+  post("ask", question, "POST", signal);
+
+export async function startThread(question: Question): Promise<{ id: string; state: ThreadState }> {
+  const { id } = await post<{ id: string }>("threads", { corpus: question.corpus });
+  const { query, switches } = question;
+  const state = await post<ThreadState>(`threads/${id}/runs`, { query, switches, stop_before: ["generate"] });
+  return { id, state };
+}
+
+export async function goOn(thread: string, plan: string): Promise<ThreadState> {
+  await post(`threads/${thread}/state`, { plan }, "PATCH");
+  return post(`threads/${thread}/runs`, {});
+}
+
+export async function forgetThread(thread: string): Promise<void> {
+  await send(`threads/${thread}`, { method: "DELETE" });
+}
+
+export const job = (id: string): Promise<Progress> => get(`ingest/${id}`);
+export const retryJob = (id: string): Promise<Progress> => post(`ingest/${id}/retry`, {});
+
+export async function cancelJob(id: string): Promise<Progress> {
+  return (await send(`ingest/${id}`, { method: "DELETE" })).json() as Promise<Progress>;
+}
+
+/** fetch tells nothing of how much was sent, XMLHttpRequest does. */
+export function upload(
+  files: File[],
+  corpus: string,
+  sent: (share: number) => void,
+  signal: AbortSignal,
+): Promise<Progress> {
+  const form = new FormData();
+  files.forEach((file) => form.append("files", file));
+  form.append("corpus", corpus);
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", "ingest");
+    Object.entries(headers()).forEach(([name, value]) => request.setRequestHeader(name, value));
+    request.upload.onprogress = (event) => event.lengthComputable && sent(event.loaded / event.total);
+    request.onload = () => {
+      if (request.status === 202) resolve(JSON.parse(request.responseText) as Progress);
+      else reject(problemFrom(request.responseText, request.status));
+    };
+    request.onerror = () => reject(new Problem("The upload broke off.", "Check the connection, then try again.", 0));
+    request.onabort = () => reject(new Problem("The upload was cancelled.", "", 0));
+    signal.addEventListener("abort", () => request.abort());
+    request.send(form);
+  });
+}
+
+export interface Choices {
+  presets: string[];
+  retrievers: string[];
+}
+
+interface OpenApi {
+  components: { schemas: { Switches: { properties: Record<string, { enum?: string[] }> } } };
+}
+
+/** The names that this server knows, its plugins' among them. */
+export async function choices(): Promise<Choices> {
+  const { properties } = (await once<OpenApi>("openapi.json")).components.schemas.Switches;
+  return { presets: properties.preset?.enum ?? [], retrievers: properties.retriever?.enum ?? [] };
+}
+
+export const switchesOf = (preset: string): Switches => (preset === "ours" ? {} : { preset });

@@ -1,0 +1,63 @@
+import type { AnswerSentence, Edge, RhetoricalGraph } from "../api/types";
+
+export interface Step {
+  text: string;
+  /** One-based numbers of the passages that it cites. */
+  chunks: number[];
+}
+
+const REFERENCE = /\[(\d{1,4})(?:\.\d{1,4}(?:-\d{1,4})?)?\](?!\()/g;
+
+export function cited(text: string): number[] {
+  return [...new Set([...text.matchAll(REFERENCE)].map((match) => Number(match[1])))];
+}
+
+/** The sentences of a plan; the server's own reading of them counts where the two differ. */
+export function stepsOf(paragraph: string): Step[] {
+  const parts = paragraph.split(/(?<=\][.!?]|[.!?。！？]["”’)]?)\s+(?=\p{Lu}|\p{Lo}|["“(])/u);
+  return joined(parts.filter((part) => part.trim())).map((text) => ({ text, chunks: cited(text) }));
+}
+
+/** A sentence of the plan that quotes several keeps them until its own citation comes. */
+function joined(parts: string[]): string[] {
+  if (!parts.some((part) => cited(part).length)) return parts;
+  const whole: string[] = [];
+  let open = "";
+  for (const part of parts) {
+    open = open ? `${open} ${part}` : part;
+    if (!cited(part).length) continue;
+    whole.push(open);
+    open = "";
+  }
+  return open ? [...whole, open] : whole;
+}
+
+export interface Followed {
+  edge: Edge;
+  /** The numbers of its ends in the graph. */
+  from: number;
+  to: number;
+}
+
+const chunksOf = (sentence?: AnswerSentence): string[] => sentence?.evidence.map((e) => e.chunk_id) ?? [];
+
+/** The edges by which a sentence hangs together: among what it and its step cite, and with the sentence before. */
+export function followed(
+  graph: RhetoricalGraph | null,
+  sentences: AnswerSentence[],
+  steps: Step[],
+  at: number,
+): Followed[] {
+  const sentence = sentences[at];
+  if (!graph || !sentence) return [];
+  const step = sentence.step === null ? undefined : steps[sentence.step];
+  const planned = (step?.chunks ?? []).map((number) => graph.chunks[number - 1] ?? "");
+  const own = new Set([...chunksOf(sentence), ...planned]);
+  const near = new Set([...own, ...chunksOf(sentences[at - 1])]);
+  const touches = (e: Edge) => near.has(e.source) && near.has(e.target) && (own.has(e.source) || own.has(e.target));
+  return graph.edges.filter(touches).map((edge) => ({
+    edge,
+    from: graph.chunks.indexOf(edge.source) + 1,
+    to: graph.chunks.indexOf(edge.target) + 1,
+  }));
+}

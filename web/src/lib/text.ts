@@ -1,0 +1,107 @@
+import type { Span } from "../api/types";
+
+/** A text by Unicode code points, as spans count; JavaScript's own indices count UTF-16 units. */
+export class CodeText {
+  private readonly wide: number[] = [];
+  readonly length: number;
+
+  constructor(readonly text: string) {
+    let at = 0;
+    for (let i = 0; i < text.length; i += 1, at += 1) {
+      const code = text.charCodeAt(i);
+      if (code >= 0xd800 && code < 0xdc00 && i + 1 < text.length) {
+        this.wide.push(at);
+        i += 1;
+      }
+    }
+    this.length = at;
+  }
+
+  /** The UTF-16 index of a code point. */
+  index(point: number): number {
+    return point + below(this.wide, point);
+  }
+
+  /** The code point at a UTF-16 index. */
+  point(index: number): number {
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const mid = (low + high) >> 1;
+      if (this.index(mid) < index) low = mid + 1;
+      else high = mid;
+    }
+    return low;
+  }
+
+  slice(start: number, end: number): string {
+    return this.text.slice(this.index(start), this.index(end));
+  }
+
+  of(span: Span): string {
+    return this.slice(span.start, span.end);
+  }
+}
+
+function below(sorted: number[], value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const mid = (low + high) >> 1;
+    if ((sorted[mid] as number) < value) low = mid + 1;
+    else high = mid;
+  }
+  return low;
+}
+
+export interface Mark {
+  span: Span;
+  kind: string;
+}
+
+export interface Piece {
+  start: number;
+  text: string;
+  kinds: string[];
+}
+
+/** The text between `from` and `to` cut at the marks' ends; pieces name the kinds of mark that cover them. */
+export function pieces(text: CodeText, marks: Mark[], from = 0, to = text.length): Piece[] {
+  const inside = marks.filter((m) => m.span.end > from && m.span.start < to);
+  const cuts = new Set([from, to]);
+  for (const { span } of inside) {
+    cuts.add(Math.max(from, span.start));
+    cuts.add(Math.min(to, span.end));
+  }
+  const sorted = [...cuts].sort((a, b) => a - b);
+  return sorted.slice(0, -1).map((start, i) => {
+    const end = sorted[i + 1] as number;
+    const kinds = inside.filter((m) => m.span.start <= start && m.span.end >= end).map((m) => m.kind);
+    return { start, text: text.slice(start, end), kinds: [...new Set(kinds)] };
+  });
+}
+
+export const overlap = (a: Span, b: Span): boolean => a.start < b.end && b.start < a.end;
+
+export const shortened = (text: string, most: number): string =>
+  [...text].length <= most ? text : `${[...text].slice(0, most).join("").trimEnd()}…`;
+
+/** Where a passage stands in a text, however its white space was copied; null if it does not. */
+export function findPassage(text: CodeText, passage: string): Span | null {
+  const words = passage.trim().split(/\s+/).filter(Boolean);
+  if (!words.length) return null;
+  const pattern = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("\\s+");
+  const found = new RegExp(pattern, "iu").exec(text.text);
+  if (!found) return null;
+  return { start: text.point(found.index), end: text.point(found.index + found[0].length) };
+}
+
+/** `span` with about `around` characters on both sides, from and to white space. */
+export function contextOf(text: CodeText, span: Span, around: number): Span {
+  const least = Math.max(0, span.start - around);
+  const most = Math.min(text.length, span.end + around);
+  const before = least === 0 ? 0 : text.slice(least, span.start).search(/\s/);
+  const after = most === text.length ? "" : /\S*$/.exec(text.slice(span.end, most))?.[0] ?? "";
+  const cut = [...after].length < around / 2 ? [...after].length : 0;
+  return { start: least + Math.min(Math.max(before, 0), around / 2), end: most - cut };
+}

@@ -1,0 +1,104 @@
+/** Where the parts of an RST tree stand when it is drawn as linguists draw it. */
+
+import type { RstTree, Split } from "../api/types";
+
+export const COLUMN = 156;
+export const GAP = 16;
+const LEVEL = 66;
+const TOP = 24;
+const LINE = 24;
+const MOST_LINES = 9;
+
+export interface TreeNode {
+  key: string;
+  start: number;
+  end: number;
+  split: Split | null;
+  children: TreeNode[];
+  depth: number;
+  collapsed: boolean;
+  left: number;
+  right: number;
+  /** Where its line from above arrives: over its nucleus, so that nuclei stand straight below each other. */
+  anchor: number;
+  y: number;
+}
+
+export const keyOf = (start: number, end: number): string => `${start}-${end}`;
+
+function parentsFirst(tree: RstTree): { split: Split; depth: number }[] {
+  const depths = new Map([[keyOf(0, tree.edus.length), 0]]);
+  return tree.splits.map((split) => {
+    const depth = depths.get(keyOf(split.start, split.end)) ?? 0;
+    depths.set(keyOf(split.start, split.mid), depth + 1);
+    depths.set(keyOf(split.mid, split.end), depth + 1);
+    return { split, depth };
+  });
+}
+
+/** What is closed at first: nothing of a small tree, of others what lies deep. */
+export function closedAtFirst(tree: RstTree): Set<string> {
+  if (tree.edus.length <= 12) return new Set();
+  const deep = parentsFirst(tree).filter(({ depth }) => depth >= 4);
+  return new Set(deep.map(({ split }) => keyOf(split.start, split.end)));
+}
+
+function anchorOf(split: Split, [left, right]: TreeNode[]): number {
+  if (!left || !right) return 0;
+  if (split.nuclearity === "NS") return left.anchor;
+  return split.nuclearity === "SN" ? right.anchor : (left.anchor + right.anchor) / 2;
+}
+
+/** The nodes that show, parents first, and the size of the drawing without its texts. */
+export function laidOut(tree: RstTree, closed: ReadonlySet<string>): { nodes: TreeNode[]; width: number; depth: number } {
+  const splits = new Map(tree.splits.map((split) => [keyOf(split.start, split.end), split]));
+  const nodes: TreeNode[] = [];
+  let x = GAP;
+  let deepest = 0;
+  const place = (start: number, end: number, depth: number): TreeNode => {
+    const key = keyOf(start, end);
+    const split = splits.get(key) ?? null;
+    const collapsed = split !== null && closed.has(key);
+    const node: TreeNode = {
+      key, start, end, split, depth, collapsed, children: [], left: x, right: x + COLUMN, anchor: x + COLUMN / 2, y: TOP + depth * LEVEL,
+    };
+    nodes.push(node);
+    deepest = Math.max(deepest, depth);
+    if (!split || collapsed) {
+      x += COLUMN + GAP;
+      return node;
+    }
+    node.children = [place(start, split.mid, depth + 1), place(split.mid, end, depth + 1)];
+    node.right = node.children[1]?.right ?? node.right;
+    node.anchor = anchorOf(split, node.children);
+    return node;
+  };
+  place(0, tree.edus.length, 0);
+  return { nodes, width: x, depth: deepest };
+}
+
+const wide = (c: string): boolean => /[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]|\p{Extended_Pictographic}/u.test(c);
+const widthOf = (text: string): number => [...text].reduce((sum, c) => sum + (wide(c) ? 2 : 1), 0);
+
+function broken(word: string): string[] {
+  const parts = [""];
+  for (const c of word) {
+    if (widthOf((parts.at(-1) ?? "") + c) > LINE) parts.push("");
+    parts[parts.length - 1] += c;
+  }
+  return parts;
+}
+
+/** A text in lines of a column's width. */
+export function wrapped(text: string): string[] {
+  const lines = [""];
+  const words = text.split(/\s+/).filter(Boolean).flatMap(broken);
+  for (const word of words) {
+    const last = lines.at(-1) ?? "";
+    if (!last) lines[lines.length - 1] = word;
+    else if (widthOf(last) + 1 + widthOf(word) <= LINE) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  if (lines.length <= MOST_LINES) return lines;
+  return [...lines.slice(0, MOST_LINES - 1), `${lines[MOST_LINES - 1]?.slice(0, LINE - 1)}…`];
+}

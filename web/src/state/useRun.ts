@@ -1,0 +1,84 @@
+import { useCallback, useRef, useState } from "react";
+import { problemOf, type Problem } from "../api/client";
+import { stream } from "../api/stream";
+import type { AskResult, Failure, Question, StreamEvent } from "../api/types";
+
+export interface StageSeen {
+  stage: string;
+  state: "running" | "done" | "failed";
+  preview: string;
+  seconds: number | null;
+}
+
+export interface Run {
+  status: "idle" | "running" | "done" | "failed";
+  asked: Question | null;
+  stages: StageSeen[];
+  draft: string;
+  failures: Failure[];
+  result: AskResult | null;
+  problem: Problem | null;
+}
+
+const IDLE: Run = { status: "idle", asked: null, stages: [], draft: "", failures: [], result: null, problem: null };
+
+function withStage(stages: StageSeen[], seen: StageSeen): StageSeen[] {
+  const at = stages.findIndex((s) => s.stage === seen.stage);
+  return at < 0 ? [...stages, seen] : stages.map((s, i) => (i === at ? seen : s));
+}
+
+function after(run: Run, told: StreamEvent): Run {
+  const { stage } = told;
+  const old = run.stages.find((s) => s.stage === stage);
+  switch (told.event) {
+    case "start":
+      return { ...run, stages: withStage(run.stages, { stage, state: "running", preview: "", seconds: null }) };
+    case "end": {
+      const state = old?.state === "failed" ? "failed" : "done";
+      const seen: StageSeen = { stage, state, preview: told.preview ?? "", seconds: told.seconds ?? null };
+      return { ...run, stages: withStage(run.stages, seen) };
+    }
+    case "failure": {
+      const failure = { stage, kind: "", message: told.message ?? "", fallback: told.fallback ?? "" };
+      const seen: StageSeen = { stage, state: "failed", preview: old?.preview ?? "", seconds: old?.seconds ?? null };
+      return { ...run, stages: withStage(run.stages, seen), failures: [...run.failures, failure] };
+    }
+    case "token":
+      return { ...run, draft: run.draft + (told.token ?? "") };
+    case "restart":
+      return { ...run, draft: "" };
+    default:
+      return run;
+  }
+}
+
+function ended(run: Run, problem: Problem): Run {
+  const stages = run.stages.map((s) => (s.state === "running" ? { ...s, state: "failed" as const } : s));
+  return { ...run, status: "failed", stages, problem };
+}
+
+/** One question at a time; a new one ends the one under way. */
+export function useRun(): { run: Run; ask: (question: Question) => void; stop: () => void } {
+  const [run, setRun] = useState<Run>(IDLE);
+  const under = useRef<AbortController | null>(null);
+
+  const stop = useCallback(() => {
+    under.current?.abort();
+    under.current = null;
+    setRun((old) => (old.status === "running" ? IDLE : old));
+  }, []);
+
+  const ask = useCallback((question: Question) => {
+    under.current?.abort();
+    const own = new AbortController();
+    under.current = own;
+    setRun({ ...IDLE, status: "running", asked: question });
+    const mine = (change: (old: Run) => Run) => under.current === own && setRun(change);
+    stream(question, (told) => mine((old) => after(old, told)), own.signal).then(
+      (result) => mine((old) => ({ ...old, status: "done", result })),
+      (error: unknown) => mine((old) => ended(old, problemOf(error))),
+    );
+  }, []);
+
+  return { run, ask, stop };
+}

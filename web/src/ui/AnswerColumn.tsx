@@ -1,0 +1,41 @@
+import type { ReactNode } from "react";
+import type { Answer } from "../api/types";
+import { against } from "../lib/against";
+import { NO_ANSWER } from "../lib/report";
+
+interface Props {
+  title: string;
+  answer: Answer | null;
+  /** Sentences that this one does not have are marked. */
+  other: Answer | null;
+  children?: ReactNode;
+}
+
+const textsOf = (answer: Answer | null): string[] => answer?.sentences.map((s) => s.text) ?? [];
+
+export function AnswerColumn({ title, answer, other, children }: Props) {
+  const told = other ? against(textsOf(answer), textsOf(other)) : textsOf(answer).map((text) => ({ text, only: false }));
+  return (
+    <section className="panel answer-column" aria-label={title}>
+      <h2>
+        <bdi>{title}</bdi>
+      </h2>
+      {answer?.abstained && (
+        <p className="prose refusal">
+          {NO_ANSWER} <bdi className="quiet small">{answer.abstained}</bdi>
+        </p>
+      )}
+      {answer && !answer.abstained && (
+        <p className="prose" dir="auto">
+          {told.map(({ text, only }, at) => (
+            <span key={at}>
+              <bdi className={only ? "only" : ""}>{text}</bdi>
+              {!answer.sentences[at]?.evidence.length && <span className="flag bad"> unsupported</span>}{" "}
+            </span>
+          ))}
+        </p>
+      )}
+      {children}
+    </section>
+  );
+}

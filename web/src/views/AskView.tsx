@@ -1,0 +1,92 @@
+import { useState } from "react";
+import type { AskResult, Failure } from "../api/types";
+import { stageName } from "../lib/words";
+import { Empty, ProblemNote } from "../ui/Notes";
+import { QuestionBar } from "../ui/QuestionBar";
+import { useApp } from "../state/app";
+import { Cited, Prose } from "./ask/Prose";
+import { Refusal } from "./ask/Refusal";
+import { SourcePane } from "./ask/SourcePane";
+import { Trail } from "./ask/Trail";
+import { SaveBar } from "./ask/SaveBar";
+import { Unsaid } from "./ask/Unsaid";
+
+function Answered({ result, corpus }: { result: AskResult; corpus: string }) {
+  const { route } = useApp();
+  const [pointed, setPointed] = useState<number | null>(null);
+  const last = result.answer.sentences.length - 1;
+  const chosen = route.s === null ? null : Math.min(route.s, last);
+  const active = pointed ?? chosen ?? 0;
+  return (
+    <div className="columns">
+      <section className="answer" aria-label="Answer">
+        <Prose result={result} active={active} chosen={chosen} onPoint={setPointed} />
+        <Cited result={result} />
+        <Unsaid result={result} />
+        <Trail result={result} at={active} />
+        <SaveBar result={result} />
+      </section>
+      <SourcePane result={result} corpus={corpus} at={active} />
+    </div>
+  );
+}
+
+function Draft({ text, failures }: { text: string; failures: Failure[] }) {
+  return (
+    <section className="answer" aria-label="Draft" aria-busy="true">
+      {text ? (
+        <p className="prose draft" dir="auto">
+          {text}
+        </p>
+      ) : (
+        <p className="quiet">Looking through the documents…</p>
+      )}
+      {failures.map((failure, at) => (
+        <p className="note small" key={at}>
+          {stageName(failure.stage)}: <bdi>{failure.message}</bdi> Used instead: <bdi>{failure.fallback || "nothing"}</bdi>.
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function Start() {
+  const { corpora, corporaProblem, refreshCorpora, go, canWrite } = useApp();
+  if (corporaProblem) return <ProblemNote problem={corporaProblem} again={refreshCorpora} />;
+  if (corpora?.length === 0) {
+    return (
+      <Empty title="There are no documents yet">
+        <p>Questions are answered from documents.</p>
+        {canWrite ? (
+          <button className="button primary" type="button" onClick={() => go({ view: "documents" })}>
+            Add documents
+          </button>
+        ) : (
+          <p>Your key may read only: somebody with the role “write” has to add some.</p>
+        )}
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="Ask a question">
+      <p>Every sentence of the answer is shown with the characters of the sources that it rests on.</p>
+    </Empty>
+  );
+}
+
+export function AskView() {
+  const { run } = useApp();
+  return (
+    <>
+      <QuestionBar />
+      {run.status === "idle" && <Start />}
+      {run.status === "running" && <Draft text={run.draft} failures={run.failures} />}
+      {run.problem && <ProblemNote problem={run.problem} />}
+      {run.result && run.asked && (run.result.answer.abstained ? (
+        <Refusal result={run.result} corpus={run.asked.corpus} />
+      ) : (
+        <Answered key={run.result.text} result={run.result} corpus={run.asked.corpus} />
+      ))}
+    </>
+  );
+}

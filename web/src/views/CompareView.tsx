@@ -1,0 +1,185 @@
+import { useEffect, useState } from "react";
+import { Button, Checkbox } from "react-aria-components";
+import { ask } from "../api/calls";
+import { problemOf, type Problem } from "../api/client";
+import type { AskResult, Switches } from "../api/types";
+import { counted, presetName, seconds, tokens } from "../lib/words";
+import { useApp } from "../state/app";
+import { AnswerColumn } from "../ui/AnswerColumn";
+import { Choice } from "../ui/Choice";
+import { Empty, ProblemNote } from "../ui/Notes";
+import { QuestionBar } from "../ui/QuestionBar";
+
+interface Setting {
+  preset: string;
+  retriever: string;
+  off: string[];
+}
+
+interface Side {
+  busy: boolean;
+  result: AskResult | null;
+  problem: Problem | null;
+}
+
+const AS_PRESET = "as the preset";
+const PARTS = [
+  { id: "use_tree", name: "Trees" },
+  { id: "use_graph", name: "Graph" },
+  { id: "use_plan", name: "Plan" },
+];
+const NOTHING: Side = { busy: false, result: null, problem: null };
+
+function switchesOf({ preset, retriever, off }: Setting): Switches {
+  const switches: Switches = preset === "ours" ? {} : { preset };
+  if (retriever !== AS_PRESET) switches.retriever = retriever;
+  off.forEach((name) => (switches[name] = false));
+  return switches;
+}
+
+const nameOf = ({ preset, retriever, off }: Setting): string =>
+  [
+    presetName(preset),
+    retriever === AS_PRESET ? "" : retriever,
+    ...PARTS.filter((part) => off.includes(part.id)).map((part) => `no ${part.name.toLowerCase()}`),
+  ]
+    .filter(Boolean)
+    .join(", ");
+
+interface SettingsProps {
+  label: string;
+  setting: Setting;
+  onChange: (setting: Setting) => void;
+}
+
+function Settings({ label, setting, onChange }: SettingsProps) {
+  const { choices } = useApp();
+  const retrievers = [AS_PRESET, ...choices.retrievers].map((id) => ({ id, name: id }));
+  const toggle = (id: string, on: boolean) =>
+    onChange({ ...setting, off: on ? setting.off.filter((name) => name !== id) : [...setting.off, id] });
+  return (
+    <fieldset className="settings panel">
+      <legend>{label}</legend>
+      <Choice
+        label="Preset"
+        value={setting.preset}
+        options={choices.presets.map((id) => ({ id, name: presetName(id) }))}
+        onChange={(preset) => onChange({ ...setting, preset })}
+      />
+      <Choice
+        label="Retriever"
+        value={setting.retriever}
+        options={retrievers}
+        onChange={(retriever) => onChange({ ...setting, retriever })}
+      />
+      <div className="checks">
+        {PARTS.map(({ id, name }) => (
+          <Checkbox key={id} className="check" isSelected={!setting.off.includes(id)} onChange={(on) => toggle(id, on)}>
+            <span className="box" aria-hidden="true" />
+            <span className="check-name small">{name}</span>
+          </Checkbox>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function Costs({ result }: { result: AskResult }) {
+  const used = tokens(result.ledger.stages);
+  const unsupported = result.answer.sentences.filter((s) => !s.evidence.length).length;
+  const facts: [string, string][] = [
+    ["Seconds", seconds(result.seconds)],
+    ["Tokens", `${used.in.toLocaleString("en")} in, ${used.out.toLocaleString("en")} out`],
+    ["Passages", String(result.hits.length)],
+    ["Sentences", `${result.answer.sentences.length}${unsupported ? `, ${unsupported} unsupported` : ""}`],
+    ["Disagreements", String(result.answer.disagreements.length)],
+  ];
+  return (
+    <>
+      <dl className="costs small">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt className="quiet">{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {result.answer.notes.length > 0 && (
+        <p className="quiet small">{counted(result.answer.notes.length, "note")}: see the answer.</p>
+      )}
+    </>
+  );
+}
+
+function Column({ name, side, other }: { name: string; side: Side; other: Side }) {
+  if (side.problem) {
+    return (
+      <section aria-label={name}>
+        <h2>{name}</h2>
+        <ProblemNote problem={side.problem} />
+      </section>
+    );
+  }
+  return (
+    <AnswerColumn title={name} answer={side.result?.answer ?? null} other={other.result?.answer ?? null}>
+      {side.busy && <p className="quiet">Under way…</p>}
+      {side.result && <Costs result={side.result} />}
+    </AnswerColumn>
+  );
+}
+
+function useSide(): [Side, (query: string, corpus: string, switches: Switches) => Promise<void>, () => void] {
+  const [side, setSide] = useState<Side>(NOTHING);
+  const start = async (query: string, corpus: string, switches: Switches) => {
+    setSide({ ...NOTHING, busy: true });
+    try {
+      const result = await ask({ query, corpus, switches });
+      setSide({ ...NOTHING, result });
+    } catch (error) {
+      setSide({ ...NOTHING, problem: problemOf(error) });
+    }
+  };
+  return [side, start, () => setSide(NOTHING)];
+}
+
+export default function CompareView() {
+  const { route, corpus } = useApp();
+  const [left, setLeft] = useState<Setting>({ preset: route.preset, retriever: AS_PRESET, off: [] });
+  const [right, setRight] = useState<Setting>({ preset: "ours", retriever: "dense", off: [...PARTS.map((p) => p.id)] });
+  const [a, startA, clearA] = useSide();
+  const [b, startB, clearB] = useSide();
+  useEffect(() => {
+    clearA();
+    clearB();
+  }, [route.q, corpus]);
+  const busy = a.busy || b.busy;
+  const shown = busy || a.result || b.result || a.problem || b.problem;
+  const compare = async () => {
+    await startA(route.q, corpus, switchesOf(left));
+    await startB(route.q, corpus, switchesOf(right));
+  };
+  return (
+    <>
+      <QuestionBar />
+      {!route.q ? (
+        <Empty title="Ask a question to compare two ways of answering it" />
+      ) : (
+        <>
+          <div className="sides">
+            <Settings label="Left" setting={left} onChange={setLeft} />
+            <Settings label="Right" setting={right} onChange={setRight} />
+          </div>
+          <Button className="button primary compare-button" isDisabled={busy} onPress={() => void compare()}>
+            {busy ? "Comparing…" : "Compare"}
+          </Button>
+          {shown && (
+            <div className="sides" aria-live="polite" aria-busy={busy}>
+              <Column name={nameOf(left)} side={a} other={b} />
+              <Column name={nameOf(right)} side={b} other={a} />
+            </div>
+          )}
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,174 @@
+import { useMemo } from "react";
+import { chunksOf, documentText } from "../api/calls";
+import type { Answer, AskResult, Difference, Disagreement, EvidenceSpan, Question } from "../api/types";
+import { disputes, tellers } from "../lib/disputes";
+import { CodeText, contextOf, pieces, type Mark } from "../lib/text";
+import { confident, counted, relationName, tone } from "../lib/words";
+import { useApp } from "../state/app";
+import { useLoaded } from "../state/useLoaded";
+import { NeedsResult } from "../ui/NeedsResult";
+import { Empty } from "../ui/Notes";
+import { placeAt, placeName } from "../ui/Source";
+
+const AROUND = 320;
+
+const KINDS: Record<Difference["kind"], string> = {
+  figure: "Figure",
+  date: "Date",
+  polarity: "Polarity",
+  condition: "Condition",
+  speaker: "Speaker",
+};
+
+/** Where the words that differ stand in the sentence: each as often as it is named, in any case. */
+function differing(text: CodeText, span: { start: number; end: number }, words: string[]): Mark[] {
+  const lower = text.of(span).toLowerCase();
+  const inside = new CodeText(text.of(span));
+  const letter = /[\p{L}\p{N}]/u;
+  return words.flatMap((word) => {
+    const wanted = word.toLowerCase();
+    const at = [...lower.matchAll(new RegExp(wanted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "gu"))];
+    const whole = at.filter(({ index }) => {
+      const before = lower[index - 1] ?? " ";
+      const after = lower[index + wanted.length] ?? " ";
+      return !(letter.test(before) && letter.test(wanted[0] ?? "")) && !(letter.test(after) && letter.test(wanted.at(-1) ?? ""));
+    });
+    return whole.map(({ index }) => ({
+      span: { start: span.start + inside.point(index), end: span.start + inside.point(index + wanted.length) },
+      kind: "differs",
+    }));
+  });
+}
+
+const wordsOf = (differs: Difference[], side: "a" | "b"): string[] =>
+  differs.flatMap((d) => d[side].split(",").map((word) => word.trim())).filter(Boolean);
+
+interface SideProps {
+  corpus: string;
+  side: EvidenceSpan;
+  words: string[];
+  answer: Answer;
+}
+
+function Side({ corpus, side, words, answer }: SideProps) {
+  const { go } = useApp();
+  const text = useLoaded(`${corpus} ${side.doc_id}`, () => documentText(corpus, side.doc_id));
+  const chunks = useLoaded(`${corpus} ${side.doc_id}`, () => chunksOf(corpus, side.doc_id));
+  const coded = useMemo(() => (text.value ? new CodeText(text.value.text) : null), [text.value]);
+  const shown = useMemo(() => {
+    if (!coded) return [{ start: side.span.start, text: side.text, kinds: ["lit"] }];
+    const { start, end } = contextOf(coded, side.span, AROUND);
+    return pieces(coded, [{ span: side.span, kind: "lit" }, ...differing(coded, side.span, words)], start, end);
+  }, [coded, side, words]);
+  const told = tellers(answer, side);
+  return (
+    <div className="side">
+      <h3>
+        <bdi>{side.title}</bdi>
+      </h3>
+      <p className="quiet small place">
+        <bdi>{(chunks.value && placeName(placeAt(chunks.value, side.span.start), side.title)) || "\u00a0"}</bdi>
+      </p>
+      <div className="document context" dir="auto">
+        {side.span.start > AROUND && "…"}
+        {shown.map((piece) =>
+          piece.kinds.length ? (
+            <mark key={piece.start} className={piece.kinds.join(" ")}>
+              {piece.text}
+            </mark>
+          ) : (
+            <span key={piece.start}>{piece.text}</span>
+          ),
+        )}
+        {coded && side.span.end + AROUND < coded.length && "…"}
+      </div>
+      <p className="small told-by">
+        {told.length ? "The answer says it: " : "The answer does not say it."}
+        {told.map((at) => (
+          <button type="button" className="link" key={at} onClick={() => go({ view: "ask", s: at })}>
+            sentence {at + 1}
+          </button>
+        ))}
+      </p>
+    </div>
+  );
+}
+
+function Differs({ differs }: { differs: Difference[] }) {
+  if (!differs.length) return <p className="quiet small">In what they differ is not known.</p>;
+  return (
+    <dl className="differs-list small">
+      {differs.map((difference, i) => (
+        <div key={i}>
+          <dt className="quiet">{KINDS[difference.kind] ?? difference.kind}</dt>
+          <dd>
+            <bdi>{difference.a || "—"}</bdi>
+            <span className="quiet"> against </span>
+            <bdi>{difference.b || "—"}</bdi>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Pair({ found, corpus, answer }: { found: Disagreement; corpus: string; answer: Answer }) {
+  const words = useMemo(() => ({ a: wordsOf(found.differs, "a"), b: wordsOf(found.differs, "b") }), [found]);
+  return (
+    <li className="pair">
+      <header>
+        <h2>
+          <span className={`relation ${tone(found.relation)}`}>{relationName(found.relation)}</span>
+          {found.confidence !== null && <span className="quiet small">confidence {confident(found.confidence)}</span>}
+        </h2>
+        <Differs differs={found.differs} />
+      </header>
+      <div className="sides">
+        <Side corpus={corpus} side={found.a} words={words.a} answer={answer} />
+        <Side corpus={corpus} side={found.b} words={words.b} answer={answer} />
+      </div>
+    </li>
+  );
+}
+
+function ofSentence(answer: Answer, at: number | null): Disagreement[] {
+  const sentence = at === null ? undefined : answer.sentences[at];
+  const own = sentence ? disputes(answer, sentence) : [];
+  return own.length ? own : answer.disagreements;
+}
+
+function Pairs({ result, asked }: { result: AskResult; asked: Question }) {
+  const { route, go } = useApp();
+  const { answer } = result;
+  if (!answer.disagreements.length) {
+    return (
+      <Empty title="No disagreements were found">
+        <p>Among the passages that were found for this question, no two are known to be at odds.</p>
+      </Empty>
+    );
+  }
+  const shown = ofSentence(answer, route.s);
+  return (
+    <>
+      <p className="quiet small">
+        {shown.length === answer.disagreements.length
+          ? counted(shown.length, "disagreement")
+          : `${shown.length} of ${counted(answer.disagreements.length, "disagreement")}: those of sentence ${(route.s ?? 0) + 1}. `}
+        {shown.length < answer.disagreements.length && (
+          <button type="button" className="link" onClick={() => go({ s: null })}>
+            Show all
+          </button>
+        )}
+      </p>
+      <ul>
+        {shown.map((found, i) => (
+          <Pair key={i} found={found} corpus={asked.corpus} answer={answer} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+export default function DisagreementsView() {
+  return <NeedsResult what="where its sources disagree">{(result, asked) => <Pairs result={result} asked={asked} />}</NeedsResult>;
+}

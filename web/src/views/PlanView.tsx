@@ -1,0 +1,150 @@
+import { useMemo, useState } from "react";
+import { Button, Label, TextArea, TextField } from "react-aria-components";
+import type { AskResult, Question } from "../api/types";
+import { stepsOf, type Step } from "../lib/plan";
+import { useApp } from "../state/app";
+import { AnswerColumn } from "../ui/AnswerColumn";
+import { NeedsResult } from "../ui/NeedsResult";
+import { Empty, ProblemNote } from "../ui/Notes";
+import { usePlanRun } from "./plan/usePlanRun";
+
+interface StepsProps {
+  steps: Step[];
+  onChange: (steps: Step[]) => void;
+}
+
+function moved(steps: Step[], at: number, by: number): Step[] {
+  const next = [...steps];
+  const [step] = next.splice(at, 1);
+  if (step) next.splice(at + by, 0, step);
+  return next;
+}
+
+function Steps({ steps, onChange }: StepsProps) {
+  return (
+    <ol className="steps">
+      {steps.map((step, at) => (
+        <li key={`${at} ${step.text}`}>
+          <span className="step-number">{at + 1}</span>
+          <bdi>{step.text}</bdi>
+          <span className="step-buttons">
+            <Button
+              className="button quiet-button"
+              aria-label={`Move step ${at + 1} up`}
+              isDisabled={at === 0}
+              onPress={() => onChange(moved(steps, at, -1))}
+            >
+              ↑
+            </Button>
+            <Button
+              className="button quiet-button"
+              aria-label={`Move step ${at + 1} down`}
+              isDisabled={at === steps.length - 1}
+              onPress={() => onChange(moved(steps, at, 1))}
+            >
+              ↓
+            </Button>
+            <Button
+              className="button quiet-button"
+              aria-label={`Remove step ${at + 1}`}
+              isDisabled={steps.length === 1}
+              onPress={() => onChange(steps.filter((_, i) => i !== at))}
+            >
+              Remove
+            </Button>
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Passages({ result }: { result: AskResult }) {
+  const { passages } = useApp();
+  const chunks = result.graph?.chunks ?? result.hits.map((h) => h.chunk_id);
+  return (
+    <details className="small">
+      <summary>The passages behind the numbers</summary>
+      <ol className="numbered">
+        {chunks.map((id, i) => (
+          <li key={id}>
+            [{i + 1}] <bdi>{passages.get(id)?.title ?? id}</bdi>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+function Editor({ result, asked, plan }: { result: AskResult; asked: Question; plan: string }) {
+  const [text, setText] = useState(plan);
+  const { busy, answer, problem, regenerate } = usePlanRun();
+  const steps = useMemo(() => stepsOf(text), [text]);
+  return (
+    <>
+      <div className="plan-edit">
+        <div>
+          <TextField className="field" value={text} onChange={setText} maxLength={20_000}>
+            <Label>Plan</Label>
+            <TextArea className="plan-text" dir="auto" rows={8} />
+          </TextField>
+          <p className="quiet small">
+            Numbers in brackets cite passages, [6.2] the second unit of the sixth. What you change here is what the answer
+            follows.
+          </p>
+          <div className="plan-buttons">
+            <Button
+              className="button primary"
+              isDisabled={busy || !text.trim()}
+              onPress={() => regenerate(asked, text.trim())}
+            >
+              {busy ? "Writing…" : "Write from this plan"}
+            </Button>
+            <Button className="button" isDisabled={text === plan} onPress={() => setText(plan)}>
+              Undo changes
+            </Button>
+          </div>
+          <Passages result={result} />
+        </div>
+        <Steps steps={steps} onChange={(next) => setText(next.map((step) => step.text).join(" "))} />
+      </div>
+      {problem && <ProblemNote problem={problem} />}
+      <div className="sides plan-answers" aria-live="polite" aria-busy={busy}>
+        <AnswerColumn title="As it was planned" answer={result.answer} other={answer} />
+        {answer ? (
+          <AnswerColumn title="From your plan" answer={answer} other={result.answer}>
+            {answer.notes.map((note) => (
+              <p className="note small" key={note}>
+                <bdi>{note}</bdi>
+              </p>
+            ))}
+          </AnswerColumn>
+        ) : (
+          <section className="panel quiet" aria-label="From your plan">
+            <p>Change the plan and write from it: the two answers stand side by side here.</p>
+          </section>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Shown({ result, asked }: { result: AskResult; asked: Question }) {
+  const plan = result.answer.plan?.paragraph;
+  if (!plan) {
+    return (
+      <Empty title="There is no plan">
+        <p>
+          {result.answer.abstained
+            ? "The documents do not answer this question, so nothing was planned."
+            : "This preset answers without one."}
+        </p>
+      </Empty>
+    );
+  }
+  return <Editor key={plan} result={result} asked={asked} plan={plan} />;
+}
+
+export default function PlanView() {
+  return <NeedsResult what="the plan of its answer">{(result, asked) => <Shown result={result} asked={asked} />}</NeedsResult>;
+}

@@ -1,0 +1,125 @@
+import { useMemo, useRef, useState } from "react";
+import { Button } from "react-aria-components";
+import { chunksOf, documents } from "../api/calls";
+import { problemOf, send, type Problem } from "../api/client";
+import type { Chunk, RstTree, StoredDocument } from "../api/types";
+import { alone, save, savePicture, saveText } from "../lib/save";
+import { shortened } from "../lib/text";
+import { closedAtFirst, keyOf } from "../lib/tree";
+import { counted } from "../lib/words";
+import { useApp } from "../state/app";
+import { useLoaded } from "../state/useLoaded";
+import { Choice } from "../ui/Choice";
+import { Empty, ProblemNote } from "../ui/Notes";
+import { CorpusChoice } from "../ui/QuestionBar";
+import { placeAt, placeName } from "../ui/Source";
+import { Drawing } from "./tree/Drawing";
+
+const LISTED = 1000;
+
+function Grown({ chunk, tree, corpus }: { chunk: Chunk; tree: RstTree; corpus: string }) {
+  const [closed, setClosed] = useState<ReadonlySet<string>>(() => closedAtFirst(tree));
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const svg = useRef<SVGSVGElement>(null);
+  const toggle = (key: string) =>
+    setClosed((old) => (old.has(key) ? new Set([...old].filter((other) => other !== key)) : new Set([...old, key])));
+  const picture = () => svg.current && alone(svg.current);
+  const file = async () => {
+    try {
+      const path = `trees/${chunk.doc_id}?corpus=${encodeURIComponent(corpus)}&chunk=${chunk.order}&format=rs3`;
+      save("tree.rs3", await (await send(path)).blob());
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+  };
+  const all = tree.splits.map((split) => keyOf(split.start, split.end));
+  const drawn = (use: (found: NonNullable<ReturnType<typeof picture>>) => void) => {
+    const found = picture();
+    if (found) use(found);
+  };
+  return (
+    <>
+      <div className="tree-buttons">
+        <span className="quiet small">{counted(tree.edus.length, "unit")}</span>
+        <Button className="button" onPress={() => setClosed(new Set())}>
+          Open all
+        </Button>
+        <Button className="button" onPress={() => setClosed(new Set(all.slice(1)))}>
+          Close all
+        </Button>
+        <Button className="button" onPress={() => drawn((p) => saveText("tree.svg", "image/svg+xml", p.text))}>
+          SVG
+        </Button>
+        <Button className="button" onPress={() => drawn((p) => void savePicture("tree", p))}>
+          PNG
+        </Button>
+        <Button className="button" onPress={() => void file()}>
+          rs3
+        </Button>
+      </div>
+      {problem && <ProblemNote problem={problem} />}
+      <div className="tree-box" tabIndex={0} role="region" aria-label="Drawing of the tree">
+        <Drawing ref={svg} chunk={chunk} tree={tree} closed={closed} onToggle={toggle} />
+      </div>
+    </>
+  );
+}
+
+function Chosen({ corpus, doc }: { corpus: string; doc: StoredDocument }) {
+  const { route, go } = useApp();
+  const chunks = useLoaded(`${corpus} ${doc.doc_id}`, () => chunksOf(corpus, doc.doc_id));
+  if (chunks.problem) return <ProblemNote problem={chunks.problem} again={chunks.again} />;
+  if (!chunks.value) return <p className="quiet pad">Loading…</p>;
+  const chunk = chunks.value.find((c) => c.order === (route.chunk ?? 0)) ?? chunks.value[0];
+  if (!chunk) return <Empty title="This document has no passages" />;
+  const options = chunks.value.map((c) => {
+    const place = placeName(placeAt([c], c.span.start), c.title);
+    const said = shortened(place || c.text.replace(/\s+/g, " "), 80);
+    return { id: String(c.order), name: `${c.order + 1}: ${said}` };
+  });
+  return (
+    <>
+      <div className="tree-passage">
+        <Choice
+          label="Passage"
+          value={String(chunk.order)}
+          options={options}
+          onChange={(order) => go({ doc: doc.doc_id, chunk: Number(order) })}
+        />
+      </div>
+      {chunk.tree ? (
+        <Grown key={chunk.id} chunk={chunk} tree={chunk.tree} corpus={corpus} />
+      ) : (
+        <Empty title="This passage has no tree">
+          <p>It was ingested without one; a question makes it when it needs it.</p>
+        </Empty>
+      )}
+    </>
+  );
+}
+
+export default function TreeView() {
+  const { route, go, corpus } = useApp();
+  const listed = useLoaded(corpus, () => documents(corpus, 0, LISTED));
+  const options = useMemo(
+    () => (listed.value?.documents ?? []).map((d) => ({ id: d.doc_id, name: d.title || d.name })),
+    [listed.value],
+  );
+  const doc = listed.value?.documents.find((d) => d.doc_id === route.doc) ?? listed.value?.documents[0];
+  return (
+    <>
+      <div className="tree-top">
+        <CorpusChoice />
+        <Choice
+          label="Document"
+          value={doc?.doc_id ?? ""}
+          options={options}
+          onChange={(id) => go({ doc: id, chunk: 0 })}
+        />
+      </div>
+      {listed.problem && <ProblemNote problem={listed.problem} again={listed.again} />}
+      {listed.value && !doc && <Empty title="This corpus is empty" />}
+      {doc && <Chosen key={doc.doc_id} corpus={corpus} doc={doc} />}
+    </>
+  );
+}

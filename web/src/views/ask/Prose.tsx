@@ -1,0 +1,70 @@
+import { useRef, type KeyboardEvent } from "react";
+import type { AnswerSentence, AskResult } from "../../api/types";
+import { disputes } from "../../lib/disputes";
+import { sourcesOf } from "../../lib/report";
+import { useApp } from "../../state/app";
+
+interface Props {
+  result: AskResult;
+  active: number;
+  chosen: number | null;
+  onPoint: (at: number | null) => void;
+}
+
+function numbers(sentence: AnswerSentence, documents: string[]): number[] {
+  return [...new Set(sentence.evidence.map((e) => documents.indexOf(e.doc_id) + 1))];
+}
+
+/** The documents behind the raised numbers. */
+export function Cited({ result }: { result: AskResult }) {
+  const titles = new Map(sourcesOf(result).map((source) => [source.doc_id, source.title]));
+  return (
+    <ol className="cited small quiet" aria-label="Documents">
+      {[...titles].map(([doc, title], at) => (
+        <li key={doc}>
+          {at + 1} <bdi>{title}</bdi>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+export function Prose({ result, active, chosen, onPoint }: Props) {
+  const { go } = useApp();
+  const box = useRef<HTMLParagraphElement>(null);
+  const { sentences } = result.answer;
+  const documents = [...new Set(sourcesOf(result).map((s) => s.doc_id))];
+  const choose = (at: number) => go({ s: chosen === at ? null : at });
+  const keyed = (event: KeyboardEvent, at: number) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (event.key === "Enter" || event.key === " ") choose(at);
+    else if (event.key === "Escape") go({ s: null });
+    else if (step) box.current?.querySelectorAll<HTMLElement>(".sentence")[at + step]?.focus();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <p className="prose" ref={box} dir="auto" onPointerLeave={() => onPoint(null)}>
+      {sentences.map((sentence, at) => (
+        <span key={at}>
+          <bdi
+            role="button"
+            tabIndex={0}
+            aria-pressed={chosen === at}
+            className={`sentence${at === active ? " lit" : ""}${sentence.evidence.length ? "" : " unsupported"}`}
+            onPointerEnter={(event) => event.pointerType === "mouse" && onPoint(at)}
+            onFocus={() => onPoint(at)}
+            onBlur={() => onPoint(null)}
+            onClick={() => choose(at)}
+            onKeyDown={(event) => keyed(event, at)}
+          >
+            {sentence.text}
+            {!sentence.evidence.length && <span className="flag bad"> unsupported</span>}
+            {disputes(result.answer, sentence).length > 0 && <span className="flag"> disputed</span>}
+            <sup className="cites">{numbers(sentence, documents).join(" ")}</sup>
+          </bdi>{" "}
+        </span>
+      ))}
+    </p>
+  );
+}

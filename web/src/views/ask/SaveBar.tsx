@@ -1,0 +1,35 @@
+import { useState } from "react";
+import { Button } from "react-aria-components";
+import type { AskResult } from "../../api/types";
+import { html, markdown } from "../../lib/report";
+import { saveText } from "../../lib/save";
+import { counted, seconds, tokens } from "../../lib/words";
+
+export function SaveBar({ result }: { result: AskResult }) {
+  const [copied, setCopied] = useState("");
+  const copy = () =>
+    navigator.clipboard.writeText(location.href).then(
+      () => setCopied("The link is copied."),
+      () => setCopied("The browser did not copy it: take it from the address bar."),
+    );
+  const used = tokens(result.ledger.stages);
+  return (
+    <footer className="save-bar">
+      <Button className="button" onPress={() => saveText("answer.md", "text/markdown", markdown(result))}>
+        Markdown
+      </Button>
+      <Button className="button" onPress={() => saveText("answer.html", "text/html", html(result))}>
+        HTML
+      </Button>
+      <Button className="button" onPress={() => void copy()}>
+        Copy link
+      </Button>
+      <span role="status" className="quiet small">
+        {copied}
+      </span>
+      <span className="quiet small cost">
+        {seconds(result.seconds)} · {counted(used.in + used.out, "token")}
+      </span>
+    </footer>
+  );
+}

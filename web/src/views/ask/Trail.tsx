@@ -1,0 +1,76 @@
+import { useMemo } from "react";
+import type { AskResult } from "../../api/types";
+import { disputes } from "../../lib/disputes";
+import { followed, stepsOf } from "../../lib/plan";
+import { confident, percent, relationName, tone } from "../../lib/words";
+import { useApp } from "../../state/app";
+
+function Edges({ result, at }: { result: AskResult; at: number }) {
+  const { passages } = useApp();
+  const steps = useMemo(() => stepsOf(result.answer.plan?.paragraph ?? ""), [result]);
+  const edges = followed(result.graph, result.answer.sentences, steps, at);
+  if (!edges.length) return <p className="quiet small">It follows no edge of the graph.</p>;
+  return (
+    <ul className="edges">
+      {edges.map(({ edge, from, to }) => (
+        <li key={`${from} ${to}`}>
+          <bdi>{passages.get(edge.source)?.title || `Passage ${from}`}</bdi>
+          <span className={`relation ${tone(edge.relation)}`}>{relationName(edge.relation)}</span>
+          <bdi>{passages.get(edge.target)?.title || `Passage ${to}`}</bdi>
+          {edge.confidence !== null && <span className="quiet small"> {confident(edge.confidence)}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Step({ result, at }: { result: AskResult; at: number }) {
+  const steps = useMemo(() => stepsOf(result.answer.plan?.paragraph ?? ""), [result]);
+  const step = result.answer.sentences[at]?.step ?? null;
+  if (!result.answer.plan) return <p className="quiet small">There was no plan.</p>;
+  if (step === null || !steps[step]) return <p className="quiet small">It carries out no step of the plan.</p>;
+  return (
+    <p className="step-text">
+      <span className="step-number">{step + 1}</span>
+      <bdi>{steps[step].text}</bdi>
+    </p>
+  );
+}
+
+function Support({ result, at }: { result: AskResult; at: number }) {
+  const { go } = useApp();
+  const sentence = result.answer.sentences[at];
+  if (!sentence) return null;
+  const odds = disputes(result.answer, sentence).length;
+  return (
+    <>
+      {!sentence.evidence.length && (
+        <p className="bad">
+          No source supports this sentence. <bdi>{sentence.reason}</bdi>
+        </p>
+      )}
+      {sentence.evidence.length > 0 && sentence.confidence !== null && (
+        <p className="quiet small">Held to be supported with probability {percent(sentence.confidence)}.</p>
+      )}
+      {odds > 0 && (
+        <button type="button" className="link" onClick={() => go({ view: "disagreements", s: at })}>
+          {odds === 1 ? "Sources disagree about this" : `${odds} disagreements about this`}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** How the sentence came about: its step of the plan, and the edges that it follows. */
+export function Trail({ result, at }: { result: AskResult; at: number }) {
+  return (
+    <section className="trail" aria-label="How this sentence came about">
+      <h2>Sentence {at + 1}</h2>
+      <Support result={result} at={at} />
+      <h3>Step of the plan</h3>
+      <Step result={result} at={at} />
+      <h3>Edges it follows</h3>
+      <Edges result={result} at={at} />
+    </section>
+  );
+}

@@ -1,0 +1,125 @@
+import { Button, Label, ProgressBar } from "react-aria-components";
+import type { JobFile, Progress } from "../../api/types";
+import { counted, percent } from "../../lib/words";
+import { ProblemNote } from "../../ui/Notes";
+import type { Jobs, Upload } from "./useJobs";
+
+const STATUS: Record<string, string> = {
+  waiting: "Waiting",
+  running: "Reading",
+  done: "Done",
+  failed: "Some files could not be read",
+  cancelled: "Cancelled",
+};
+
+function Bar({ label, share, said }: { label: string; share: number; said: string }) {
+  return (
+    <ProgressBar value={share * 100} className="bar">
+      {({ percentage }) => (
+        <>
+          <Label>
+            <bdi>{label}</bdi>
+          </Label>
+          <span className="quiet small">{said}</span>
+          <span className="bar-track">
+            <span className="bar-fill" style={{ width: `${percentage ?? 0}%` }} />
+          </span>
+        </>
+      )}
+    </ProgressBar>
+  );
+}
+
+function UploadRow({ upload, jobs }: { upload: Upload; jobs: Jobs }) {
+  const { files, corpus, share, problem } = upload;
+  const label = files.length === 1 ? (files[0] as File).name : counted(files.length, "file");
+  return (
+    <li className="job">
+      <Bar label={`${label} to ${corpus}`} share={share} said={problem ? "Not sent" : `Sending, ${percent(share)}`} />
+      {problem && <ProblemNote problem={problem} />}
+      <div className="job-buttons">
+        {problem && (
+          <Button
+            className="button"
+            onPress={() => {
+              jobs.endUpload(upload);
+              jobs.send(files, corpus);
+            }}
+          >
+            Retry
+          </Button>
+        )}
+        <Button className="button" onPress={() => jobs.endUpload(upload)}>
+          {problem ? "Dismiss" : "Cancel"}
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+function FileRow({ file }: { file: JobFile }) {
+  return (
+    <li className={file.status === "failed" ? "bad" : ""}>
+      <bdi>{file.name}</bdi>: {file.status ?? "not yet read"}
+      {file.note && (
+        <>
+          . <bdi>{file.note}</bdi>
+        </>
+      )}
+    </li>
+  );
+}
+
+function JobRow({ progress, jobs }: { progress: Progress; jobs: Jobs }) {
+  const { job, settled, total, failed } = progress;
+  const under = job.status === "waiting" || job.status === "running";
+  const again = failed > 0 || job.status === "cancelled";
+  const label = total === 1 ? (job.files[0]?.name ?? "") : counted(total, "file");
+  return (
+    <li className="job">
+      <Bar
+        label={`${label} to ${job.corpus}`}
+        share={total ? settled / total : 1}
+        said={`${STATUS[job.status] ?? job.status}, ${settled} of ${total}`}
+      />
+      <ul className="job-files small">
+        {job.files.map((file) => (
+          <FileRow key={file.name} file={file} />
+        ))}
+      </ul>
+      <div className="job-buttons">
+        {again && !under && (
+          <Button className="button" onPress={() => jobs.retry(job.id)}>
+            Retry
+          </Button>
+        )}
+        {under ? (
+          <Button key="cancel" className="button" onPress={() => jobs.cancel(job.id)}>
+            Cancel
+          </Button>
+        ) : (
+          <Button key="dismiss" className="button" onPress={() => jobs.dismiss(job.id)}>
+            Dismiss
+          </Button>
+        )}
+      </div>
+    </li>
+  );
+}
+
+export function JobList({ jobs }: { jobs: Jobs }) {
+  if (!jobs.uploads.length && !jobs.jobs.length) return null;
+  return (
+    <section aria-label="Uploads">
+      {jobs.problem && <ProblemNote problem={jobs.problem} />}
+      <ul className="jobs">
+        {jobs.uploads.map((upload) => (
+          <UploadRow key={upload.id} upload={upload} jobs={jobs} />
+        ))}
+        {jobs.jobs.map((progress) => (
+          <JobRow key={progress.job.id} progress={progress} jobs={jobs} />
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,120 @@
+import { useMemo } from "react";
+import type { AskResult, Chunk, Edge, Span } from "../../api/types";
+import { CodeText } from "../../lib/text";
+import { confident, relationName, tone } from "../../lib/words";
+import { useApp } from "../../state/app";
+import { placeAt, placeName } from "../../ui/Source";
+import { edgeId } from "./elements";
+
+interface CarriedProps {
+  chunk: Chunk | undefined;
+  span: Span | null;
+  number: number;
+}
+
+function Carried({ chunk, span, number }: CarriedProps) {
+  const text = useMemo(() => (chunk ? new CodeText(chunk.text) : null), [chunk]);
+  if (!chunk || !text) return <p className="quiet">Passage {number}</p>;
+  const said = span && text.slice(span.start - chunk.span.start, span.end - chunk.span.start);
+  return (
+    <blockquote className="carried">
+      <p className="quiet small">
+        {number}. <bdi>{chunk.title}</bdi>
+      </p>
+      {said ? (
+        <p dir="auto">
+          <mark className="lit">{said}</mark>
+        </p>
+      ) : (
+        <p className="quiet small">The passage as a whole: the engine names no sentence.</p>
+      )}
+    </blockquote>
+  );
+}
+
+interface Props {
+  result: AskResult;
+  selected: string;
+  onSelect: (id: string) => void;
+}
+
+function WhyEdge({ result, edge }: { result: AskResult; edge: Edge }) {
+  const { passages } = useApp();
+  const number = (id: string) => (result.graph?.chunks.indexOf(id) ?? -1) + 1;
+  return (
+    <>
+      <h2>Why this relation is there</h2>
+      <Carried chunk={passages.get(edge.source)} span={edge.source_span} number={number(edge.source)} />
+      <p className="why-relation">
+        <span className={`relation ${tone(edge.relation)}`}>{relationName(edge.relation)}</span>
+        {edge.confidence !== null && <span className="quiet small">confidence {confident(edge.confidence)}</span>}
+      </p>
+      <Carried chunk={passages.get(edge.target)} span={edge.target_span} number={number(edge.target)} />
+    </>
+  );
+}
+
+function WhyCard({ result, id, onSelect }: { result: AskResult; id: string; onSelect: (id: string) => void }) {
+  const { passages, go } = useApp();
+  const chunk = passages.get(id);
+  const chunks = result.graph?.chunks ?? [];
+  const number = chunks.indexOf(id) + 1;
+  const edges = (result.graph?.edges ?? []).filter((e) => e.source === id || e.target === id);
+  const told = result.answer.sentences.flatMap((s, at) => (s.evidence.some((e) => e.chunk_id === id) ? [at] : []));
+  return (
+    <>
+      <h2>
+        {number}. <bdi>{chunk?.title ?? "Passage"}</bdi>
+      </h2>
+      {chunk && (
+        <p className="quiet small">
+          <bdi>{placeName(placeAt([chunk], chunk.span.start), chunk.title)}</bdi>
+        </p>
+      )}
+      <p className="small">
+        {told.length ? "Told in " : "The answer does not tell it."}
+        {told.map((at) => (
+          <button type="button" className="link" key={at} onClick={() => go({ view: "ask", s: at })}>
+            sentence {at + 1}
+          </button>
+        ))}
+      </p>
+      {edges.length > 0 && <h3>Relations</h3>}
+      <ul className="edges">
+        {edges.map((edge) => (
+          <li key={edgeId(edge)}>
+            <button type="button" className="link" onClick={() => onSelect(edgeId(edge))}>
+              {chunks.indexOf(edge.source) + 1} {relationName(edge.relation)} {chunks.indexOf(edge.target) + 1}
+            </button>
+            <span className="quiet small"> {confident(edge.confidence)}</span>
+          </li>
+        ))}
+      </ul>
+      {chunk && (
+        <>
+          <div className="document passage-text" dir="auto" tabIndex={0} role="region" aria-label="Text of the passage">
+            {chunk.text}
+          </div>
+          <button
+            type="button"
+            className="link"
+            onClick={() => go({ view: "tree", doc: chunk.doc_id, chunk: chunk.order })}
+          >
+            Its tree
+          </button>
+        </>
+      )}
+    </>
+  );
+}
+
+export function Why({ result, selected, onSelect }: Props) {
+  const edge = result.graph?.edges.find((e) => edgeId(e) === selected);
+  return (
+    <aside className="why panel" aria-label="Why it is there" aria-live="polite">
+      {edge && <WhyEdge result={result} edge={edge} />}
+      {!edge && selected && <WhyCard result={result} id={selected} onSelect={onSelect} />}
+      {!selected && <p className="quiet">Choose a passage or a relation to see why it is there.</p>}
+    </aside>
+  );
+}

@@ -1,0 +1,131 @@
+import { useMemo, useState } from "react";
+import { Button, Label, TextArea, TextField } from "react-aria-components";
+import { chunksOf, documents, documentText } from "../../api/calls";
+import { Problem, problemOf } from "../../api/client";
+import type { AskResult, Question, Span } from "../../api/types";
+import { fateOf, type Lost } from "../../lib/lost";
+import { CodeText, findPassage, type Mark } from "../../lib/text";
+import { useApp } from "../../state/app";
+import { useLoaded } from "../../state/useLoaded";
+import { Choice } from "../../ui/Choice";
+import { ProblemNote } from "../../ui/Notes";
+import { Source } from "../../ui/Source";
+
+const STEPS = ["Retrieved", "In evidence", "Told"];
+const REACHED = { unread: 0, "not retrieved": 0, "not in evidence": 1, "not told": 2, told: 3 };
+
+const SAID = {
+  unread: "No passage of the document holds these characters: they are not searched.",
+  "not retrieved": "The search did not find it: no passage that holds it is among those that were retrieved.",
+  "not in evidence": "Its passage was retrieved, but these characters were not among the parts that were kept as evidence.",
+  "not told": "It was in evidence, but plan and answer did not tell it.",
+  told: "The answer tells it.",
+};
+
+interface Found {
+  doc: string;
+  title: string;
+  span: Span;
+  lost: Lost;
+}
+
+function Fate({ found }: { found: Found }) {
+  const { go } = useApp();
+  const { fate, rank, sentences } = found.lost;
+  return (
+    <div className="fate" role="status">
+      <ol className="fate-steps">
+        {STEPS.map((step, i) => (
+          <li key={step} data-reached={REACHED[fate] > i}>
+            {step}
+            <span className="hidden">{REACHED[fate] > i ? ": yes" : ": no"}</span>
+          </li>
+        ))}
+      </ol>
+      <p>
+        {SAID[fate]}
+        {rank !== null && ` Its passage has rank ${rank}.`}{" "}
+        {sentences.map((at) => (
+          <button type="button" className="link" key={at} onClick={() => go({ view: "ask", s: at })}>
+            sentence {at + 1}
+          </button>
+        ))}
+      </p>
+    </div>
+  );
+}
+
+async function located(passage: string, corpus: string, doc: string): Promise<{ doc: string; title: string; span: Span }> {
+  const text = await documentText(corpus, doc);
+  const span = findPassage(new CodeText(text.text), passage);
+  if (span) return { doc, title: text.title, span };
+  throw new Problem("This document does not have these words.", "Copy them as the document writes them, or choose another.", 0);
+}
+
+async function looked(passage: string, doc: string, asked: Question, result: AskResult): Promise<Found> {
+  const place = await located(passage, asked.corpus, doc);
+  const chunks = await chunksOf(asked.corpus, doc);
+  return { ...place, lost: fateOf(place.span, doc, chunks, result) };
+}
+
+export function WhereLost({ result, asked }: { result: AskResult; asked: Question }) {
+  const listed = useLoaded(asked.corpus, () => documents(asked.corpus, 0, 1000));
+  const [doc, setDoc] = useState("");
+  const [passage, setPassage] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [found, setFound] = useState<Found | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const chosen = doc || listed.value?.documents[0]?.doc_id || "";
+  const title = listed.value?.documents.find((d) => d.doc_id === chosen)?.title ?? "";
+  const marks = useMemo<Mark[]>(() => (found?.doc === chosen ? [{ span: found.span, kind: "lit" }] : []), [found, chosen]);
+  const pick = () => {
+    const picked = String(window.getSelection() ?? "").trim();
+    if (picked) setPassage(picked);
+  };
+  const look = () => {
+    setBusy(true);
+    setProblem(null);
+    looked(passage, chosen, asked, result)
+      .then(setFound, (error: unknown) => {
+        setFound(null);
+        setProblem(problemOf(error));
+      })
+      .finally(() => setBusy(false));
+  };
+  return (
+    <section className="lost" aria-labelledby="lost">
+      <h2 id="lost">Where was it lost?</h2>
+      <p className="quiet small">Choose a document, and select a passage in it or paste one.</p>
+      <div className="lost-columns">
+        <div className="lost-form">
+          <Choice
+            label="Document"
+            value={chosen}
+            options={(listed.value?.documents ?? []).map((d) => ({ id: d.doc_id, name: d.title || d.name }))}
+            onChange={setDoc}
+          />
+          <TextField className="field" value={passage} onChange={setPassage}>
+            <Label>Passage</Label>
+            <TextArea rows={4} dir="auto" />
+          </TextField>
+          <Button className="button primary" isDisabled={busy || !passage.trim() || !chosen} onPress={look}>
+            {busy ? "Looking…" : "Find out"}
+          </Button>
+          {problem && <ProblemNote problem={problem} />}
+          {found && <Fate found={found} />}
+        </div>
+        {chosen && (
+          <div className="lost-source" onPointerUp={pick} onKeyUp={pick}>
+            <Source
+              corpus={asked.corpus}
+              doc={chosen}
+              title={title}
+              at={found?.doc === chosen ? found.span : null}
+              marks={marks}
+            />
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
