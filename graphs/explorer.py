@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from fastapi import FastAPI
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -33,23 +34,26 @@ _HEADERS = {
 _KEPT, _ASKED = "public, max-age=31536000, immutable", "no-cache"
 
 
-class Page(StaticFiles):
-    """Files whose names hold a digest of them are kept by browsers; the page itself is asked for each time."""
+class Assets(StaticFiles):
+    """Files whose names hold a digest of them: browsers keep them."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """With the policy. Raises ``HTTPException`` (404, 405), which the app answers."""
         response = await super().get_response(path, scope)
-        kept = _KEPT if path.startswith("assets/") else _ASKED
-        response.headers.update(_HEADERS | {"Cache-Control": kept})
+        response.headers.update(_HEADERS | {"Cache-Control": _KEPT})
         return response
 
 
 def show(app: FastAPI, files: Path = FILES) -> None:
-    """Serve the page at ``/``, after all routes; where it is not built, say there how to build it."""
-    if (files / "index.html").is_file():
-        app.mount("/", Page(directory=files, html=True), name="page")
+    """Serve the page at ``/`` and its files beside the routes; where it is not built, say there how to build it."""
+    if not (files / "index.html").is_file():
+        app.add_api_route("/", lambda: PlainTextResponse(_ABSENT), include_in_schema=False)
         return
+    app.mount("/assets", Assets(directory=files / "assets"), name="assets")
+    for file in (f for f in files.iterdir() if f.is_file()):
+        path = "/" if file.name == "index.html" else f"/{file.name}"
+        app.add_api_route(path, partial(_file, file), include_in_schema=False)
 
-    @app.get("/", include_in_schema=False)
-    def absent() -> Response:  # pyright: ignore[reportUnusedFunction]
-        return PlainTextResponse(_ABSENT)
+
+def _file(file: Path) -> FileResponse:
+    return FileResponse(file, headers=_HEADERS | {"Cache-Control": _ASKED})

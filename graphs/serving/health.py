@@ -23,7 +23,7 @@ from graphs.serving.problems import COMMON, RefusedError, documented
 from graphs.serving.service import Guard, Keyed, Served, Service
 
 router = APIRouter(tags=["operation"])
-numbers = APIRouter(tags=["operation"], route_class=Keyed)
+numbers = APIRouter(tags=["operation"], responses=COMMON, route_class=Keyed)
 _PROBE_S = 3.0
 _SQLITE = "application/vnd.sqlite3"
 

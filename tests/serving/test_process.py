@@ -143,7 +143,11 @@ def test_a_server_that_is_told_to_stop_answers_who_waits_refuses_who_comes_and_l
     job = server.ingest()
     until(lambda: server.settled(job) >= 1)
     replies: list[httpx.Response] = []
-    body = {"query": f"What did {SECRET} measure?", "corpus": "tides", "switches": {"retriever": "dense"}}
+    body = {
+        "query": f"What did {SECRET} measure?",
+        "corpus": "tides",
+        "switches": {"retriever": "dense", "abstain": "never"},
+    }
     question = threading.Thread(target=lambda: replies.append(server.client.post("/ask", json=body)))
     question.start()
     until(lambda: llm.requests)
