@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from tests.packaging.requirements import CORE, EXTRAS, ROOT, closure, names
 
 RUNTIME = ("discorag", "graphs", "nodes", "prompts", "eval")
-LENT = ("pdf", "docx", "raptor", "langchain", "mcp", "api", "otel", "eval")
+LENT = ("pdf", "docx", "pandas", "raptor", "langchain", "mcp", "api", "otel", "eval")
 PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packages_distributions().items()}
 BY_OTHERS = {"python-multipart"}
 """Imported by a library of ours when it is there: FastAPI, for uploads."""
