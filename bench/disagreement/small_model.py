@@ -1,7 +1,7 @@
 """What graph and plan do for a small language model: WikiContradict's questions, four systems, the same evidence.
 
 Usage: ``python -m bench.disagreement.small_model [--limit N] [--out FILE] [--home FOLDER]``, with the settings of a
-language model (``DISCO_RAG_LLM__BASE_URL``, ``DISCO_RAG_LLM__MODEL``). Replies are kept in the configured cache, so a
+language model (``DISCO_RAG_LLM__BASE_URL``, ``DISCO_RAG_LLM__MODEL``). Answers are kept below HOME as they come, so a
 run that was stopped goes on. Each question is asked over its two passages and `DISTRACTORS` others;
 ``relater=shuffled`` is the local engine's graph with its passages exchanged.
 """
@@ -52,6 +52,9 @@ SYSTEMS: dict[str, dict[str, Any]] = {
 }
 
 
+Counts = dict[str, float]
+
+
 @dataclass(frozen=True)
 class Shuffled:
     """The edges of another engine's graph, between other passages: each takes the place of one drawn by lot."""
@@ -76,7 +79,7 @@ def shuffled_engine(tools: Toolbox) -> Shuffled:
     return Shuffled(learned_engine(tools))
 
 
-def counted(sample: Sample, result: AskResult, known: Mapping[str, str]) -> dict[str, float]:
+def counted(sample: Sample, result: AskResult, known: Mapping[str, str]) -> Counts:
     """Of an answer: whether it holds both sides, tells one as the whole truth; how much of it nothing supports."""
     told, sides = result.answer.sentences, held(sample, result, known)
     return {
@@ -85,19 +88,30 @@ def counted(sample: Sample, result: AskResult, known: Mapping[str, str]) -> dict
         "unsupported": len(result.answer.unsupported) / max(1, len(told)),
         "sentences": float(len(told)),
         "reported": float(bool(result.answer.disagreements)),
+        "failures": float(len(result.ledger.failures)),
     }
 
 
-def asked(rag: DiscoRAG, home: Path, limit: int, progress: Progress) -> dict[str, list[dict[str, float]]]:
-    """`counted` of each question, by system."""
+def asked(rag: DiscoRAG, home: Path, limit: int, progress: Progress) -> dict[str, list[Counts]]:
+    """`counted` of each question, by system; those on disk, and the rest asked now."""
     benchmark = benchmark_of([item for item in items(data_folder()) if not item.within][:QUESTIONS])
     corpus = Asker(rag, home, progress).ingested(Run("wikicontradict/own", benchmark, own))
-    names, found = sorted(benchmark.documents), {name: list[dict[str, float]]() for name in SYSTEMS}
+    names, path = sorted(benchmark.documents), home / "small-model.jsonl"
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    known: dict[str, dict[str, Counts]] = {k: v for line in lines for k, v in json.loads(line).items()}
     for sample in progress.track(benchmark.samples[:limit], description="questions"):
-        over = {"doc_id": _over(sample, names, corpus)}
-        for name, switches in SYSTEMS.items():
-            result = rag.ask(sample.query, corpus=corpus.name, filters=over, **SAME, **switches)
-            found[name].append(counted(sample, result, corpus.known))
+        if sample.id not in known:
+            known[sample.id] = _answers(rag, sample, _over(sample, names, corpus), corpus)
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({sample.id: known[sample.id]}) + "\n")
+    return {name: [known[s.id][name] for s in benchmark.samples[:limit]] for name in SYSTEMS}
+
+
+def _answers(rag: DiscoRAG, sample: Sample, over: list[str], corpus: Corpus) -> dict[str, Counts]:
+    found: dict[str, Counts] = {}
+    for name, switches in SYSTEMS.items():
+        result = rag.ask(sample.query, corpus=corpus.name, filters={"doc_id": over}, **SAME, **switches)
+        found[name] = counted(sample, result, corpus.known)
     return found
 
 
