@@ -170,7 +170,7 @@ class DiscoRAG:
             InputError: A text is empty.
         """
         scope = self.scope(tenant=switches.get("tenant"), corpus=switches.get("corpus"))
-        folder = self._texts() / scope.tenant / scope.corpus
+        folder = self._texts() / scope.folder
         given = (t if isinstance(t, GivenText) else GivenText(t) for t in texts)
         files = {str(f) for f in await asyncio.to_thread(write_texts, given, folder)}
         done = await self.aingest(folder, **switches)

@@ -18,9 +18,9 @@ from langchain_core.tools import BaseTool, create_retriever_tool
 from langgraph.graph import END, START
 from pydantic import ConfigDict, Field
 
+from discorag.extras import extra
 from discorag.types.chunk import Chunk
 from discorag.types.errors import EmptyCorpusError
-from discorag.types.extras import extra
 from discorag.types.span import Span
 from graphs.answer import Graph, add_abstain, add_retrieval, steps
 from graphs.facade import AskResult, DiscoRAG

@@ -11,6 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 
 from discorag.models.chat import Draft
+from discorag.models.encoder_server import unit_vectors
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import LanguageModel, Request
 from discorag.models.tokens import PackagedTokens
@@ -18,6 +19,8 @@ from discorag.settings import LlmSettings
 from discorag.text.tokens import TokenCounter
 from discorag.types.errors import ModelUnavailableError
 from discorag.types.vectors import Vectors
+
+_GIVER = "The embeddings object"
 
 
 class _Brought:
@@ -103,11 +106,11 @@ class BroughtEncoder:
         """Unit vectors, shape (len(texts), d)."""
         if not texts:
             return np.zeros((0, self._dimension), np.float32)
-        return _unit(await self._embeddings.aembed_documents(list(texts)))
+        return unit_vectors(await self._embeddings.aembed_documents(list(texts)), len(texts), _GIVER)
 
     async def encode_query(self, text: str) -> Vectors:
         """Unit vector, shape (d,)."""
-        return _unit([await self._embeddings.aembed_query(text)])[0]
+        return unit_vectors([await self._embeddings.aembed_query(text)], 1, _GIVER)[0]
 
 
 def _ended(message: AIMessage) -> str:
@@ -115,11 +118,6 @@ def _ended(message: AIMessage) -> str:
     told = (message.response_metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason"))
     reason = next((str(r) for r in told if r), "")
     return "length" if reason.lower() in {"length", "max_tokens"} else "stop" if reason else ""
-
-
-def _unit(rows: list[list[float]]) -> Vectors:
-    vectors = np.asarray(rows, np.float32)
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
 def _failed(error: Exception) -> ModelUnavailableError:

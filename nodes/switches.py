@@ -19,6 +19,8 @@ TOP_K = 10
 MOST_TOKENS = 1_000_000
 
 Engine = Literal["auto", "local", "llm"]
+Preset = Literal["ours", "paper", "disretrieval", "raptor", "htsir", "rdr2"]
+Layout = Literal["auto", "inline", "indented", "plain"]
 DEFAULT_RETRIEVER = "snapped"
 """What brought the most evidence on the development halves of QMSum and FairytaleQA (`bench/README.md`)."""
 CHUNK_RETRIEVERS = (*get_args(Retrieval), "all")
@@ -76,7 +78,7 @@ class Switches(BaseModel):
 class AnswerSwitches(Switches):
     """What a question may choose. With trees, graph and plan all off it is standard RAG."""
 
-    preset: Literal["ours", "paper", "disretrieval", "raptor", "htsir", "rdr2"] = Field(
+    preset: Preset = Field(
         default="ours",
         description="ours: graph, plan and answer as turns of one conversation. paper: Disco-RAG as printed, separate "
         "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3. disretrieval, "
@@ -157,7 +159,7 @@ class AnswerSwitches(Switches):
     verifier: VerifierName = Field(
         default="local", description=f"Who traces the answer's sentences to their sources. {VERIFIERS.described()}."
     )
-    layout: Literal["auto", "inline", "indented", "plain"] = Field(
+    layout: Layout = Field(
         default="auto",
         description="How a language model is shown trees. inline: marked in the text; indented: sentences set in by "
         "their depth; plain: not at all. auto: as configured, there by what one call finds out.",

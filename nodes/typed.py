@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 
 from discorag.trees.scores import NodeScores
 from discorag.types.case import Detail
-from nodes.switches import Engine
+from nodes.switches import Engine, Layout, Preset
 
 
 class Scoped(TypedDict, total=False):
@@ -19,7 +19,7 @@ class Scoped(TypedDict, total=False):
 class AnswerKeywords(Scoped, total=False):
     """Of a question."""
 
-    preset: Literal["ours", "paper", "disretrieval", "raptor", "htsir", "rdr2"]
+    preset: Preset
     retriever: str
     search_documents: int
     node_scores: NodeScores
@@ -40,7 +40,7 @@ class AnswerKeywords(Scoped, total=False):
     parser: str
     relater: str
     verifier: str
-    layout: Literal["auto", "inline", "indented", "plain"]
+    layout: Layout
     planner: Engine
     generator: Engine
     detail: Detail

@@ -36,7 +36,7 @@ OTHER = (
     "store/shard", "store/wire", "text/chunks", "text/convert/docx", "text/convert/formats", "text/convert/hidden",
     "text/convert/html", "text/convert/records", "text/convert/unwrap", "text/layout", "text/loaders",
     "text/reading", "text/structure", "text/titles", "trees/registry", "trees/rounds", "types/answer",
-    "types/extras", "types/ledger", "verification/llm", "verification/nli",
+    "types/notebook", "types/ledger", "verification/llm", "verification/nli",
 )  # fmt: skip
 """Modules of ``discorag`` with tables of words that are not rules about prose."""
 WIDTH = 120

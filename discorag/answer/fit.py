@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression, QuantileRegressor
 from sklearn.model_selection import GroupKFold
 
 from discorag.answer.answerable import NAMES, USUAL, Refusal
+from discorag.answer.logistic import Logistic
 from discorag.answer.words import Floats
 from discorag.types.errors import InputError
 
@@ -67,11 +68,26 @@ def held_out(rows: Floats, answerable: NDArray[np.bool_], groups: Sequence[str],
 
 
 def _fitted(rows: Floats, answerable: NDArray[np.bool_], weights: Floats, encoder: str = "") -> Refusal:
+    model = logistic(rows, answerable, weights, NAMES, _STRENGTH)
+    return Refusal.model_validate(model.model_dump() | {"encoder": encoder})
+
+
+def logistic(
+    rows: Floats, labels: NDArray[np.bool_], weights: Floats, names: tuple[str, ...], strength: float
+) -> Logistic:
+    """A regression as it is kept, with the threshold at one half.
+
+    Args:
+        rows: Shape (n, features).
+        labels: Shape (n,).
+        weights: Of the rows, shape (n,).
+        names: Of the features.
+        strength: The inverse of the penalty on large weights.
+    """
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
-    model = LogisticRegression(C=_STRENGTH, max_iter=2000).fit((rows - mean) / scale, answerable, weights)
-    return Refusal(
-        encoder=encoder,
-        names=NAMES,
+    model = LogisticRegression(C=strength, max_iter=2000).fit((rows - mean) / scale, labels, weights)
+    return Logistic(
+        names=names,
         mean=tuple(mean.round(6).tolist()),
         scale=tuple(scale.round(6).tolist()),
         weights=tuple(model.coef_[0].round(6).tolist()),

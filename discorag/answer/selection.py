@@ -138,9 +138,9 @@ def _supporting(case: Case, table: UnitTable, i: int, chosen: list[int]) -> Iter
 def _extend(chosen: list[int], ranked: Sequence[int], relevance: Floats, case: Case, table: UnitTable) -> None:
     """With the best unit, and the next best until one does not add any more, or is not relevant."""
     for i in ranked:
-        if i != ranked[0] and not _goes_on(i, chosen, relevance, case):
+        if len(chosen) >= LIMIT or (i != ranked[0] and not _goes_on(i, chosen, relevance, case)):
             return
-        if len(chosen) < LIMIT and i not in chosen and _is_new(i, chosen, table):
+        if i not in chosen and _is_new(i, chosen, table):
             chosen.append(i)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from discorag.extras import extra
 from discorag.types.answer import Answer
-from discorag.types.extras import extra
 
 if TYPE_CHECKING:
     from pandas import DataFrame

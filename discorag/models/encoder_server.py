@@ -38,7 +38,7 @@ class _Endpoint:
                 rows = [item.embedding for item in sorted(response.data, key=lambda item: item.index)]
             except ENDPOINT_ERRORS as error:
                 raise as_model_error(error, variables=VARIABLES) from error
-        return _unit_vectors(rows, len(texts))
+        return unit_vectors(rows, len(texts))
 
     async def window(self) -> int | None:
         """Tokens that the model reads, special ones included, where the server says so (vLLM: ``max_model_len``)."""
@@ -173,14 +173,19 @@ async def _tokens(endpoint: _Endpoint) -> FastTokens:
     return FastTokens(tokenizer, window)
 
 
-def _unit_vectors(rows: list[list[float]], expected: int) -> Vectors:
+def unit_vectors(rows: list[list[float]], expected: int, giver: str = "The endpoint") -> Vectors:
+    """The vectors made as long as one, shape (expected, d).
+
+    Raises:
+        InvalidOutputError: They are not as many, not of equal length, or have no direction.
+    """
     if len(rows) != expected or len({len(row) for row in rows}) > 1:
         raise InvalidOutputError(
-            f"The endpoint gave {len(rows)} vectors for {expected} texts, or vectors of unequal length.",
+            f"{giver} gave {len(rows)} vectors for {expected} texts, or vectors of unequal length.",
             hint="Check the embedding server.",
         )
     vectors = np.asarray(rows, dtype=np.float32)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.all(np.isfinite(norms)) or np.any(norms == 0):
-        raise InvalidOutputError("The endpoint gave a vector without a direction.", hint="Check the embedding server.")
+        raise InvalidOutputError(f"{giver} gave a vector without a direction.", hint="Check the embedding server.")
     return vectors / norms

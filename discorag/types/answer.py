@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
-from discorag.types.extras import Drawn
+from discorag.types.notebook import Drawn
 from discorag.types.plan import Plan
 from discorag.types.span import Span
 

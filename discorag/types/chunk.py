@@ -7,8 +7,8 @@ from bisect import bisect_right
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from discorag.types.errors import InvariantError
-from discorag.types.extras import Drawn
 from discorag.types.hierarchy import UnitKind
+from discorag.types.notebook import Drawn
 from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
 

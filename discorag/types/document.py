@@ -27,6 +27,11 @@ class Scope(BaseModel):
     tenant: str = Field(default="default", min_length=1)
     corpus: str = Field(default="default", min_length=1)
 
+    @property
+    def folder(self) -> str:
+        """Name of the folder that keeps what belongs to it: whatever the two names hold, a name without folders."""
+        return digest(f"{self.tenant}\x00{self.corpus}")[:32]
+
 
 class Document(BaseModel):
     """One document in canonical form: what the converter made of the source, and where it came from.

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from discorag.types.chunk_relations import DISAGREEMENTS, ChunkRelation
 from discorag.types.errors import InvariantError
-from discorag.types.extras import Drawn
+from discorag.types.notebook import Drawn
 from discorag.types.span import Span
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from discorag.types.errors import InvariantError
-from discorag.types.extras import Drawn
+from discorag.types.notebook import Drawn
 from discorag.types.rst_relations import Nuclearity, Relation
 from discorag.types.span import Span
 

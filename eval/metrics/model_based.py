@@ -18,8 +18,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from discorag.extras import extra
 from discorag.text.sentences import sentence_spans
-from discorag.types.extras import extra
 from eval.errors import MetricUnavailableError
 from eval.metrics.base import Given
 

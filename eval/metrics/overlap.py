@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from discorag.types.extras import extra
+from discorag.extras import extra
 from eval.errors import MetricUnavailableError
 from eval.metrics.base import Given
 

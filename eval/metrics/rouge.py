@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
+from discorag.extras import extra
 from discorag.text.sentences import sentence_spans
-from discorag.types.extras import extra
 from eval.metrics.base import Given
 from eval.metrics.normal import holds_cjk, split_at_cjk
 

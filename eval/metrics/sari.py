@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from discorag.types.extras import extra
+from discorag.extras import extra
 from eval.metrics.base import Given
 
 MAX_N = 4

@@ -121,7 +121,7 @@ class Uploads:
         return Path(uri).name
 
     def _home(self, scope: Scope) -> Path:
-        return self.folder / "files" / digest(f"{scope.tenant}\x00{scope.corpus}")[:32]
+        return self.folder / "files" / scope.folder
 
     def _marks(self, tenant: str) -> Path:
         """A folder with a file for each folder of a tenant's."""

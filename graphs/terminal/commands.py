@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from discorag.extras import extra
 from discorag.settings import ApiSettings, Settings, read_settings
 from discorag.types.errors import ConfigError
-from discorag.types.extras import extra
 
 if TYPE_CHECKING:
     import uvicorn

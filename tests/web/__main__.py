@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,8 @@ from tempfile import TemporaryDirectory
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from bench.serving.server import free_port
+
 ROOT = Path(__file__).parents[2]
 CORPORA = ("vitamin-d", "tides")
 START_S = 120.0
@@ -26,7 +27,7 @@ START_S = 120.0
 @contextmanager
 def served(home: Path) -> Generator[str]:
     """The URL of a server over the examples, with its store below ``home``."""
-    environment = os.environ | {
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("DISCO_RAG_")} | {
         "DISCO_RAG_STORE__PATH": str(home / "store"),
         "DISCO_RAG_API__UPLOADS": str(home / "uploads"),
         "PYTHONPATH": str(ROOT),
@@ -35,7 +36,7 @@ def served(home: Path) -> Generator[str]:
     for name in CORPORA:
         ingest = [*command, "ingest", str(ROOT / "examples" / name), "--corpus", name]
         subprocess.run(ingest, cwd=home, env=environment, check=True, stdout=subprocess.DEVNULL)
-    port = _free_port()
+    port = free_port()
     log = (home / "server.log").open("wb")
     server = subprocess.Popen([*command, "serve", "--port", str(port)], cwd=home, env=environment, stderr=log)
     try:
@@ -44,12 +45,6 @@ def served(home: Path) -> Generator[str]:
         server.terminate()
         server.wait(30)
         log.close()
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def _ready(url: str, server: subprocess.Popen[bytes]) -> str:

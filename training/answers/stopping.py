@@ -3,8 +3,6 @@
 Only sets whose gold evidence is single sentences can say so; where a whole section is gold, everything adds.
 """
 
-# scikit-learn is typed in part only.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 
 from discorag.answer import stop
+from discorag.answer.fit import logistic
 from discorag.answer.logistic import Logistic
 from discorag.answer.selection import LIMIT
 from discorag.answer.words import Floats
@@ -93,16 +91,7 @@ def _fitted(ladders: Sequence[Ladder]) -> Logistic:
     rows, gold = np.concatenate([x.rows for x in used]), np.concatenate([x.gold for x in used])
     sizes = {name: sum(x.dataset == name for x in used) for name in SENTENCES}
     weights = np.concatenate([np.full(len(x.gold), sizes[x.dataset] ** -0.5) for x in used])
-    mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
-    model = LogisticRegression(C=_STRENGTH).fit((rows - mean) / scale, gold, weights / weights.mean())
-    return Logistic(
-        names=stop.NAMES,
-        mean=tuple(mean.round(6).tolist()),
-        scale=tuple(scale.round(6).tolist()),
-        weights=tuple(model.coef_[0].round(6).tolist()),
-        bias=round(float(model.intercept_[0]), 6),
-        threshold=0.5,
-    )
+    return logistic(rows, gold, weights / weights.mean(), stop.NAMES, _STRENGTH)
 
 
 def _told(ladders: Sequence[Ladder], going: Sequence[Floats], threshold: float) -> dict[str, dict[str, float]]:

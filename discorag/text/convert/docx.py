@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
+from discorag.extras import extra
 from discorag.text.convert import html
 from discorag.text.convert.converted import Converted
 from discorag.types.errors import DecodingError, DocumentTooLargeError
-from discorag.types.extras import extra
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]

@@ -9,12 +9,12 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from discorag.extras import extra
 from discorag.text.convert.converted import Converted
 from discorag.text.convert.page import Box, Glyph, Grid, page_text
 from discorag.text.convert.ruled import Rule, grids
 from discorag.text.convert.unwrap import joined_pages
 from discorag.types.errors import DecodingError, EmptyDocumentError
-from discorag.types.extras import extra
 
 if TYPE_CHECKING:
     from pdfplumber.page import Page

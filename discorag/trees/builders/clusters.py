@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discorag.extras import extra
 from discorag.models.protocol import Encoder
 from discorag.text.chunks import SPLITTER_VERSION
 from discorag.text.tokens import TokenCounter
 from discorag.trees.builder import Built, Source, Summariser, Summary, inner
 from discorag.trees.builders.topics import encode_cut, pack, room, span_of, units_of
 from discorag.types.errors import ConfigError
-from discorag.types.extras import extra
 from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.types.usage import Usage
 from discorag.types.vectors import Vectors

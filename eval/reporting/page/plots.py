@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-from discorag.types.extras import extra
+from discorag.extras import extra
 from eval.reporting.stats import Interval
 
 if TYPE_CHECKING:

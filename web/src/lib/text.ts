@@ -86,11 +86,14 @@ export const overlap = (a: Span, b: Span): boolean => a.start < b.end && b.start
 export const shortened = (text: string, most: number): string =>
   [...text].length <= most ? text : `${[...text].slice(0, most).join("").trimEnd()}…`;
 
+/** `text` as a regular expression that finds nothing else. */
+export const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
 /** Where a passage stands in a text, however its white space was copied; null if it does not. */
 export function findPassage(text: CodeText, passage: string): Span | null {
   const words = passage.trim().split(/\s+/).filter(Boolean);
   if (!words.length) return null;
-  const pattern = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("\\s+");
+  const pattern = words.map(escaped).join("\\s+");
   const found = new RegExp(pattern, "iu").exec(text.text);
   if (!found) return null;
   return { start: text.point(found.index), end: text.point(found.index + found[0].length) };

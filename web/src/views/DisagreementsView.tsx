@@ -2,12 +2,13 @@ import { useMemo } from "react";
 import { chunksOf, documentText } from "../api/calls";
 import type { Answer, AskResult, Difference, Disagreement, EvidenceSpan, Question } from "../api/types";
 import { disputes, tellers } from "../lib/disputes";
-import { CodeText, contextOf, pieces, type Mark } from "../lib/text";
+import { CodeText, contextOf, escaped, pieces, type Mark } from "../lib/text";
 import { confident, counted, relationName, tone } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
 import { NeedsResult } from "../ui/NeedsResult";
 import { Empty } from "../ui/Notes";
+import { SentenceLinks } from "../ui/SentenceLinks";
 import { placeAt, placeName } from "../ui/Source";
 
 const AROUND = 320;
@@ -27,7 +28,7 @@ function differing(text: CodeText, span: { start: number; end: number }, words: 
   const letter = /[\p{L}\p{N}]/u;
   return words.flatMap((word) => {
     const wanted = word.toLowerCase();
-    const at = [...lower.matchAll(new RegExp(wanted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "gu"))];
+    const at = [...lower.matchAll(new RegExp(escaped(wanted), "gu"))];
     const whole = at.filter(({ index }) => {
       const before = lower[index - 1] ?? " ";
       const after = lower[index + wanted.length] ?? " ";
@@ -51,7 +52,6 @@ interface SideProps {
 }
 
 function Side({ corpus, side, words, answer }: SideProps) {
-  const { go } = useApp();
   const text = useLoaded(`${corpus} ${side.doc_id}`, () => documentText(corpus, side.doc_id));
   const chunks = useLoaded(`${corpus} ${side.doc_id}`, () => chunksOf(corpus, side.doc_id));
   const coded = useMemo(() => (text.value ? new CodeText(text.value.text) : null), [text.value]);
@@ -84,11 +84,7 @@ function Side({ corpus, side, words, answer }: SideProps) {
       </div>
       <p className="small told-by">
         {told.length ? "The answer says it: " : "The answer does not say it."}
-        {told.map((at) => (
-          <button type="button" className="link" key={at} onClick={() => go({ view: "ask", s: at })}>
-            sentence {at + 1}
-          </button>
-        ))}
+        <SentenceLinks at={told} />
       </p>
     </div>
   );

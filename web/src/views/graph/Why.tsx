@@ -3,6 +3,7 @@ import type { AskResult, Chunk, Edge, Span } from "../../api/types";
 import { CodeText } from "../../lib/text";
 import { confident, relationName, tone } from "../../lib/words";
 import { useApp } from "../../state/app";
+import { SentenceLinks } from "../../ui/SentenceLinks";
 import { placeAt, placeName } from "../../ui/Source";
 import { edgeId } from "./elements";
 
@@ -73,11 +74,7 @@ function WhyCard({ result, id, onSelect }: { result: AskResult; id: string; onSe
       )}
       <p className="small">
         {told.length ? "Told in " : "The answer does not tell it."}
-        {told.map((at) => (
-          <button type="button" className="link" key={at} onClick={() => go({ view: "ask", s: at })}>
-            sentence {at + 1}
-          </button>
-        ))}
+        <SentenceLinks at={told} />
       </p>
       {edges.length > 0 && <h3>Relations</h3>}
       <ul className="edges">

@@ -5,10 +5,10 @@ import { Problem, problemOf } from "../../api/client";
 import type { AskResult, Question, Span } from "../../api/types";
 import { fateOf, type Lost } from "../../lib/lost";
 import { CodeText, findPassage, type Mark } from "../../lib/text";
-import { useApp } from "../../state/app";
 import { useLoaded } from "../../state/useLoaded";
 import { Choice } from "../../ui/Choice";
 import { ProblemNote } from "../../ui/Notes";
+import { SentenceLinks } from "../../ui/SentenceLinks";
 import { Source } from "../../ui/Source";
 
 const STEPS = ["Retrieved", "In evidence", "Told"];
@@ -30,7 +30,6 @@ interface Found {
 }
 
 function Fate({ found }: { found: Found }) {
-  const { go } = useApp();
   const { fate, rank, sentences } = found.lost;
   return (
     <div className="fate" role="status">
@@ -45,11 +44,7 @@ function Fate({ found }: { found: Found }) {
       <p>
         {SAID[fate]}
         {rank !== null && ` Its passage has rank ${rank}.`}{" "}
-        {sentences.map((at) => (
-          <button type="button" className="link" key={at} onClick={() => go({ view: "ask", s: at })}>
-            sentence {at + 1}
-          </button>
-        ))}
+        <SentenceLinks at={sentences} />
       </p>
     </div>
   );
