@@ -77,8 +77,3 @@ DEFINITION = re.compile(
     r"|^.{1,20}(?:是一种|是指|指的是)",
     re.IGNORECASE,
 )
-
-# How a chunk that follows another in its document opens, and what that makes it.
-OPENING_EXAMPLE = re.compile(r"^(?:for (?:example|instance)|例如|比如)", re.IGNORECASE)
-OPENING_RESULT = re.compile(r"^(?:therefore|as a result|consequently|thus|hence|因此|所以)", re.IGNORECASE)
-OPENING_TIME = re.compile(r"^(?:then|next|later|afterwards|finally|after that|然后|随后|最后)", re.IGNORECASE)

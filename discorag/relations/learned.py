@@ -11,8 +11,6 @@ from itertools import combinations
 
 import numpy as np
 
-from discorag.claims import cues
-from discorag.claims.effects import stems
 from discorag.claims.units import UnitTable, units_of
 from discorag.disagreement.detection import disagreements
 from discorag.disagreement.versions import newer
@@ -30,7 +28,7 @@ from discorag.relations.model import (
     load_model,
 )
 from discorag.relations.passages import Floats, Passage, similarities
-from discorag.relations.rules import NEAR, SAME
+from discorag.relations.rules import SAME
 from discorag.relations.stated import INVERSE, Stated, by_date, opening_relation, stated
 from discorag.types.case import Case, Outcome
 from discorag.types.chunk import Chunk
@@ -176,7 +174,7 @@ class _Pair:
 
     def label(self) -> Judgement:
         """What is stated, else what was learned."""
-        return self._opening() or self._definition() or self._stated() or self._learned()
+        return self._opening() or self._stated() or self._learned()
 
     def _of(self, source: int, relation: ChunkRelation, share: float = 1.0) -> Judgement:
         target = self.i + self.j - source
@@ -190,17 +188,6 @@ class _Pair:
         passage = self.passages[then]
         relation = opening_relation(passage.sentences[passage.first])
         return self._of(then, relation) if relation else None
-
-    def _definition(self) -> Judgement | None:
-        """A chunk of another document that opens with the definition of what the other speaks of."""
-        if self.within or self.closest < NEAR:
-            return None
-        for source, target in ((self.i, self.j), (self.j, self.i)):
-            passage = self.passages[source]
-            match = cues.DEFINITION.search(passage.sentences[passage.first])
-            if match and stems(match[0]) & self.passages[target].stems:
-                return self._of(source, _R.BACKGROUND_FOR)
-        return None
 
     def _stated(self) -> Judgement | None:
         """The relation that either of two documents' chunks states of the other, the one whose words fit best.

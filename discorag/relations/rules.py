@@ -14,6 +14,7 @@ from discorag.claims.units import UnitTable, units_of
 from discorag.disagreement.detection import Odds, disagreements, effects_opposed
 from discorag.models.protocol import Encoder
 from discorag.models.toolbox import Toolbox
+from discorag.relations.stated import opening_relation
 from discorag.types.case import Case, Outcome
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
@@ -94,13 +95,5 @@ def _within(a: Chunk, b: Chunk) -> Edge | None:
     if abs(a.order - b.order) != 1:
         return None
     first, then = (a, b) if a.order < b.order else (b, a)
-    opening = then.slice(then.sentences[0])
-    relation = ChunkRelation.ELABORATES
-    for cue, label in (
-        (cues.OPENING_EXAMPLE, ChunkRelation.EXEMPLIFIES),
-        (cues.OPENING_RESULT, ChunkRelation.RESULTS_FROM),
-        (cues.OPENING_TIME, ChunkRelation.FOLLOWS),
-    ):
-        if cue.match(opening):
-            relation = label
+    relation = opening_relation(then.slice(then.sentences[0])) or ChunkRelation.ELABORATES
     return Edge(source=then.id, target=first.id, relation=relation)

@@ -11,7 +11,7 @@ from discorag.models.protocol import Encoder
 from discorag.verification.local import LocalJudge
 from discorag.verification.tracing import TracingVerifier
 
-MOST_RULES = 665
+MOST_RULES = 600
 """The aim is 600; a third of the lines are the disagreement detector's, which is still rules."""
 
 
