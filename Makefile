@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-growth bench-pipeline bench-parser bench-answers bench-disagreement bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-trust bench-prefix test-vllm accurate embedded-llm clean help
+.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-peers bench-growth bench-pipeline bench-parser bench-answers bench-disagreement bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-trust bench-prefix test-vllm accurate embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -67,6 +67,15 @@ help: ## What there is to make
 
 .venv-vllm/model.stamp: .venv-vllm/run.stamp tests/vllm/convert.py
 	.venv-vllm/bin/python -m tests.vllm.convert .venv-vllm/smollm2
+	@touch $@
+
+# LlamaIndex and Haystack live apart, and read the weights of the project's own encoder.
+.venv-peers/run.stamp: constraints-peers.txt
+	$(PYTHON) -m venv .venv-peers
+	@echo "Installing LlamaIndex and Haystack (a few minutes the first time) ..."
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-peers.txt \
+	llama-index-core llama-index-embeddings-huggingface llama-index-vector-stores-qdrant \
+	haystack-ai qdrant-haystack sentence-transformers-haystack
 	@touch $@
 
 demo: .venv/run.stamp ## Ingest examples/ and answer three questions
@@ -168,6 +177,9 @@ bench-disagreement: .venv/eval.stamp ## Whether sources disagree: what is report
 
 bench-speed: .venv/dev.stamp ## Processor time of a question, an ingest and a start, on default settings and real papers
 	$(BIN)/python -m bench.speed
+
+bench-peers: .venv/dev.stamp .venv-peers/run.stamp ## Ingest and retrieval beside LlamaIndex and Haystack, processor time
+	$(BIN)/python -m bench.peers
 
 bench-growth: .venv/eval.stamp ## Processor time a document and a word as there are more of them (half an hour with WORDS=1000000)
 	$(BIN)/python -m bench.growth --words $(or $(WORDS),0)

@@ -1,13 +1,12 @@
 """What a question, an ingest and a start cost in processor time, on default settings and real papers.
 
 Usage: ``python -m bench.speed [--out FILE] [--home FOLDER]`` (``make bench-speed``). A floor is one encoding of the
-question by torch in fp32 and one hybrid search, timed in the same run; a pass is one encoding of all chunks by torch.
-Every figure of a question is a median of five; an ingest is timed once, after another one has loaded the models.
+question by torch in fp32 and one hybrid search, timed in the same run; a pass is one encoding of all chunks by torch in
+fp32. Every figure of a question is a median of five; an ingest is timed once, after another one has loaded the models.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
@@ -29,6 +28,7 @@ from rich.table import Table
 from bench.floor import floor_s
 from bench.process import CORES, run
 from discorag import DiscoRAG
+from discorag.models.encoder import PackagedEncoder
 from discorag.settings import Settings, StoreSettings, read_settings
 from eval.options import data_folder
 from nodes.resources import Resources
@@ -99,7 +99,8 @@ def passes(rag: DiscoRAG, folder: Path) -> dict[str, float]:
     store, scope = rag.resources.store, rag.scope()
     texts = [c.text for m in rag.documents() for c in store.chunks_of(scope, m.doc_id)]
     encoder = rag.resources.bare_encoder
-    one = cpu(lambda: asyncio.run(encoder.encode_documents(texts)))
+    assert isinstance(encoder, PackagedEncoder)
+    one = cpu(partial(encoder.loaded().encode, texts, batch_size=32, normalize_embeddings=True))
     return {"ingest_passes": spent / one, "ingest_cpu_s": spent, "ingest_words_per_cpu_s": words / spent}
 
 

@@ -1,0 +1,52 @@
+"""Haystack: document splitter, sentence-transformers, Qdrant's embedded client."""
+
+# Not installed beside the project: ``.venv-peers``.
+# pyright: basic, reportMissingImports=false
+from __future__ import annotations
+
+from haystack import Document, Pipeline
+from haystack.components.preprocessors import DocumentSplitter
+from haystack.components.writers import DocumentWriter
+from haystack_integrations.components.embedders.sentence_transformers import (
+    SentenceTransformersDocumentEmbedder,
+    SentenceTransformersTextEmbedder,
+)
+from haystack_integrations.components.retrievers.qdrant import QdrantEmbeddingRetriever
+from haystack_integrations.document_stores.qdrant import QdrantDocumentStore
+
+from bench.peers.common import Task, main
+
+
+class Haystack:
+    """Two pipelines, as its documentation has them. Its splitter counts words."""
+
+    def __init__(self, task: Task) -> None:
+        store = QdrantDocumentStore(path=task.home, embedding_dim=384, similarity="cosine")
+        quiet = {"model": task.model, "progress_bar": False}
+        self._ingest, self._query = Pipeline(), Pipeline()
+        for name, part in (
+            ("split", DocumentSplitter(split_by="word", split_length=task.words, split_overlap=0)),
+            ("embed", SentenceTransformersDocumentEmbedder(**quiet)),
+            ("write", DocumentWriter(store)),
+        ):
+            self._ingest.add_component(name, part)
+        self._ingest.connect("split", "embed")
+        self._ingest.connect("embed", "write")
+        self._query.add_component("embed", SentenceTransformersTextEmbedder(**quiet))
+        self._query.add_component("search", QdrantEmbeddingRetriever(store, top_k=task.top_k))
+        self._query.connect("embed.embedding", "search.query_embedding")
+        self._ingest.warm_up()
+        self._ingest.get_component("embed").run([Document(content="Once.")])
+
+    def ingest(self, texts: dict[str, str]) -> int:
+        """Chunks of words, without overlap."""
+        documents = [Document(content=text, meta={"name": name}) for name, text in texts.items()]
+        return self._ingest.run({"split": {"documents": documents}})["write"]["documents_written"]
+
+    def retrieve(self, question: str) -> int:
+        """By vectors."""
+        return len(self._query.run({"embed": {"text": question}})["search"]["documents"])
+
+
+if __name__ == "__main__":
+    main(Haystack)

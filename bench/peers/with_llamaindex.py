@@ -1,0 +1,43 @@
+"""LlamaIndex: sentence splitter, Hugging Face embeddings, Qdrant's embedded client."""
+
+# Not installed beside the project: ``.venv-peers``.
+# pyright: basic, reportMissingImports=false
+from __future__ import annotations
+
+from llama_index.core import Document, StorageContext, VectorStoreIndex
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.embeddings.huggingface import HuggingFaceEmbedding
+from llama_index.vector_stores.qdrant import QdrantVectorStore
+from qdrant_client import QdrantClient
+from transformers import AutoTokenizer
+
+from bench.peers.common import Task, main
+
+
+class LlamaIndex:
+    """Its documented way from texts to a retriever."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._model = HuggingFaceEmbedding(model_name=task.model, embed_batch_size=32)
+        self._model.get_text_embedding("Once.")
+        store = QdrantVectorStore("papers", client=QdrantClient(path=task.home))
+        self._storage = StorageContext.from_defaults(vector_store=store)
+
+    def ingest(self, texts: dict[str, str]) -> int:
+        """Chunks of the encoder's tokens, without overlap."""
+        count = AutoTokenizer.from_pretrained(self._task.model).tokenize
+        splitter = SentenceSplitter(chunk_size=self._task.tokens, chunk_overlap=0, tokenizer=count)
+        documents = [Document(text=text, doc_id=name) for name, text in texts.items()]
+        nodes = splitter.get_nodes_from_documents(documents)
+        index = VectorStoreIndex(nodes, storage_context=self._storage, embed_model=self._model)
+        self._retriever = index.as_retriever(similarity_top_k=self._task.top_k)
+        return len(nodes)
+
+    def retrieve(self, question: str) -> int:
+        """By vectors."""
+        return len(self._retriever.retrieve(question))
+
+
+if __name__ == "__main__":
+    main(LlamaIndex)
