@@ -6,10 +6,11 @@ their own: their leaves are shown below the document's sections and paragraphs, 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from pydantic import BaseModel, ConfigDict
 
@@ -29,13 +30,13 @@ TEXT = 600
 """Characters of a node's text that are shown."""
 STRETCHES = 200
 """Stretches of the document that are told of one node: a cluster's sentences may lie far apart."""
-_WORDS, _COMPARED = 60, 5
+_WORDS = 60
 _REMEMBERED = Recent[RetrievalTree](16)
 """By the document's content and the tree's builder."""
 
 
 class NodeKind(StrEnum):
-    """What a shown node is: ``text``, the document's own characters; what it is named by, or a group of paragraphs."""
+    """What a shown node is: a leaf (``text``), or what it is named by; a ``summary`` says it in other words."""
 
     TEXT = "text"
     SECTION = "section"
@@ -163,12 +164,18 @@ def authored(tree: RetrievalTree, hierarchy: Hierarchy) -> RetrievalTree:
     for i, part in reversed(list(enumerate(hierarchy.nodes))):
         children = below.pop(i, [])
         if len(children) > 1:
-            ordered = sorted(children, key=lambda n: nodes[n].spans[0].start)
-            said = part.heading or first_words((nodes[n].text for n in ordered), _WORDS)
+            said = part.heading or _beginning(tree, part.span)
             nodes.append(inner(nodes, children, said, heading=part.heading))
             children = [len(nodes) - 1]
         below[part.parent] += children
     return RetrievalTree(builder=tree.builder, nodes=tuple(nodes))
+
+
+def _beginning(tree: RetrievalTree, part: Span) -> str:
+    """The first words of the leaves in a part of the document."""
+    first = bisect_left(range(tree.leaves), part.start, key=lambda leaf: tree.nodes[leaf].spans[0].start)
+    inside = takewhile(lambda leaf: part.contains(leaf.spans[0]), tree.nodes[first : min(first + _WORDS, tree.leaves)])
+    return first_words((leaf.text for leaf in inside), _WORDS)
 
 
 def _owners(leaves: Sequence[RetrievalNode], hierarchy: Hierarchy) -> Iterator[int]:
@@ -202,7 +209,7 @@ def _shown(tree: RetrievalTree, at: int, parent: int | None) -> ShownNode:
     return ShownNode(
         node=at,
         parent=parent,
-        kind=_kind(tree, node, leaves[0]),
+        kind=_kind(tree, node, leaves),
         text=node.text if len(node.text) <= TEXT else f"{node.text[:TEXT].rstrip()}…",
         heading=node.heading,
         relation=node.relation,
@@ -212,14 +219,14 @@ def _shown(tree: RetrievalTree, at: int, parent: int | None) -> ShownNode:
     )
 
 
-def _kind(tree: RetrievalTree, node: RetrievalNode, first: int) -> NodeKind:
-    """A node whose text does not begin as the text below it does says something of its own."""
+def _kind(tree: RetrievalTree, node: RetrievalNode, leaves: Sequence[int]) -> NodeKind:
     if not node.children:
         return NodeKind.TEXT
     if node.heading:
         return NodeKind.SECTION
-    begins = tree.nodes[first].text.split()[:_COMPARED]
-    if node.text.split()[: len(begins)] != begins:
+    below = (word for leaf in leaves for word in tree.nodes[leaf].text.split())
+    said = node.text.split()[:-1]  # the last word may be cut
+    if any(own != there for own, there in zip(said, below, strict=False)):
         return NodeKind.SUMMARY
     return NodeKind.RELATION if node.relation else NodeKind.GROUP
 

@@ -59,9 +59,19 @@ def test_overlapping_runs_are_shown_below_the_authors_sections_and_paragraphs(ra
     second = of(rag, first.nodes[2].node)
     assert told(second)[0] == "## Spring tides"
     assert told(second)[2] == "One sentence stands alone here."
+    assert told(first)[1] == "The moon pulls the sea. It rises twice a day."
     both = of(rag, first.nodes[1].node, second.nodes[1].node)
     assert [node.parent for node in both.nodes] == [first.nodes[1].node] * 2 + [second.nodes[1].node] * 2
     assert {node.children for node in both.nodes} == {0}
+
+
+def test_a_document_of_several_chapters_is_a_group_that_begins_as_they_do(pipeline: Pipelines, tmp_path: Path) -> None:
+    (tmp_path / "two.md").write_text("# One\n\nIt rains. It pours.\n\n# Two\n\nIt snows.\n", encoding="utf-8")
+    rag = pipeline()
+    rag.ingest(tmp_path / "two.md", parser="rules")
+    [root] = of(rag).nodes
+    assert (root.kind, root.text.split()[:4]) == ("group", ["#", "One", "It", "rains."])
+    assert told(of(rag, root.node)) == ["One", "Two"]
 
 
 def test_every_leaf_is_the_documents_own_characters(rag: DiscoRAG) -> None:
@@ -122,6 +132,9 @@ def test_a_summary_is_told_from_what_lies_below_it_and_long_texts_are_cut() -> N
     assert (top.kind, wind.kind) == ("summary", "text")
     assert len(top.text) <= TEXT + 1
     assert top.spans == spans
+    skipping = RetrievalNode(text="Rain. Snow. Hail.", spans=spans, children=(0, 1, 2), layer=1)
+    [root] = shown(RetrievalTree(builder="b", nodes=(*leaves, skipping)), [], 0, 9)
+    assert root.kind == "summary"
 
 
 def test_leaves_that_straddle_paragraphs_stand_beside_them() -> None:

@@ -81,6 +81,7 @@ function large(passages) {
   const answer = { query: "Many?", sentences: [sentence], disagreements: [], plan: null, notes: [], abstained: "", answerable: null, nearest: [] };
   return {
     answer,
+    steps: [],
     hits: chunks.map((chunk_id) => ({ chunk_id, score: 1 })),
     evidence: {},
     graph: { chunks, edges: single.map((e) => ({ ...e, source_span: null, target_span: null, confidence: 0.5 })) },

@@ -62,7 +62,7 @@ export function SourcePane({ result, corpus, at, onPoint }: Props) {
         onPoint={pointed}
         onChoose={choose}
       >
-        <button type="button" className="link" onClick={() => go({ view: "tree", doc, whole: true, builder: "" })}>
+        <button type="button" className="link" onClick={() => go({ view: "tree", doc, whole: true, builder: "", s: at })}>
           In the document’s tree
         </button>
       </Source>

@@ -1,14 +1,14 @@
 import { useEffect, useMemo, useRef } from "react";
-import { Button, Collection, Tree, TreeItem, TreeItemContent } from "react-aria-components";
+import { Button, Tree } from "react-aria-components";
 import { chunksOf } from "../../api/calls";
-import type { AskResult, ShownNode, Span } from "../../api/types";
-import { readOf, restingOn, within } from "../../lib/evidence";
-import { counted, relationName } from "../../lib/words";
+import type { ShownNode, Span } from "../../api/types";
+import { readOf, within } from "../../lib/evidence";
+import { counted } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { Choice } from "../../ui/Choice";
 import { Empty, ProblemNote } from "../../ui/Notes";
-import { SentenceLinks } from "../../ui/SentenceLinks";
-import { keyBelow, nodeOf, useLevels, type Unfolding } from "./useLevels";
+import { Item, MORE, rows, unitOf, WAIT, type Row, type Seen } from "./Leaf";
+import { nodeOf, useLevels, type Unfolding } from "./useLevels";
 
 const BUILDERS: Record<string, string> = {
   snapped: "Sections, paragraphs, sentences",
@@ -24,113 +24,17 @@ const BUILDERS: Record<string, string> = {
   headings: "Headings above paragraphs (RDR²)",
 };
 
-const MORE = "more";
-const WAIT = "wait";
-/** The line of a heading, which its section is named by already. */
-const HEADING = /^#{1,6} /;
-
-interface Row {
-  id: string;
-  node: ShownNode | null;
-  /** Of a row that shows more: what is left below which node. */
-  left: number;
-  parent: number | null;
-}
-
-function rows(nodes: ShownNode[], above: string, parent: number | null, total: number): Row[] {
-  const shown: Row[] = nodes.map((node) => ({ id: keyBelow(above, node.node), node, left: 0, parent }));
-  const left = total - nodes.length;
-  return left > 0 ? [...shown, { id: `${above}/${MORE}`, node: null, left, parent }] : shown;
-}
-
-const SENTENCES = new Set(["snapped", "slide", "flat-sentences", "discourse", "unified", "bisection"]);
-
-const unitOf = (builder: string): string => (SENTENCES.has(builder) ? "sentence" : "passage");
-
-interface Seen {
-  unit: string;
-  read: Span[];
-  result: AskResult | null;
-  doc: string;
-}
-
-/** What lies below a node; a row that stands in for what is not loaded, or the node would not be one that opens. */
-function rowsBelow(node: ShownNode, key: string, tree: Unfolding): Row[] {
-  if (!node.children) return [];
-  const known = tree.below.get(node.node);
-  return known ? rows(known, key, node.node, node.children) : [{ id: `${key}/${WAIT}`, node: null, left: 0, parent: node.node }];
-}
-
-/** What of the answer rests on a sentence, or how much was read of what lies below a node. */
-function Marks({ node, seen, open }: { node: ShownNode; seen: Seen; open: boolean }) {
-  const count = within(seen.read, node.spans);
-  if (!count || !seen.result || (open && node.children > 0)) return null;
-  const [span] = node.spans;
-  const told = node.children || !span ? [] : restingOn(seen.result, seen.doc, span).sentences;
-  return (
-    <span className="leaf-marks small">
-      <span className="chip">{node.children ? `${counted(count, "part")} read` : "read as evidence"}</span>
-      {told.length > 0 && <SentenceLinks at={told} />}
-    </span>
-  );
-}
-
-function Words({ node, open, lit, unit }: { node: ShownNode; open: boolean; lit: boolean; unit: string }) {
-  const size = node.leaves > 1 ? counted(node.leaves, unit) : "";
-  const repeats = open && node.kind !== "summary";
-  return (
-    <span className="leaf-words">
-      {node.relation && <span className="relation">{relationName(node.relation)}</span>}
-      {node.heading ? (
-        <bdi className="leaf-heading">{node.heading}</bdi>
-      ) : (
-        !repeats && <bdi className={`leaf-text${lit ? " told-text" : ""}${HEADING.test(node.text) ? " quiet" : ""}`}>{node.text}</bdi>
-      )}
-      {size && <span className="quiet small leaf-size">{size}</span>}
-    </span>
-  );
-}
-
-function Item({ row, tree, seen }: { row: Row; tree: Unfolding; seen: Seen }) {
-  const { node } = row;
-  if (!node) {
-    const said = row.left ? `Show more, ${row.left.toLocaleString("en")} left` : "Loading…";
-    return (
-      <TreeItem id={row.id} textValue={said} className="leaf">
-        <TreeItemContent>
-          <span className="leaf-row">
-            <span className="leaf-fold" />
-            <span className={row.left ? "link" : "quiet"}>{said}</span>
-          </span>
-        </TreeItemContent>
-      </TreeItem>
-    );
-  }
-  return (
-    <TreeItem id={row.id} textValue={node.heading || node.text} hasChildItems={node.children > 0} className="leaf">
-      <TreeItemContent>
-        {({ hasChildItems, isExpanded, level }) => (
-          <span className="leaf-row" data-depth={Math.min(level, 10)}>
-            {hasChildItems ? (
-              <Button slot="chevron" className="leaf-fold">
-                <span className="caret" data-open={isExpanded} aria-hidden="true" />
-              </Button>
-            ) : (
-              <span className="leaf-fold" />
-            )}
-            <Words node={node} open={isExpanded} lit={!node.children && within(seen.read, node.spans) > 0} unit={seen.unit} />
-            <Marks node={node} seen={seen} open={isExpanded} />
-          </span>
-        )}
-      </TreeItemContent>
-      <Collection items={rowsBelow(node, row.id, tree)} dependencies={[tree, seen]}>
-        {(child: Row) => <Item row={child} tree={tree} seen={seen} />}
-      </Collection>
-    </TreeItem>
-  );
-}
-
 const leads = (read: Span[]) => (node: ShownNode) => within(read, node.spans) > 0;
+
+/** Brings the evidence that is looked for, or the first, into sight when it is drawn. */
+function lookAt() {
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      const found = document.querySelector(".leaves .told-now") ?? document.querySelector(".leaves .told-text");
+      found?.scrollIntoView({ block: "nearest" });
+    }),
+  );
+}
 
 /** Opened to the evidence as soon as it is known; after that it is the reader's to open and close. */
 function useOpened(tree: Unfolding, read: Span[]) {
@@ -139,7 +43,8 @@ function useOpened(tree: Unfolding, read: Span[]) {
   useEffect(() => {
     if (!head || done.current === head.builder + String(read.length > 0)) return;
     done.current = head.builder + String(read.length > 0);
-    openTo(read.length ? leads(read) : (node) => head.roots === 1 && head.nodes[0] === node);
+    if (read.length) openTo(leads(read), lookAt);
+    else openTo((node) => head.roots === 1 && head.nodes[0] === node);
   }, [head, read, openTo]);
 }
 
@@ -151,7 +56,7 @@ export function Sentences({ corpus, doc, title }: { corpus: string; doc: string;
   const read = useMemo(() => (result ? readOf(result, passages, doc) : []), [result, passages, doc]);
   const { head } = tree;
   const unit = unitOf(head?.builder ?? "");
-  const seen = useMemo<Seen>(() => ({ unit, read, result, doc }), [unit, read, result, doc]);
+  const seen = useMemo<Seen>(() => ({ unit, read, result, doc, sentence: route.s }), [unit, read, result, doc, route.s]);
   useOpened(tree, read);
   if (tree.problem && !head) return <ProblemNote problem={tree.problem} again={tree.again} />;
   if (!head) return <p className="quiet pad">Loading…</p>;
@@ -199,7 +104,7 @@ export function Sentences({ corpus, doc, title }: { corpus: string; doc: string;
           {read.length > 0 && `, ${counted(read.length, "part")} read for the answer`}
         </span>
         {read.length > 0 && (
-          <Button className="button" onPress={() => tree.openTo(leads(read))}>
+          <Button className="button" onPress={() => tree.openTo(leads(read), lookAt)}>
             Open to the evidence
           </Button>
         )}

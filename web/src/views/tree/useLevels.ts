@@ -19,7 +19,7 @@ export interface Unfolding {
   toggle: (keys: Set<string>) => void;
   more: (node: number | null) => void;
   /** Opens what leads to nodes that are wanted. */
-  openTo: (wanted: (node: ShownNode) => boolean) => void;
+  openTo: (wanted: (node: ShownNode) => boolean, then?: () => void) => void;
   closeAll: () => void;
   again: () => void;
 }
@@ -112,7 +112,7 @@ export function useLevels(corpus: string, doc: string, builder: string): Unfoldi
     open,
     toggle,
     more,
-    openTo: useCallback((wanted) => void openTo(wanted).catch(failed), [openTo, failed]),
+    openTo: useCallback((wanted, then) => void openTo(wanted).then(then, failed), [openTo, failed]),
     closeAll: () => setOpen(new Set()),
     again: () => setRound((n) => n + 1),
   };
