@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { Button, Label, TextArea, TextField } from "react-aria-components";
 import type { AskResult, Question } from "../api/types";
 import { stepsOf, type Step } from "../lib/plan";
@@ -102,9 +102,10 @@ function Editor({ result, asked, plan }: { result: AskResult; asked: Question; p
   const kept = useVersions(asked);
   const { busy, problem, versions, at, write } = kept;
   const version = at === null ? undefined : versions[at];
-  const chosen = version?.plan ?? plan;
-  const [text, setText] = useState(plan);
-  useEffect(() => setText(chosen), [chosen, at]);
+  const { plan: chosen, from } = version ?? { plan, from: "" };
+  const [{ text, of }, setEdited] = useState({ text: plan, of: from });
+  const setText = (next: string) => setEdited({ text: next, of: from });
+  if (of !== from) setText(chosen);
   const steps = useMemo(() => stepsOf(text), [text]);
   return (
     <>

@@ -32,11 +32,18 @@ export function useVersions(question: Question): Versions {
     const found = await historyOf(thread);
     held.current = thread;
     setStates(found);
-    setAt(versionsOf(found).versions.length - 1);
+    const { length } = versionsOf(found).versions;
+    setAt(length ? length - 1 : null);
   }, []);
 
   useEffect(() => {
-    if (!route.thread || route.thread === held.current) return;
+    if (route.thread === held.current) return;
+    if (!route.thread) {
+      held.current = "";
+      setStates([]);
+      setAt(null);
+      return;
+    }
     read(route.thread).catch((error: unknown) => {
       const found = problemOf(error);
       if (found.status === GONE) go({ thread: "" });
