@@ -51,9 +51,13 @@ class Thread(BaseModel):
 
 
 class ThreadState(BaseModel):
-    """What a run has made so far, and before which stage it stopped; ``next`` is empty where it has ended."""
+    """What a run has made so far, and before which stage it stopped; ``next`` is empty where it has ended.
+
+    ``parent`` is the checkpoint from which it came, empty for the first.
+    """
 
     checkpoint: str
+    parent: str = ""
     next: tuple[str, ...]
     created: datetime
     values: Json
@@ -257,9 +261,13 @@ def _config(thread: Thread, checkpoint: str | None = None) -> Any:
 
 
 def _shown(state: Any) -> ThreadState:
-    checkpoint = state.config["configurable"].get("checkpoint_id", "")
+    checkpoint, parent = (_checkpoint(config) for config in (state.config, state.parent_config))
     created = state.created_at or datetime.now(UTC)
-    return ThreadState(checkpoint=checkpoint, next=state.next, created=created, values=state.values)
+    return ThreadState(checkpoint=checkpoint, parent=parent, next=state.next, created=created, values=state.values)
+
+
+def _checkpoint(config: Any) -> str:
+    return config["configurable"].get("checkpoint_id", "") if config else ""
 
 
 @asynccontextmanager

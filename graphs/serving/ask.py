@@ -14,6 +14,8 @@ from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
+from discorag.text.citations import steps
+from discorag.types.plan import PlanStep
 from graphs.facade import AskResult
 from graphs.serving.keys import Principal
 from graphs.serving.problems import COMMON, RefusedError, documented, problem_of
@@ -59,14 +61,16 @@ class Asked(BaseModel):
 
 
 class Reply(AskResult):
-    """The answer with everything that led to it; ``text`` is its sentences as running text."""
+    """The answer with everything that led to it; ``text`` is its sentences as running text, ``steps`` its plan's."""
 
     text: str
+    steps: tuple[PlanStep, ...] = ()
 
     @classmethod
     def to(cls, result: AskResult) -> Reply:
         """The reply that says this result."""
-        return cls(text=result.answer.text, **{name: getattr(result, name) for name in AskResult.model_fields})
+        answer, own = result.answer, {name: getattr(result, name) for name in AskResult.model_fields}
+        return cls(text=answer.text, steps=steps(answer.plan) if answer.plan else (), **own)
 
 
 _EVENTS = (

@@ -14,6 +14,7 @@ from discorag.rst.formats.table import FORMATS, written
 from discorag.rst.render import tree_mermaid
 from discorag.store.protocol import Corpus as StoredCorpus
 from discorag.store.protocol import Manifest
+from discorag.trees.levels import Levels, unfolded
 from discorag.types.chunk import Chunk
 from discorag.types.errors import NotFoundError
 from graphs.serving import audit
@@ -86,6 +87,18 @@ class DocumentText(BaseModel):
     text: str
     media_type: str
     pages: tuple[int, ...]
+
+
+class Level(BaseModel):
+    """Which part of a document's tree is wanted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    corpus: Name | SkipJsonSchema[None] = Field(default=None, description="Named set of documents.")
+    builder: Name | SkipJsonSchema[None] = Field(default=None, description="Whose tree; none: the first stored one.")
+    node: list[Order] = Field(default=[], max_length=50, description="What lies below these; none: the roots.")
+    offset: int = Field(default=0, ge=0, le=10**9, description="Of the children of each node.")
+    limit: int = Field(default=100, ge=1, le=200, description="Of the children of each node.")
 
 
 class ChunkTree(BaseModel):
@@ -171,6 +184,16 @@ async def trees(
     if not found:
         raise NotFoundError(f"Document {doc_id} has no chunk {chunk}.", hint=f"It has {len(stored)}, from 0.")
     return Response(written(found, format_), media_type=FORMATS[format_].media_type)
+
+
+@router.get("/trees/{doc_id}/nodes", responses=documented(404))
+async def nodes(who: Reader, served: Served, doc_id: UUID, wanted: Annotated[Level, Query()]) -> Levels:
+    """The retrieval tree that is stored of a document, level by level; nothing is built."""
+    scope, store = served.rag.scope(tenant=who.tenant, corpus=wanted.corpus), served.rag.resources.store
+    part = (wanted.builder, wanted.node, wanted.offset, wanted.limit)
+    found = await asyncio.to_thread(unfolded, store, scope, str(doc_id), *part)
+    audit.tell("read", who, corpus=scope.corpus, documents=[str(doc_id)])
+    return found
 
 
 def _shown(name: str, m: Manifest) -> StoredDocument:

@@ -113,6 +113,7 @@ KEYED = {
     ("GET", "/chunks"): Role.READ,
     ("GET", f"/documents/{DOCUMENT}/text"): Role.READ,
     ("GET", f"/trees/{DOCUMENT}"): Role.READ,
+    ("GET", f"/trees/{DOCUMENT}/nodes"): Role.READ,
     ("GET", f"/ingest/{NOBODY}"): Role.READ,
     ("GET", "/v1/models"): Role.READ,
     ("GET", "/v1/models/disco-rag"): Role.READ,

@@ -35,6 +35,8 @@ def test_the_evidence_of_an_answer_is_the_documents_characters(apps: Apps, serve
         assert text in TEXTS.values()
         assert text[e["span"]["start"] : e["span"]["end"]] == e["text"]
     assert found["text"] == " ".join(s["text"] for s in found["answer"]["sentences"])
+    assert " ".join(step["text"] for step in found["steps"]) == found["answer"]["plan"]["paragraph"]
+    assert all(1 <= r["chunk"] <= len(found["graph"]["chunks"]) for step in found["steps"] for r in step["references"])
     assert reply.headers["x-request-id"]
 
 

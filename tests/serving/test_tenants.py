@@ -96,6 +96,10 @@ def tree(me: Tenant, other: Tenant) -> Any:
     return me.get(f"/trees/{other.documents[0]}", corpus=CORPUS)
 
 
+def levels(me: Tenant, other: Tenant) -> Any:
+    return me.get(f"/trees/{other.documents[0]}/nodes", corpus=CORPUS)
+
+
 def text(me: Tenant, other: Tenant) -> Any:
     return me.get(f"/documents/{other.documents[0]}/text", corpus=CORPUS)
 
@@ -130,6 +134,7 @@ ALLOWED: dict[Call, set[int]] = {
     listing: {200},
     sets: {200},
     tree: {404},
+    levels: {404},
     text: {404},
     passages: {404},
     job: {404},
@@ -189,6 +194,7 @@ def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant])
     read = me.get(f"/documents/{me.documents[0]}/text", corpus=CORPUS).json()
     span = found[0]["chunk"]["span"]
     assert read["text"][span["start"] : span["end"]] == found[0]["chunk"]["text"]
+    assert me.get(f"/trees/{me.documents[0]}/nodes", corpus=CORPUS).json()["leaves"] == 2
     assert me.get("/session").json() == {"tenant": "north", "roles": ["operate", "read", "write"], "keys": True}
     assert SECRETS["north"] in ask(me, tenants["south"]).json()["text"]
 

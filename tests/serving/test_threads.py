@@ -86,6 +86,16 @@ def test_a_run_goes_on_from_an_earlier_checkpoint(client: TestClient) -> None:
     assert again["checkpoint"] != first["checkpoint"]
 
 
+def test_a_state_says_from_which_checkpoint_it_came(client: TestClient) -> None:
+    thread, state = stopped(client)
+    edits = [{"plan": f"Only tell what [{n}] says.", "checkpoint": state["checkpoint"]} for n in (1, 2)]
+    changed = [client.patch(f"{thread}/state", json=edit).json() for edit in edits]
+    assert [one["parent"] for one in changed] == [state["checkpoint"]] * 2
+    history = client.get(f"{thread}/history").json()
+    assert history[-1]["parent"] == ""
+    assert {one["parent"] for one in history[:-1]} <= {one["checkpoint"] for one in history}
+
+
 def test_threads_survive_the_server(apps: Apps, serve: Serve, uploads: Path) -> None:
     thread, state = stopped(serve(apps(uploads)))
     later = serve(apps(uploads))

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import axe from "axe-core";
 import { chromium } from "playwright-core";
 
@@ -58,6 +60,19 @@ export async function violations(page) {
   const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
   return found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
 }
+
+const SHOTS = process.env.SHOTS;
+
+/** Holds what every view has to: accessible, no wider than the window; and its picture, if pictures are kept. */
+export async function shown(page, name) {
+  assert.deepEqual(await violations(page), []);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `${name} is too wide`);
+  if (!SHOTS) return;
+  mkdirSync(SHOTS, { recursive: true });
+  await page.screenshot({ path: join(SHOTS, `${name}.png`) });
+}
+
+export const LOOKS = ["light", "dark"].flatMap((theme) => [1280, 390].map((width) => ({ theme, width })));
 
 export async function upload(page, name, text, corpus) {
   if (corpus) await page.getByLabel("Into corpus").fill(corpus);

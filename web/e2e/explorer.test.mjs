@@ -218,6 +218,11 @@ test("a hostile document is text and nothing else", async () => {
     assert.equal(await page.locator("main script, main iframe, main img, main style").count(), 0);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
   }
+  await page.getByRole("link", { name: "Tree", exact: true }).click();
+  await page.getByRole("button", { name: "Whole document" }).click();
+  await page.locator(".told-text").first().waitFor();
+  assert.equal(await page.locator("main script, main iframe, main img, main style").count(), 0);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
   assert.doesNotMatch(await page.title(), /taken/);
   await done();
 });

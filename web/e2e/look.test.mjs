@@ -1,24 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { FLU, launch, opened, settled, VIEWS, violations } from "./browser.mjs";
+import { FLU, launch, LOOKS, opened, settled, shown, VIEWS, violations } from "./browser.mjs";
 
 const SHOTS = process.env.SHOTS;
-const LOOKS = ["light", "dark"].flatMap((theme) => [1280, 390].map((width) => ({ theme, width })));
 
 let browser;
 before(async () => {
-  if (SHOTS) mkdirSync(SHOTS, { recursive: true });
   browser = await launch();
 });
 after(() => browser.close());
-
-async function shown(page, name) {
-  assert.deepEqual(await violations(page), []);
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `${name} is too wide`);
-  if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`) });
-}
 
 for (const look of LOOKS) {
   test(`every view is accessible and fits, ${look.theme}, ${look.width}`, async () => {
@@ -90,6 +81,7 @@ function large(passages) {
   const answer = { query: "Many?", sentences: [sentence], disagreements: [], plan: null, notes: [], abstained: "", answerable: null, nearest: [] };
   return {
     answer,
+    steps: [],
     hits: chunks.map((chunk_id) => ({ chunk_id, score: 1 })),
     evidence: {},
     graph: { chunks, edges: single.map((e) => ({ ...e, source_span: null, target_span: null, confidence: 0.5 })) },

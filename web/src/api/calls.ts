@@ -4,12 +4,12 @@ import type {
   Chunk,
   Corpus,
   DocumentText,
+  Levels,
   Progress,
   Question,
   Session,
   StoredDocument,
   Switches,
-  ThreadState,
 } from "./types";
 
 const within = (corpus: string): string => `corpus=${encodeURIComponent(corpus)}`;
@@ -45,6 +45,13 @@ export async function chunksOf(corpus: string, id: string): Promise<Chunk[]> {
   return (await once<{ chunk: Chunk }[]>(`trees/${id}?${within(corpus)}`)).map((part) => part.chunk);
 }
 
+/** What lies directly below some nodes of a document's stored tree, at most a hundred each; the roots without any. */
+export function levels(corpus: string, id: string, builder: string, nodes: number[] = [], offset = 0): Promise<Levels> {
+  const more = builder ? [["builder", builder]] : [];
+  const asked = new URLSearchParams([["corpus", corpus], ["offset", String(offset)], ...more, ...nodes.map((node) => ["node", String(node)])]);
+  return get(`trees/${id}/nodes?${asked}`);
+}
+
 const AT_ONCE = 100;
 
 /** Passages by their ids; what is not there any more is left out with those that were asked for beside it. */
@@ -60,22 +67,6 @@ export async function removeDocument(corpus: string, id: string): Promise<void> 
 
 export const ask = (question: Question, signal?: AbortSignal): Promise<AskResult> =>
   post("ask", question, "POST", signal);
-
-export async function startThread(question: Question): Promise<{ id: string; state: ThreadState }> {
-  const { id } = await post<{ id: string }>("threads", { corpus: question.corpus });
-  const { query, switches } = question;
-  const state = await post<ThreadState>(`threads/${id}/runs`, { query, switches, stop_before: ["generate"] });
-  return { id, state };
-}
-
-export async function goOn(thread: string, plan: string): Promise<ThreadState> {
-  await post(`threads/${thread}/state`, { plan }, "PATCH");
-  return post(`threads/${thread}/runs`, {});
-}
-
-export async function forgetThread(thread: string): Promise<void> {
-  await send(`threads/${thread}`, { method: "DELETE" });
-}
 
 export const job = (id: string): Promise<Progress> => get(`ingest/${id}`);
 export const retryJob = (id: string): Promise<Progress> => post(`ingest/${id}/retry`, {});

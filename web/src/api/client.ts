@@ -1,5 +1,7 @@
 /** Requests to this server, and its errors as `Problem`. */
 
+import { hintFor } from "../lib/hints";
+
 const KEY = "disco-rag-key";
 
 export class Problem extends Error {
@@ -25,13 +27,13 @@ export function headers(more: Record<string, string> = {}): Record<string, strin
 }
 
 interface ProblemBody {
-  error?: { message?: string; hint?: string };
+  error?: { type?: string; message?: string; hint?: string };
 }
 
 export function problemFrom(body: string, status: number): Problem {
   try {
     const error = (JSON.parse(body) as ProblemBody).error;
-    if (error?.message) return new Problem(error.message, error.hint ?? "", status);
+    if (error?.message) return new Problem(error.message, hintFor(error.type ?? "", error.hint ?? ""), status);
   } catch {
     // not JSON: the general message follows
   }

@@ -85,8 +85,15 @@ export interface StageRecord {
   decisions: string[];
 }
 
+/** A sentence of the plan; `chunk` counts the graph's passages from one. */
+export interface PlanStep {
+  text: string;
+  references: { chunk: number }[];
+}
+
 export interface AskResult {
   answer: Answer;
+  steps: PlanStep[];
   hits: Hit[];
   /** Parts that were read of a passage; of one that is not here, the whole. */
   evidence: Record<string, Span[]>;
@@ -123,6 +130,29 @@ export interface DocumentText {
   doc_id: string;
   title: string;
   text: string;
+  media_type: string;
+}
+
+/** A node of a document's retrieval tree, as far as it is shown. */
+export interface ShownNode {
+  node: number;
+  parent: number | null;
+  kind: "text" | "section" | "relation" | "summary" | "group";
+  text: string;
+  heading: string;
+  relation: string;
+  spans: Span[];
+  leaves: number;
+  children: number;
+}
+
+/** `builders`: those of which a tree is stored; where there is none, `builder` is empty. */
+export interface Levels {
+  builder: string;
+  builders: string[];
+  leaves: number;
+  roots: number;
+  nodes: ShownNode[];
 }
 
 export interface Split {
@@ -177,6 +207,9 @@ export interface Session {
 
 export interface ThreadState {
   checkpoint: string;
+  /** The checkpoint that it came from. */
+  parent: string;
+  created: string;
   next: string[];
   values: {
     hits?: Hit[];

@@ -1,4 +1,4 @@
-import type { AnswerSentence, Edge, RhetoricalGraph } from "../api/types";
+import type { AnswerSentence, Edge, PlanStep, RhetoricalGraph } from "../api/types";
 
 export interface Step {
   text: string;
@@ -12,7 +12,7 @@ export function cited(text: string): number[] {
   return [...new Set([...text.matchAll(REFERENCE)].map((match) => Number(match[1])))];
 }
 
-/** The sentences of a plan; the server's own reading of them counts where the two differ. */
+/** The sentences of a plan that is being edited; the server's own reading of them counts where the two differ. */
 export function stepsOf(paragraph: string): Step[] {
   const parts = paragraph.split(/(?<=\][.!?]|[.!?。！？]["”’)]?)\s+(?=\p{Lu}|\p{Lo}|["“(])/u);
   return joined(parts.filter((part) => part.trim())).map((text) => ({ text, chunks: cited(text) }));
@@ -45,13 +45,13 @@ const chunksOf = (sentence?: AnswerSentence): string[] => sentence?.evidence.map
 export function followed(
   graph: RhetoricalGraph | null,
   sentences: AnswerSentence[],
-  steps: Step[],
+  steps: PlanStep[],
   at: number,
 ): Followed[] {
   const sentence = sentences[at];
   if (!graph || !sentence) return [];
   const step = sentence.step === null ? undefined : steps[sentence.step];
-  const planned = (step?.chunks ?? []).map((number) => graph.chunks[number - 1] ?? "");
+  const planned = (step?.references ?? []).map(({ chunk }) => graph.chunks[chunk - 1] ?? "");
   const own = new Set([...chunksOf(sentence), ...planned]);
   const near = new Set([...own, ...chunksOf(sentences[at - 1])]);
   const touches = (e: Edge) => near.has(e.source) && near.has(e.target) && (own.has(e.source) || own.has(e.target));

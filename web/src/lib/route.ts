@@ -12,6 +12,14 @@ export interface Route {
   s: number | null;
   doc: string;
   chunk: number | null;
+  /** Whether the tree is the whole document's, and who built it. */
+  whole: boolean;
+  builder: string;
+  /** The thread that keeps the answers from edited plans. */
+  thread: string;
+  /** The two sides that are compared. */
+  left: string;
+  right: string;
 }
 
 const number = (value: string | null): number | null => (value !== null && /^\d+$/.test(value) ? Number(value) : null);
@@ -27,6 +35,11 @@ export function routeOf(hash: string): Route {
     s: number(given.get("s")),
     doc: given.get("doc") ?? "",
     chunk: number(given.get("chunk")),
+    whole: given.get("of") === "document",
+    builder: given.get("builder") ?? "",
+    thread: given.get("thread") ?? "",
+    left: given.get("left") ?? "",
+    right: given.get("right") ?? "",
   };
 }
 
@@ -38,6 +51,11 @@ export function hashOf(route: Route): string {
   if (route.s !== null) query.set("s", String(route.s));
   if (route.view === "tree" && route.doc) query.set("doc", route.doc);
   if (route.view === "tree" && route.chunk !== null) query.set("chunk", String(route.chunk));
+  if (route.view === "tree" && route.whole) query.set("of", "document");
+  if (route.view === "tree" && route.whole && route.builder) query.set("builder", route.builder);
+  if (route.thread) query.set("thread", route.thread);
+  if (route.view === "compare" && route.left) query.set("left", route.left);
+  if (route.view === "compare" && route.right) query.set("right", route.right);
   const said = query.toString();
   return `#/${route.view}${said ? `?${said}` : ""}`;
 }

@@ -68,16 +68,20 @@ export interface Piece {
 /** The text between `from` and `to` cut at the marks' ends; pieces name the kinds of mark that cover them. */
 export function pieces(text: CodeText, marks: Mark[], from = 0, to = text.length): Piece[] {
   const inside = marks.filter((m) => m.span.end > from && m.span.start < to);
-  const cuts = new Set([from, to]);
-  for (const { span } of inside) {
-    cuts.add(Math.max(from, span.start));
-    cuts.add(Math.min(to, span.end));
+  const begins = new Map<number, string[]>();
+  const ends = new Map<number, string[]>();
+  const note = (where: Map<number, string[]>, at: number, kind: string) => where.set(at, [...(where.get(at) ?? []), kind]);
+  for (const { span, kind } of inside) {
+    note(begins, Math.max(from, span.start), kind);
+    note(ends, Math.min(to, span.end), kind);
   }
-  const sorted = [...cuts].sort((a, b) => a - b);
-  return sorted.slice(0, -1).map((start, i) => {
-    const end = sorted[i + 1] as number;
-    const kinds = inside.filter((m) => m.span.start <= start && m.span.end >= end).map((m) => m.kind);
-    return { start, text: text.slice(start, end), kinds: [...new Set(kinds)] };
+  const cuts = [...new Set([from, to, ...begins.keys(), ...ends.keys()])].sort((a, b) => a - b);
+  const open = new Map<string, number>();
+  return cuts.slice(0, -1).map((start, i) => {
+    ends.get(start)?.forEach((kind) => open.set(kind, (open.get(kind) ?? 0) - 1));
+    begins.get(start)?.forEach((kind) => open.set(kind, (open.get(kind) ?? 0) + 1));
+    const kinds = [...open].filter(([, count]) => count > 0).map(([kind]) => kind);
+    return { start, text: text.slice(start, cuts[i + 1] as number), kinds };
   });
 }
 

@@ -85,7 +85,7 @@ export function Shared({ children }: { children: ReactNode }) {
 
   const ask = useCallback(
     (query: string, within: string, preset: string) => {
-      go({ q: query, corpus: within, preset, s: null });
+      go({ q: query, corpus: within, preset, s: null, thread: "" });
       start({ query, corpus: within, switches: calls.switchesOf(preset) });
     },
     [go, start],

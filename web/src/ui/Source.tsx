@@ -1,8 +1,9 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { Button } from "react-aria-components";
 import { chunksOf, documentText } from "../api/calls";
 import type { Chunk, Span } from "../api/types";
-import { CodeText, pieces, type Mark } from "../lib/text";
+import { typography } from "../lib/markdown";
+import { CodeText, pieces, type Mark, type Piece } from "../lib/text";
 import { useLoaded } from "../state/useLoaded";
 import { ProblemNote } from "./Notes";
 
@@ -35,6 +36,11 @@ interface Props {
   /** Scrolled to. */
   at: Span | null;
   marks: Mark[];
+  /** Told of marked characters that are pointed at or focused, and of null when they are left. */
+  onPoint?: (span: Span | null) => void;
+  onChoose?: (span: Span) => void;
+  /** Stands beside the place. */
+  children?: ReactNode;
 }
 
 function bounds(text: CodeText, at: Span | null, wide: boolean): [number, number] {
@@ -59,8 +65,49 @@ function useScrolled(at: Span | null, shown: string) {
   return box;
 }
 
+interface StretchProps {
+  piece: Piece;
+  /** Its characters cut by how they are set. */
+  set: Piece[];
+  onPoint: Props["onPoint"];
+  onChoose: Props["onChoose"];
+}
+
+/** Characters of a document; marked ones can be pointed at where somebody listens. */
+function Stretch({ piece, set, onPoint, onChoose }: StretchProps) {
+  const words = set.map(({ start, text, kinds }) => (
+    <span key={start} className={kinds.join(" ") || undefined}>
+      {text}
+    </span>
+  ));
+  if (!piece.kinds.length) return words;
+  const named = { "data-start": piece.start, className: piece.kinds.join(" ") };
+  if (!onPoint || !onChoose || !piece.text.trim()) return <mark {...named}>{words}</mark>;
+  const span = { start: piece.start, end: piece.start + [...piece.text].length };
+  const keyed = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    onChoose(span);
+  };
+  return (
+    <mark
+      {...named}
+      role="button"
+      tabIndex={0}
+      onPointerEnter={(event) => event.pointerType === "mouse" && onPoint(span)}
+      onPointerLeave={() => onPoint(null)}
+      onFocus={(event) => event.currentTarget.matches(":focus-visible") && onPoint(span)}
+      onBlur={() => onPoint(null)}
+      onClick={() => onChoose(span)}
+      onKeyDown={keyed}
+    >
+      {words}
+    </mark>
+  );
+}
+
 /** A document with marked characters, scrolled to one of them. */
-export function Source({ corpus, doc, title, at, marks }: Props) {
+export function Source({ corpus, doc, title, at, marks, onPoint, onChoose, children }: Props) {
   const key = doc ? `${corpus} ${doc}` : "";
   const text = useLoaded(key && `text ${key}`, () => documentText(corpus, doc));
   const chunks = useLoaded(key && `chunks ${key}`, () => chunksOf(corpus, doc));
@@ -69,7 +116,12 @@ export function Source({ corpus, doc, title, at, marks }: Props) {
   const coded = useMemo(() => (text.value ? new CodeText(text.value.text) : null), [text.value]);
   const box = useScrolled(at, coded && text.value ? text.value.doc_id : "");
   const [from, to] = coded ? bounds(coded, at, wide) : [0, 0];
-  const shown = useMemo(() => (coded ? pieces(coded, marks, from, to) : []), [coded, marks, from, to]);
+  const set = useMemo(() => (coded ? typography(coded, text.value?.media_type ?? "", from, to) : []), [coded, text.value, from, to]);
+  const shown = useMemo(() => {
+    if (!coded) return [];
+    const cut = pieces(coded, marks, from, to);
+    return cut.map((piece, i) => ({ piece, set: pieces(coded, set, piece.start, cut[i + 1]?.start ?? to) }));
+  }, [coded, set, marks, from, to]);
   const place = at && chunks.value ? placeName(placeAt(chunks.value, at.start), title) : "";
   if (text.problem) return <ProblemNote problem={text.problem} again={text.again} />;
   return (
@@ -78,9 +130,12 @@ export function Source({ corpus, doc, title, at, marks }: Props) {
         <h3>
           <bdi>{title}</bdi>
         </h3>
-        <p className="quiet small place">
-          <bdi>{place || "\u00a0"}</bdi>
-        </p>
+        <div className="source-where">
+          <p className="quiet small place">
+            <bdi>{place || "\u00a0"}</bdi>
+          </p>
+          {children}
+        </div>
       </header>
       <div className="source-text" ref={box} tabIndex={0} role="region" aria-label={`Text of ${title}`}>
         {coded && (from > 0 || to < coded.length) && (
@@ -89,15 +144,9 @@ export function Source({ corpus, doc, title, at, marks }: Props) {
           </Button>
         )}
         <div className="document" dir="auto">
-          {shown.map((piece) =>
-            piece.kinds.length ? (
-              <mark key={piece.start} data-start={piece.start} className={piece.kinds.join(" ")}>
-                {piece.text}
-              </mark>
-            ) : (
-              <span key={piece.start}>{piece.text}</span>
-            ),
-          )}
+          {shown.map(({ piece, set: own }) => (
+            <Stretch key={piece.start} piece={piece} set={own} onPoint={onPoint} onChoose={onChoose} />
+          ))}
         </div>
       </div>
     </article>

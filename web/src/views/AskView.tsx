@@ -1,10 +1,12 @@
 import { useState } from "react";
 import type { AskResult, Failure } from "../api/types";
+import type { Resting } from "../lib/evidence";
 import { stageName } from "../lib/words";
 import { Empty, ProblemNote } from "../ui/Notes";
 import { QuestionBar } from "../ui/QuestionBar";
 import { useApp } from "../state/app";
 import { Cited, Prose } from "./ask/Prose";
+import { RestingOn } from "./ask/RestingOn";
 import { Refusal } from "./ask/Refusal";
 import { SourcePane } from "./ask/SourcePane";
 import { Trail } from "./ask/Trail";
@@ -14,19 +16,20 @@ import { Unsaid } from "./ask/Unsaid";
 function Answered({ result, corpus }: { result: AskResult; corpus: string }) {
   const { route } = useApp();
   const [pointed, setPointed] = useState<number | null>(null);
+  const [resting, setResting] = useState<Resting | null>(null);
   const last = result.answer.sentences.length - 1;
   const chosen = route.s === null ? null : Math.min(route.s, last);
   const active = pointed ?? chosen ?? 0;
   return (
     <div className="columns">
       <section className="answer" aria-label="Answer">
-        <Prose result={result} active={active} chosen={chosen} onPoint={setPointed} />
+        <Prose result={result} lit={resting?.sentences ?? [active]} chosen={chosen} onPoint={setPointed} />
         <Cited result={result} />
         <Unsaid result={result} />
-        <Trail result={result} at={active} />
+        {resting ? <RestingOn result={result} resting={resting} /> : <Trail result={result} at={active} />}
         <SaveBar result={result} />
       </section>
-      <SourcePane result={result} corpus={corpus} at={active} />
+      <SourcePane result={result} corpus={corpus} at={active} onPoint={setResting} />
     </div>
   );
 }

@@ -1,8 +1,9 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Button, Checkbox } from "react-aria-components";
 import { ask } from "../api/calls";
 import { problemOf, type Problem } from "../api/client";
 import type { AskResult, Switches } from "../api/types";
+import { AS_PRESET, PARTS, sideName, sideOf, type Side } from "../lib/sides";
 import { counted, presetName, seconds, tokens } from "../lib/words";
 import { useApp } from "../state/app";
 import { AnswerColumn } from "../ui/AnswerColumn";
@@ -10,34 +11,23 @@ import { Choice } from "../ui/Choice";
 import { Empty, ProblemNote } from "../ui/Notes";
 import { QuestionBar } from "../ui/QuestionBar";
 
-interface Setting {
-  preset: string;
-  retriever: string;
-  off: string[];
-}
-
-interface Side {
+interface Answered {
   busy: boolean;
   result: AskResult | null;
   problem: Problem | null;
 }
 
-const AS_PRESET = "as the preset";
-const PARTS = [
-  { id: "use_tree", name: "Trees" },
-  { id: "use_graph", name: "Graph" },
-  { id: "use_plan", name: "Plan" },
-];
-const NOTHING: Side = { busy: false, result: null, problem: null };
+const PLAIN: Side = { preset: "ours", retriever: "dense", off: PARTS.map((part) => part.id) };
+const NOTHING: Answered = { busy: false, result: null, problem: null };
 
-function switchesOf({ preset, retriever, off }: Setting): Switches {
+function switchesOf({ preset, retriever, off }: Side): Switches {
   const switches: Switches = preset === "ours" ? {} : { preset };
   if (retriever !== AS_PRESET) switches.retriever = retriever;
   off.forEach((name) => (switches[name] = false));
   return switches;
 }
 
-const nameOf = ({ preset, retriever, off }: Setting): string =>
+const nameOf = ({ preset, retriever, off }: Side): string =>
   [
     presetName(preset),
     retriever === AS_PRESET ? "" : retriever,
@@ -48,8 +38,8 @@ const nameOf = ({ preset, retriever, off }: Setting): string =>
 
 interface SettingsProps {
   label: string;
-  setting: Setting;
-  onChange: (setting: Setting) => void;
+  setting: Side;
+  onChange: (setting: Side) => void;
 }
 
 function Settings({ label, setting, onChange }: SettingsProps) {
@@ -111,7 +101,7 @@ function Costs({ result }: { result: AskResult }) {
   );
 }
 
-function Column({ name, side, other }: { name: string; side: Side; other: Side }) {
+function Column({ name, side, other }: { name: string; side: Answered; other: Answered }) {
   if (side.problem) {
     return (
       <section aria-label={name}>
@@ -128,34 +118,44 @@ function Column({ name, side, other }: { name: string; side: Side; other: Side }
   );
 }
 
-function useSide(): [Side, (query: string, corpus: string, switches: Switches) => Promise<void>, () => void] {
-  const [side, setSide] = useState<Side>(NOTHING);
+function useSide(): [Answered, (query: string, corpus: string, switches: Switches) => Promise<void>, () => void] {
+  const [side, setSide] = useState<Answered>(NOTHING);
+  const round = useRef(0);
   const start = async (query: string, corpus: string, switches: Switches) => {
-    setSide({ ...NOTHING, busy: true });
+    const own = ++round.current;
+    const told = (found: Partial<Answered>) => own === round.current && setSide({ ...NOTHING, ...found });
+    told({ busy: true });
     try {
-      const result = await ask({ query, corpus, switches });
-      setSide({ ...NOTHING, result });
+      told({ result: await ask({ query, corpus, switches }) });
     } catch (error) {
-      setSide({ ...NOTHING, problem: problemOf(error) });
+      told({ problem: problemOf(error) });
     }
   };
-  return [side, start, () => setSide(NOTHING)];
+  const clear = () => {
+    round.current += 1;
+    setSide(NOTHING);
+  };
+  return [side, start, clear];
 }
 
 export default function CompareView() {
-  const { route, corpus } = useApp();
-  const [left, setLeft] = useState<Setting>({ preset: route.preset, retriever: AS_PRESET, off: [] });
-  const [right, setRight] = useState<Setting>({ preset: "ours", retriever: "dense", off: [...PARTS.map((p) => p.id)] });
+  const { route, go, corpus } = useApp();
+  const left = sideOf(route.left, { preset: route.preset, retriever: AS_PRESET, off: [] });
+  const right = sideOf(route.right, PLAIN);
   const [a, startA, clearA] = useSide();
   const [b, startB, clearB] = useSide();
+  const chosen = [route.q, corpus, sideName(left), sideName(right)].join("\n");
   useEffect(() => {
     clearA();
     clearB();
-  }, [route.q, corpus]);
+  }, [chosen]);
+  const asked = useRef("");
+  asked.current = chosen;
   const busy = a.busy || b.busy;
   const shown = busy || a.result || b.result || a.problem || b.problem;
   const compare = async () => {
     await startA(route.q, corpus, switchesOf(left));
+    if (asked.current !== chosen) return;
     await startB(route.q, corpus, switchesOf(right));
   };
   return (
@@ -166,8 +166,8 @@ export default function CompareView() {
       ) : (
         <>
           <div className="sides">
-            <Settings label="Left" setting={left} onChange={setLeft} />
-            <Settings label="Right" setting={right} onChange={setRight} />
+            <Settings label="Left" setting={left} onChange={(side) => go({ left: sideName(side) })} />
+            <Settings label="Right" setting={right} onChange={(side) => go({ right: sideName(side) })} />
           </div>
           <Button className="button primary compare-button" isDisabled={busy} onPress={() => void compare()}>
             {busy ? "Comparing…" : "Compare"}

@@ -6,7 +6,8 @@ import { useApp } from "../state/app";
 import { AnswerColumn } from "../ui/AnswerColumn";
 import { NeedsResult } from "../ui/NeedsResult";
 import { Empty, ProblemNote } from "../ui/Notes";
-import { usePlanRun } from "./plan/usePlanRun";
+import { useVersions, type Versions } from "./plan/useVersions";
+import { VersionList } from "./plan/VersionList";
 
 interface StepsProps {
   steps: Step[];
@@ -76,9 +77,35 @@ function Passages({ result }: { result: AskResult }) {
   );
 }
 
+function Written({ kept, original }: { kept: Versions; original: AskResult["answer"] }) {
+  const version = kept.at === null ? undefined : kept.versions[kept.at];
+  if (!version) {
+    return (
+      <section className="panel quiet" aria-label="From your plan">
+        <p>Change the plan and write from it: the two answers stand side by side here.</p>
+      </section>
+    );
+  }
+  const which = kept.versions.length > 1 ? `, version ${(kept.at ?? 0) + 1}` : "";
+  return (
+    <AnswerColumn title={`From your plan${which}`} answer={version.answer} other={original}>
+      {version.answer.notes.map((note) => (
+        <p className="note small" key={note}>
+          <bdi>{note}</bdi>
+        </p>
+      ))}
+    </AnswerColumn>
+  );
+}
+
 function Editor({ result, asked, plan }: { result: AskResult; asked: Question; plan: string }) {
-  const [text, setText] = useState(plan);
-  const { busy, answer, problem, regenerate } = usePlanRun();
+  const kept = useVersions(asked);
+  const { busy, problem, versions, at, write } = kept;
+  const version = at === null ? undefined : versions[at];
+  const { plan: chosen, from } = version ?? { plan, from: "" };
+  const [{ text, of }, setEdited] = useState({ text: plan, of: from });
+  const setText = (next: string) => setEdited({ text: next, of: from });
+  if (of !== from) setText(chosen);
   const steps = useMemo(() => stepsOf(text), [text]);
   return (
     <>
@@ -93,14 +120,10 @@ function Editor({ result, asked, plan }: { result: AskResult; asked: Question; p
             follows.
           </p>
           <div className="plan-buttons">
-            <Button
-              className="button primary"
-              isDisabled={busy || !text.trim()}
-              onPress={() => regenerate(asked, text.trim())}
-            >
+            <Button className="button primary" isDisabled={busy || !text.trim()} onPress={() => write(text.trim())}>
               {busy ? "Writing…" : "Write from this plan"}
             </Button>
-            <Button className="button" isDisabled={text === plan} onPress={() => setText(plan)}>
+            <Button className="button" isDisabled={text === chosen} onPress={() => setText(chosen)}>
               Undo changes
             </Button>
           </div>
@@ -109,21 +132,10 @@ function Editor({ result, asked, plan }: { result: AskResult; asked: Question; p
         <Steps steps={steps} onChange={(next) => setText(next.map((step) => step.text).join(" "))} />
       </div>
       {problem && <ProblemNote problem={problem} />}
+      <VersionList kept={kept} steps={result.steps.length} sentences={result.answer.sentences.length} />
       <div className="sides plan-answers" aria-live="polite" aria-busy={busy}>
-        <AnswerColumn title="As it was planned" answer={result.answer} other={answer} />
-        {answer ? (
-          <AnswerColumn title="From your plan" answer={answer} other={result.answer}>
-            {answer.notes.map((note) => (
-              <p className="note small" key={note}>
-                <bdi>{note}</bdi>
-              </p>
-            ))}
-          </AnswerColumn>
-        ) : (
-          <section className="panel quiet" aria-label="From your plan">
-            <p>Change the plan and write from it: the two answers stand side by side here.</p>
-          </section>
-        )}
+        <AnswerColumn title="As it was planned" answer={result.answer} other={version?.answer ?? null} />
+        <Written kept={kept} original={result.answer} />
       </div>
     </>
   );
@@ -142,7 +154,7 @@ function Shown({ result, asked }: { result: AskResult; asked: Question }) {
       </Empty>
     );
   }
-  return <Editor key={plan} result={result} asked={asked} plan={plan} />;
+  return <Editor key={`${asked.corpus} ${plan}`} result={result} asked={asked} plan={plan} />;
 }
 
 export default function PlanView() {

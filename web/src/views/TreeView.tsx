@@ -3,6 +3,7 @@ import { Button } from "react-aria-components";
 import { chunksOf, documents } from "../api/calls";
 import { problemOf, send, type Problem } from "../api/client";
 import type { Chunk, RstTree, StoredDocument } from "../api/types";
+import { sourcesOf } from "../lib/report";
 import { alone, save, savePicture, saveText } from "../lib/save";
 import { shortened } from "../lib/text";
 import { closedAtFirst, keyOf } from "../lib/tree";
@@ -14,6 +15,7 @@ import { Empty, ProblemNote } from "../ui/Notes";
 import { CorpusChoice } from "../ui/QuestionBar";
 import { placeAt, placeName } from "../ui/Source";
 import { Drawing } from "./tree/Drawing";
+import { Sentences } from "./tree/Sentences";
 
 const LISTED = 1000;
 
@@ -91,21 +93,41 @@ function Chosen({ corpus, doc }: { corpus: string; doc: StoredDocument }) {
         <Grown key={chunk.id} chunk={chunk} tree={chunk.tree} corpus={corpus} />
       ) : (
         <Empty title="This passage has no tree">
-          <p>It was ingested without one; a question makes it when it needs it.</p>
+          <p>It was read in without one; a question makes it when it needs it.</p>
         </Empty>
       )}
     </>
   );
 }
 
+const PARTS = [
+  { whole: false, name: "One passage" },
+  { whole: true, name: "Whole document" },
+];
+
+function Parts({ doc }: { doc: string }) {
+  const { route, go } = useApp();
+  return (
+    <div className="picks tree-parts" role="group" aria-label="Tree of">
+      {PARTS.map(({ whole, name }) => (
+        <button type="button" key={name} className="pick" aria-pressed={route.whole === whole} onClick={() => go({ doc, whole })}>
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
 export default function TreeView() {
-  const { route, go, corpus } = useApp();
+  const { route, go, corpus, run } = useApp();
   const listed = useLoaded(corpus, () => documents(corpus, 0, LISTED));
   const options = useMemo(
     () => (listed.value?.documents ?? []).map((d) => ({ id: d.doc_id, name: d.title || d.name })),
     [listed.value],
   );
-  const doc = listed.value?.documents.find((d) => d.doc_id === route.doc) ?? listed.value?.documents[0];
+  const sources = run.asked?.corpus === corpus && run.result ? sourcesOf(run.result).map((source) => source.doc_id) : [];
+  const named = (id?: string) => listed.value?.documents.find((d) => d.doc_id === id);
+  const doc = named(route.doc) ?? named(sources[0]) ?? listed.value?.documents[0];
   return (
     <>
       <div className="tree-top">
@@ -114,12 +136,14 @@ export default function TreeView() {
           label="Document"
           value={doc?.doc_id ?? ""}
           options={options}
-          onChange={(id) => go({ doc: id, chunk: 0 })}
+          onChange={(id) => go({ doc: id, chunk: 0, builder: "" })}
         />
       </div>
       {listed.problem && <ProblemNote problem={listed.problem} again={listed.again} />}
       {listed.value && !doc && <Empty title="This corpus is empty" />}
-      {doc && <Chosen key={doc.doc_id} corpus={corpus} doc={doc} />}
+      {doc && <Parts doc={doc.doc_id} />}
+      {doc && !route.whole && <Chosen key={doc.doc_id} corpus={corpus} doc={doc} />}
+      {doc && route.whole && <Sentences key={doc.doc_id} corpus={corpus} doc={doc.doc_id} title={doc.title || doc.name} />}
     </>
   );
 }

@@ -6,7 +6,8 @@ import { useApp } from "../../state/app";
 
 interface Props {
   result: AskResult;
-  active: number;
+  /** Indices of the sentences that are lit. */
+  lit: number[];
   chosen: number | null;
   onPoint: (at: number | null) => void;
 }
@@ -29,7 +30,7 @@ export function Cited({ result }: { result: AskResult }) {
   );
 }
 
-export function Prose({ result, active, chosen, onPoint }: Props) {
+export function Prose({ result, lit, chosen, onPoint }: Props) {
   const { go } = useApp();
   const box = useRef<HTMLParagraphElement>(null);
   const { sentences } = result.answer;
@@ -51,7 +52,7 @@ export function Prose({ result, active, chosen, onPoint }: Props) {
             role="button"
             tabIndex={0}
             aria-pressed={chosen === at}
-            className={`sentence${at === active ? " lit" : ""}${sentence.evidence.length ? "" : " unsupported"}`}
+            className={`sentence${lit.includes(at) ? " lit" : ""}${sentence.evidence.length ? "" : " unsupported"}`}
             onPointerEnter={(event) => event.pointerType === "mouse" && onPoint(at)}
             onFocus={() => onPoint(at)}
             onBlur={() => onPoint(null)}

@@ -1,7 +1,9 @@
 import { useEffect, useMemo, useState } from "react";
-import type { AskResult, EvidenceSpan } from "../../api/types";
+import type { AskResult, EvidenceSpan, Span } from "../../api/types";
+import { restingOn, type Resting } from "../../lib/evidence";
 import type { Mark } from "../../lib/text";
 import { sourcesOf } from "../../lib/report";
+import { useApp } from "../../state/app";
 import { Source } from "../../ui/Source";
 
 function marksOf(all: EvidenceSpan[], lit: EvidenceSpan[], doc: string): Mark[] {
@@ -10,14 +12,29 @@ function marksOf(all: EvidenceSpan[], lit: EvidenceSpan[], doc: string): Mark[] 
   return [...kind(all, "told"), ...kind(lit, "lit")];
 }
 
+interface Props {
+  result: AskResult;
+  corpus: string;
+  at: number;
+  /** Told of what rests on characters that are pointed at. */
+  onPoint: (resting: Resting | null) => void;
+}
+
 /** The document that the sentence rests on, at the characters that support it. */
-export function SourcePane({ result, corpus, at }: { result: AskResult; corpus: string; at: number }) {
+export function SourcePane({ result, corpus, at, onPoint }: Props) {
+  const { go } = useApp();
   const all = useMemo(() => sourcesOf(result), [result]);
   const [chosen, setChosen] = useState(0);
   useEffect(() => setChosen(0), [at]);
   const lit = useMemo(() => result.answer.sentences[at]?.evidence ?? [], [result, at]);
   const shown = lit[chosen] ?? lit[0] ?? all[0];
   const marks = useMemo(() => marksOf(all, lit, shown?.doc_id ?? ""), [all, lit, shown?.doc_id]);
+  const doc = shown?.doc_id ?? "";
+  const pointed = (span: Span | null) => onPoint(span && restingOn(result, doc, span));
+  const choose = (span: Span) => {
+    const [first] = restingOn(result, doc, span).sentences;
+    if (first !== undefined) go({ s: first });
+  };
   if (!shown) {
     return (
       <aside className="sources" aria-label="Sources">
@@ -42,7 +59,13 @@ export function SourcePane({ result, corpus, at }: { result: AskResult; corpus: 
         title={shown.title}
         at={lit.length ? shown.span : null}
         marks={marks}
-      />
+        onPoint={pointed}
+        onChoose={choose}
+      >
+        <button type="button" className="link" onClick={() => go({ view: "tree", doc, whole: true, builder: "", s: at })}>
+          In the document’s tree
+        </button>
+      </Source>
       {shown.also_in.length > 0 && (
         <p className="quiet small">
           Also in <bdi>{shown.also_in.join(", ")}</bdi>

@@ -1,14 +1,12 @@
-import { useMemo } from "react";
 import type { AskResult } from "../../api/types";
 import { disputes } from "../../lib/disputes";
-import { followed, stepsOf } from "../../lib/plan";
+import { followed } from "../../lib/plan";
 import { confident, percent, relationName, tone } from "../../lib/words";
 import { useApp } from "../../state/app";
 
 function Edges({ result, at }: { result: AskResult; at: number }) {
   const { passages } = useApp();
-  const steps = useMemo(() => stepsOf(result.answer.plan?.paragraph ?? ""), [result]);
-  const edges = followed(result.graph, result.answer.sentences, steps, at);
+  const edges = followed(result.graph, result.answer.sentences, result.steps, at);
   if (!edges.length) return <p className="quiet small">It follows no edge of the graph.</p>;
   return (
     <ul className="edges">
@@ -25,7 +23,7 @@ function Edges({ result, at }: { result: AskResult; at: number }) {
 }
 
 function Step({ result, at }: { result: AskResult; at: number }) {
-  const steps = useMemo(() => stepsOf(result.answer.plan?.paragraph ?? ""), [result]);
+  const { steps } = result;
   const step = result.answer.sentences[at]?.step ?? null;
   if (!result.answer.plan) return <p className="quiet small">There was no plan.</p>;
   if (step === null || !steps[step]) return <p className="quiet small">It carries out no step of the plan.</p>;

@@ -1,5 +1,6 @@
 import { Button, Label, ProgressBar } from "react-aria-components";
 import type { JobFile, Progress } from "../../api/types";
+import { noteHere } from "../../lib/hints";
 import { counted, percent } from "../../lib/words";
 import { ProblemNote } from "../../ui/Notes";
 import type { Jobs, Upload } from "./useJobs";
@@ -63,7 +64,7 @@ function FileRow({ file }: { file: JobFile }) {
       <bdi>{file.name}</bdi>: {file.status ?? "not yet read"}
       {file.note && (
         <>
-          . <bdi>{file.note}</bdi>
+          . <bdi>{noteHere(file.note)}</bdi>
         </>
       )}
     </li>

@@ -19,9 +19,9 @@ function Row({ stage, from, total }: { stage: StageRecord; from: number; total: 
   const { tokens_in, tokens_out, tokens_cached, calls } = stage.usage;
   const width = Math.max(0.4, (stage.seconds / total) * 100);
   return (
-    <tr>
-      <th scope="row">{stageName(stage.stage)}</th>
-      <td className="small">
+    <tr role="row">
+      <th scope="row" role="rowheader">{stageName(stage.stage)}</th>
+      <td role="cell" className="small by">
         {stage.engine}
         {stage.model && (
           <span className="quiet model">
@@ -29,15 +29,16 @@ function Row({ stage, from, total }: { stage: StageRecord; from: number; total: 
           </span>
         )}
       </td>
-      <td className="fall">
+      <td role="cell" className="fall">
         <span className="fall-bar" style={{ marginLeft: `${Math.min(99.6, (from / total) * 100)}%`, width: `${width}%` }} />
       </td>
-      <td className="small figures">{seconds(stage.seconds)}</td>
-      <td className="small figures">
+      <td role="cell" className="small figures time">{seconds(stage.seconds)}</td>
+      <td role="cell" className="small figures">
+        <span className="in-row quiet">Tokens: </span>
         {calls ? `${tokens_in.toLocaleString("en")} in, ${tokens_out.toLocaleString("en")} out` : "none"}
         {tokens_cached > 0 && `, ${tokens_cached.toLocaleString("en")} cached`}
       </td>
-      <td className="small">
+      <td role="cell" className="small did">
         {told(stage).map((text) => (
           <p key={text}>
             <bdi>{text}</bdi>
@@ -59,20 +60,20 @@ export function Waterfall({ stages }: { stages: StageRecord[] }) {
   const from = offsets(stages);
   return (
     <div className="ledger-box" tabIndex={0} role="region" aria-label="Stages of the run">
-      <table className="ledger">
-        <thead>
-          <tr className="small quiet">
-            <th scope="col">Stage</th>
-            <th scope="col">By</th>
-            <th scope="col">
+      <table className="ledger" role="table">
+        <thead role="rowgroup">
+          <tr role="row" className="small quiet">
+            <th scope="col" role="columnheader">Stage</th>
+            <th scope="col" role="columnheader">By</th>
+            <th scope="col" role="columnheader">
               <span className="hidden">Share of the time</span>
             </th>
-            <th scope="col">Time</th>
-            <th scope="col">Tokens</th>
-            <th scope="col">What it did</th>
+            <th scope="col" role="columnheader">Time</th>
+            <th scope="col" role="columnheader">Tokens</th>
+            <th scope="col" role="columnheader">What it did</th>
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           {stages.map((stage, i) => (
             <Row key={i} stage={stage} from={from[i] ?? 0} total={total} />
           ))}

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { FLU, launch, LOOKS, opened, settled, shown, upload, URL_OF } from "./browser.mjs";
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+const rows = (page) => page.getByRole("row");
+
+test("the document's sentence tree opens to the evidence of the answer, in a click and within seconds", async () => {
+  const { page, done } = await opened(browser, `#/ask${FLU}`);
+  await settled(page, "ask");
+  await page.locator(".sentence").nth(3).click();
+  const started = Date.now();
+  await page.getByRole("button", { name: "In the document’s tree" }).click();
+  await page.locator(".told-now").waitFor();
+  console.log(`Evidence in the document's tree after 1 click and ${Date.now() - started} ms`);
+  const lit = await page.locator(".told-text").allInnerTexts();
+  await page.waitForFunction(() => {
+    const { top, bottom } = document.querySelector(".told-now").getBoundingClientRect();
+    return top >= 0 && bottom <= window.innerHeight;
+  });
+  const document = await page.evaluate(async () => {
+    const id = new URLSearchParams(location.hash.split("?")[1]).get("doc");
+    return (await (await fetch(`documents/${id}/text?corpus=vitamin-d`)).json()).text;
+  });
+  for (const text of lit) assert.ok(document.replace(/\s+/g, " ").includes(text.replace(/\s+/g, " ")), text);
+  await page.locator(".leaf-marks").getByRole("button", { name: /^sentence \d/ }).first().click();
+  await settled(page, "ask");
+  assert.equal(await page.locator('.sentence[aria-pressed="true"]').count(), 1);
+  await done();
+});
+
+test("levels unfold one after another, by the keyboard too, and ask only for what is opened", async () => {
+  const { page, done } = await opened(browser, "#/tree?corpus=tides&of=document");
+  const asked = [];
+  page.on("request", (request) => /\/nodes\?/.test(request.url()) && asked.push(new URL(request.url()).searchParams.getAll("node")));
+  await rows(page).nth(2).waitFor();
+  await page.getByRole("button", { name: "Close all" }).click();
+  assert.equal(await rows(page).count(), 1);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowRight");
+  await rows(page).nth(2).waitFor();
+  const first = await rows(page).count();
+  const inner = page.locator('[role="row"][aria-expanded="false"]').first();
+  const before = asked.length;
+  await inner.click();
+  await page.waitForFunction((count) => document.querySelectorAll('[role="row"]').length > count, first);
+  assert.equal(asked.length, before + 1);
+  assert.equal(asked.at(-1).length, 1);
+  await page.locator('[role="row"]:not([aria-expanded])').last().focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".rst-toggle").first().waitFor();
+  await done();
+});
+
+test("a document without a stored tree says which setting makes one, and builds nothing", async () => {
+  const { page, done } = await opened(browser, "#/tree?corpus=tides&of=document");
+  const none = { builder: "", builders: [], leaves: 0, roots: 0, nodes: [] };
+  await page.route("**/nodes?*", (route) => route.fulfill({ json: none }));
+  await page.reload();
+  await page.getByText("No sentence tree is stored of this document").waitFor();
+  await page.getByText("retriever=snapped").waitFor();
+  await shown(page, "tree-none");
+  await done();
+});
+
+test("a passage that is pointed at lights the sentences and steps that rest on it, by the keyboard too", async () => {
+  const { page, done } = await opened(browser, `#/ask${FLU}`);
+  await settled(page, "ask");
+  const marks = page.locator('.sources mark[role="button"]');
+  await marks.first().waitFor();
+  const lit = () => page.locator(".sentence.lit").evaluateAll((all) => all.map((one) => [...document.querySelectorAll(".sentence")].indexOf(one)));
+  const resting = page.getByRole("region", { name: "What rests on this passage" });
+  const seen = new Set();
+  for (let i = 0; i < (await marks.count()); i++) {
+    await marks.nth(i).hover();
+    await resting.waitFor();
+    const found = await lit();
+    assert.ok(found.length > 0);
+    const said = await resting.getByRole("status").innerText();
+    found.forEach((at) => assert.match(said, new RegExp(`\\b${at + 1}\\b`)));
+    found.forEach((at) => seen.add(at));
+  }
+  await marks.last().hover();
+  assert.ok((await resting.locator(".step-text").count()) > 0);
+  await shown(page, "resting");
+  await page.mouse.move(5, 5);
+  await resting.waitFor({ state: "detached" });
+  await marks.last().focus();
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Tab");
+  await resting.waitFor();
+  const [first] = await lit();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(new RegExp(`[?&]s=${first}`));
+  await done();
+});
+
+const MARKDOWN = `# Kelp forests
+
+Kelp grows **half a metre** a day in \`cold\` water. See [the survey](https://example.org/kelp) for *all* sites.
+
+## Threats
+
+- Urchins eat kelp where otters are gone.
+- Warm water kills it.
+
+> Quoted: <b onclick="alert(1)">kelp</b> returns when otters do.
+
+\`\`\`
+depth = 12  # metres
+\`\`\`
+`;
+
+test("Markdown is set as what it is, every character stays, and its markup makes nothing", async () => {
+  const { page, done } = await opened(browser, "#/documents?corpus=set");
+  await upload(page, "kelp.md", MARKDOWN, "set");
+  await page.goto(`${URL_OF}/#/ask?q=How+fast+does+kelp+grow%3F&corpus=set`);
+  await settled(page, "ask");
+  const text = page.locator(".document");
+  await text.locator(".md-heading").first().waitFor();
+  const stored = await page.evaluate(async () => {
+    const [{ doc_id }] = (await (await fetch("documents?corpus=set")).json()).documents;
+    return (await (await fetch(`documents/${doc_id}/text?corpus=set`)).json()).text;
+  });
+  assert.equal(await text.evaluate((box) => box.textContent), stored);
+  assert.equal(await text.locator(".md-strong").first().innerText(), "half a metre");
+  assert.match(await text.locator(".md-block").innerText(), /depth = 12/);
+  assert.equal(await text.locator("a, b, script, img").count(), 0);
+  const lit = await page.locator(".sources mark.lit").first().innerText();
+  assert.ok(stored.includes(lit));
+  await shown(page, "markdown");
+  await done();
+});
+
+for (const look of LOOKS) {
+  test(`the sentence tree is accessible and fits, ${look.theme}, ${look.width}`, async () => {
+    const { page, done } = await opened(browser, `#/tree${FLU}&of=document`, look);
+    await page.locator(".told-text").first().waitFor();
+    await page.waitForLoadState("networkidle");
+    await shown(page, `sentences-${look.theme}-${look.width}`);
+    await done();
+  });
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { FLU, launch, LOOKS, opened, settled, shown } from "./browser.mjs";
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+const versions = (page) => page.getByRole("region", { name: "Answers so far" });
+const column = (page) => page.getByRole("region", { name: "From your plan" });
+
+async function written(page, count) {
+  await page.getByRole("button", { name: "Write from this plan" }).click();
+  await versions(page).getByRole("button", { name: new RegExp(`^Version ${count}`) }).waitFor();
+}
+
+test("earlier answers stay, one is gone back to and on from, and the link keeps them", async () => {
+  const { page, done } = await opened(browser, `#/plan${FLU}`);
+  await settled(page, "plan");
+  const steps = page.locator(".steps li");
+  const planned = await steps.count();
+  await page.getByRole("button", { name: "Remove step 1" }).click();
+  await written(page, 1);
+  const first = await column(page).locator(".prose").innerText();
+  await page.getByRole("button", { name: "Remove step 1" }).click();
+  await written(page, 2);
+  assert.equal(await steps.count(), planned - 2);
+  assert.notEqual(await column(page).locator(".prose").innerText(), first);
+  assert.match(await versions(page).innerText(), /Version 2[\s\S]*version 1, changed/);
+
+  await versions(page).getByRole("button", { name: /^Version 1/ }).click();
+  assert.equal(await steps.count(), planned - 1);
+  assert.equal(await column(page).locator(".prose").innerText(), first);
+  await page.getByRole("button", { name: "Move step 1 down" }).click();
+  await written(page, 3);
+  assert.match(await versions(page).innerText(), /Version 3[\s\S]*version 1, changed/);
+
+  await versions(page).getByRole("button", { name: "As it was planned" }).click();
+  assert.equal(await steps.count(), planned);
+  await page.getByRole("button", { name: `Remove step ${planned}` }).click();
+  await written(page, 4);
+  assert.match(await versions(page).innerText(), /Version 4[\s\S]*the first plan, changed/);
+
+  await page.reload();
+  await versions(page).getByRole("button", { name: /^Version 4/ }).waitFor();
+  await versions(page).getByRole("button", { name: /^Version 1/ }).click();
+  assert.equal(await column(page).locator(".prose").innerText(), first);
+  const thread = /thread=([0-9a-f]+)/.exec(page.url())[1];
+  await page.getByRole("button", { name: "Forget these versions" }).click();
+  await versions(page).waitFor({ state: "detached" });
+  assert.doesNotMatch(page.url(), /thread=/);
+  await page.waitForFunction(async (id) => (await (await fetch("threads")).json()).every((one) => one.id !== id), thread);
+  await done();
+});
+
+test("a link to versions that are gone starts anew", async () => {
+  const gone = "00000000000000000000000000000000";
+  const { page, wrong } = await opened(browser, `#/plan${FLU}&thread=${gone}`);
+  await settled(page, "plan");
+  await page.waitForFunction(() => !location.hash.includes("thread="));
+  assert.equal(await page.getByRole("alert").count(), 0);
+  assert.deepEqual(wrong.filter((text) => !text.includes("404")), []);
+  await page.context().close();
+});
+
+test("both sides of a comparison are in its link", async () => {
+  const { page, done } = await opened(browser, `#/compare${FLU}`);
+  await settled(page, "compare");
+  const side = (name) => page.getByRole("group", { name });
+  await side("Left").locator(".check", { hasText: "Plan" }).click();
+  await side("Right").getByRole("button", { name: /Retriever/ }).click();
+  await page.getByRole("option", { name: "hybrid" }).click();
+  await side("Right").locator(".check", { hasText: "Trees" }).click();
+  await page.reload();
+  await settled(page, "compare");
+  const on = (name) => side(name).getByRole("checkbox").evaluateAll((all) => all.map((box) => box.checked));
+  assert.deepEqual(await on("Left"), [true, true, false]);
+  assert.deepEqual(await on("Right"), [true, false, false]);
+  assert.match(await side("Right").innerText(), /hybrid/);
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.locator(".costs").nth(1).waitFor();
+  assert.equal(await page.getByRole("alert").count(), 0);
+  await side("Left").locator(".check", { hasText: "Graph" }).click();
+  assert.equal(await page.locator(".costs").count(), 0);
+  await done();
+});
+
+test("a hint says what to do in the page", async () => {
+  const { page, done } = await opened(browser, "#/ask?q=Why%3F&corpus=no-such-corpus");
+  const said = await page.getByRole("alert").innerText();
+  assert.match(said, /Choose another corpus beside the question/);
+  assert.doesNotMatch(said, /--corpus|disco-rag |DISCO_RAG_/);
+  await done();
+});
+
+test("on a phone the trace shows every stage whole", async () => {
+  const { page, done } = await opened(browser, `#/trace${FLU}`, { width: 390 });
+  await settled(page, "trace");
+  const cut = await page.locator(".ledger th, .ledger td, .ledger p").evaluateAll((all) =>
+    all.filter((one) => one.getBoundingClientRect().width > 1 && (one.scrollWidth > one.clientWidth + 1 || one.getBoundingClientRect().right > window.innerWidth)).map((one) => one.innerText),
+  );
+  assert.deepEqual(cut, []);
+  assert.equal(await page.getByRole("row").count(), (await page.locator(".ledger tbody tr").count()) + 1);
+  await shown(page, "trace-whole-390");
+  await done();
+});
+
+for (const look of LOOKS) {
+  test(`versions of an answer are accessible and fit, ${look.theme}, ${look.width}`, async () => {
+    const { page, done } = await opened(browser, `#/plan${FLU}`, look);
+    await settled(page, "plan");
+    await page.getByRole("button", { name: "Remove step 1" }).click();
+    await written(page, 1);
+    await versions(page).scrollIntoViewIfNeeded();
+    await shown(page, `versions-${look.theme}-${look.width}`);
+    await page.getByRole("button", { name: "Forget these versions" }).click();
+    await versions(page).waitFor({ state: "detached" });
+    await done();
+  });
+}
