@@ -30,11 +30,13 @@ from discorag.trees.registry import RETRIEVERS
 from discorag.types.chunk import Chunk
 from discorag.types.document import Scope
 from discorag.types.errors import ConfigError, DiscoRagError, InputError, StoreLockedError
+from graphs.bulk.questions import answer_file, read_questions
 from graphs.facade import AskResult, DiscoRAG, IngestResult
 from graphs.owner import answering, asked
 from graphs.terminal.commands import fit, key, mcp, serve
 from graphs.terminal.present import (
     IngestProgress,
+    QuestionProgress,
     corpora_table,
     estimate_table,
     ingest_summary,
@@ -116,7 +118,7 @@ def estimate(
 
 @app.command()
 def ask(
-    question: str,
+    question: Annotated[str | None, typer.Argument(help="The question; or --batch.")] = None,
     corpus: Corpus = None,
     tenant: Tenant = None,
     retriever: Annotated[
@@ -127,11 +129,15 @@ def ask(
     llm: Llm = None,
     baseline: Annotated[str | None, typer.Option(help="A baseline of the paper instead, e.g. markers.")] = None,
     as_json: AsJson = False,
+    batch: Annotated[Path | None, typer.Option(help='JSONL file of {"question": ...}, answered into --out.')] = None,
+    replies: Annotated[Path, typer.Option("--out", help="Of --batch.")] = Path("replies.jsonl"),
 ) -> None:
-    """Answer a question; every sentence with its sources, and what it cost."""
+    """Answer a question; every sentence with its sources, and what it cost. Or a file of them."""
     given: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k}
     switches = {name: value for name, value in given.items() if value is not None} | _switches(switch)
     switches["baseline"] = baseline
+    if batch or not question:
+        return _answered(question, batch, replies, switches, llm)
     try:
         with _pipeline(llm) as rag:
             result = asyncio.run(_streamed(rag, question, switches, quiet=as_json))
@@ -300,6 +306,20 @@ def _leave_soon(message: str) -> None:
     timer = Timer(PATIENCE_S, os._exit, (130,))
     timer.daemon = True
     timer.start()
+
+
+def _answered(
+    question: str | None, batch: Path | None, replies: Path, switches: dict[str, Any], llm: str | None
+) -> None:
+    """The questions of a file; exit code 1 if one met an error."""
+    if batch is None or question is not None:
+        raise InputError("Ask one question, or --batch FILE.", hint="disco-rag ask --help")
+    questions = read_questions(batch)
+    with _pipeline(llm) as rag, QuestionProgress(err, len(questions)) as progress:
+        failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **switches))
+    out.print(Text(f"{len(questions) - failed} of {len(questions)} answered, in {replies}."))
+    if failed:
+        raise typer.Exit(1)
 
 
 def _by_owner(question: str, switches: dict[str, Any], locked: StoreLockedError) -> AskResult:

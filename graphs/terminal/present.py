@@ -16,6 +16,7 @@ from discorag.ingest.survey import Status
 from discorag.store.protocol import Corpus, Manifest
 from discorag.text.shown import one_line
 from discorag.types.ledger import Ledger
+from graphs.bulk.questions import Reply
 from graphs.facade import IngestResult
 
 
@@ -23,8 +24,7 @@ class IngestProgress:
     """A progress bar over documents, fed by the ingest graph's events."""
 
     def __init__(self, console: Console) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self._bar = Progress(*columns, console=console)
+        self._bar = _bar(console)
         self._task = self._bar.add_task("Ingest", total=None)
 
     def on_event(self, event: dict[str, Any]) -> None:
@@ -41,6 +41,38 @@ class IngestProgress:
         """How many documents are done, of how many."""
         task = self._bar.tasks[self._task]
         return f"{int(task.completed)} of {int(task.total)}" if task.total is not None else "0"
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+
+def _bar(console: Console) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=console)
+
+
+class QuestionProgress:
+    """A progress bar over the questions of a file.
+
+    Args:
+        console: Where it is drawn.
+        total: Number of questions.
+    """
+
+    def __init__(self, console: Console, total: int) -> None:
+        self._bar = _bar(console)
+        self._task = self._bar.add_task("Ask", total=total)
+
+    def on_reply(self, reply: Reply) -> None:
+        """Count it; say what went wrong."""
+        self._bar.advance(self._task)
+        if reply.error:
+            said = f"{reply.id}: {reply.error.message} {reply.error.hint}"
+            self._bar.console.print(Text(one_line(said, 400), style="red"))
 
     def __enter__(self) -> Self:
         self._bar.start()
