@@ -65,7 +65,7 @@ class Deploy(BaseModel):
 class Service(BaseModel):
     image: str
     profiles: set[str]
-    ports: list[str] = []
+    ports: list[str | dict[str, str | int]] = []
     networks: list[str]
     secrets: list[str | Mount]
     environment: dict[str, str | int] = {}
@@ -154,8 +154,8 @@ def test_a_service_waits_for_health_only_where_there_is_a_check() -> None:
             assert ends or COMPOSE.services[other].healthcheck
 
 
-def test_only_the_api_publishes_a_port_and_that_to_this_machine() -> None:
-    assert {name for name, service in COMPOSE.services.items() if service.ports} == set(APIS)
+def test_only_the_proxy_and_the_api_publish_ports_and_that_to_this_machine() -> None:
+    assert {name for name, service in COMPOSE.services.items() if service.ports} == {*APIS, "proxy"}
     ports = [port for name in APIS for port in COMPOSE.services[name].ports]
     assert ports == [f"127.0.0.1:{Settings().api.port}:{Settings().api.port}"] * 2
 
@@ -193,9 +193,11 @@ def test_images_are_pinned_to_versions() -> None:
 
 
 def test_an_image_from_elsewhere_can_be_pinned_by_its_digest() -> None:
-    pinned = {"QDRANT_IMAGE": f"qdrant/qdrant@sha256:{'0' * 64}", "VLLM_IMAGE": f"vllm/vllm-openai@sha256:{'1' * 64}"}
+    images = {"QDRANT_IMAGE": "qdrant/qdrant", "VLLM_IMAGE": "vllm/vllm-openai", "PROXY_IMAGE": "caddy"}
+    pinned = {variable: f"{image}@sha256:{'0' * 64}" for variable, image in images.items()}
     used = {name: service.image for name, service in read_compose(**pinned).services.items() if name not in APIS}
-    assert used == {"qdrant": pinned["QDRANT_IMAGE"]} | dict.fromkeys([*SERVERS, "fetch"], pinned["VLLM_IMAGE"])
+    others = {"qdrant": pinned["QDRANT_IMAGE"], "proxy": pinned["PROXY_IMAGE"]}
+    assert used == others | dict.fromkeys([*SERVERS, "fetch"], pinned["VLLM_IMAGE"])
 
 
 def test_the_file_names_every_variable_that_it_takes() -> None:
