@@ -17,7 +17,7 @@ from discorag.models.tokens import FastTokens, PackagedTokens, tokenizer_named
 from discorag.settings import EncoderSettings
 from discorag.types.errors import ConfigError, InvalidOutputError
 from discorag.types.ids import digest
-from discorag.types.vectors import Vectors
+from discorag.types.vectors import Vectors, unit
 
 VARIABLES = "DISCO_RAG_ENCODER"
 _PROBE = "dimension"
@@ -185,7 +185,7 @@ def unit_vectors(rows: list[list[float]], expected: int, giver: str = "The endpo
             hint="Check the embedding server.",
         )
     vectors = np.asarray(rows, dtype=np.float32)
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    norms = np.linalg.norm(vectors, axis=1)
     if not np.all(np.isfinite(norms)) or np.any(norms == 0):
         raise InvalidOutputError(f"{giver} gave a vector without a direction.", hint="Check the embedding server.")
-    return vectors / norms
+    return unit(vectors)

@@ -19,7 +19,7 @@ from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
 from discorag.types.errors import InputError, InvariantError, NotFoundError
 from discorag.types.span import Span
-from discorag.types.vectors import Vectors
+from discorag.types.vectors import Vectors, unit
 
 TREE = "flat_chunk"
 CHUNK_FIELDS = ("order", "text", "chunk")
@@ -216,7 +216,8 @@ def chunk_point(scope: Scope, manifest: Manifest, chunk: Chunk, vector: Vectors)
         "chunk": chunk.model_dump_json(exclude={"text", "stands_for", "also_in"}),
         **({"units": chunk.unit_vectors} if chunk.unit_vectors else {}),
     }
-    return Point(chunk.id, vector, payload, sparse(f"{chunk.columns}\n{chunk.text}" if chunk.columns else chunk.text))
+    terms = sparse(f"{chunk.columns}\n{chunk.text}" if chunk.columns else chunk.text)
+    return Point(chunk.id, unit(vector), payload, terms)
 
 
 def chunk_from(payload: Payload) -> Chunk:

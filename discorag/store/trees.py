@@ -24,7 +24,7 @@ from discorag.types.errors import InvariantError, NotFoundError, StoreError
 from discorag.types.ids import digest, stable_id
 from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.types.span import Span
-from discorag.types.vectors import Vectors
+from discorag.types.vectors import Vectors, unit
 
 ATTEMPTS = 10
 """How often nodes are looked for whose tree is being replaced meanwhile."""
@@ -264,6 +264,7 @@ def _points(
 ) -> Iterator[Point]:
     common = points.common(scope, entry.manifest)
     common |= {"version": part.key, BUILDER: tree.builder, "kind": "node", "meta": points.pairs(document.metadata)}
+    vectors = unit(vectors)
     outline = Outline.of(tree, vectors)
     leaf = {} if outline.lengths is None else {LEAF: part.key}
     for i, node in enumerate(tree.nodes):

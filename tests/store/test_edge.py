@@ -26,7 +26,7 @@ from discorag.store.shard import Point, Where
 from discorag.types.errors import StoreError, StoreLockedError
 from discorag.types.ids import stable_id
 from discorag.types.vectors import Vectors
-from tests.store.samples import DIMENSION, ENCODER, SCOPE, sample
+from tests.store.samples import DIMENSION, ENCODER, SCOPE, sample, tree_of, unit
 
 _ANY = Where()
 OPEN = f"""
@@ -362,3 +362,15 @@ def timed_indexing(folder: Path) -> float:
     start = time.monotonic()
     subprocess.run([*OPTIMISE, str(copy)], check=True, timeout=120)
     return time.monotonic() - start
+
+
+@pytest.mark.parametrize("length", [1 - 9e-4, 1 - 5.4e-7, 1 + 6e-7, 1 + 9e-4])
+def test_a_store_of_vectors_that_are_not_quite_as_long_as_one_is_as_it_was_written(
+    tmp_path: Path, length: float
+) -> None:
+    vectors = (unit(40, seed=3).astype(np.float64) * length).astype(np.float32)
+    piece = sample("a.md", [f"part {i}" for i in range(40)], vectors=vectors)
+    with opened(tmp_path) as store:
+        piece.put_in(store)
+        tree_of(piece, leaves=20, vectors=vectors[:39]).put_in(store)
+        assert not store.check().differences
