@@ -83,6 +83,14 @@ def inputs_of(passages: Sequence[Passage], pairs: Pairs, same: NDArray[np.bool_]
     return Inputs(between, np.concatenate([between, alone[pairs[0]], alone[pairs[1]]], axis=1))
 
 
+def both_ways(passages: Sequence[Passage], pairs: Pairs, same: NDArray[np.bool_]) -> tuple[Inputs, Inputs]:
+    """The inputs of the pairs, and of the pairs turned round."""
+    one, other = pairs
+    turned = np.concatenate([one, other]), np.concatenate([other, one])
+    both, n = inputs_of(passages, turned, np.concatenate([same, same])), len(same)
+    return Inputs(both.between[:n], both.full[:n]), Inputs(both.between[n:], both.full[n:])
+
+
 @dataclass(frozen=True)
 class RelationModel:
     """Logistic models, one set for pairs of one document and one for pairs of two.
@@ -116,8 +124,7 @@ class RelationModel:
         starts = np.array([p.start for p in passages])
         late = same & (starts[pairs[0]] > starts[pairs[1]])
         first, second = np.where(late, pairs[1], pairs[0]), np.where(late, pairs[0], pairs[1])
-        one, other = (inputs_of(passages, p, same) for p in ((first, second), (second, first)))
-        said = self.read(one, other, same)
+        said = self.read(*both_ways(passages, (first, second), same), same)
         orientation = np.where(late[:, None], said.orientation[:, _TURNED], said.orientation)
         return Predicted(said.related, orientation, said.family)
 

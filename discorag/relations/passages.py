@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -164,25 +164,31 @@ def pair_features(passages: Sequence[Passage], pairs: Pairs, same: NDArray[np.bo
 def _shared(passages: Sequence[Passage], a: NDArray[np.int64], b: NDArray[np.int64]) -> Floats:
     """Words, names, numbers and years in common, shape (pairs, 9)."""
     rarity = _rarity(passages)
-    total = [sum(rarity[s] for s in sorted(p.stems)) for p in passages]
-    rows: list[tuple[float, ...]] = []
-    for i, j in np.column_stack([a, b]):
-        p, q = passages[int(i)], passages[int(j)]
-        common = len(p.stems & q.stems)
-        rows.append(
-            (
-                sum(rarity[s] for s in sorted(p.stems & q.stems)) / max(1.0, math.sqrt(total[int(i)] * total[int(j)])),
-                common / max(1, len(p.stems | q.stems)),
-                common / max(1, len(p.stems)),
-                common / max(1, len(q.stems)),
-                np.log1p(len(p.names & q.names)),
-                np.log1p(len(p.numbers & q.numbers)),
-                float(bool(p.years and q.years)),
-                float(bool(p.years and q.years) and p.years[0] < q.years[0]),
-                float(bool(p.years and q.years) and p.years[0] > q.years[0]),
-            )
-        )
-    return np.array(rows, dtype=np.float32).reshape(-1, 9)
+    weighed = _overlaps([p.stems for p in passages], lambda common: sum(rarity[s] for s in sorted(common)))
+    common, names, numbers = (
+        _overlaps(sets, len)[a, b]
+        for sets in ([p.stems for p in passages], [p.names for p in passages], [p.numbers for p in passages])
+    )
+    own, total = np.array([len(p.stems) for p in passages]), weighed.diagonal()
+    dated = np.array([bool(p.years) for p in passages])
+    year = np.array([p.years[0] if p.years else 0 for p in passages])
+    both = dated[a] & dated[b]
+    columns = [
+        weighed[a, b] / np.maximum(1.0, np.sqrt(total[a] * total[b])),
+        common / np.maximum(1, own[a] + own[b] - common),
+        common / np.maximum(1, own[a]), common / np.maximum(1, own[b]),
+        np.log1p(names), np.log1p(numbers), both, both & (year[a] < year[b]), both & (year[a] > year[b]),
+    ]  # fmt: skip
+    return np.column_stack(columns).astype(np.float32)
+
+
+def _overlaps(sets: Sequence[frozenset[str]], measure: Callable[[frozenset[str]], float]) -> NDArray[np.float64]:
+    """What every two have in common, shape (n, n)."""
+    found = np.zeros((len(sets), len(sets)))
+    for i, one in enumerate(sets):
+        for j, other in enumerate(sets[: i + 1]):
+            found[i, j] = found[j, i] = measure(one & other)
+    return found
 
 
 def _rarity(passages: Sequence[Passage]) -> dict[str, float]:

@@ -34,7 +34,7 @@ from discorag.relations.model import (
     Inputs,
     Predicted,
     RelationModel,
-    inputs_of,
+    both_ways,
 )
 from discorag.relations.passages import Floats
 from discorag.settings import DATA_VARIABLE
@@ -92,8 +92,7 @@ def _examples(document: int, group: Group) -> Examples:
     first, second = np.array([(p.first, p.second) for p, _ in views], dtype=np.int64).T
     same = np.array([s for _, s in views])
     return Examples(
-        inputs_of(group.passages, (first, second), same),
-        inputs_of(group.passages, (second, first), same),
+        *both_ways(group.passages, (first, second), same),
         same,
         np.array([_UNKNOWN if p.related is None else int(p.related) for p, _ in views]),
         np.array([_UNKNOWN if p.orientation is None else p.orientation for p, _ in views]),
