@@ -94,15 +94,15 @@ class EdgeStore(ShardStore):
             super().__init__(docs, nodes, dimension=dimension, resources=stack, catalogue=catalogue)
         self._owned, self._may_seal = catalogue, True
 
-    def read(self, part: str, method: str, *args: Any) -> Any:
-        """What a method of ``docs``, ``nodes`` or ``catalogue`` finds, for processes that ask the owner; a list if many.
+    def read(self, part: str, method: str, *args: Any, **named: Any) -> Any:
+        """What a method of ``docs``, ``nodes`` or ``catalogue`` finds, for other processes; a list if many.
 
         Nothing is written meanwhile. The catalogue locks by itself, its archive first.
         """
         parts = {"docs": self._docs, "nodes": self._nodes, "catalogue": self._catalogue}
         with nullcontext() if part == "catalogue" else self._lock:
-            found = getattr(parts[part], method)(*args)
-            return list(found) if isinstance(found, Iterator) else found
+            found: Any = getattr(parts[part], method)(*args, **named)
+            return [*found] if isinstance(found, Iterator) else found
 
     def _close_seal(self) -> None:
         """When all else is closed; without a seal, as where the disk is full, the next opening reads every point."""

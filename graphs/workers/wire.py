@@ -21,13 +21,15 @@ from pathlib import Path
 from socket import SHUT_RD, socket
 from threading import Thread, current_thread
 from time import monotonic, sleep
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import structlog
 
 from discorag.types.errors import DiscoRagError, StoreError
 from graphs.serving.problems import RefusedError
 
+Line: TypeAlias = "Connection[Any, Any]"
+"""What anything is sent and received over."""
 PATIENCE_S = 60.0
 """How long a call waits for a keeper that is not there: it is started again, and opens the store."""
 _PAUSE_S = 0.05
@@ -58,7 +60,7 @@ class Calls:
         Path(address).unlink(missing_ok=True)  # of a process that was killed
         self._listener = Listener(address, "AF_UNIX", backlog=128, authkey=current_process().authkey)
         self._things, self._loop = things, loop
-        self._callers = dict[Thread, Connection[Any, Any]]()
+        self._callers: dict[Thread, Line] = {}
 
     def __enter__(self) -> Self:
         Thread(target=self._accept, daemon=True).start()
@@ -83,7 +85,7 @@ class Calls:
             self._callers[thread] = connection
             thread.start()
 
-    def _serve(self, connection: Connection[Any, Any]) -> None:
+    def _serve(self, connection: Line) -> None:
         """The calls of one caller, one after another."""
         with connection, suppress(*_GONE):
             while True:
@@ -103,7 +105,7 @@ class Calls:
 
 
 def _hold(
-    connection: Connection[Any, Any], held: AbstractAsyncContextManager[None], loop: asyncio.AbstractEventLoop
+    connection: Line, held: AbstractAsyncContextManager[None], loop: asyncio.AbstractEventLoop
 ) -> None:
     if not _answer(connection, lambda: _awaited(held.__aenter__(), loop)):
         return
@@ -121,7 +123,7 @@ def _awaited(found: Awaitable[Any], loop: asyncio.AbstractEventLoop) -> Any:
     return asyncio.run_coroutine_threadsafe(result(), loop).result()
 
 
-def _answer(connection: Connection[Any, Any], call: Callable[[], Any]) -> bool:
+def _answer(connection: Line, call: Callable[[], Any]) -> bool:
     """Send what it returns or raises; whether it returned."""
     try:
         reply = True, call()
@@ -147,7 +149,7 @@ class Keeper:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._free = deque[Connection[Any, Any]]()
+        self._free: deque[Line] = deque()
 
     def call(self, thing: str, method: str, *args: Any, **named: Any) -> Any:
         """What the method returns. Raises what it raises."""
@@ -174,13 +176,13 @@ class Keeper:
         finally:
             await asyncio.shield(asyncio.to_thread(self._leave, connection))
 
-    def _leave(self, connection: Connection[Any, Any]) -> None:
+    def _leave(self, connection: Line) -> None:
         with suppress(*_GONE):  # with it went what was held
             connection.send(None)
             connection.recv()
             self._free.append(connection)
 
-    def _asked(self, call: Call) -> tuple[Connection[Any, Any], Any]:
+    def _asked(self, call: Call) -> tuple[Line, Any]:
         end = monotonic() + PATIENCE_S
         while True:
             connection = None
@@ -201,12 +203,12 @@ class Keeper:
             self._free.append(connection)
             raise result
 
-    def _connection(self) -> Connection[Any, Any]:
+    def _connection(self) -> Line:
         with suppress(IndexError):
             return self._free.pop()
         return Client(self._address, "AF_UNIX", authkey=current_process().authkey)
 
 
-def _hang_up(entering: asyncio.Future[tuple[Connection[Any, Any], Any]]) -> None:
+def _hang_up(entering: asyncio.Future[tuple[Line, Any]]) -> None:
     if not entering.cancelled() and entering.exception() is None:
         entering.result()[0].close()
