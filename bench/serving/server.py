@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
@@ -124,6 +125,35 @@ class ApiServer:
         import psutil
 
         return psutil.Process(self.pid).memory_info().rss / 1e6
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time of all its processes so far, in seconds; those that have ended count as well."""
+        import psutil
+
+        whole = psutil.Process(self.pid)
+        return sum(sum(p.cpu_times()[:4]) for p in (whole, *whole.children(recursive=True)))
+
+    def workers(self) -> list[int]:
+        """Ids of the processes that listen, where there are several."""
+        return [pid for pid, listens in self._children() if listens]
+
+    def keeper(self) -> int:
+        """Id of the process that keeps what the workers share."""
+        (found,) = [pid for pid, listens in self._children() if not listens]
+        return found
+
+    def _children(self) -> list[tuple[int, bool]]:
+        """Those that it watches, each with whether it listens."""
+        import psutil
+
+        found: list[tuple[int, bool]] = []
+        for child in psutil.Process(self.pid).children():
+            with suppress(psutil.Error):  # it is just ending
+                if "spawn_main" in " ".join(child.cmdline()):
+                    ports = [c.laddr.port for c in child.net_connections("inet") if c.status == psutil.CONN_LISTEN]
+                    found.append((child.pid, self.port in ports))
+        return found
 
     def client(self, tenant: str, *, timeout_s: float = PATIENCE_S) -> httpx.Client:
         """A client with the key of this tenant."""

@@ -104,9 +104,7 @@ class Calls:
         return _awaited(found, self._loop) if inspect.isawaitable(found) else found
 
 
-def _hold(
-    connection: Line, held: AbstractAsyncContextManager[None], loop: asyncio.AbstractEventLoop
-) -> None:
+def _hold(connection: Line, held: AbstractAsyncContextManager[None], loop: asyncio.AbstractEventLoop) -> None:
     if not _answer(connection, lambda: _awaited(held.__aenter__(), loop)):
         return
     try:
