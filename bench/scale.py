@@ -129,14 +129,14 @@ def _names(client: httpx.Client) -> Counter[str]:
 
 
 def _wait_for(server: ApiServer, workers: int) -> None:
-    while workers > 1 and len(server.workers()) < workers:
+    while workers > 1 and (len(server.workers()) < workers or not server.keepers()):
         time.sleep(0.1)
 
 
 def _kills(folder: Path) -> dict[str, Any]:
     kinds: dict[str, Callable[[ApiServer], list[int]]] = {
         "worker": lambda server: server.workers(),
-        "keeper": lambda server: [server.keeper()],
+        "keeper": lambda server: server.keepers(),
     }
     return {kind: killed(Home.made(folder / kind, [LOADED]), victims) for kind, victims in kinds.items()}
 

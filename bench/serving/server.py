@@ -136,23 +136,23 @@ class ApiServer:
 
     def workers(self) -> list[int]:
         """Ids of the processes that listen, where there are several."""
-        return [pid for pid, listens in self._children() if listens]
+        return self._children("inet", str(self.port))
 
-    def keeper(self) -> int:
-        """Id of the process that keeps what the workers share."""
-        (found,) = [pid for pid, listens in self._children() if not listens]
-        return found
+    def keepers(self) -> list[int]:
+        """Id of the process that keeps what the workers share; none while it is started again."""
+        return self._children("unix", "keeper")
 
-    def _children(self) -> list[tuple[int, bool]]:
-        """Those that it watches, each with whether it listens."""
+    def _children(self, family: str, place: str) -> list[int]:
+        """Those that it watches and that have a socket of their own there."""
         import psutil
 
-        found: list[tuple[int, bool]] = []
+        found = list[int]()
         for child in psutil.Process(self.pid).children():
             with suppress(psutil.Error):  # it is just ending
-                if "spawn_main" in " ".join(child.cmdline()):
-                    ports = [c.laddr.port for c in child.net_connections("inet") if c.status == psutil.CONN_LISTEN]
-                    found.append((child.pid, self.port in ports))
+                sockets = child.net_connections(family)
+                listening = [c for c in sockets if family == "unix" or c.status == psutil.CONN_LISTEN]
+                at = [c.laddr.rpartition("/")[2] if isinstance(c.laddr, str) else str(c.laddr.port) for c in listening]
+                found += [child.pid] if place in at else []
         return found
 
     def client(self, tenant: str, *, timeout_s: float = PATIENCE_S) -> httpx.Client:

@@ -32,16 +32,16 @@ def make_worker(settings: Settings, address: str) -> FastAPI:
 
     begun(settings)
     keeper = Keeper(address)
-    if settings.store.kind == "edge" and settings.store.url is None:
+    if settings.store.kind in ("edge", "server"):
         settings = _with_kept_store(settings, keeper)
     return create_app(settings, shared=_shared(keeper))
 
 
 def _with_kept_store(settings: Settings, keeper: Keeper) -> Settings:
     from discorag.store.open import register_store
-    from graphs.workers.store import KeptStore
+    from graphs.workers.store import open_kept
 
-    register_store(KEPT, lambda _, dimension, __: KeptStore(keeper, dimension))
+    register_store(KEPT, partial(open_kept, keeper))
     return settings.model_copy(update={"store": settings.store.model_copy(update={"kind": KEPT})})
 
 

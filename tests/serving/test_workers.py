@@ -91,6 +91,10 @@ def ask(client: httpx.Client) -> httpx.Response:
     return client.post("/ask", json={"query": "When do tides rise?", "corpus": "tides", "switches": DENSE})
 
 
+def processes(server: Server) -> set[int]:
+    return {*server.workers(), *server.keepers()}
+
+
 def names(client: httpx.Client) -> list[str]:
     listed = client.get("/documents", params={"corpus": "tides", "limit": 1000}).json()
     return [d["name"] for d in listed["documents"]]
@@ -164,18 +168,20 @@ async def test_the_command_line_is_answered_beside_the_server(server: Server, cl
     assert found.answer.sentences
 
 
+@pytest.mark.deep
 def test_questions_wait_for_a_keeper_that_was_killed(server: Server, client: httpx.Client) -> None:
     done(client, sent(client, "kept.txt"))
     job = sent(client, "during.txt")
-    os.kill(server.keeper(), SIGKILL)
+    os.kill(server.keepers()[0], SIGKILL)
     assert ask(client).json()["answer"]["sentences"]
     assert done(client, job)["during.txt"] in ("added", "unchanged")
     assert Counter(names(client))["during.txt"] == 1
 
 
+@pytest.mark.deep
 def test_workers_are_renewed_under_load_and_no_request_is_lost(server: Server, client: httpx.Client) -> None:
     done(client, sent(client, "renewed.txt"))
-    before, over, statuses = {*server.workers(), server.keeper()}, threading.Event(), list[object]()
+    before, over, statuses = processes(server), threading.Event(), list[object]()
 
     def load(kept: bool) -> None:
         with httpx.Client(base_url=server.url, headers=client.headers, timeout=PATIENCE_S) as own:
@@ -190,7 +196,7 @@ def test_workers_are_renewed_under_load_and_no_request_is_lost(server: Server, c
         loads = [pool.submit(load, kept) for kept in (True, False)]
         try:
             server.signal(SIGHUP)
-            until(lambda: len(server.workers()) == 2 and not before & {*server.workers(), server.keeper()})
+            until(lambda: len(processes(server)) == 3 and not before & processes(server))
             ask(client)
         finally:
             over.set()

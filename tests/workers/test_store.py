@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event, Thread
+from typing import cast
 
 import pytest
+from pydantic import SecretStr
 
+from discorag.settings import StoreSettings
+from discorag.store.base import ShardStore
 from discorag.store.edge import EdgeStore
 from discorag.types.errors import InvariantError, NotFoundError, StoreFullError
-from graphs.workers.store import STORE, KeptStore
+from graphs.workers.store import STORE, KeptStore, open_kept
 from graphs.workers.wire import Calls, Keeper
 from tests.store import test_contract as contract
-from tests.store.conftest import EdgePlace
+from tests.store.conftest import EdgePlace, ServerPlace, server, server_place
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, sample
 from tests.store.test_contract import TestRoundTrip, TestScopes
 from tests.store.test_trees import TestSearch
 
-__all__ = ["TestRoundTrip", "TestScopes", "TestSearch"]
+__all__ = ["TestRoundTrip", "TestScopes", "TestSearch", "server", "server_place"]
+
+
+@contextmanager
+def asked(owner: ShardStore, address: str) -> Generator[Keeper]:
+    """A process, here this one, that has a store open, as another one sees it."""
+    with Calls(address, {STORE: owner}, asyncio.new_event_loop()):
+        yield Keeper(address)
 
 
 class KeptPlace(EdgePlace):
@@ -106,3 +118,19 @@ def test_who_reads_while_the_owner_is_renewed_waits_and_sees_all(place: KeptPlac
     stop.set()
     reader.join()
     assert set(found) == {5}
+
+
+def test_beside_a_qdrant_server_workers_read_it_themselves_and_the_keeper_writes(
+    server_place: ServerPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = StoreSettings(
+        url=server_place.server.url, api_key=SecretStr(server_place.server.api_key or ""), prefix=server_place.prefix
+    )
+    piece, owner = sample("a.md", ["one", "two"]), server_place.open()
+    with (
+        asked(owner, str(tmp_path / "keeper")) as keeper,
+        closing(open_kept(keeper, settings, DIMENSION, ENCODER)) as store,
+    ):
+        piece.put_in(cast("ShardStore", store))
+        monkeypatch.setattr(keeper, "call", None)
+        assert [c.text for c in store.chunks_of(SCOPE, piece.doc_id)] == ["one", "two"]

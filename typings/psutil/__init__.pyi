@@ -21,7 +21,7 @@ class _Address(NamedTuple):
     port: int
 
 class _Connection:
-    laddr: _Address
+    laddr: _Address | str
     status: str
 
 class Process:
