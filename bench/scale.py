@@ -36,13 +36,15 @@ from rich.console import Console
 from bench.serving.corpus import texts
 from bench.serving.library import real_questions, real_texts
 from bench.serving.outcomes import Tally, rate
-from bench.serving.promises import Promise, lost, post
-from bench.serving.scenarios import ASKED, CORPUS, DEADLINE_S, LOADED, SETTLE_S, Bench, store_examples, warm_up
+from bench.serving.promises import Promise, lost, post, promised, settle
+from bench.serving.scenarios import ASKED, CORPUS, DEADLINE_S, LOADED, SETTLE_S, Bench, warm_up
 from bench.serving.server import ApiServer, Home
 from graphs.serving.middleware import GRACE_S
 
 OUT = Path("bench/results/scale.json")
 USERS, SECONDS, RUNS, WARM_S = 16, 30.0, 3, 15.0
+STORE_S = 900.0
+"""How long reading the documents may take."""
 KILLS = 5
 AT_ONCE = 2
 """Jobs that are sent before a kill, and after it."""
@@ -143,8 +145,9 @@ def _kills(folder: Path) -> dict[str, Any]:
 
 def _speed(folder: Path, users: int, seconds: float, count: int, console: Console) -> dict[str, Any]:
     bench = Bench(folder, Home.made(folder / "load", [ASKED, LOADED]), users, seconds)
-    with ApiServer(bench.home) as server:
-        store_examples(server, real_texts())
+    with ApiServer(bench.home) as server, server.client(ASKED) as client:
+        stored = [promised(client, corpus, files) for corpus, files in real_texts().items()]
+        settle(client, stored, seconds=STORE_S)
     runs: list[Run] = []
     for number in range(count):
         for workers in (1, 2):
