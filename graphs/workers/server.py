@@ -51,11 +51,12 @@ class Replaceable(Graceful):
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """As `Graceful` does, when connections without a request have had their time."""
-        loop = asyncio.get_running_loop()
+        loop, patience = asyncio.get_running_loop(), self.config.timeout_graceful_shutdown or END_S
         self.server_state.default_headers.append((b"connection", b"close"))
         for server in self.servers:
             server.close()
-        end = loop.time() + self.config.timeout_keep_alive
-        while self.server_state.connections and loop.time() < end:
+        start, idle_s = loop.time(), min(self.config.timeout_keep_alive, patience - END_S)
+        while self.server_state.connections and loop.time() < start + idle_s:
             await asyncio.sleep(POLL_S)
+        self.config.timeout_graceful_shutdown = patience - round(loop.time() - start)
         await super().shutdown(sockets)

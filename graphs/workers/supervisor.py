@@ -9,6 +9,7 @@ drains all, SIGHUP brings up a new worker for each before the old one is drained
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -123,6 +124,11 @@ class _Supervisor(multiprocess.Multiprocess):
     def __init__(self, config: uvicorn.Config, sockets: list[socket], keeper: _Keeper) -> None:
         super().__init__(config, sockets)
         self._keeper = keeper
+        for number in (signal.SIGTERM, signal.SIGINT):  # at once, also while workers are renewed
+            signal.signal(number, self._told)
+
+    def _told(self, *_: object) -> None:
+        self.should_exit.set()
 
     def run(self) -> None:
         """Until told to stop. Raises `DiscoRagError` if a worker cannot start."""

@@ -61,12 +61,14 @@ class Calls:
         self._listener = Listener(address, "AF_UNIX", backlog=128, authkey=current_process().authkey)
         self._things, self._loop = things, loop
         self._callers: dict[Thread, Line] = {}
+        self._over = False
 
     def __enter__(self) -> Self:
         Thread(target=self._accept, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._over = True
         self._listener.close()
         for thread, connection in [*self._callers.items()]:
             with suppress(OSError), socket(fileno=os.dup(connection.fileno())) as end:
@@ -80,7 +82,9 @@ class Calls:
             except (EOFError, AuthenticationError, ConnectionError):  # whoever came has left, or is a stranger
                 continue
             except OSError:  # closed
-                return
+                return None
+            if self._over:  # it had come before the listener was closed, which wakes nobody
+                return connection.close()
             thread = Thread(target=self._serve, args=(connection,), daemon=True)
             self._callers[thread] = connection
             thread.start()
