@@ -42,7 +42,7 @@ from bench.serving.server import ApiServer, Home
 from graphs.serving.middleware import GRACE_S
 
 OUT = Path("bench/results/scale.json")
-USERS, SECONDS, RUNS, WARM_S = 16, 30.0, 3, 15.0
+USERS, SECONDS, RUNS, WARM_S = 16, 30.0, 3, 45.0
 STORE_S = 900.0
 """How long reading the documents may take."""
 KILLS = 5
