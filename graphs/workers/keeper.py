@@ -27,6 +27,8 @@ def keep(settings: Settings, address: str, ready: Connection[Any, Any]) -> None:
     try:
         asyncio.run(_kept(settings, address, ready))
     except DiscoRagError as error:
+        if ready.closed:
+            raise
         ready.send(error)
 
 
@@ -47,6 +49,7 @@ async def _kept(settings: Settings, address: str, ready: Connection[Any, Any]) -
             await asyncio.to_thread(calls.__enter__)
             try:
                 ready.send(None)
+                ready.close()
                 await stop.wait()
             finally:
                 await asyncio.to_thread(calls.__exit__)
