@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-peers bench-growth bench-pipeline bench-parser bench-answers bench-disagreement bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-trust bench-prefix test-vllm accurate embedded-llm clean help
+.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-peers bench-growth bench-pipeline bench-parser bench-answers bench-disagreement bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-scale bench-trust bench-prefix test-vllm accurate embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -208,6 +208,9 @@ bench-query: .venv/dev.stamp ## Evidence by retrieval trees among up to 500,000 
 
 bench-serve: .venv/dev.stamp ## The API under load and under faults: half an hour
 	$(BIN)/python -m bench.serve
+
+bench-scale: .venv/dev.stamp ## Two worker processes beside one, and kills of them: twenty minutes
+	$(BIN)/python -m bench.scale
 
 bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken on purpose: about an hour (disk_full: as root)
 	$(BIN)/python -m bench.trust

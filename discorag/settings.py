@@ -233,6 +233,12 @@ class ApiSettings(_Section):
 
     host: str = Field(default="127.0.0.1", description="Address to listen on; others than loopback want keys.")
     port: int = Field(default=8080, ge=1, le=65_535)
+    workers: int = Field(
+        default=1,
+        ge=1,
+        description="Processes of disco-rag serve that answer requests; beside several of them one keeps what they "
+        "share.",
+    )
     keys: Path | None = Field(
         default=None, description="TOML file of API keys (disco-rag key makes them). None: no keys, one tenant."
     )

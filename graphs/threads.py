@@ -32,6 +32,8 @@ _BEFORE = {"parse": "rerank", "assess": "parse", "plan": "relate", "generate": "
 """A stage at which an edit is possible -> the stage whose output is edited."""
 KEPT_S = 30 * 86_400
 """How long a thread that nobody touches is kept, in seconds."""
+BUSY_S = 30.0
+"""How long a write waits for one of another process, in seconds."""
 MOST = 1000
 """Threads of a tenant."""
 _TABLE = """CREATE TABLE IF NOT EXISTS threads
@@ -86,29 +88,52 @@ class Edit(BaseModel):
     draft: str | None = Field(default=None, max_length=100_000, description="The answer with citations [n].")
 
 
+class Runs:
+    """Which threads are at work."""
+
+    def __init__(self) -> None:
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    @asynccontextmanager
+    async def alone(self, thread_id: str) -> AsyncGenerator[None]:
+        """A block in which no other one has this thread. Raises `InputError` if one has."""
+        lock = self._locks[thread_id]
+        if lock.locked():
+            raise InputError("A run of this thread is under way.", hint="Wait until it has ended.")
+        async with lock:
+            yield
+
+    @asynccontextmanager
+    async def last(self, thread_id: str) -> AsyncGenerator[None]:
+        """The same when the others have ended; there will be no more."""
+        async with self._locks.pop(thread_id, asyncio.Lock()):
+            yield
+
+
 class Threads:
     """The threads of one server.
 
     Args:
         connection: The database; `opened` makes it.
+        runs: Which are at work.
 
     Raises:
         StoreError: By any method: the disk is full or broken.
     """
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
+    def __init__(self, connection: aiosqlite.Connection, runs: Runs) -> None:
         self._db = connection
+        self._runs = runs
         serde = JsonPlusSerializer(allowed_msgpack_modules=None)  # what is read makes no objects
         self._saver = AsyncSqliteSaver(connection, serde=serde)
         self._graph = build(checkpointer=self._saver)
-        self._running: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, file: Path) -> AsyncGenerator[Self]:
+    async def opened(cls, file: Path, runs: Runs) -> AsyncGenerator[Self]:
         """The threads in this file; those that nobody touched for long are forgotten."""
-        async with _errors(), aiosqlite.connect(file) as connection:
-            threads = cls(connection)
+        async with _errors(), aiosqlite.connect(file, timeout=BUSY_S) as connection:
+            threads = cls(connection, runs)
             await threads._saver.setup()
             await connection.execute(_TABLE)
             await threads._forget_old()
@@ -137,7 +162,7 @@ class Threads:
 
     async def delete(self, thread: Thread) -> None:
         """Forget it with all that it held."""
-        async with _errors(), self._running.pop(thread.id, asyncio.Lock()):
+        async with _errors(), self._runs.last(thread.id):
             await self._saver.adelete_thread(thread.id)
             await self._db.execute("DELETE FROM threads WHERE id = ?", (thread.id,))
             await self._db.commit()
@@ -244,10 +269,7 @@ class Threads:
 
     @asynccontextmanager
     async def _alone(self, thread: Thread) -> AsyncGenerator[None]:
-        lock = self._running[thread.id]
-        if lock.locked():
-            raise InputError("A run of this thread is under way.", hint="Wait until it has ended.")
-        async with lock, _errors():
+        async with self._runs.alone(thread.id), _errors():
             yield
 
 

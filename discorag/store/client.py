@@ -33,11 +33,13 @@ def open_memory(_settings: StoreSettings, dimension: int, encoder_version: str) 
     return QdrantStore(QdrantClient(":memory:"), dimension=dimension, encoder_version=encoder_version)
 
 
-def open_server(settings: StoreSettings, dimension: int, encoder_version: str) -> ServerStore:
-    """For the registry. Raises `ConfigError` without a url."""
+def open_server(
+    settings: StoreSettings, dimension: int, encoder_version: str, kind: type[ServerStore] | None = None
+) -> ServerStore:
+    """For the registry; ``kind`` says of which class. Raises `ConfigError` without a url."""
     if settings.url is None:
         raise ConfigError("A server is asked for, but not where.", hint="Set DISCO_RAG_STORE__URL.")
-    return ServerStore(
+    return (kind or ServerStore)(
         settings.url,
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
         prefix=settings.prefix,

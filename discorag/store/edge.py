@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, nullcontext, suppress
 from errno import ENOSPC
 from pathlib import Path
+from typing import Any
 
 from discorag.settings import StoreSettings
 from discorag.store.base import ShardStore
@@ -92,6 +93,16 @@ class EdgeStore(ShardStore):
                 _refuse(path, [str(d) for d in inspect(docs, nodes, catalogue.all()).differences])
             super().__init__(docs, nodes, dimension=dimension, resources=stack, catalogue=catalogue)
         self._owned, self._may_seal = catalogue, True
+
+    def read(self, part: str, method: str, *args: Any, **named: Any) -> Any:
+        """What a method of ``docs``, ``nodes`` or ``catalogue`` finds, for other processes; a list if many.
+
+        Nothing is written meanwhile. The catalogue locks by itself, its archive first.
+        """
+        parts = {"docs": self._docs, "nodes": self._nodes, "catalogue": self._catalogue}
+        with nullcontext() if part == "catalogue" else self._lock:
+            found: Any = getattr(parts[part], method)(*args, **named)
+            return [*found] if isinstance(found, Iterator) else found
 
     def _close_seal(self) -> None:
         """When all else is closed; without a seal, as where the disk is full, the next opening reads every point."""

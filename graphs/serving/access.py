@@ -10,7 +10,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from fastapi import Request
-from limits import RateLimitItem, RateLimitItemPerMinute
+from limits import RateLimitItemPerMinute
 from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import MovingWindowRateLimiter
 
@@ -20,25 +20,43 @@ from graphs.serving.keys import KeyFile, Principal, Role, digest_of
 from graphs.serving.problems import RefusedError
 
 
+class Rates:
+    """How often something was done within the last minute."""
+
+    def __init__(self) -> None:
+        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+
+    async def hit(self, what: str, name: str, most: int) -> int:
+        """Count it, unless that were more than ``most`` a minute: then the seconds to wait, else 0."""
+        rate = RateLimitItemPerMinute(most)
+        if await self._limiter.hit(rate, what, name):
+            return 0
+        reset = (await self._limiter.get_window_stats(rate, what, name)).reset_time
+        return max(1, math.ceil(reset - time()))
+
+
 class Access:
     """The keys of a server and how often each was used of late.
 
     Args:
         file: The keys; None: everybody is ``anyone``.
         anyone: Who asks where there are no keys.
+        rates: How often keys and tenants were used.
         per_minute: Requests of one key.
         quota: What a tenant may have of which the file says nothing.
     """
 
-    def __init__(self, file: KeyFile | None, anyone: Principal, *, per_minute: int, quota: QuotaSettings) -> None:
+    def __init__(
+        self, file: KeyFile | None, anyone: Principal, rates: Rates, *, per_minute: int, quota: QuotaSettings
+    ) -> None:
         self._file = file
         self._anyone = anyone
-        self._rate = RateLimitItemPerMinute(per_minute)
-        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+        self.rates = rates
+        self._per_minute = per_minute
         self._quota = quota
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
+    def of(cls, settings: Settings, rates: Rates | None = None) -> Self:
         """As configured.
 
         Raises:
@@ -52,7 +70,7 @@ class Access:
             )
         anyone = Principal(name="anyone", tenant=settings.tenant, roles=frozenset(Role))
         file = KeyFile(api.keys) if api.keys else None
-        return cls(file, anyone, per_minute=api.requests_per_minute, quota=api.quota)
+        return cls(file, anyone, rates or Rates(), per_minute=api.requests_per_minute, quota=api.quota)
 
     def who(self, key: str | None) -> Principal:
         """Whose key this is. Raises `RefusedError` (401) if it is nobody's, or no longer."""
@@ -73,22 +91,21 @@ class Access:
 
     async def count(self, who: Principal) -> None:
         """Count a request. Raises `RefusedError` (429) if that is one too many."""
-        await self._hit(self._rate, "requests", who.name, "raise DISCO_RAG_API__REQUESTS_PER_MINUTE")
+        await self._hit(self._per_minute, "requests", who.name, "raise DISCO_RAG_API__REQUESTS_PER_MINUTE")
 
     async def count_question(self, who: Principal) -> None:
         """Count a question of a tenant. Raises `RefusedError` (429) if that is one too many."""
-        rate = RateLimitItemPerMinute(self.quota(who.tenant).questions_per_minute)
-        await self._hit(rate, "questions", who.tenant, "ask the operator for more")
+        most = self.quota(who.tenant).questions_per_minute
+        await self._hit(most, "questions", who.tenant, "ask the operator for more")
 
-    async def _hit(self, rate: RateLimitItem, what: str, name: str, otherwise: str) -> None:
-        if await self._limiter.hit(rate, what, name):
+    async def _hit(self, most: int, what: str, name: str, otherwise: str) -> None:
+        wait = await self.rates.hit(what, name, most)
+        if not wait:
             return
-        reset = (await self._limiter.get_window_stats(rate, what, name)).reset_time
-        wait = max(1, math.ceil(reset - time()))
         raise RefusedError(
             429,
             "TooManyRequestsError",
-            f"More than {rate.amount} {what} a minute.",
+            f"More than {most} {what} a minute.",
             hint=f"Wait {wait} s, or {otherwise}.",
             headers={"Retry-After": str(wait)},
         )

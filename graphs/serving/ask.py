@@ -90,7 +90,7 @@ async def ask(
     """Answer a question; every sentence with its sources, and what it cost."""
     served.note(request, asked.query)
     if "text/event-stream" in accept:
-        served.check_room()
+        await served.questions.check()
         return EventSourceResponse(_events(asked, who, served))
     async with served.question():
         result = await unless_gone(request, served.rag.aask(**_arguments(asked, who)))

@@ -56,7 +56,7 @@ async def chat(request: Request, asked: ChatRequest, who: Asker, served: Served)
     preset, talk = _preset(asked.model, served), _Talk.of(asked)
     served.note(request, talk.question)
     if asked.stream:
-        served.check_room()
+        await served.questions.check()
         return EventSourceResponse(_stream(asked, talk, preset, who, served))
     async with served.question():
         return await unless_gone(request, _completed(asked, talk, preset, who, served))

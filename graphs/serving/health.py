@@ -85,7 +85,7 @@ async def _model(served: Served) -> str:
 )
 async def metrics(served: Served) -> Response:
     """Numbers for Prometheus."""
-    served.meters.jobs_waiting.set(served.jobs.waiting)
+    served.meters.jobs_waiting.set(await served.jobs.waiting())
     return Response(served.meters.text(), media_type=CONTENT_TYPE_LATEST)
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, BinaryIO
+from uuid import uuid4
 
 from fastapi import APIRouter, File, Form, Path, UploadFile, status
 from pydantic import BaseModel
@@ -90,7 +91,7 @@ def _by_name(files: list[UploadFile]) -> dict[str, UploadFile]:
 async def _accepted(scope: Scope, content: Mapping[str, BinaryIO], served: Service) -> Job:
     staged = await asyncio.to_thread(served.uploads.stage, scope, content)
     try:
-        return await served.jobs.accept(scope, list(content), staged.publish)
+        return await served.jobs.accept(scope, list(content), staged.publish, uuid4().hex)
     finally:
         await asyncio.to_thread(staged.discard)
 

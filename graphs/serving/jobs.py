@@ -136,8 +136,7 @@ class Jobs:
             if job.ended is None:
                 self._queue(await self._save(job.model_copy(update={"status": JobStatus.WAITING})))
 
-    @property
-    def waiting(self) -> int:
+    async def waiting(self) -> int:
         """Jobs of which no file is at work."""
         return len(self._turns.jobs() - {turn.job for turn in self._at_work})
 
@@ -149,14 +148,17 @@ class Jobs:
         self._turns.add(job.turns())
         self._go.set()
 
-    async def accept(self, scope: Scope, names: Sequence[str], publish: Callable[[], None]) -> Job:
+    async def accept(
+        self, scope: Scope, names: Sequence[str], publish: Callable[[], None], job_id: str | None = None
+    ) -> Job:
         """A new job for files that were uploaded; when this returns it is on disk.
 
-        ``publish`` puts the files where the job finds them; if it fails (`StoreError`) there is no job.
+        ``publish`` puts the files where the job finds them; if it fails (`StoreError`) there is no job. With the same
+        ``job_id`` it may be called again by one who does not know whether it came to an end.
         """
         files = tuple(JobFile(name=name) for name in names)
         created = datetime.now(UTC)
-        job = Job(id=uuid4().hex, tenant=scope.tenant, corpus=scope.corpus, files=files, created=created)
+        job = Job(id=job_id or uuid4().hex, tenant=scope.tenant, corpus=scope.corpus, files=files, created=created)
         await self._save(job)
         try:
             await asyncio.to_thread(publish)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import Any
@@ -52,12 +53,19 @@ def _write_audit(file: Path, formatter: logging.Formatter | None) -> None:
     """Raises `ConfigError` if the file cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handler = WatchedFileHandler(file, encoding="utf-8")  # a file that was moved away is begun anew
+        handler = _AuditFile(file, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"The audit log cannot be written: {error}.", hint="Check DISCO_RAG_API__AUDIT.") from error
     handler.setFormatter(formatter)
     logger = logging.getLogger(LOGGER)
     logger.handlers, logger.propagate = [handler], False
+
+
+class _AuditFile(WatchedFileHandler):
+    """A file that is begun anew where it was moved away. A line is one write: lines of several workers do not mix."""
+
+    def _open(self) -> TextIOWrapper:
+        return TextIOWrapper(open(self.baseFilename, "ab", buffering=0), self.encoding, write_through=True)
 
 
 def _where(exc_info: ExcInfo) -> list[dict[str, Any]]:

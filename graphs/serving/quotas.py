@@ -1,4 +1,4 @@
-"""What a tenant may have at once: documents, bytes of uploads, and jobs that have not ended."""
+"""What may be at once: a tenant's documents, bytes of uploads and jobs that have not ended; all tenants' questions."""
 
 from __future__ import annotations
 
@@ -48,6 +48,30 @@ class Quotas:
         finally:
             self._files[scope.tenant] -= new
             self._bytes[scope.tenant] -= size
+
+
+class Questions:
+    """The questions of one server that are being answered or wait; ``most`` may be."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.under_way = 0
+
+    async def check(self) -> None:
+        """Raises `RefusedError` (503) if as many questions are under way as there may be."""
+        if self.under_way >= self._most:
+            hint = "Try again later, or raise DISCO_RAG_API__QUESTIONS."
+            raise RefusedError(503, "BusyError", f"{self.under_way} questions are under way.", hint=hint)
+
+    @asynccontextmanager
+    async def one(self) -> AsyncGenerator[None]:
+        """A question that is under way. Raises as `check`."""
+        await self.check()
+        self.under_way += 1
+        try:
+            yield
+        finally:
+            self.under_way -= 1
 
 
 def _over(said: str, hint: str, **headers: str) -> RefusedError:

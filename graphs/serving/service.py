@@ -21,14 +21,14 @@ from discorag.settings import ApiSettings
 from discorag.types.errors import StoreError
 from graphs.facade import AskResult, DiscoRAG
 from graphs.serving import audit
-from graphs.serving.access import Access, check_site
+from graphs.serving.access import Access, Rates, check_site
 from graphs.serving.jobs import Job, Jobs
 from graphs.serving.keys import Principal, Role
 from graphs.serving.meters import Meters
 from graphs.serving.problems import RefusedError, declared
-from graphs.serving.quotas import Quotas
+from graphs.serving.quotas import Questions, Quotas
 from graphs.serving.uploads import Uploads
-from graphs.threads import Threads
+from graphs.threads import Runs, Threads
 
 T = TypeVar("T")
 
@@ -95,9 +95,20 @@ class Once(Generic[T]):
         return self._found
 
 
+@dataclass(frozen=True)
+class Shared:
+    """What the workers of one server have in common; in a worker each call goes to the process that keeps them."""
+
+    rates: Rates
+    jobs: Jobs
+    quotas: Quotas
+    questions: Questions
+    runs: Runs
+
+
 @dataclass
 class Service:
-    """One server. ``under_way`` counts the questions that are being answered or wait; ``stopped``: none may be."""
+    """One server, or one of its workers. ``stopped``: no question may be under way."""
 
     rag: DiscoRAG
     settings: ApiSettings
@@ -106,18 +117,11 @@ class Service:
     jobs: Jobs
     meters: Meters
     quotas: Quotas
+    questions: Questions
     threads: Threads
-    under_way: int = 0
     stopped: bool = False
     readiness: Once[Any] = field(default_factory=Once[Any])
     _limits: set[asyncio.Timeout] = field(default_factory=set[asyncio.Timeout])
-
-    def check_room(self) -> None:
-        """Raises `RefusedError` (503) if as many questions are under way as there may be."""
-        if self.under_way >= self.settings.questions:
-            hint = "Try again later, or raise DISCO_RAG_API__QUESTIONS."
-            said = f"{self.under_way} questions are under way."
-            raise RefusedError(503, "BusyError", said, hint=hint)
 
     async def admit(self, request: Request, guard: Guard) -> Principal:
         """Who asks, if they may. Raises `RefusedError` (401, 403, 429)."""
@@ -172,14 +176,10 @@ class Service:
 
     @asynccontextmanager
     async def counted(self) -> AsyncGenerator[None]:
-        """A question that is under way, whose language models answer in time. Raises as `check_room`."""
-        self.check_room()
-        self.under_way += 1
-        try:
+        """A question that is under way, whose language models answer in time. Raises as `Questions.check`."""
+        async with self.questions.one():
             with while_wanted(), models_within(MODEL_SHARE * self.settings.deadline_s):
                 yield
-        finally:
-            self.under_way -= 1
 
     @asynccontextmanager
     async def question(self) -> AsyncGenerator[None]:

@@ -32,7 +32,8 @@ class Staged:
         """Put them in their places. Raises `StoreError`."""
         try:
             for target, part in self.parts.items():
-                part.replace(target)
+                if part.exists() or not target.exists():  # else it was done before
+                    part.replace(target)
             for folder in {target.parent for target in self.parts}:
                 sync(folder)
         except OSError as error:

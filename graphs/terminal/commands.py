@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import signal
 import sys
-import tempfile
 from datetime import datetime
 from pathlib import Path
-from socket import socket
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -24,21 +21,25 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 err = Console(stderr=True)
-END_S = 5
-"""Seconds in which requests that are ended tell their clients so."""
-SWITCH_S = 0.0005
-"""How long a thread may keep Python's lock while others wait: requests are short, and an ingest is not."""
 
 
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on (default: as configured).")] = None,
     port: Annotated[int | None, typer.Option(help="Port (default: as configured).")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that answer (default: as configured). SIGHUP renews them.")
+    ] = None,
 ) -> None:
     """Serve the HTTP API until SIGTERM or Ctrl-C; requests under way are finished, or ended after a while."""
-    settings = _listening(read_settings(), host, port)
+    settings = _listening(read_settings(), host, port, workers)
+    if settings.api.workers > 1:
+        with extra("api"):
+            from graphs.workers.supervisor import serve_with_workers
+        typer.echo(_address(settings, "/"))
+        return serve_with_workers(settings)
     with extra("api"):
         from graphs.api import create_app
-    _run(create_app(settings), settings, "/")
+    return _run(create_app(settings), settings, "/")
 
 
 def mcp(
@@ -70,47 +71,32 @@ def mcp(
     return _run(create_mcp_app(settings, hosts=allow_host or (), writable=not read_only), settings, PATH)
 
 
-def _listening(settings: Settings, host: str | None, port: int | None) -> Settings:
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+def _listening(settings: Settings, host: str | None, port: int | None, workers: int | None = None) -> Settings:
+    listed = (("host", host), ("port", port), ("workers", workers))
+    given = {name: value for name, value in listed if value is not None}
     return settings.model_copy(update={"api": settings.api.model_copy(update=given)})
 
 
 def _run(app: FastAPI, settings: Settings, shown: str) -> None:
-    from graphs.serving.logs import log_as_json
-    from graphs.serving.telemetry import trace
+    from graphs.workers.process import begun
 
-    log_as_json(texts=settings.api.log_text, audit=settings.api.audit)
-    _spool(settings.api)
-    trace(texts=settings.api.log_text)
-    typer.echo(f"disco-rag: http://{settings.api.host}:{settings.api.port}{shown}")
-    sys.setswitchinterval(SWITCH_S)
+    begun(settings)
+    typer.echo(_address(settings, shown))
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it once more when all is closed
     server(app, settings.api).run()
 
 
-def _spool(api: ApiSettings) -> None:
-    """Temporary files of this process go to the disk of the uploads, into a folder that is swept at each start."""
-    from graphs.serving.uploads import Uploads
-
-    tempfile.tempdir = str(Uploads(api.uploads).spool.resolve())
-    Path(tempfile.tempdir).mkdir(parents=True, exist_ok=True)
+def _address(settings: Settings, path: str) -> str:
+    return f"disco-rag: http://{settings.api.host}:{settings.api.port}{path}"
 
 
 def server(app: FastAPI, api: ApiSettings) -> uvicorn.Server:
-    """A server that ends what is under way with an error before it leaves; uvicorn would cut it off."""
+    """A server of one process."""
     import uvicorn
 
-    class Server(uvicorn.Server):
-        async def shutdown(self, sockets: list[socket] | None = None) -> None:
-            asyncio.get_running_loop().call_later(api.drain_s, app.state.service.stop)
-            await super().shutdown(sockets)
+    from graphs.workers.server import Graceful, options
 
-    return Server(uvicorn.Config(app, **_options(api)))
-
-
-def _options(api: ApiSettings) -> dict[str, Any]:
-    listen = {"host": api.host, "port": api.port, "log_config": None, "access_log": False, "server_header": False}
-    return listen | {"timeout_graceful_shutdown": api.drain_s + END_S, "h11_max_incomplete_event_size": 16_384}
+    return Graceful(uvicorn.Config(app, **options(api)))
 
 
 def _stop(*_: object) -> None:

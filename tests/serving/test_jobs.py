@@ -345,7 +345,7 @@ async def test_a_job_that_is_cancelled_while_it_waits_is_never_read(tmp_path: Pa
         first = await jobs.accept(Scope(), ["a"], nothing)
         await reached(lambda: reader.read == ["a"])
         waiting = await jobs.accept(Scope(), ["b"], nothing)
-        assert jobs.waiting == 1
+        assert await jobs.waiting() == 1
         await jobs.cancel(waiting.tenant, waiting.id)
         last = await jobs.accept(Scope(), ["c"], nothing)
         reader.go.set()

@@ -1,0 +1,62 @@
+"""uvicorn's server, which ends what is under way with an error before it leaves; uvicorn would cut it off."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from socket import socket
+from typing import Any
+
+import uvicorn
+
+from discorag.settings import ApiSettings
+
+END_S = 5
+"""Seconds in which requests that are ended tell their clients so."""
+POLL_S = 0.05
+
+
+def options(api: ApiSettings) -> dict[str, Any]:
+    """For ``uvicorn.Config``."""
+    listen = {"host": api.host, "port": api.port, "log_config": None, "access_log": False, "server_header": False}
+    return listen | {"timeout_graceful_shutdown": api.drain_s + END_S, "h11_max_incomplete_event_size": 16_384}
+
+
+class Graceful(uvicorn.Server):
+    """A server of one process."""
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """As uvicorn does, but that questions which last too long are stopped in time to say so."""
+        patience = self.config.timeout_graceful_shutdown or END_S
+        asyncio.get_running_loop().call_later(patience - END_S, self.lifespan.state["service"].stop)
+        await super().shutdown(sockets)
+
+
+def _end(*_: object) -> None:
+    sys.exit()
+
+
+class Replaceable(Graceful):
+    """A server beside others that go on listening to its socket: what has reached it is answered, so none is lost.
+
+    A connection may be idle to us while a request is on its way. So none is closed before it had as much time as an
+    idle one always has, and every answer says that the connection ends with it.
+    """
+
+    def run(self, sockets: list[socket] | None = None) -> None:
+        """Until SIGTERM, which uvicorn raises once more when all is closed."""
+        signal.signal(signal.SIGTERM, _end)
+        super().run(sockets)
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """As `Graceful` does, when connections without a request have had their time."""
+        loop, patience = asyncio.get_running_loop(), self.config.timeout_graceful_shutdown or END_S
+        self.server_state.default_headers.append((b"connection", b"close"))
+        for server in self.servers:
+            server.close()
+        start, idle_s = loop.time(), min(self.config.timeout_keep_alive, patience - END_S)
+        while self.server_state.connections and loop.time() < start + idle_s:
+            await asyncio.sleep(POLL_S)
+        self.config.timeout_graceful_shutdown = patience - round(loop.time() - start)
+        await super().shutdown(sockets)
