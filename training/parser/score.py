@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -23,6 +24,13 @@ CASES = ("gold", "end_to_end", "sentence", "window", "window_end_to_end")
 """Gold EDUs; own EDUs; gold sentences; the same two over windows of the encoder, which is what a chunk is."""
 _COARSE = sorted({(n, class_of(label)) for n, label in JOINT_LABELS})
 _MATRIX = np.array([[(n, class_of(label)) == group for group in _COARSE] for n, label in JOINT_LABELS], dtype=float)
+
+
+class Sure(NamedTuple):
+    """Probabilities of a node's cut and of its label."""
+
+    cut: float
+    label: float
 
 
 def score(
@@ -76,12 +84,21 @@ def nodes_of(
     model: Model, pieces: Pieces, tokens: torch.Tensor, spans: Sequence[Span], kind: str, exact: int
 ) -> list[Node]:
     """The parser's nodes over these units."""
+    return [node for node, _ in sure_nodes(model, pieces, tokens, spans, kind, exact)]
+
+
+def sure_nodes(
+    model: Model, pieces: Pieces, tokens: torch.Tensor, spans: Sequence[Span], kind: str = "edu", exact: int = EXACT
+) -> list[tuple[Node, Sure]]:
+    """The parser's nodes over these units, and how sure it is of the cut and of the label."""
     units = units_of(pieces, spans, kind)
     [reading] = model.network.read_units(tokens, [units])
-    found: list[Node] = []
+    found: list[tuple[Node, Sure]] = []
     for d in decode(model.network, reading, units.levels, exact=exact):
-        nuclearity, label = _COARSE[int((d.label_ps @ _MATRIX).argmax())]
-        found.append(Node(spans[d.start].start, spans[d.end - 1].end, nuclearity, label))
+        ps = d.label_ps @ _MATRIX
+        nuclearity, label = _COARSE[int(ps.argmax())]
+        node = Node(spans[d.start].start, spans[d.end - 1].end, nuclearity, label)
+        found.append((node, Sure(d.split_p, float(ps.max()))))
     return found
 
 

@@ -35,7 +35,6 @@ class Tier:
         sizes: Of the heads.
         warm: Epochs of the heads alone, over the bare encoder.
         epochs: Of all together, after that.
-        settle: Of the heads alone again, over the trained encoder.
         adapter_rate: Learning rate of the encoder's updates.
         head_rate: Learning rate of the heads.
         bits: For each number of a matrix in the weights' file, 8 or 6.
@@ -51,7 +50,6 @@ class Tier:
     sizes: Sizes
     warm: int
     epochs: int
-    settle: int
     adapter_rate: float
     head_rate: float
     bits: int = 8
@@ -59,8 +57,8 @@ class Tier:
 
 _WIDE = Sizes(token=384, unit=512, lstm=224, split=448)
 TIERS: Mapping[str, Tier] = {
-    "fast": Tier("fast", Shape(layers=(3, 6), adapted=1, rank=16), Sizes(), 8, 6, 6, 7e-4, 1e-3),
-    "accurate": Tier("accurate", Shape(layers=(7, 12), adapted=5, rank=16, window=320), _WIDE, 8, 4, 6, 5e-4, 1e-3, 6),
+    "fast": Tier("fast", Shape(layers=(3, 6), adapted=1, rank=16), Sizes(), 8, 10, 7e-4, 1e-3),
+    "accurate": Tier("accurate", Shape(layers=(7, 12), adapted=5, rank=16, window=320), _WIDE, 8, 8, 5e-4, 1e-3, 6),
 }
 
 
