@@ -2,6 +2,7 @@
 
 # torch is typed in part only.
 # pyright: reportUnknownMemberType=false
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,12 +19,17 @@ from discorag.types.errors import ConfigError, InvalidOutputError
 from discorag.types.rst_relations import Relation
 from discorag.types.rst_tree import Split, from_splits
 from tests.training.gum_corpus import corpus
+from training.parser.calibration import calibrate
 from training.parser.evaluate import main as evaluate
 from training.parser.evaluate import right_branching
 from training.parser.gum import GumDocument, load_gum
+from training.parser.oracle import possible, reliability
+from training.parser.parseval import Node
 from training.parser.prompted import score_prompted, whole_documents
+from training.parser.record import Record
 from training.parser.score import CASES, score
 from training.parser.train import Rates, Run, epoch, prepared
+from training.parser.train import main as train
 
 _TIER: Tier = TIERS["fast"]
 
@@ -51,6 +57,47 @@ def test_a_stopped_run_goes_on_where_it_was(run: Run, tmp_path: Path):
     mine, theirs = run.model.trained(), again.model.trained()
     assert all(torch.equal(mine[name], theirs[name]) for name in mine)
     assert epoch(again, documents, 1, tuned=True) == pytest.approx(epoch(run, documents, 1, tuned=True), rel=1e-2)
+
+
+def test_one_command_writes_weights_that_load_and_what_they_were_made_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("training.parser.train.TIERS", {"fast": replace(_TIER, warm=1, epochs=1)})
+    (tmp_path / "gum").mkdir()
+    corpus(tmp_path / "gum")
+    train("fast", data=tmp_path, work=tmp_path / "work", out=tmp_path)
+    record = Record.model_validate_json((tmp_path / "fast.json").read_text(encoding="utf-8"))
+    assert [(d.id, d.licence) for d in record.documents] == [("GUM_news_tea", "CC BY 2.5")]
+    assert record.free
+    assert load(_TIER, tmp_path / "fast.safetensors")
+    evaluate(gum=tmp_path / "gum", weights=tmp_path, out=tmp_path / "scores.json")
+    assert json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))["fast"]["free"] is True
+
+
+def test_what_is_measured_is_the_mean_of_the_weights(run: Run, tmp_path: Path):
+    epoch(run, load_gum(corpus(tmp_path), "train"), 1, tuned=False)
+    last = run.model.network.score.weight.clone()
+    with run.averaged() as model:
+        assert not torch.equal(model.network.score.weight, last)
+    assert torch.equal(run.model.network.score.weight, last)
+
+
+def test_calibration_leaves_the_likeliest_cut_and_label_alone(run: Run, tmp_path: Path):
+    documents = load_gum(corpus(tmp_path), "dev")
+    before = score(run.model.eval(), documents, ("gold",))
+    assert calibrate(run.model, documents).keys() == {"cut", "label"}
+    assert score(run.model, documents, ("gold",)) == before
+
+
+def test_being_as_sure_as_right_is_no_error():
+    assert reliability([0.5, 0.5, 1.0], [True, False, True])["ece"] == 0
+    assert reliability([0.9, 0.9], [True, False])["ece"] == pytest.approx(0.4)
+
+
+def test_gold_trees_keep_what_lies_between_our_borders():
+    gold = [Node(0, 9, "NS", "joint"), Node(0, 5, "NS", "joint")]
+    ours = [Node(0, 9, "SN", "causal"), Node(3, 9, "SN", "causal")]
+    assert possible(ours, gold) == [gold[0], ours[1]]
 
 
 @pytest.mark.parametrize(("bits", "steps"), [(8, 100), (6, 50)])

@@ -28,8 +28,10 @@ from discorag.types.errors import ConfigError
 from discorag.types.rst_relations import Nuclearity
 from prompts import load as load_prompt
 from training.parser.gum import Conversion, GumDocument, load_gum
+from training.parser.oracle import analysed
 from training.parser.parseval import Counter, Node, Parseval
 from training.parser.prompted import Prompted, cut_into_windows, score_prompted, whole_documents
+from training.parser.record import Record
 from training.parser.score import CASES, gold_nodes, score
 
 OUT = Path("bench/results/parser.json")
@@ -72,9 +74,19 @@ def measured(name: str, documents: Sequence[GumDocument], weights: Path) -> dict
     return {
         **{case: _rounded(p) for case, p in found.items()},
         "genres": {g: {case: _rounded(p) for case, p in each.items()} for g, each in by_genre.items()},
+        "ece": analysed(model, documents)["confidence"]["ece"],
+        **_free(weights),
         "words_per_s_all_cases": round(words / seconds),
         "weights_mb": round(weights.stat().st_size / 1e6, 2),
     }
+
+
+def _free(weights: Path) -> dict[str, bool]:
+    """Whether every text that they were trained on may be shipped, where their record is beside them."""
+    record = weights.with_suffix(".json")
+    if not record.is_file():
+        return {}
+    return {"free": Record.model_validate_json(record.read_text(encoding="utf-8")).free}
 
 
 def _rounded(scores: Parseval) -> dict[str, float]:

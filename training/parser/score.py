@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
 import torch
 
 from discorag.rst.gum_labels import class_of
@@ -22,8 +21,10 @@ from training.parser.parseval import Counter, Node, Parseval
 
 CASES = ("gold", "end_to_end", "sentence", "window", "window_end_to_end")
 """Gold EDUs; own EDUs; gold sentences; the same two over windows of the encoder, which is what a chunk is."""
-_COARSE = sorted({(n, class_of(label)) for n, label in JOINT_LABELS})
-_MATRIX = np.array([[(n, class_of(label)) == group for group in _COARSE] for n, label in JOINT_LABELS], dtype=float)
+GROUPS = sorted({(n, class_of(label)) for n, label in JOINT_LABELS})
+"""Nuclearity and coarse class of a node."""
+GROUPS_OF = torch.tensor([[float((n, class_of(label)) == group) for group in GROUPS] for n, label in JOINT_LABELS])
+"""Which of them each of the network's labels is, shape (labels, groups)."""
 
 
 class Sure(NamedTuple):
@@ -95,8 +96,8 @@ def sure_nodes(
     [reading] = model.network.read_units(tokens, [units])
     found: list[tuple[Node, Sure]] = []
     for d in decode(model.network, reading, units.levels, exact=exact):
-        ps = d.label_ps @ _MATRIX
-        nuclearity, label = _COARSE[int(ps.argmax())]
+        ps = d.label_ps @ GROUPS_OF.numpy()
+        nuclearity, label = GROUPS[int(ps.argmax())]
         node = Node(spans[d.start].start, spans[d.end - 1].end, nuclearity, label)
         found.append((node, Sure(d.split_p, float(ps.max()))))
     return found

@@ -13,7 +13,6 @@ Sources: LoRA (Hu et al. 2022); the mean of weights, Polyak and Juditsky 1992.
 from __future__ import annotations
 
 import random
-import shutil
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -31,11 +30,12 @@ from discorag.rst.trained.model import Model
 from discorag.rst.trained.parser import WEIGHTS
 from discorag.rst.trained.pieces import Pieces
 from discorag.rst.trained.run import layout_of
-from discorag.rst.trained.tiers import TIERS, Tier, save, transformer
+from discorag.rst.trained.tiers import TIERS, Tier, restore, save, transformer
+from training.parser.calibration import calibrate
 from training.parser.corpora import load_training
 from training.parser.gum import Conversion, GumDocument, load_gum
 from training.parser.losses import loss
-from training.parser.record import Record, sha256_of, sources
+from training.parser.record import Record, Source, sha256_of, sources
 from training.parser.score import score
 
 _DOCUMENTS = 2
@@ -211,7 +211,13 @@ def main(
         if run.epoch >= chosen.warm and run.epoch % _MEASURED == 0:
             _keep_best(run, dev, folder / "best.safetensors", chosen.bits, console)
         run.save(folder / "last.pt")
-    _write(run, chosen, seed, train, folder / "best.safetensors", out, console)
+    restore(run.model, folder / "best.safetensors")
+    temperatures = calibrate(run.model, dev)
+    out.mkdir(parents=True, exist_ok=True)
+    save(run.model, out / f"{tier}.safetensors", bits=chosen.bits)
+    record = _record(run, tier, seed, temperatures, sources(train), out / f"{tier}.safetensors")
+    (out / f"{tier}.json").write_text(record.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    console.print(record.card(), soft_wrap=True)
 
 
 def _keep_best(run: Run, documents: Sequence[GumDocument], path: Path, bits: int, console: Console) -> None:
@@ -225,25 +231,20 @@ def _keep_best(run: Run, documents: Sequence[GumDocument], path: Path, bits: int
             save(model, path, bits=bits)
 
 
-def _write(
-    run: Run, tier: Tier, seed: int, documents: Sequence[GumDocument], best: Path, out: Path, console: Console
-) -> None:
-    """The best weights and the record of how they came about, into ``out``."""
-    out.mkdir(parents=True, exist_ok=True)
-    weights = out / f"{tier.name}.safetensors"
-    shutil.copyfile(best, weights)
-    record = Record(
-        tier=tier.name,
+def _record(
+    run: Run, tier: str, seed: int, temperatures: dict[str, float], documents: list[Source], weights: Path
+) -> Record:
+    return Record(
+        tier=tier,
         seed=seed,
         hours=round(run.seconds / 3600, 2),
         epoch=int(run.best["epoch"]),
         scores=run.scores,
+        temperatures=temperatures,
         weights_sha256=sha256_of(weights),
         weights_mb=round(weights.stat().st_size / 1e6, 2),
-        documents=sources(documents),
+        documents=documents,
     )
-    (out / f"{tier.name}.json").write_text(record.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    console.print(record.card(), soft_wrap=True)
 
 
 if __name__ == "__main__":
