@@ -28,7 +28,7 @@ from training.parser.gum import GoldSplit, GumDocument
 _GROUPS = sorted({(n, class_of(label)) for n, label in JOINT_LABELS}, key=lambda g: (CLASSES.index(g[1]), g[0]))
 _GROUP_OF = torch.tensor([_GROUPS.index((n, class_of(label))) for n, label in JOINT_LABELS])
 _INDEX = {pair: i for i, pair in enumerate(JOINT_LABELS)}
-_SEGMENT_WEIGHT, _FINE_WEIGHT, _FURTHER_WEIGHT = 6.0, 0.3, 0.5
+_SEGMENT_WEIGHT, _FINE_WEIGHT, _FURTHER_WEIGHT = 3.0, 0.3, 0.5
 _WINDOWS, _SENTENCES = 0.5, 0.85
 _WINDOW_EDUS = range(4, 60)
 

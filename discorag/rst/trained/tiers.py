@@ -58,7 +58,7 @@ class Tier:
 _WIDE = Sizes(token=384, unit=512, lstm=224, split=448)
 TIERS: Mapping[str, Tier] = {
     "fast": Tier("fast", Shape(layers=(3, 6), adapted=1, rank=16), Sizes(), 8, 10, 7e-4, 1e-3),
-    "accurate": Tier("accurate", Shape(layers=(7, 12), adapted=5, rank=16, window=320), _WIDE, 8, 8, 5e-4, 1e-3, 6),
+    "accurate": Tier("accurate", Shape(layers=(7, 12), adapted=5, rank=16, window=320), _WIDE, 8, 10, 5e-4, 1e-3, 6),
 }
 
 
