@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from discorag.types.errors import ConfigError, InvariantError
-from training.parser.corpora import load_gcdt, load_umuc
+from training.parser.corpora import load_gcdt, load_training, load_umuc
 from training.parser.rs3 import read_rs3
 
 _HEAD = """<rst><header><relations><rel name="joint" type="multinuc"/><rel name="causal" type="rst"/>
@@ -53,3 +53,9 @@ def test_texts_of_wikihow_are_left_out(tmp_path: Path):
 def test_a_folder_without_files_says_so(tmp_path: Path):
     with pytest.raises(ConfigError, match="no rs3 files"):
         load_umuc(tmp_path)
+
+
+def test_an_unknown_corpus_names_those_that_there_are(tmp_path: Path):
+    with pytest.raises(ConfigError, match="no corpus ptb") as caught:
+        load_training(tmp_path, "gum,ptb", 1.0, "promoted")
+    assert "umuc" in (caught.value.hint or "")

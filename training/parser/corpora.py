@@ -1,4 +1,4 @@
-"""Corpora beside GUM whose texts and trees may train weights that are shipped.
+"""What the parser is trained on, and corpora beside GUM whose texts and trees may train weights that are shipped.
 
 UMUC (speeches in the UN Security Council; GUM's coarse classes) and GCDT in English (Chinese documents translated unit
 by unit; GUM's labels). Neither marks sentences: they are found, and every paragraph but the first is unknown.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from discorag.text.sentences import sentence_spans
@@ -20,11 +21,27 @@ from training.parser.rs3 import read_rs3
 _TIGHT = re.compile(r"(?<=[(\[])\s+|\s+(?=[.,;:!?)\]%]|'s\b)|(?<=\w)\s+-\s+(?=\w)")
 
 
-def load_training(folder: Path, genres: str, share: float, conversion: Conversion) -> list[GumDocument]:
-    """What a tier is trained on: GUM's genres (``shared`` or ``all``); of it the same ``share`` each time."""
-    only = SHARED_GENRES if genres == "shared" else None
-    found = load_gum(folder / "gum", "train", genres=only, conversion=conversion)
+def load_training(folder: Path, names: str, share: float, conversion: Conversion) -> list[GumDocument]:
+    """What a tier is trained on: the same ``share`` each time of the corpora of these names.
+
+    Raises:
+        ConfigError: There is no corpus of a name.
+    """
+    readers = _readers(folder, conversion)
+    if unknown := set(names.split(",")) - set(readers):
+        raise ConfigError(f"There is no corpus {', '.join(sorted(unknown))}.", hint=f"Known are {', '.join(readers)}.")
+    found = [d for name in names.split(",") for d in readers[name]()]
     return random.Random(0).sample(found, round(share * len(found)))
+
+
+def _readers(folder: Path, conversion: Conversion) -> Mapping[str, Callable[[], Sequence[GumDocument]]]:
+    gum = partial(load_gum, folder / "gum", "train", conversion=conversion)
+    return {
+        "gum": partial(gum, genres=SHARED_GENRES),
+        "gum-all": gum,
+        "umuc": partial(load_umuc, folder / "rst" / "umuc"),
+        "gcdt": partial(load_gcdt, folder / "rst" / "gcdt-en"),
+    }
 
 
 def load_umuc(folder: Path) -> list[GumDocument]:
@@ -47,7 +64,7 @@ def load_gcdt(folder: Path) -> list[GumDocument]:
 def _files(folder: Path, part: str) -> Sequence[Path]:
     found = sorted((folder / part).glob("*.rs3"))
     if not found:
-        raise ConfigError(f"There are no rs3 files in {folder / part}.", hint="Name the folder with --corpora.")
+        raise ConfigError(f"There are no rs3 files in {folder / part}.", hint="Name the folder above rst/ with --data.")
     return found
 
 

@@ -187,7 +187,7 @@ def _encoded(model: Model, batch: Sequence[GumDocument], chance: random.Random) 
 def main(
     tier: Annotated[str, typer.Option(help="fast or accurate.")],
     data: Annotated[Path, typer.Option(help="The folder that holds gum/ and rst/.")] = Path("../shared/data"),
-    genres: Annotated[str, typer.Option(help="shared (texts that may be redistributed) or all.")] = "shared",
+    corpora: Annotated[str, typer.Option(help="gum, umuc, gcdt; gum-all to measure what free texts cost.")] = "gum",
     share: Annotated[float, typer.Option(help="Of the documents, for learning curves.")] = 1.0,
     work: Annotated[Path, typer.Option(help="Checkpoints.")] = Path(".disco-rag/train"),
     out: Annotated[Path, typer.Option(help="Where weights and record go.")] = WEIGHTS,
@@ -196,11 +196,11 @@ def main(
 ) -> None:
     """Train, measure on the development part, keep the best, write it with what it was made of."""
     console, chosen = Console(), TIERS[tier]
-    train = load_training(data, genres, share, conversion)
+    train = load_training(data, corpora, share, conversion)
     dev = load_gum(data / "gum", "dev", conversion=conversion)
     torch.manual_seed(seed)
     run = prepared(chosen, -(-len(train) // _DOCUMENTS))
-    folder = work / f"{tier}-{genres}-{share}-{seed}-{conversion}"
+    folder = work / f"{tier}-{corpora}-{share}-{seed}-{conversion}"
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / "last.pt").exists():
         run.load(folder / "last.pt")
