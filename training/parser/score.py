@@ -38,12 +38,19 @@ def score(
     model: Model, documents: Sequence[GumDocument], cases: Sequence[str] = CASES, exact: int = EXACT
 ) -> Mapping[str, Parseval]:
     """Scores by case."""
+    return {case: counter.result() for case, counter in counted(model, documents, cases, exact).items()}
+
+
+def counted(
+    model: Model, documents: Sequence[GumDocument], cases: Sequence[str] = CASES, exact: int = EXACT
+) -> Mapping[str, Counter]:
+    """Counts by case."""
     counters = {case: Counter() for case in cases}
     model.eval()
     with torch.inference_mode():
         for document in documents:
             _one(model, document, counters, exact)
-    return {case: c.result() for case, c in counters.items()}
+    return counters
 
 
 def _one(model: Model, document: GumDocument, counters: Mapping[str, Counter], exact: int) -> None:
