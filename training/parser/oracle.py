@@ -92,7 +92,7 @@ def analysed(model: Model, documents: Sequence[GumDocument]) -> dict[str, Any]:
             counts["gold_units"].add(document, [n for n, _ in over_gold], gold)
             counts["own_units"].add(document, [n for n, _ in over_own], gold)
             counts["gold_trees_on_own_units"].add(document, possible([n for n, _ in over_own], gold), gold)
-            sure += [s.cut * s.label for _, s in over_own]
+            sure += [model.confidence(p) for _, p in over_own]
             right += [n in set(gold) for n, _ in over_own]
     return {name: c.result() for name, c in counts.items()} | {"confidence": reliability(sure, right)}
 

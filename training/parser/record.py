@@ -33,8 +33,7 @@ class Source(BaseModel):
 class Record(BaseModel):
     """How a tier's weights came about.
 
-    ``scores`` on the development part are those of the epochs that were measured, ``epoch`` is the one that was kept;
-    ``temperatures`` are folded into the weights.
+    ``scores`` on the development part are those of the epochs that were measured, ``epoch`` is the one that was kept.
     """
 
     tier: str
@@ -42,7 +41,6 @@ class Record(BaseModel):
     hours: float
     epoch: int
     scores: list[dict[str, float]]
-    temperatures: dict[str, float]
     weights_sha256: str
     weights_mb: float
     documents: list[Source]

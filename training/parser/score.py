@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import torch
 
@@ -25,13 +24,6 @@ GROUPS = sorted({(n, class_of(label)) for n, label in JOINT_LABELS})
 """Nuclearity and coarse class of a node."""
 GROUPS_OF = torch.tensor([[float((n, class_of(label)) == group) for group in GROUPS] for n, label in JOINT_LABELS])
 """Which of them each of the network's labels is, shape (labels, groups)."""
-
-
-class Sure(NamedTuple):
-    """Probabilities of a node's cut and of its label."""
-
-    cut: float
-    label: float
 
 
 def score(
@@ -97,16 +89,16 @@ def nodes_of(
 
 def sure_nodes(
     model: Model, pieces: Pieces, tokens: torch.Tensor, spans: Sequence[Span], kind: str = "edu", exact: int = EXACT
-) -> list[tuple[Node, Sure]]:
-    """The parser's nodes over these units, and how sure it is of the cut and of the label."""
+) -> list[tuple[Node, float]]:
+    """The parser's nodes over these units, and the probability of cut and label."""
     units = units_of(pieces, spans, kind)
     [reading] = model.network.read_units(tokens, [units])
-    found: list[tuple[Node, Sure]] = []
+    found: list[tuple[Node, float]] = []
     for d in decode(model.network, reading, units.levels, exact=exact):
         ps = d.label_ps @ GROUPS_OF.numpy()
         nuclearity, label = GROUPS[int(ps.argmax())]
         node = Node(spans[d.start].start, spans[d.end - 1].end, nuclearity, label)
-        found.append((node, Sure(d.split_p, float(ps.max()))))
+        found.append((node, d.split_p * float(ps.max())))
     return found
 
 

@@ -212,10 +212,10 @@ def main(
             _keep_best(run, dev, folder / "best.safetensors", chosen.bits, console)
         run.save(folder / "last.pt")
     restore(run.model, folder / "best.safetensors")
-    temperatures = calibrate(run.model, dev)
+    calibrate(run.model, dev)
     out.mkdir(parents=True, exist_ok=True)
     save(run.model, out / f"{tier}.safetensors", bits=chosen.bits)
-    record = _record(run, tier, seed, temperatures, sources(train), out / f"{tier}.safetensors")
+    record = _record(run, tier, seed, sources(train), out / f"{tier}.safetensors")
     (out / f"{tier}.json").write_text(record.model_dump_json(indent=1) + "\n", encoding="utf-8")
     console.print(record.card(), soft_wrap=True)
 
@@ -231,16 +231,13 @@ def _keep_best(run: Run, documents: Sequence[GumDocument], path: Path, bits: int
             save(model, path, bits=bits)
 
 
-def _record(
-    run: Run, tier: str, seed: int, temperatures: dict[str, float], documents: list[Source], weights: Path
-) -> Record:
+def _record(run: Run, tier: str, seed: int, documents: list[Source], weights: Path) -> Record:
     return Record(
         tier=tier,
         seed=seed,
         hours=round(run.seconds / 3600, 2),
         epoch=int(run.best["epoch"]),
         scores=run.scores,
-        temperatures=temperatures,
         weights_sha256=sha256_of(weights),
         weights_mb=round(weights.stat().st_size / 1e6, 2),
         documents=documents,

@@ -23,6 +23,7 @@ from discorag.rst.trained.network import Sizes
 from discorag.types.errors import ConfigError
 
 _MPNET = "all-mpnet-base-v2"
+_SURE = "sure"
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,8 @@ def save(model: Model, path: Path, *, bits: int = 8) -> None:
     found: dict[str, Tensor] = {}
     for name, value in model.trained().items():
         found |= _packed(name, value, bits)
+    if model.sure:
+        found[_SURE] = torch.tensor(model.sure)
     save_file(found, path)
 
 
@@ -144,6 +147,9 @@ def restore(model: Model, path: Path) -> None:
         hint = "Train this tier again (training.parser.train, in the repository), or take the package's own weights."
         raise ConfigError(f"{path} holds the weights of another network.", hint=hint) from error
     model.load_state_dict(values, strict=False)
+    if _SURE in stored:
+        slope, shift = stored[_SURE].tolist()
+        model.sure = slope, shift
 
 
 def _packed(name: str, value: Tensor, bits: int) -> dict[str, Tensor]:
