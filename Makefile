@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-peers bench-growth bench-pipeline bench-parser bench-answers bench-disagreement bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-scale bench-trust bench-prefix test-vllm accurate embedded-llm clean help
+.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-peers bench-growth bench-pipeline bench-parser train-parser bench-answers bench-disagreement bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-scale bench-trust bench-prefix test-vllm accurate embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -189,6 +189,10 @@ bench-pipeline: .venv/dev.stamp .venv/embedded.stamp ## Tokens, seconds, search 
 
 bench-parser: .venv/dev.stamp .venv/embedded.stamp ## The trained parser on GUM: scores, speed, memory, growth
 	$(BIN)/python -m bench.parser
+
+TIER ?= fast
+train-parser: .venv/dev.stamp $(if $(filter accurate,$(TIER)),.venv/accurate.stamp) ## Weights of the parser from data to record, TIER=accurate or fast (an hour or two; goes on after a stop)
+	$(BIN)/python -m training.parser.train --tier $(TIER) --data $(DISCO_RAG_DATA)
 
 bench-trees: .venv/eval.stamp ## Which trees give which answers, without a language model
 	$(BIN)/python -m bench.trees

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import cast
 
@@ -132,10 +133,15 @@ async def test_a_folder_that_is_not_there_is_a_configuration_error(tmp_path: Pat
         await encoder_from(Settings(encoder=EncoderSettings(model=str(tmp_path / "none"))))
 
 
-def test_the_accurate_parser_says_that_it_has_no_weights(packaged: Encoder) -> None:
-    settings = Settings(store=StoreSettings(kind="memory"))
-    with Resources.open(settings) as resources, pytest.raises(ConfigError, match=r"not trained yet.*training"):
-        resources.parser("accurate")
+def test_the_accurate_parser_says_how_to_get_its_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("discorag.rst.trained.tiers.files", missing)
+    with pytest.raises(ConfigError, match="not installed") as caught:
+        parser.TrainedParser("accurate").parse_text("Tides turn.")
+    assert "make accurate" in (caught.value.hint or "")
 
 
 def test_the_accurate_parser_takes_the_encoder_that_is_named(

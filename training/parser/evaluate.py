@@ -28,9 +28,11 @@ from discorag.types.errors import ConfigError
 from discorag.types.rst_relations import Nuclearity
 from prompts import load as load_prompt
 from training.parser.gum import Conversion, GumDocument, load_gum
+from training.parser.oracle import analysed
 from training.parser.parseval import Counter, Node, Parseval
 from training.parser.prompted import Prompted, cut_into_windows, score_prompted, whole_documents
-from training.parser.score import CASES, gold_nodes, score
+from training.parser.record import Record
+from training.parser.score import CASES, counted, gold_nodes
 
 OUT = Path("bench/results/parser.json")
 _PROMPTED_TOKENS = 16_384
@@ -64,17 +66,33 @@ def measured(name: str, documents: Sequence[GumDocument], weights: Path) -> dict
     """A tier's scores by case and by genre, with what it weighs and how fast it is."""
     model = load(TIERS[name], weights)
     start = time.perf_counter()
-    found: Mapping[str, Parseval] = score(model, documents)
+    genres = sorted({d.genre for d in documents})
+    by_genre = {g: counted(model, [d for d in documents if d.genre == g]) for g in genres}
     seconds = time.perf_counter() - start
     words = sum(len(d.text.split()) for d in documents)
-    genres = sorted({d.genre for d in documents})
-    by_genre = {g: score(model, [d for d in documents if d.genre == g], ("gold", "end_to_end")) for g in genres}
+    total = {case: Counter() for case in CASES}
+    for case, counter in total.items():
+        for counters in by_genre.values():
+            counter.update(counters[case])
     return {
-        **{case: _rounded(p) for case, p in found.items()},
-        "genres": {g: {case: _rounded(p) for case, p in each.items()} for g, each in by_genre.items()},
+        **{case: _rounded(counter.result()) for case, counter in total.items()},
+        "genres": {
+            g: {case: _rounded(counters[case].result()) for case in ("gold", "end_to_end")}
+            for g, counters in by_genre.items()
+        },
+        "ece": analysed(model, documents)["confidence"]["ece"],
+        **_free(weights),
         "words_per_s_all_cases": round(words / seconds),
         "weights_mb": round(weights.stat().st_size / 1e6, 2),
     }
+
+
+def _free(weights: Path) -> dict[str, bool]:
+    """Whether every text that they were trained on may be shipped, where their record is beside them."""
+    record = weights.with_suffix(".json")
+    if not record.is_file():
+        return {}
+    return {"free": Record.model_validate_json(record.read_text(encoding="utf-8")).free}
 
 
 def _rounded(scores: Parseval) -> dict[str, float]:

@@ -50,6 +50,7 @@ class GumDocument:
         paragraphs: Indices into ``sentences`` at which a paragraph starts, 0 included.
         splits: The gold tree, n - 1 splits of n EDUs in pre-order.
         conversion: How trees over sentences and paragraphs are made of it.
+        segmented: Whether its EDUs show where EDUs of English texts start.
     """
 
     id: str
@@ -59,6 +60,7 @@ class GumDocument:
     paragraphs: tuple[int, ...]
     splits: tuple[GoldSplit, ...]
     conversion: Conversion = "promoted"
+    segmented: bool = True
 
     @property
     def genre(self) -> str:

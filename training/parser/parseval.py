@@ -58,6 +58,13 @@ class Counter:
         both, n, m = self._starts
         self._starts = both + len(has & wanted), n + len(has), m + len(wanted)
 
+    def update(self, other: Counter) -> None:
+        """Count what another one has counted."""
+        self._hits = {name: hits + other._hits[name] for name, hits in self._hits.items()}
+        self._nodes += other._nodes
+        both, n, m = (a + b for a, b in zip(self._starts, other._starts, strict=True))
+        self._starts = both, n, m
+
     def result(self) -> Parseval:
         """The scores so far."""
         both, n, m = self._starts

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
 import torch
 
 from discorag.rst.gum_labels import class_of
@@ -21,20 +20,29 @@ from training.parser.parseval import Counter, Node, Parseval
 
 CASES = ("gold", "end_to_end", "sentence", "window", "window_end_to_end")
 """Gold EDUs; own EDUs; gold sentences; the same two over windows of the encoder, which is what a chunk is."""
-_COARSE = sorted({(n, class_of(label)) for n, label in JOINT_LABELS})
-_MATRIX = np.array([[(n, class_of(label)) == group for group in _COARSE] for n, label in JOINT_LABELS], dtype=float)
+GROUPS = sorted({(n, class_of(label)) for n, label in JOINT_LABELS})
+"""Nuclearity and coarse class of a node."""
+GROUPS_OF = torch.tensor([[float((n, class_of(label)) == group) for group in GROUPS] for n, label in JOINT_LABELS])
+"""Which of them each of the network's labels is, shape (labels, groups)."""
 
 
 def score(
     model: Model, documents: Sequence[GumDocument], cases: Sequence[str] = CASES, exact: int = EXACT
 ) -> Mapping[str, Parseval]:
     """Scores by case."""
+    return {case: counter.result() for case, counter in counted(model, documents, cases, exact).items()}
+
+
+def counted(
+    model: Model, documents: Sequence[GumDocument], cases: Sequence[str] = CASES, exact: int = EXACT
+) -> Mapping[str, Counter]:
+    """Counts by case."""
     counters = {case: Counter() for case in cases}
     model.eval()
     with torch.inference_mode():
         for document in documents:
             _one(model, document, counters, exact)
-    return {case: c.result() for case, c in counters.items()}
+    return counters
 
 
 def _one(model: Model, document: GumDocument, counters: Mapping[str, Counter], exact: int) -> None:
@@ -76,12 +84,21 @@ def nodes_of(
     model: Model, pieces: Pieces, tokens: torch.Tensor, spans: Sequence[Span], kind: str, exact: int
 ) -> list[Node]:
     """The parser's nodes over these units."""
+    return [node for node, _ in sure_nodes(model, pieces, tokens, spans, kind, exact)]
+
+
+def sure_nodes(
+    model: Model, pieces: Pieces, tokens: torch.Tensor, spans: Sequence[Span], kind: str = "edu", exact: int = EXACT
+) -> list[tuple[Node, float]]:
+    """The parser's nodes over these units, and the probability of cut and label."""
     units = units_of(pieces, spans, kind)
     [reading] = model.network.read_units(tokens, [units])
-    found: list[Node] = []
+    found: list[tuple[Node, float]] = []
     for d in decode(model.network, reading, units.levels, exact=exact):
-        nuclearity, label = _COARSE[int((d.label_ps @ _MATRIX).argmax())]
-        found.append(Node(spans[d.start].start, spans[d.end - 1].end, nuclearity, label))
+        ps = d.label_ps @ GROUPS_OF.numpy()
+        nuclearity, label = GROUPS[int(ps.argmax())]
+        node = Node(spans[d.start].start, spans[d.end - 1].end, nuclearity, label)
+        found.append((node, d.split_p * float(ps.max())))
     return found
 
 

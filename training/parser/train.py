@@ -1,8 +1,11 @@
-"""Train a tier on GUM: ``python -m training.parser.train --tier fast``.
+"""Train a tier: ``python -m training.parser.train --tier accurate``, or ``make train-parser TIER=accurate``.
 
-Resumes where it was interrupted. Every step sees two documents as trees over the EDUs of the document, over those of
-each window, and over sentences and paragraphs. First the heads learn over the bare encoder, then the encoder's updates
-with them, on windows cut at other places each time, then the heads alone again over the encoder as it is now.
+Reads the texts that weights which are shipped may be trained on, trains, measures on GUM's development part, writes the
+weights and what they were made of. Resumes after any epoch. First the heads learn over the bare encoder, then the
+encoder's updates with them, on windows cut at other places each time, both at constant rates. What is measured and kept
+is the running mean of the weights.
+
+Sources: LoRA (Hu et al. 2022); the mean of weights, Polyak and Juditsky 1992.
 """
 
 # torch and tokenizers are typed in part only.
@@ -10,8 +13,10 @@ with them, on windows cut at other places each time, then the heads alone again 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,113 +26,42 @@ from rich.console import Console
 from rich.progress import track
 from torch import Tensor
 
-from discorag.rst.gum_labels import CLASSES, class_of
-from discorag.rst.trained.decode import cuts_of, level_sums
-from discorag.rst.trained.model import JOINT_LABELS, Model, units_of
-from discorag.rst.trained.network import Reading, Units
+from discorag.rst.trained.model import Model
+from discorag.rst.trained.parser import WEIGHTS
 from discorag.rst.trained.pieces import Pieces
 from discorag.rst.trained.run import layout_of
-from discorag.rst.trained.tiers import TIERS, Tier, save, transformer
-from discorag.types.rst_relations import Nuclearity
-from training.parser.gold import merged, paragraph_spans, restricted
-from training.parser.gum import SHARED_GENRES, Conversion, GoldSplit, GumDocument, load_gum
+from discorag.rst.trained.tiers import TIERS, Tier, restore, save, transformer
+from training.parser.calibration import calibrate
+from training.parser.corpora import load_training
+from training.parser.gum import Conversion, GumDocument, load_gum
+from training.parser.losses import loss
+from training.parser.record import Record, Source, sha256_of, sources
 from training.parser.score import score
 
-_GROUPS = sorted({(n, class_of(label)) for n, label in JOINT_LABELS}, key=lambda g: (CLASSES.index(g[1]), g[0]))
-_GROUP_OF = torch.tensor([_GROUPS.index((n, class_of(label))) for n, label in JOINT_LABELS])
-_INDEX = {pair: i for i, pair in enumerate(JOINT_LABELS)}
 _DOCUMENTS = 2
-_SEGMENT_WEIGHT, _FINE_WEIGHT = 2.0, 0.3
-
-
-@dataclass(frozen=True)
-class View:
-    """Units of a text and the gold tree over them."""
-
-    units: Units
-    splits: Sequence[GoldSplit]
-
-
-def views(document: GumDocument, pieces: Pieces) -> list[View]:
-    """The trees that a document is trained on."""
-    found = [View(units_of(pieces, document.edus, "edu"), document.splits)]
-    for window in pieces.windows if len(pieces.windows) > 1 else ():
-        inside = [i for i, e in enumerate(document.edus) if _within(pieces, e.start, e.end, window)]
-        edus = [document.edus[i] for i in inside]
-        found.append(View(units_of(pieces, edus, "edu"), restricted(document.splits, inside)))
-    sentences, tree = merged(document, document.sentences)
-    found.append(View(units_of(pieces, sentences, "sentence"), tree))
-    paragraphs, tree = merged(document, list(paragraph_spans(document.sentences, document.paragraphs)))
-    found.append(View(units_of(pieces, paragraphs, "paragraph"), tree))
-    return [v for v in found if v.splits]
-
-
-def _within(pieces: Pieces, start: int, end: int, window: tuple[int, int]) -> bool:
-    return pieces.starts[window[0]] <= start and end <= pieces.ends[window[1] - 1]
-
-
-def losses(model: Model, document: GumDocument, pieces: Pieces, tokens: Tensor) -> Tensor:
-    """The sum of what is wrong with segmentation, splits and labels of one document."""
-    segment = _segment_loss(model, document, pieces, tokens)
-    parts = views(document, pieces)
-    readings = model.network.read_units(tokens, [v.units for v in parts])
-    trees = [_tree_loss(model, v, r) for v, r in zip(parts, readings, strict=True)]
-    return _SEGMENT_WEIGHT * segment + torch.stack(trees).sum() / sum(len(v.splits) for v in parts)
-
-
-def _segment_loss(model: Model, document: GumDocument, pieces: Pieces, tokens: Tensor) -> Tensor:
-    gold = torch.zeros(len(pieces.ids))
-    gold[[pieces.range_of(e)[0] for e in document.edus]] = 1
-    logits = model.network.boundaries(tokens, torch.from_numpy(pieces.levels))
-    opens = torch.from_numpy(pieces.opens)
-    return torch.nn.functional.binary_cross_entropy_with_logits(logits[opens], gold[opens])
-
-
-def _tree_loss(model: Model, view: View, reading: Reading) -> Tensor:
-    """Summed over the view's splits."""
-    levels, sums = view.units.levels, level_sums(view.units.levels)
-    places = torch.tensor([(s.start, k, s.end) for s in view.splits for k in range(s.start + 1, s.end)]).T
-    scores = model.network.split_scores(reading, cuts_of(places, levels, sums))
-    owner = torch.repeat_interleave(
-        torch.arange(len(view.splits)), torch.tensor([s.end - s.start - 1 for s in view.splits])
-    )
-    gold = torch.tensor([(s.start, s.mid, s.end) for s in view.splits]).T
-    right = scores[places[1] == gold[1][owner]]
-    logits = model.network.label_logits(reading, cuts_of(gold, levels, sums))
-    return (_logsumexp(scores, owner, len(view.splits)) - right).sum() + _label_loss(logits, view.splits)
-
-
-def _logsumexp(scores: Tensor, owner: Tensor, n: int) -> Tensor:
-    top = torch.full((n,), -torch.inf).scatter_reduce(0, owner, scores.detach(), "amax")
-    return torch.zeros(n).index_add(0, owner, (scores - top[owner]).exp()).log() + top
-
-
-def _label_loss(logits: Tensor, splits: Sequence[GoldSplit]) -> Tensor:
-    """Of the coarse class with its nuclearity, and a little of GUM's own label."""
-    wanted = [_INDEX.get((s.nuclearity, s.label), _fallback(s)) for s in splits]
-    fine = logits.log_softmax(-1)
-    gold = torch.tensor(wanted)
-    same = _GROUP_OF.unsqueeze(0) == _GROUP_OF[gold].unsqueeze(1)
-    coarse = fine.masked_fill(~same, -torch.inf).logsumexp(-1)
-    return -coarse.sum() - _FINE_WEIGHT * fine.gather(1, gold.unsqueeze(1)).sum()
-
-
-def _fallback(split: GoldSplit) -> int:
-    """A label that the corpus uses with a nuclearity that it should not have: the class's first one that has it."""
-    pairs = [p for p in JOINT_LABELS if p[0] is split.nuclearity and class_of(p[1]) == class_of(split.label)]
-    return _INDEX[(pairs or [(Nuclearity.NN, "joint-other")])[0]]
+_MEAN = 0.99
+"""Share of the running mean that stays at each step."""
+_MEASURED = 2
+"""Epochs from one measurement to the next."""
 
 
 @dataclass
 class Run:
-    """A training run that can be stopped after any epoch."""
+    """A training run that can be stopped after any epoch; ``mean`` is that of the weights so far."""
 
     model: Model
     optimiser: torch.optim.Optimizer
     schedule: torch.optim.lr_scheduler.LRScheduler
     states: States
+    mean: dict[str, Tensor]
     epoch: int = 0
-    best: float = 0.0
+    seconds: float = 0.0
+    scores: list[dict[str, float]] = field(default_factory=list[dict[str, float]])
+
+    @property
+    def best(self) -> dict[str, float]:
+        """The scores of the epoch that was best over gold and own EDUs together."""
+        return max(self.scores, key=lambda s: s["gold"] + s["end_to_end"])
 
     def load(self, path: Path) -> None:
         """Go on from a checkpoint."""
@@ -135,27 +69,50 @@ class Run:
         self.model.load_state_dict(state["model"], strict=False)
         self.optimiser.load_state_dict(state["optimiser"])
         self.schedule.load_state_dict(state["schedule"])
-        self.epoch, self.best = state["epoch"], state["best"]
+        self.mean, self.epoch = state["mean"], state["epoch"]
+        self.seconds, self.scores = state["seconds"], state["scores"]
 
     def save(self, path: Path) -> None:
         """Write a checkpoint, whole or not at all."""
-        state = {"model": self.model.trained(), "optimiser": self.optimiser.state_dict()}
-        state |= {"schedule": self.schedule.state_dict(), "epoch": self.epoch, "best": self.best}
+        state = {"model": self.model.trained(), "optimiser": self.optimiser.state_dict(), "mean": self.mean}
+        state |= {"schedule": self.schedule.state_dict(), "epoch": self.epoch}
+        state |= {"seconds": self.seconds, "scores": self.scores}
         torch.save(state, path.with_suffix(".part"))
         path.with_suffix(".part").replace(path)
 
+    def step(self, wrong: Tensor) -> None:
+        """Learn from a loss."""
+        self.optimiser.zero_grad()
+        wrong.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 2.0)
+        self.optimiser.step()
+        self.schedule.step()
+        stays = min(_MEAN, (self.schedule.last_epoch + 1) / (self.schedule.last_epoch + 10))
+        for name, value in self.model.trained().items():
+            self.mean[name].lerp_(value, 1 - stays)
 
-def prepared(tier: Tier, steps: int, epochs: int) -> Run:
-    """A fresh model with its optimiser: first the heads alone, then all, at falling rates."""
+    @contextmanager
+    def averaged(self) -> Generator[Model]:
+        """The model with the mean of its weights for as long as this lasts."""
+        last = {name: value.clone() for name, value in self.model.trained().items()}
+        self.model.load_state_dict(self.mean, strict=False)
+        try:
+            yield self.model
+        finally:
+            self.model.load_state_dict(last, strict=False)
+
+
+def prepared(tier: Tier, steps: int) -> Run:
+    """A fresh model with its optimiser; ``steps`` make an epoch."""
     model = Model(transformer(tier), tier.shape, tier.sizes)
     groups = [
         {"params": [p for p in model.backbone.parameters() if p.requires_grad], "lr": tier.adapter_rate},
         {"params": list(model.network.parameters()), "lr": tier.head_rate},
     ]
     optimiser = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.01)
-    rates = Rates(tier.warm * steps, (tier.warm + epochs) * steps, (tier.warm + epochs + tier.settle) * steps)
+    rates = Rates(tier.warm * steps)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, [rates.adapters, rates.heads])
-    return Run(model, optimiser, schedule, States(model))
+    return Run(model, optimiser, schedule, States(model), {n: v.clone() for n, v in model.trained().items()})
 
 
 @dataclass(frozen=True)
@@ -164,32 +121,18 @@ class Rates:
 
     Args:
         warm: Steps for the heads alone.
-        tuned: Steps until the encoder's updates are done.
-        end: Steps in all.
     """
 
     warm: int
-    tuned: int
-    end: int
     _WARM_UP = 50
 
     def heads(self, step: int) -> float:
-        """Up, down to a third while alone, from there to nothing; once more from the top when they are alone again."""
-        if step < self.warm:
-            return min(1.0, (step + 1) / self._WARM_UP) * (1 - 2 / 3 * step / self.warm)
-        if step < self.tuned:
-            return self._falling(step, self.warm, self.tuned) / 3
-        return min(1.0, (step - self.tuned + 1) / self._WARM_UP) * self._falling(step, self.tuned, self.end)
+        """Up, down to a third while alone, and so it stays."""
+        return min(1.0, (step + 1) / self._WARM_UP) * (1 - 2 / 3 * min(1.0, step / max(self.warm, 1)))
 
     def adapters(self, step: int) -> float:
-        """Up once the heads are warm, then to nothing."""
-        if not self.warm <= step < self.tuned:
-            return 0.0
-        return min(1.0, (step - self.warm + 1) / self._WARM_UP) * self._falling(step, self.warm, self.tuned)
-
-    @staticmethod
-    def _falling(step: int, start: int, end: int) -> float:
-        return max(0.0, (end - step) / max(end - start, 1))
+        """Up once the heads are warm, and so it stays."""
+        return min(1.0, max(0.0, (step - self.warm + 1) / self._WARM_UP))
 
 
 class States:
@@ -212,28 +155,24 @@ class States:
         self._known.clear()
 
 
-def epoch(run: Run, documents: Sequence[GumDocument], seed: int, *, tuned: range) -> float:
-    """One pass over the documents; returns the mean loss. In the epochs ``tuned`` the encoder is trained too."""
-    chance = random.Random(f"{seed}-{run.epoch}")
+def epoch(run: Run, documents: Sequence[GumDocument], seed: int, *, tuned: bool) -> float:
+    """One pass over the documents; returns the mean loss. If ``tuned`` the encoder is trained too."""
+    chance, start = random.Random(f"{seed}-{run.epoch}"), time.perf_counter()
     order = chance.sample(documents, len(documents))
     torch.manual_seed(seed + run.epoch)
     run.model.train()
-    if run.epoch in tuned:
+    if tuned:
         run.states.forget()
     total = 0.0
     batches = [order[i : i + _DOCUMENTS] for i in range(0, len(order), _DOCUMENTS)]
     for batch in track(batches, description=f"epoch {run.epoch + 1}"):
-        seen = _encoded(run.model, batch, chance) if run.epoch in tuned else [run.states.of(d) for d in batch]
-        tokens = [run.model.network.read(states) for _, states in seen]
-        each = [losses(run.model, d, p, t) for d, (p, _), t in zip(batch, seen, tokens, strict=True)]
-        loss = torch.stack(each).mean()
-        run.optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(run.model.parameters(), 2.0)
-        run.optimiser.step()
-        run.schedule.step()
-        total += loss.item()
+        seen = _encoded(run.model, batch, chance) if tuned else [run.states.of(d) for d in batch]
+        known = [(d, pieces) for d, (pieces, _) in zip(batch, seen, strict=True)]
+        wrong = loss(run.model, known, [states for _, states in seen], chance)
+        run.step(wrong)
+        total += wrong.item()
     run.epoch += 1
+    run.seconds += time.perf_counter() - start
     return total / len(batches)
 
 
@@ -247,42 +186,62 @@ def _encoded(model: Model, batch: Sequence[GumDocument], chance: random.Random) 
 
 def main(
     tier: Annotated[str, typer.Option(help="fast or accurate.")],
-    genres: Annotated[str, typer.Option(help="shared (texts that may be redistributed) or all.")] = "shared",
-    gum: Annotated[Path, typer.Option(help="The corpus.")] = Path("../shared/data/gum"),
+    data: Annotated[Path, typer.Option(help="The folder that holds gum/ and rst/.")] = Path("../shared/data"),
+    corpora: Annotated[str, typer.Option(help="gum, umuc, gcdt; gum-all to measure what free texts cost.")] = "gum",
+    share: Annotated[float, typer.Option(help="Of the documents, for learning curves.")] = 1.0,
     work: Annotated[Path, typer.Option(help="Checkpoints.")] = Path(".disco-rag/train"),
-    epochs: Annotated[int, typer.Option(help="Passes over the corpus; 0 for the tier's own number.")] = 0,
+    out: Annotated[Path, typer.Option(help="Where weights and record go.")] = WEIGHTS,
     seed: int = 1,
     conversion: Annotated[Conversion, typer.Option(help="To sentences; parents: as DISRetrieval has it.")] = "promoted",
 ) -> None:
-    """Train, measure on the development part after every epoch, keep the best."""
+    """Train, measure on the development part, keep the best, write it with what it was made of."""
     console, chosen = Console(), TIERS[tier]
-    only = SHARED_GENRES if genres == "shared" else None
-    train = load_gum(gum, "train", genres=only, conversion=conversion)
-    dev = load_gum(gum, "dev", conversion=conversion)
-    run = prepared(chosen, -(-len(train) // _DOCUMENTS), epochs or chosen.epochs)
-    folder = work / f"{tier}-{genres}-{seed}{'' if conversion == 'promoted' else f'-{conversion}'}"
+    train = load_training(data, corpora, share, conversion)
+    dev = load_gum(data / "gum", "dev", conversion=conversion)
+    torch.manual_seed(seed)
+    run = prepared(chosen, -(-len(train) // _DOCUMENTS))
+    folder = work / f"{tier}-{corpora}-{share}-{seed}-{conversion}"
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / "last.pt").exists():
         run.load(folder / "last.pt")
         console.print(f"Goes on after epoch {run.epoch}.")
-    tuned = range(chosen.warm, chosen.warm + (epochs or chosen.epochs))
-    while run.epoch < tuned.stop + chosen.settle:
-        loss = epoch(run, train, seed, tuned=tuned)
-        console.print(f"epoch {run.epoch}: loss {loss:.3f}")
-        if run.epoch >= chosen.warm:
+    while run.epoch < chosen.warm + chosen.epochs:
+        wrong = epoch(run, train, seed, tuned=run.epoch >= chosen.warm)
+        console.print(f"epoch {run.epoch}: loss {wrong:.3f}, {run.seconds / 60:.0f} minutes")
+        if run.epoch >= chosen.warm and run.epoch % _MEASURED == 0:
             _keep_best(run, dev, folder / "best.safetensors", chosen.bits, console)
         run.save(folder / "last.pt")
+    restore(run.model, folder / "best.safetensors")
+    calibrate(run.model, dev)
+    out.mkdir(parents=True, exist_ok=True)
+    save(run.model, out / f"{tier}.safetensors", bits=chosen.bits)
+    record = _record(run, tier, seed, sources(train), out / f"{tier}.safetensors")
+    (out / f"{tier}.json").write_text(record.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    console.print(record.card(), soft_wrap=True)
 
 
 def _keep_best(run: Run, documents: Sequence[GumDocument], path: Path, bits: int, console: Console) -> None:
     """Measure on the development part; write the weights if none were better, by Full of gold and own EDUs."""
-    found = score(run.model, documents, cases=("gold", "end_to_end"))
-    shown = (f"{name} {value:.1f}" for case in found.values() for name, value in case if value is not None)
-    console.print(*shown, sep="  ", soft_wrap=True)
-    full = found["gold"].full + found["end_to_end"].full
-    if full > run.best:
-        run.best = full
-        save(run.model, path, bits=bits)
+    with run.averaged() as model:
+        found = score(model, documents, cases=("gold", "end_to_end", "sentence"))
+        full = {case: round(scores.full, 2) for case, scores in found.items()}
+        run.scores.append({"epoch": run.epoch, **full, "seg": round(found["end_to_end"].seg or 0.0, 2)})
+        console.print(run.scores[-1], soft_wrap=True)
+        if run.scores[-1] is run.best:
+            save(model, path, bits=bits)
+
+
+def _record(run: Run, tier: str, seed: int, documents: list[Source], weights: Path) -> Record:
+    return Record(
+        tier=tier,
+        seed=seed,
+        hours=round(run.seconds / 3600, 2),
+        epoch=int(run.best["epoch"]),
+        scores=run.scores,
+        weights_sha256=sha256_of(weights),
+        weights_mb=round(weights.stat().st_size / 1e6, 2),
+        documents=documents,
+    )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -22,6 +23,7 @@ from discorag.types.rst_relations import Nuclearity
 from discorag.types.span import Span
 
 _BATCH = 8
+_CERTAIN = 1e-4
 _MULTINUCLEAR = frozenset(
     {"joint-list", "joint-other", "joint-sequence", "joint-disjunction", "adversative-contrast"}
     | {"restatement-repetition", SAME_UNIT}
@@ -77,6 +79,8 @@ class Model(nn.Module):
         self.tokenizer: Tokenizer = tokenizer_of(transformer)
         self._turns = InTurn()  # fast tokenizers must not be shared by threads
         special = transformer.tokenizer
+        self.sure: tuple[float, float] | None = None
+        """Slope and shift from the odds of cut and label to the odds that a node is right; None: not fitted."""
         self._first, self._last, self._pad = special.cls_token_id, special.sep_token_id, special.pad_token_id
 
     def pieces(self, layout: Layout, *, first: int = 0) -> Pieces:
@@ -107,9 +111,28 @@ class Model(nn.Module):
         states = self.backbone(torch.from_numpy(ids), torch.from_numpy(mask))
         return torch.cat([states[at, 1 : len(row) + 1] for at, row in enumerate(rows)]).float()
 
+    def confidence(self, p: float) -> float:
+        """How often a node is right to whose cut and label the network gives ``p`` (Platt 1999)."""
+        if self.sure is None:
+            return min(1.0, p)
+        slope, shift = self.sure
+        return 1 / (1 + math.exp(-slope * odds(p) - shift))
+
     def trained(self) -> dict[str, Tensor]:
         """The weights that are not the shared encoder's."""
         return {name: p.detach() for name, p in self.named_parameters() if p.requires_grad}
+
+
+def odds(p: float) -> float:
+    """The logarithm of the odds; certainty is cut off.
+
+    Example:
+        >>> from discorag.rst.trained.model import odds
+        >>> odds(0.5)
+        0.0
+    """
+    kept = min(max(p, _CERTAIN), 1 - _CERTAIN)
+    return math.log(kept / (1 - kept))
 
 
 def units_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units:

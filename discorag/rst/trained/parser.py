@@ -19,7 +19,7 @@ from discorag.rst.rules import RuleParser, rule_tree
 from discorag.rst.units import Leaves, Unit, units_in
 from discorag.text.sentences import language_of
 from discorag.types.chunk import Chunk
-from discorag.types.errors import ConfigError, InvariantError
+from discorag.types.errors import InvariantError
 from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
 
@@ -39,16 +39,7 @@ def fast_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
 
 
 def accurate_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
-    """For the registry: over the encoder that the settings name, else over its own, from packages.
-
-    Raises:
-        ConfigError: There are no weights: the package has none that are free.
-    """
-    if not (WEIGHTS / "accurate.safetensors").is_file():
-        raise ConfigError(
-            "The accurate parser has no weights: those over free texts are not trained yet.",
-            hint="Choose parser=local, or train it in the repository: training.parser.train --tier accurate.",
-        )
+    """For the registry: over the encoder that the settings name, else over its own, from packages."""
     name = tools.settings.parser.encoder
     return TrainedParser("accurate", transformer=partial(_transformer, name) if name else None)
 

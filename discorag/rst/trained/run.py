@@ -81,7 +81,7 @@ def _tree(model: Model, text: str, pieces: Pieces, tokens: Tensor, spans: Sequen
         left = text[spans[d.start].start : spans[d.mid - 1].end]
         right = text[spans[d.mid].start : spans[d.end - 1].end]
         relation = refined(relation, nuclearity, left, right)
-        sure = min(1.0, d.split_p * p)
+        sure = model.confidence(d.split_p * p)
         splits[d.start, d.end] = Split(
             start=d.start, mid=d.mid, end=d.end, relation=relation, nuclearity=nuclearity, confidence=sure
         )

@@ -23,6 +23,7 @@ from discorag.rst.trained.network import Sizes
 from discorag.types.errors import ConfigError
 
 _MPNET = "all-mpnet-base-v2"
+_SURE = "sure"
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,6 @@ class Tier:
         sizes: Of the heads.
         warm: Epochs of the heads alone, over the bare encoder.
         epochs: Of all together, after that.
-        settle: Of the heads alone again, over the trained encoder.
         adapter_rate: Learning rate of the encoder's updates.
         head_rate: Learning rate of the heads.
         bits: For each number of a matrix in the weights' file, 8 or 6.
@@ -51,7 +51,6 @@ class Tier:
     sizes: Sizes
     warm: int
     epochs: int
-    settle: int
     adapter_rate: float
     head_rate: float
     bits: int = 8
@@ -59,8 +58,8 @@ class Tier:
 
 _WIDE = Sizes(token=384, unit=512, lstm=224, split=448)
 TIERS: Mapping[str, Tier] = {
-    "fast": Tier("fast", Shape(layers=(3, 6), adapted=1, rank=16), Sizes(), 8, 6, 6, 7e-4, 1e-3),
-    "accurate": Tier("accurate", Shape(layers=(7, 12), adapted=5, rank=16, window=320), _WIDE, 8, 4, 6, 5e-4, 1e-3, 6),
+    "fast": Tier("fast", Shape(layers=(3, 6), adapted=1, rank=16), Sizes(), 8, 10, 7e-4, 1e-3),
+    "accurate": Tier("accurate", Shape(layers=(7, 12), adapted=5, rank=16, window=320), _WIDE, 8, 10, 5e-4, 1e-3, 6),
 }
 
 
@@ -129,6 +128,8 @@ def save(model: Model, path: Path, *, bits: int = 8) -> None:
     found: dict[str, Tensor] = {}
     for name, value in model.trained().items():
         found |= _packed(name, value, bits)
+    if model.sure:
+        found[_SURE] = torch.tensor(model.sure)
     save_file(found, path)
 
 
@@ -146,6 +147,9 @@ def restore(model: Model, path: Path) -> None:
         hint = "Train this tier again (training.parser.train, in the repository), or take the package's own weights."
         raise ConfigError(f"{path} holds the weights of another network.", hint=hint) from error
     model.load_state_dict(values, strict=False)
+    if _SURE in stored:
+        slope, shift = stored[_SURE].tolist()
+        model.sure = slope, shift
 
 
 def _packed(name: str, value: Tensor, bits: int) -> dict[str, Tensor]:

@@ -1,0 +1,125 @@
+"""Where a tier's points are lost: ``python -m training.parser.oracle --tier accurate``; prints and writes JSON.
+
+Its trees over gold units and over its own, the gold trees as far as its own units allow them, all by level (inside
+sentences, inside paragraphs, above), and how often its nodes are right by their confidence.
+"""
+
+# torch is typed in part only.
+# pyright: reportUnknownMemberType=false
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import torch
+import typer
+from rich.console import Console
+
+from discorag.rst.trained.model import Model
+from discorag.rst.trained.parser import WEIGHTS
+from discorag.rst.trained.run import edus, layout_of
+from discorag.rst.trained.tiers import TIERS, load
+from training.parser.gum import GumDocument, load_gum
+from training.parser.parseval import Counter, Node
+from training.parser.score import gold_nodes, sure_nodes
+
+LEVELS = ("sentence", "paragraph", "document")
+_BINS = 10
+
+
+class Level:
+    """Inside what a node lies: a sentence, a paragraph, or the document only."""
+
+    def __init__(self, document: GumDocument) -> None:
+        self._sentences = [s.start for s in document.sentences]
+        self._paragraphs = [document.sentences[i].start for i in document.paragraphs]
+
+    def of(self, node: Node) -> str:
+        """One of `LEVELS`."""
+        for name, starts in zip(LEVELS, (self._sentences, self._paragraphs), strict=False):
+            if bisect_right(starts, node.start) == bisect_right(starts, node.end - 1):
+                return name
+        return LEVELS[-1]
+
+
+class Levels:
+    """Full by level, and over all."""
+
+    def __init__(self) -> None:
+        self._counters = {name: Counter() for name in (*LEVELS, "all")}
+
+    def add(self, document: GumDocument, found: Sequence[Node], gold: Sequence[Node]) -> None:
+        """Count a document's nodes."""
+        level = Level(document)
+        for name, counter in self._counters.items():
+            counter.add(
+                [n for n in found if name in ("all", level.of(n))], [n for n in gold if name in ("all", level.of(n))]
+            )
+
+    def result(self) -> dict[str, dict[str, float]]:
+        """Span and Full by level."""
+        scores = {name: counter.result() for name, counter in self._counters.items()}
+        return {name: {"span": round(s.span, 2), "full": round(s.full, 2)} for name, s in scores.items()}
+
+
+def reliability(sure: Sequence[float], right: Sequence[bool]) -> dict[str, Any]:
+    """Expected calibration error in ten bins of equal width (Guo et al. 2017), and each bin's means."""
+    p, hit = np.array(sure), np.array(right, dtype=np.float64)
+    bins = np.minimum((p * _BINS).astype(int), _BINS - 1)
+    rows = [(int((bins == b).sum()), p[bins == b].mean(), hit[bins == b].mean()) for b in np.unique(bins)]
+    error = sum(n * abs(a - b) for n, a, b in rows) / len(p)
+    table = [{"nodes": n, "sure": round(float(a), 3), "right": round(float(b), 3)} for n, a, b in rows]
+    return {"ece": round(float(error), 4), "bins": table}
+
+
+def analysed(model: Model, documents: Sequence[GumDocument]) -> dict[str, Any]:
+    """All of it for these documents."""
+    counts = {name: Levels() for name in ("gold_units", "own_units", "gold_trees_on_own_units")}
+    sure: list[float] = []
+    right: list[bool] = []
+    with torch.inference_mode():
+        for document in documents:
+            pieces = model.pieces(layout_of(document.text))
+            tokens = model.tokens(pieces)
+            gold = gold_nodes(document.edus, document.splits)
+            own = edus(model, document.text, pieces, tokens)
+            over_gold = sure_nodes(model, pieces, tokens, document.edus)
+            over_own = sure_nodes(model, pieces, tokens, own)
+            counts["gold_units"].add(document, [n for n, _ in over_gold], gold)
+            counts["own_units"].add(document, [n for n, _ in over_own], gold)
+            counts["gold_trees_on_own_units"].add(document, possible([n for n, _ in over_own], gold), gold)
+            sure += [model.confidence(p) for _, p in over_own]
+            right += [n in set(gold) for n, _ in over_own]
+    return {name: c.result() for name, c in counts.items()} | {"confidence": reliability(sure, right)}
+
+
+def possible(ours: Sequence[Node], gold: Sequence[Node]) -> list[Node]:
+    """The gold nodes between borders of our units, and as many of our other nodes as make a tree."""
+    starts, ends = {n.start for n in ours}, {n.end for n in ours}
+    kept = [n for n in gold if n.start in starts and n.end in ends]
+    taken = {(n.start, n.end) for n in kept}
+    others = [n for n in ours if (n.start, n.end) not in taken]
+    return kept + others[: len(ours) - len(kept)]
+
+
+def main(
+    tier: Annotated[str, typer.Option(help="fast or accurate.")] = "accurate",
+    gum: Annotated[Path, typer.Option(help="The corpus.")] = Path("../shared/data/gum"),
+    split: Annotated[str, typer.Option(help="dev, or test for the final table.")] = "dev",
+    weights: Annotated[Path, typer.Option(help="Folder with the weights.")] = WEIGHTS,
+    out: Annotated[Path | None, typer.Option(help="Result file.")] = None,
+) -> None:
+    """Analyse, show, write."""
+    model = load(TIERS[tier], weights / f"{tier}.safetensors")
+    found = json.dumps(analysed(model, load_gum(gum, split)), indent=1)
+    Console().print(found)
+    if out:
+        out.write_text(found + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    typer.run(main)
