@@ -136,7 +136,7 @@ def ask(
     given: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k}
     switches = {name: value for name, value in given.items() if value is not None} | _switches(switch)
     switches["baseline"] = baseline
-    if batch or not question:
+    if batch or question is None:
         return _answered(question, batch, replies, switches, llm)
     try:
         with _pipeline(llm) as rag:

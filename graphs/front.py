@@ -8,7 +8,7 @@ from typer.core import TyperCommand, TyperGroup
 
 COMMANDS = {
     "ingest": "Read documents into the store; changed ones are replaced, vanished ones deleted.",
-    "ask": "Answer a question; every sentence with its sources, and what it cost.",
+    "ask": "Answer a question; every sentence with its sources, and what it cost. Or a file of them.",
     "show": "Show a document's trees, or the graph or plan for a question.",
     "status": "List what is stored.",
     "corpora": "List the corpora that hold documents.",
