@@ -177,7 +177,7 @@ def halves(*, enabled: bool = True) -> AbstractContextManager[object]:
     import torch
 
     faster = any(torch.cpu.get_capabilities().get(name) for name in ("avx512_bf16", "amx_bf16"))
-    return torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled and faster)
+    return torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled and faster, cache_enabled=False)
 
 
 def _batches(texts: Sequence[str], size: int) -> Iterator[list[str]]:
