@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
 import pytest
 import yaml
 
-from tests.test_deploy import COMPOSE, ROOT, SERVERS, made, make_secrets
+from tests.compose import COMPOSE, ROOT, SERVERS, make_secrets
 
 FOLDER = ROOT / "deploy/kubernetes"
 VERSION = "1.37"
-__all__ = ["made", "make_secrets"]
 
 Json = Mapping[str, Any]
 
@@ -62,8 +62,9 @@ def test_a_model_server_is_asked_what_compose_asks_but_for_the_share_of_a_gpu(na
     assert theirs[0] in fetch["command"]
 
 
-def test_secrets_are_those_that_make_secrets_makes(made: Any) -> None:
-    files = {f.name for f in made.iterdir()}
+def test_secrets_are_those_that_make_secrets_makes(tmp_path: Path) -> None:
+    make_secrets(tmp_path)
+    files = {f.name for f in (tmp_path / "secrets").iterdir()}
     volumes = [v["secret"] for pod in PODS.values() for v in pod.get("volumes", ()) if "secret" in v]
     mounted = {item["key"] for volume in volumes for item in volume["items"]}
     given = {e["valueFrom"]["secretKeyRef"]["key"] for n in PODS for e in container(n)["env"] if "valueFrom" in e}

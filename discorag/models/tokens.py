@@ -48,8 +48,6 @@ class FastTokens:
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """For each text the character range of each of its tokens, special tokens left out."""
-        if len(texts) == 1:  # a batch wakes threads
-            return [self._tokenizer.encode(texts[0], add_special_tokens=False).offsets]
         return [e.offsets for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def counts(self, texts: Sequence[str]) -> list[int]:

@@ -10,6 +10,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from discorag.types.errors import DiscoRagError, InputError, StoreError
+from discorag.types.ledger import Failure
 from graphs.facade import AskResult, DiscoRAG
 
 _BEGINNING = '{"id":'
@@ -37,22 +38,6 @@ class Question(BaseModel):
     filters: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
 
 
-class Problem(BaseModel):
-    """Why a question has no answer.
-
-    Example:
-        >>> from graphs.bulk.questions import Problem
-        >>> Problem(kind="QueryError", message="The question is empty.", hint="Ask something.").kind
-        'QueryError'
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    kind: str
-    message: str
-    hint: str
-
-
 class Reply(BaseModel):
     """A line of the replies' file: a result or an error.
 
@@ -67,7 +52,7 @@ class Reply(BaseModel):
     id: str
     question: str
     result: AskResult | None = None
-    error: Problem | None = None
+    error: Failure | None = None
 
     @model_validator(mode="after")
     def _has_one(self) -> Self:
@@ -160,8 +145,7 @@ async def _reply(rag: DiscoRAG, asked: Question, switches: dict[str, Any]) -> Re
     try:
         result = await rag.aask(asked.question, filters=asked.filters, **switches)
     except DiscoRagError as error:
-        problem = Problem(kind=error.kind, message=error.message, hint=error.hint)
-        return Reply(id=asked.id, question=asked.question, error=problem)
+        return Reply(id=asked.id, question=asked.question, error=Failure.of("ask", error))
     return Reply(id=asked.id, question=asked.question, result=result)
 
 

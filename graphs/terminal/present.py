@@ -20,12 +20,27 @@ from graphs.bulk.questions import Reply
 from graphs.facade import IngestResult
 
 
-class IngestProgress:
+class _Bar:
+    """A progress bar, shown between ``with`` and its end; ``total`` may be told later."""
+
+    def __init__(self, console: Console, name: str, total: int | None = None) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._bar = Progress(*columns, console=console)
+        self._task = self._bar.add_task(name, total=total)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+
+class IngestProgress(_Bar):
     """A progress bar over documents, fed by the ingest graph's events."""
 
     def __init__(self, console: Console) -> None:
-        self._bar = _bar(console)
-        self._task = self._bar.add_task("Ingest", total=None)
+        super().__init__(console, "Ingest")
 
     def on_event(self, event: dict[str, Any]) -> None:
         """Take one event: ``found`` sets the total, ``document`` advances."""
@@ -42,20 +57,8 @@ class IngestProgress:
         task = self._bar.tasks[self._task]
         return f"{int(task.completed)} of {int(task.total)}" if task.total is not None else "0"
 
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-
-def _bar(console: Console) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=console)
-
-
-class QuestionProgress:
+class QuestionProgress(_Bar):
     """A progress bar over the questions of a file.
 
     Args:
@@ -64,22 +67,13 @@ class QuestionProgress:
     """
 
     def __init__(self, console: Console, total: int) -> None:
-        self._bar = _bar(console)
-        self._task = self._bar.add_task("Ask", total=total)
+        super().__init__(console, "Ask", total)
 
     def on_reply(self, reply: Reply) -> None:
         """Count it; say what went wrong."""
         self._bar.advance(self._task)
         if reply.error:
-            said = f"{reply.id}: {reply.error.message} {reply.error.hint}"
-            self._bar.console.print(Text(one_line(said, 400), style="red"))
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+            self._bar.console.print(Text(one_line(f"{reply.id}: {reply.error.message}", 400), style="red"))
 
 
 def ingest_summary(result: IngestResult) -> RenderableType:

@@ -55,6 +55,21 @@ export async function settled(page, view) {
   await page.waitForLoadState("networkidle");
 }
 
+/** Holds what is asserted as soon as the page comes to it: a page catches up with what is done in it. */
+export async function eventually(check, patience = 10_000) {
+  for (const end = Date.now() + patience; ; ) {
+    try {
+      return await check();
+    } catch (error) {
+      if (!(error instanceof assert.AssertionError) || Date.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** Holds that a text is shown. */
+export const says = (locator, words) => locator.filter({ hasText: words }).first().waitFor();
+
 export async function violations(page) {
   await page.evaluate(axe.source);
   const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));

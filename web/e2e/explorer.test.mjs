@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { FLU, launch, opened, settled, upload } from "./browser.mjs";
+import { eventually, FLU, launch, opened, says, settled, upload } from "./browser.mjs";
 import { HOSTILE } from "./hostile.mjs";
 
 let browser;
@@ -22,14 +22,15 @@ test("an answer is streamed, and its sentences light the characters of their sou
   await second.hover();
   const lit = page.locator(".sources mark.lit");
   await lit.first().waitFor();
-  assert.match(await lit.first().innerText(), /vitamin D/i);
-  assert.ok(await lit.first().evaluate((mark) => {
+  await says(lit, /vitamin D/i);
+  const within = (mark) => {
     const box = mark.closest(".source-text").getBoundingClientRect();
     const own = mark.getBoundingClientRect();
     return own.top >= box.top && own.bottom <= box.bottom;
-  }));
-  assert.equal(await page.locator(".trail .step-text").count(), 1);
-  assert.ok((await page.locator(".trail .edges li").count()) > 0);
+  };
+  await eventually(async () => assert.ok(await lit.first().evaluate(within)));
+  await eventually(async () => assert.equal(await page.locator(".trail .step-text").count(), 1));
+  await page.locator(".trail .edges li").first().waitFor();
   await second.click();
   await page.waitForURL(/[?&]s=1/);
   await done();
@@ -44,14 +45,14 @@ test("a sentence is chosen by the keyboard, and its link shows it again", async 
   await page.waitForURL(/[?&]s=1/);
   await page.reload();
   await settled(page, "ask");
-  assert.equal(await page.locator(".sentence").nth(1).getAttribute("aria-pressed"), "true");
+  await page.locator(".sentence").nth(1).and(page.locator('[aria-pressed="true"]')).waitFor();
   await done();
 });
 
 test("what the documents do not answer is said, with the nearest passages", async () => {
   const { page, done } = await opened(browser, "#/ask?q=Who+won+the+1998+football+world+cup%3F&corpus=tides");
   await page.getByText("The documents do not answer this.").waitFor();
-  assert.ok((await page.locator(".nearest li").count()) > 0);
+  await page.locator(".nearest li").first().waitFor();
   await page.locator(".sources mark.lit").first().waitFor();
   await done();
 });
@@ -60,11 +61,11 @@ test("disagreements stand side by side, with what differs marked", async () => {
   const { page, done } = await opened(browser, `#/disagreements${FLU}`);
   await settled(page, "disagreements");
   const pair = page.locator(".pair").first();
-  assert.equal(await pair.locator(".side").count(), 2);
-  assert.match(await pair.locator(".relation").innerText(), /contradicts|contrasts with/);
+  await eventually(async () => assert.equal(await pair.locator(".side").count(), 2));
+  await says(pair.locator(".relation"), /contradicts|contrasts with/);
   await pair.getByRole("button", { name: /sentence/ }).first().click();
   await settled(page, "ask");
-  assert.equal(await page.locator('.sentence[aria-pressed="true"]').count(), 1);
+  await eventually(async () => assert.equal(await page.locator('.sentence[aria-pressed="true"]').count(), 1));
   await done();
 });
 
@@ -158,7 +159,7 @@ test("two ways of answering are compared, with seconds and tokens", async () => 
   await settled(page, "compare");
   await page.getByRole("button", { name: "Compare" }).click();
   await page.locator(".costs").nth(1).waitFor();
-  assert.match(await page.locator(".costs").first().innerText(), /Seconds[\s\S]*Tokens/);
+  await says(page.locator(".costs"), /Seconds[\s\S]*Tokens/);
   await done();
 });
 
@@ -211,7 +212,7 @@ test("a hostile document is text and nothing else", async () => {
   await upload(page, "moorings.md", HOSTILE, "hostile");
   await page.goto(page.url().replace(/#.*/, "#/ask?q=What+do+moorings+cost%3F&corpus=hostile"));
   await settled(page, "ask");
-  assert.match(await page.locator(".document").innerText(), /<script>document\.title/);
+  await says(page.locator(".document"), /<script>document\.title/);
   for (const view of ["graph", "tree", "trace"]) {
     await page.getByRole("link", { name: new RegExp(`^${view}$`, "i") }).click();
     await settled(page, view);

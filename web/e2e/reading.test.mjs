@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { FLU, launch, LOOKS, opened, settled, shown, upload, URL_OF } from "./browser.mjs";
+import { eventually, FLU, launch, LOOKS, opened, says, settled, shown, upload, URL_OF } from "./browser.mjs";
 
 let browser;
 before(async () => {
@@ -30,7 +30,7 @@ test("the document's sentence tree opens to the evidence of the answer, in a cli
   for (const text of lit) assert.ok(document.replace(/\s+/g, " ").includes(text.replace(/\s+/g, " ")), text);
   await page.locator(".leaf-marks").getByRole("button", { name: /^sentence \d/ }).first().click();
   await settled(page, "ask");
-  assert.equal(await page.locator('.sentence[aria-pressed="true"]').count(), 1);
+  await page.locator('.sentence[aria-pressed="true"]').waitFor();
   await done();
 });
 
@@ -40,7 +40,7 @@ test("levels unfold one after another, by the keyboard too, and ask only for wha
   page.on("request", (request) => /\/nodes\?/.test(request.url()) && asked.push(new URL(request.url()).searchParams.getAll("node")));
   await rows(page).nth(2).waitFor();
   await page.getByRole("button", { name: "Close all" }).click();
-  assert.equal(await rows(page).count(), 1);
+  await eventually(async () => assert.equal(await rows(page).count(), 1));
   await page.keyboard.press("Tab");
   await page.keyboard.press("ArrowRight");
   await rows(page).nth(2).waitFor();
@@ -79,14 +79,16 @@ test("a passage that is pointed at lights the sentences and steps that rest on i
   for (let i = 0; i < (await marks.count()); i++) {
     await marks.nth(i).hover();
     await resting.waitFor();
-    const found = await lit();
-    assert.ok(found.length > 0);
-    const said = await resting.getByRole("status").innerText();
-    found.forEach((at) => assert.match(said, new RegExp(`\\b${at + 1}\\b`)));
-    found.forEach((at) => seen.add(at));
+    await eventually(async () => {
+      const found = await lit();
+      assert.ok(found.length > 0);
+      const said = await resting.getByRole("status").innerText();
+      found.forEach((at) => assert.match(said, new RegExp(`\\b${at + 1}\\b`)));
+      found.forEach((at) => seen.add(at));
+    });
   }
   await marks.last().hover();
-  assert.ok((await resting.locator(".step-text").count()) > 0);
+  await resting.locator(".step-text").first().waitFor();
   await shown(page, "resting");
   await page.mouse.move(5, 5);
   await resting.waitFor({ state: "detached" });
@@ -127,9 +129,9 @@ test("Markdown is set as what it is, every character stays, and its markup makes
     const [{ doc_id }] = (await (await fetch("documents?corpus=set")).json()).documents;
     return (await (await fetch(`documents/${doc_id}/text?corpus=set`)).json()).text;
   });
-  assert.equal(await text.evaluate((box) => box.textContent), stored);
+  await eventually(async () => assert.equal(await text.evaluate((box) => box.textContent), stored));
   assert.equal(await text.locator(".md-strong").first().innerText(), "half a metre");
-  assert.match(await text.locator(".md-block").innerText(), /depth = 12/);
+  await says(text.locator(".md-block"), /depth = 12/);
   assert.equal(await text.locator("a, b, script, img").count(), 0);
   const lit = await page.locator(".sources mark.lit").first().innerText();
   assert.ok(stored.includes(lit));

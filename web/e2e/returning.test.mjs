@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { FLU, launch, LOOKS, opened, settled, shown } from "./browser.mjs";
+import { eventually, FLU, launch, LOOKS, opened, says, settled, shown } from "./browser.mjs";
 
 let browser;
 before(async () => {
@@ -21,32 +21,34 @@ test("earlier answers stay, one is gone back to and on from, and the link keeps 
   await settled(page, "plan");
   const steps = page.locator(".steps li");
   const planned = await steps.count();
+  const counted = (count) => eventually(async () => assert.equal(await steps.count(), count));
   await page.getByRole("button", { name: "Remove step 1" }).click();
   await written(page, 1);
-  const first = await column(page).locator(".prose").innerText();
+  const answer = column(page).locator(".prose");
+  const first = await answer.innerText();
   await page.getByRole("button", { name: "Remove step 1" }).click();
   await written(page, 2);
-  assert.equal(await steps.count(), planned - 2);
-  assert.notEqual(await column(page).locator(".prose").innerText(), first);
-  assert.match(await versions(page).innerText(), /Version 2[\s\S]*version 1, changed/);
+  await counted(planned - 2);
+  await eventually(async () => assert.notEqual(await answer.innerText(), first));
+  await says(versions(page), /Version 2[\s\S]*version 1, changed/);
 
   await versions(page).getByRole("button", { name: /^Version 1/ }).click();
-  assert.equal(await steps.count(), planned - 1);
-  assert.equal(await column(page).locator(".prose").innerText(), first);
+  await counted(planned - 1);
+  await eventually(async () => assert.equal(await answer.innerText(), first));
   await page.getByRole("button", { name: "Move step 1 down" }).click();
   await written(page, 3);
-  assert.match(await versions(page).innerText(), /Version 3[\s\S]*version 1, changed/);
+  await says(versions(page), /Version 3[\s\S]*version 1, changed/);
 
   await versions(page).getByRole("button", { name: "As it was planned" }).click();
-  assert.equal(await steps.count(), planned);
+  await counted(planned);
   await page.getByRole("button", { name: `Remove step ${planned}` }).click();
   await written(page, 4);
-  assert.match(await versions(page).innerText(), /Version 4[\s\S]*the first plan, changed/);
+  await says(versions(page), /Version 4[\s\S]*the first plan, changed/);
 
   await page.reload();
   await versions(page).getByRole("button", { name: /^Version 4/ }).waitFor();
   await versions(page).getByRole("button", { name: /^Version 1/ }).click();
-  assert.equal(await column(page).locator(".prose").innerText(), first);
+  await eventually(async () => assert.equal(await answer.innerText(), first));
   const thread = /thread=([0-9a-f]+)/.exec(page.url())[1];
   await page.getByRole("button", { name: "Forget these versions" }).click();
   await versions(page).waitFor({ state: "detached" });
@@ -76,14 +78,14 @@ test("both sides of a comparison are in its link", async () => {
   await page.reload();
   await settled(page, "compare");
   const on = (name) => side(name).getByRole("checkbox").evaluateAll((all) => all.map((box) => box.checked));
-  assert.deepEqual(await on("Left"), [true, true, false]);
-  assert.deepEqual(await on("Right"), [true, false, false]);
-  assert.match(await side("Right").innerText(), /hybrid/);
+  await eventually(async () => assert.deepEqual(await on("Left"), [true, true, false]));
+  await eventually(async () => assert.deepEqual(await on("Right"), [true, false, false]));
+  await says(side("Right"), /hybrid/);
   await page.getByRole("button", { name: "Compare" }).click();
   await page.locator(".costs").nth(1).waitFor();
   assert.equal(await page.getByRole("alert").count(), 0);
   await side("Left").locator(".check", { hasText: "Graph" }).click();
-  assert.equal(await page.locator(".costs").count(), 0);
+  await eventually(async () => assert.equal(await page.locator(".costs").count(), 0));
   await done();
 });
 

@@ -13,7 +13,9 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-_HALVES = any(torch.cpu.get_capabilities().get(name) for name in ("avx512_bf16", "amx_bf16"))
+from discorag.models.encoder import halves_are_faster
+
+_HALVES = halves_are_faster()
 _ADAPTED = frozenset({"query", "key", "value", "q", "k", "v", "o", "dense"})
 
 
