@@ -191,8 +191,8 @@ bench-parser: .venv/dev.stamp .venv/embedded.stamp ## The trained parser on GUM:
 	$(BIN)/python -m bench.parser
 
 TIER ?= fast
-train-parser: .venv/dev.stamp $(if $(filter accurate,$(TIER)),.venv/accurate.stamp) ## Weights of the parser from data to record, TIER=accurate or fast (an hour or two; goes on after a stop)
-	$(BIN)/python -m training.parser.train --tier $(TIER) --data $(DISCO_RAG_DATA)
+train-parser: .venv/dev.stamp .venv/accurate.stamp ## Weights of the parser from data to record, TIER=accurate or fast (an hour or two; goes on after a stop)
+	$(BIN)/python -m training.parser.train --tier $(TIER) $(if $(filter fast,$(TIER)),--silver) --data $(DISCO_RAG_DATA)
 
 bench-trees: .venv/eval.stamp ## Which trees give which answers, without a language model
 	$(BIN)/python -m bench.trees

@@ -27,8 +27,8 @@ from discorag.types.vectors import Vectors
 
 _DIMENSION = 384
 _ARENA_MAX = -8  # of glibc's malloc.h
-_KERNELS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
-"""Of each shape of batch oneDNN keeps what it compiled for it; by default of a thousand, 0.1 GB."""
+_KERNELS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
+"""Of each shape of batch oneDNN keeps what it compiled for it; by default of a thousand, 0.1 GB and more."""
 TURN = 4_000
 """Characters encoded before others have their turn: a fraction of a second on two cores."""
 FEW = 32

@@ -11,6 +11,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from runpy import run_path
 
 import xxhash
 
@@ -82,11 +85,12 @@ def _pieces(token: str) -> Iterator[str]:
 
 @cache
 def _stopwords() -> frozenset[str]:
-    from bm25s.stopwords import STOPWORDS_CHINESE, STOPWORDS_EN_PLUS
-
-    negated = {word for word in STOPWORDS_EN_PLUS if word.endswith("n't")}
+    spec = find_spec("bm25s")
+    assert spec and spec.origin
+    lists = run_path(str(Path(spec.origin).with_name("stopwords.py")))  # the package would load numba, if there is one
+    long, chinese = frozenset[str](lists["STOPWORDS_EN_PLUS"]), frozenset[str](lists["STOPWORDS_CHINESE"])
+    negated = {word for word in long if word.endswith("n't")}
     stems = {word.removesuffix("'t") for word in negated}  # the list has "won" for "won't"; alone it is a verb
-    english = set(STOPWORDS_EN_PLUS) - _NEGATIONS_EN - negated - stems
-    single = {word for word in STOPWORDS_CHINESE if len(word) == 1} - _NEGATIONS_ZH
-    double = {word for word in STOPWORDS_CHINESE if len(word) == 2 and single.issuperset(word)}
-    return frozenset(english | single | double)
+    single = {word for word in chinese if len(word) == 1} - _NEGATIONS_ZH
+    double = {word for word in chinese if len(word) == 2 and single.issuperset(word)}
+    return frozenset((long - _NEGATIONS_EN - negated - stems) | single | double)

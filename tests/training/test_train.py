@@ -26,8 +26,9 @@ from training.parser.gum import GumDocument, load_gum
 from training.parser.oracle import possible, reliability
 from training.parser.parseval import Node
 from training.parser.prompted import score_prompted, whole_documents
-from training.parser.record import Record
+from training.parser.record import Record, sources
 from training.parser.score import CASES, score
+from training.parser.silver import told
 from training.parser.train import Rates, Run, epoch, prepared
 from training.parser.train import main as train
 
@@ -45,6 +46,16 @@ def test_a_few_passes_over_one_document_lower_its_loss(run: Run, tmp_path: Path)
     losses = [epoch(run, documents, 1, tuned=i > 1) for i in range(6)]
     assert losses[-1] < losses[0]
     assert set(score(run.model, documents)) == set(CASES)
+
+
+def test_a_text_as_a_tier_reads_it_is_a_document_to_learn_from(run: Run, tmp_path: Path):
+    [gold] = load_gum(corpus(tmp_path), "train")
+    found = told(run.model.eval(), "PLOS_0_0", gold.text)
+    assert [e.of(gold.text) for e in found.edus][0] == gold.text[: found.edus[0].end]
+    assert sorted((s.start, s.end) for s in found.splits) == sorted({(s.start, s.end) for s in found.splits})
+    assert len(found.splits) == len(found.edus) - 1
+    assert sources([found])[0].licence == "CC BY or CC0"
+    assert epoch(run, [gold], 1, tuned=False, silver=[found]) > 0
 
 
 def test_a_stopped_run_goes_on_where_it_was(run: Run, tmp_path: Path):

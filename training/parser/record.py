@@ -18,7 +18,11 @@ _GENRES: Mapping[str, str] = {
     "bio": "CC BY-SA 3.0",
     "voyage": "CC BY-SA 3.0",
 }
-_OTHERS: Mapping[str, str] = {"UMUC": "CC BY 4.0, on records of the United Nations", "GCDT": "Apache-2.0"}
+_OTHERS: Mapping[str, str] = {
+    "UMUC": "CC BY 4.0, on records of the United Nations",
+    "GCDT": "Apache-2.0",
+    "PLOS": "CC BY or CC0",
+}
 """Of GUM's texts by genre (its LICENSE.txt; annotations CC BY 4.0), and of other corpora."""
 
 

@@ -37,6 +37,7 @@ from training.parser.gum import Conversion, GumDocument, load_gum
 from training.parser.losses import loss
 from training.parser.record import Record, Source, sha256_of, sources
 from training.parser.score import score
+from training.parser.silver import load_silver
 
 _DOCUMENTS = 2
 _MEAN = 0.99
@@ -155,10 +156,16 @@ class States:
         self._known.clear()
 
 
-def epoch(run: Run, documents: Sequence[GumDocument], seed: int, *, tuned: bool) -> float:
-    """One pass over the documents; returns the mean loss. If ``tuned`` the encoder is trained too."""
+def epoch(
+    run: Run, documents: Sequence[GumDocument], seed: int, *, tuned: bool, silver: Sequence[GumDocument] = ()
+) -> float:
+    """One pass over the documents, and at most as many of ``silver``; returns the mean loss.
+
+    If ``tuned`` the encoder is trained too.
+    """
     chance, start = random.Random(f"{seed}-{run.epoch}"), time.perf_counter()
-    order = chance.sample(documents, len(documents))
+    drawn = [*documents, *chance.sample(silver, min(len(silver), len(documents)))]
+    order = chance.sample(drawn, len(drawn))
     torch.manual_seed(seed + run.epoch)
     run.model.train()
     if tuned:
@@ -188,6 +195,7 @@ def main(
     tier: Annotated[str, typer.Option(help="fast or accurate.")],
     data: Annotated[Path, typer.Option(help="The folder that holds gum/ and rst/.")] = Path("../shared/data"),
     corpora: Annotated[str, typer.Option(help="gum, umuc, gcdt; gum-all to measure what free texts cost.")] = "gum",
+    silver: Annotated[bool, typer.Option(help="Learn from free texts as the accurate tier reads them, too.")] = False,
     share: Annotated[float, typer.Option(help="Of the documents, for learning curves.")] = 1.0,
     work: Annotated[Path, typer.Option(help="Checkpoints.")] = Path(".disco-rag/train"),
     out: Annotated[Path, typer.Option(help="Where weights and record go.")] = WEIGHTS,
@@ -199,14 +207,15 @@ def main(
     train = load_training(data, corpora, share, conversion)
     dev = load_gum(data / "gum", "dev", conversion=conversion)
     torch.manual_seed(seed)
-    run = prepared(chosen, -(-len(train) // _DOCUMENTS))
-    folder = work / f"{tier}-{corpora}-{share}-{seed}-{conversion}"
+    told = load_silver(data / "lay_summaries") if silver else []
+    run = prepared(chosen, -(-(len(train) + min(len(told), len(train))) // _DOCUMENTS))
+    folder = work / f"{tier}-{corpora}{'-silver' if silver else ''}-{share}-{seed}-{conversion}"
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / "last.pt").exists():
         run.load(folder / "last.pt")
         console.print(f"Goes on after epoch {run.epoch}.")
     while run.epoch < chosen.warm + chosen.epochs:
-        wrong = epoch(run, train, seed, tuned=run.epoch >= chosen.warm)
+        wrong = epoch(run, train, seed, tuned=run.epoch >= chosen.warm, silver=told)
         console.print(f"epoch {run.epoch}: loss {wrong:.3f}, {run.seconds / 60:.0f} minutes")
         if run.epoch >= chosen.warm and run.epoch % _MEASURED == 0:
             _keep_best(run, dev, folder / "best.safetensors", chosen.bits, console)
@@ -215,7 +224,7 @@ def main(
     calibrate(run.model, dev)
     out.mkdir(parents=True, exist_ok=True)
     save(run.model, out / f"{tier}.safetensors", bits=chosen.bits)
-    record = _record(run, tier, seed, sources(train), out / f"{tier}.safetensors")
+    record = _record(run, tier, seed, sources([*train, *told]), out / f"{tier}.safetensors")
     (out / f"{tier}.json").write_text(record.model_dump_json(indent=1) + "\n", encoding="utf-8")
     console.print(record.card(), soft_wrap=True)
 
