@@ -86,7 +86,8 @@ def _pieces(token: str) -> Iterator[str]:
 @cache
 def _stopwords() -> frozenset[str]:
     spec = find_spec("bm25s")
-    assert spec and spec.origin
+    assert spec
+    assert spec.origin
     lists = run_path(str(Path(spec.origin).with_name("stopwords.py")))  # the package would load numba, if there is one
     long, chinese = frozenset[str](lists["STOPWORDS_EN_PLUS"]), frozenset[str](lists["STOPWORDS_CHINESE"])
     negated = {word for word in long if word.endswith("n't")}

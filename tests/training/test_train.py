@@ -51,9 +51,8 @@ def test_a_few_passes_over_one_document_lower_its_loss(run: Run, tmp_path: Path)
 def test_a_text_as_a_tier_reads_it_is_a_document_to_learn_from(run: Run, tmp_path: Path):
     [gold] = load_gum(corpus(tmp_path), "train")
     found = told(run.model.eval(), "PLOS_0_0", gold.text)
-    assert [e.of(gold.text) for e in found.edus][0] == gold.text[: found.edus[0].end]
-    assert sorted((s.start, s.end) for s in found.splits) == sorted({(s.start, s.end) for s in found.splits})
-    assert len(found.splits) == len(found.edus) - 1
+    assert "".join("".join(e.of(gold.text) for e in found.edus).split()) == "".join(gold.text.split())
+    assert len({(s.start, s.end) for s in found.splits}) == len(found.edus) - 1
     assert sources([found])[0].licence == "CC BY or CC0"
     assert epoch(run, [gold], 1, tuned=False, silver=[found]) > 0
 
