@@ -84,7 +84,9 @@ def fetched(uri: str, max_bytes: int) -> Generator[Path]:
         try:
             _copy(_key(uri), path, uri, max_bytes)
         except OSError as error:
-            raise InputError(f"{uri} cannot be read: {error}.", hint="Check the network and the permissions.") from error
+            raise InputError(
+                f"{uri} cannot be read: {error}.", hint="Check the network and the permissions."
+            ) from error
         yield path
 
 

@@ -28,4 +28,3 @@ async def scan(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     get_stream_writer()({"event": "found", "documents": len(result.sources), "aside": len(result.aside)})
     outcomes = [o.model_dump(mode="json") for o in result.aside]
     return {"path": path, "sent": 0, "files": [s.uri for s in result.sources], "outcomes": outcomes}
-

@@ -1,0 +1,166 @@
+"""A pool of processes, Ray's actors, that work through many documents or questions with their models warm.
+
+Each document or question comes back once: with what came of it, or with a `PoisonedError` if it raised what no part
+raises on purpose, or killed its process each time. Small ones go to an actor several at a time. What was in the hands
+of an actor that died goes to another one alone, `TRIES` times at most, so that one of them loses nobody else.
+
+Ray is started in this process's family, on loopback, and ends with it; it keeps its files in a folder that goes too,
+shows no dashboard and reports to nobody. ``RAY_ADDRESS`` names a cluster instead.
+"""
+
+# Ray is installed by an extra only.
+# pyright: reportMissingModuleSource=false
+from __future__ import annotations
+
+import json
+import logging
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from functools import partial
+from typing import Any
+
+from discorag.extras import extra
+from discorag.types.errors import DiscoRagError, EngineError, PoisonedError
+
+with extra("ray"):
+    import ray
+
+Work = Callable[[str], Any]
+"""What an actor does with one document or question; what it returns is pickled."""
+ADDRESS = "RAY_ADDRESS"
+"""Names a cluster, as Ray has it."""
+TRIES = 2
+"""How often what killed an actor, or was with what did, is tried alone."""
+OBJECT_STORE_BYTES = 200_000_000
+"""For what is on its way between the processes: names and outcomes."""
+_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+
+
+class Pool:
+    """Actors that are started for each call of `each` and ended after it.
+
+    Args:
+        size: How many.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def each(self, make: Callable[[], Work], blocks: Sequence[Sequence[str]]) -> Iterator[tuple[str, Any]]:
+        """Each name with what came of it, in the order in which they are done.
+
+        Args:
+            make: Called once in each actor.
+            blocks: Names, all different; those of a block go to an actor together.
+
+        Raises:
+            EngineError: Ray cannot go on.
+            DiscoRagError: What ``make`` raised, or the work on one: the others would meet it too.
+        """
+        left = dict.fromkeys(name for block in blocks for name in block)
+        for tries, part in ((1, lambda: blocks), (TRIES, lambda: [[name] for name in left])):
+            for name, done in self._passed(make, part(), tries):
+                del left[name]
+                yield name, done
+        for name in left:
+            yield name, PoisonedError(f"The process that was at {name} ended, each time.", hint=_HINT)
+
+    def _passed(
+        self, make: Callable[[], Work], blocks: Sequence[Sequence[str]], tries: int
+    ) -> Iterator[tuple[str, Any]]:
+        """One pass; what was with an actor that died is missing."""
+        if not blocks:
+            return
+        rows = [{"names": json.dumps(block)} for block in blocks]
+        data = ray.data.from_items(rows, override_num_blocks=len(rows)).flat_map(
+            _Actor,
+            fn_constructor_args=(make,),
+            compute=ray.data.ActorPoolStrategy(size=min(self._size, len(rows)), max_tasks_in_flight_per_actor=1),
+            num_cpus=1,
+            ray_remote_args_fn=lambda: {"max_restarts": -1, "max_task_retries": tries - 1},
+        )
+        try:
+            for batch in data.iter_batches(batch_size=None, prefetch_batches=0):
+                for name, done in zip(batch["name"], batch["done"], strict=True):
+                    yield str(name), _told(pickle.loads(done))
+        except ray.exceptions.RayError as error:
+            raise EngineError(f"Ray cannot go on: {error}", hint="Run it again: what is done is kept.") from error
+
+
+_HINT = "Leave it out, or tell us what it holds."
+
+
+def _told(done: Any) -> Any:
+    if isinstance(done, DiscoRagError) and not isinstance(done, PoisonedError):
+        raise done
+    return done
+
+
+class _Actor:
+    """What Ray starts in each process."""
+
+    def __init__(self, make: Callable[[], Work]) -> None:
+        try:
+            self._work = make()
+        except DiscoRagError as error:
+            self._work = partial(_raised, error)
+
+    def __call__(self, row: dict[str, str]) -> list[dict[str, Any]]:
+        return [{"name": name, "done": pickle.dumps(self._done(name))} for name in json.loads(row["names"])]
+
+    def _done(self, name: str) -> Any:
+        try:
+            return self._work(name)
+        except DiscoRagError as error:
+            return error
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is this one's
+            return PoisonedError(f"{name} met {type(error).__name__}: {error}.", hint=_HINT)
+
+
+def _raised(error: DiscoRagError, _: str) -> None:
+    raise error
+
+
+@contextmanager
+def pool(size: int | None) -> Generator[Pool]:
+    """Ray, started or found.
+
+    Args:
+        size: Number of actors; None: as many as there are cores.
+
+    Raises:
+        EngineError: Ray cannot be started, or the cluster does not answer.
+    """
+    os.environ.update(_QUIET)
+    with ExitStack() as stack:
+        stack.enter_context(redirect_stdout(stack.enter_context(open(os.devnull, "w", encoding="utf-8"))))
+        try:
+            ray.init(**(_found() if ADDRESS in os.environ else _own(stack, size)))
+        except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+            raise EngineError(f"Ray cannot be started: {error}", hint=f"Check memory, and {ADDRESS}.") from error
+        stack.callback(ray.shutdown)
+        logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars, context.max_errored_blocks = False, -1
+        cores = int(ray.cluster_resources().get("CPU", 1))
+        yield Pool(min(size or cores, cores))
+
+
+def _found() -> dict[str, Any]:
+    return {"log_to_driver": False, "logging_level": logging.CRITICAL}
+
+
+def _own(stack: ExitStack, size: int | None) -> dict[str, Any]:
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True))
+    return {
+        **_found(),
+        "num_cpus": size,
+        "num_gpus": 0,
+        "include_dashboard": False,
+        "object_store_memory": OBJECT_STORE_BYTES,
+        "_node_ip_address": "127.0.0.1",
+        "_temp_dir": folder,
+    }
