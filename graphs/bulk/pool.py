@@ -21,12 +21,10 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from functools import partial
 from typing import Any
+from warnings import catch_warnings
 
 from discorag.extras import extra
 from discorag.types.errors import DiscoRagError, EngineError, PoisonedError
-
-with extra("ray"):
-    import ray
 
 Work = Callable[[str], Any]
 """What an actor does with one document or question; what it returns is pickled."""
@@ -36,6 +34,7 @@ TRIES = 2
 """How often what killed an actor, or was with what did, is tried alone."""
 OBJECT_STORE_BYTES = 200_000_000
 """For what is on its way between the processes: names and outcomes."""
+_QUIETLY: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
 
@@ -74,14 +73,19 @@ class Pool:
         """One pass; what was with an actor that died is missing."""
         if not blocks:
             return
+        import ray
+        import ray.data
+
         rows = [{"names": json.dumps(block)} for block in blocks]
-        data = ray.data.from_items(rows, override_num_blocks=len(rows)).flat_map(
-            _Actor,
-            fn_constructor_args=(make,),
-            compute=ray.data.ActorPoolStrategy(size=min(self._size, len(rows)), max_tasks_in_flight_per_actor=1),
-            num_cpus=1,
-            ray_remote_args_fn=lambda: {"max_restarts": -1, "max_task_retries": tries - 1},
-        )
+        with catch_warnings(action="ignore"):  # there is no other way to say how often a task is tried
+            data = ray.data.from_items(rows, override_num_blocks=len(rows)).flat_map(
+                _Actor,
+                fn_constructor_args=(make,),
+                compute=ray.data.ActorPoolStrategy(size=min(self._size, len(rows)), max_tasks_in_flight_per_actor=1),
+                num_cpus=1,
+                max_restarts=-1,
+                max_task_retries=tries - 1,
+            )
         try:
             for batch in data.iter_batches(batch_size=None, prefetch_batches=0):
                 for name, done in zip(batch["name"], batch["done"], strict=True):
@@ -132,31 +136,38 @@ def pool(size: int | None) -> Generator[Pool]:
         size: Number of actors; None: as many as there are cores.
 
     Raises:
+        MissingExtraError: Ray is not installed.
         EngineError: Ray cannot be started, or the cluster does not answer.
     """
-    os.environ.update(_QUIET)
-    with ExitStack() as stack:
-        stack.enter_context(redirect_stdout(stack.enter_context(open(os.devnull, "w", encoding="utf-8"))))
-        try:
-            ray.init(**(_found() if ADDRESS in os.environ else _own(stack, size)))
-        except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-            raise EngineError(f"Ray cannot be started: {error}", hint=f"Check memory, and {ADDRESS}.") from error
-        stack.callback(ray.shutdown)
-        logging.getLogger("ray.data").setLevel(logging.CRITICAL)
-        context = ray.data.DataContext.get_current()
-        context.enable_progress_bars, context.max_errored_blocks = False, -1
-        cores = int(ray.cluster_resources().get("CPU", 1))
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere), ExitStack() as stack:
+        cores = _started(stack, size)
         yield Pool(min(size or cores, cores))
 
 
-def _found() -> dict[str, Any]:
-    return {"log_to_driver": False, "logging_level": logging.CRITICAL}
+def _started(stack: ExitStack, size: int | None) -> int:
+    """Start Ray until the end of ``stack``, without a word; the cores that it has."""
+    os.environ.update(_QUIET)
+    with extra("ray"):
+        import ray
+        import ray.data
+    options = _QUIETLY if ADDRESS in os.environ else _own(stack, size)
+    stack.callback(ray.shutdown)
+    try:
+        with _silent():
+            ray.init(**options)
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        raise EngineError(f"Ray cannot be started: {error}", hint=f"Check memory, and {ADDRESS}.") from error
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars, context.max_errored_blocks = False, -1
+    return int(ray.cluster_resources().get("CPU", 1))
 
 
 def _own(stack: ExitStack, size: int | None) -> dict[str, Any]:
+    """Options of a Ray of this process's own."""
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True))
     return {
-        **_found(),
+        **_QUIETLY,
         "num_cpus": size,
         "num_gpus": 0,
         "include_dashboard": False,
@@ -164,3 +175,17 @@ def _own(stack: ExitStack, size: int | None) -> dict[str, Any]:
         "_node_ip_address": "127.0.0.1",
         "_temp_dir": folder,
     }
+
+
+@contextmanager
+def _silent() -> Generator[None]:
+    """Nothing reaches standard error, also from C++."""
+    shown = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(shown, 2)
+        os.close(nowhere)
+        os.close(shown)

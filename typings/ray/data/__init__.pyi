@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 class ActorPoolStrategy:
@@ -18,7 +18,8 @@ class Dataset:
         fn_constructor_args: Sequence[Any],
         compute: ActorPoolStrategy,
         num_cpus: float,
-        ray_remote_args_fn: Callable[[], dict[str, Any]],
+        max_restarts: int,
+        max_task_retries: int,
     ) -> Dataset: ...
     def iter_batches(self, *, batch_size: None, prefetch_batches: int) -> Iterable[dict[str, Any]]: ...
 
