@@ -1,13 +1,14 @@
 """Documents in S3, or in a store that speaks its protocol: listed, known by ``s3://bucket/key``, read one at a time.
 
-Endpoint, region and credentials are taken from where the tools of AWS take them (``AWS_ENDPOINT_URL``, ``AWS_REGION``,
-profiles, the role of the machine).
+Region and credentials are taken from where the tools of AWS take them (``AWS_REGION``, profiles, the role of the
+machine), another endpoint from ``AWS_ENDPOINT_URL``.
 """
 
 # pyarrow is installed by an extra only.
 # pyright: reportMissingModuleSource=false
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem
 
 SCHEME = "s3://"
+_CHECK = "Check its name, AWS_REGION or AWS_ENDPOINT_URL, and the credentials."
 _STEM = 80  # characters of a key's last part that its temporary file is named by
 
 
@@ -111,21 +113,23 @@ def _listed(root: str) -> list[str]:
         from pyarrow import fs
     try:
         files = _files(_bucket(root))
-        one = files.get_file_info(root)
-        if one.type == fs.FileType.File:
+        if files.get_file_info(_bucket(root)).type == fs.FileType.NotFound:  # it is not empty: nothing has vanished
+            raise MissingPathError(f"There is no bucket {_bucket(root)}.", hint=_CHECK)
+        if files.get_file_info(root).type == fs.FileType.File:
             return [root]
         found: list[FileInfo] = files.get_file_info(fs.FileSelector(root, allow_not_found=True, recursive=True))
     except OSError as error:
-        hint = "Check its name, AWS_REGION or AWS_ENDPOINT_URL, and the credentials."
-        raise InputError(f"{SCHEME}{root} cannot be listed: {error}.", hint=hint) from error
+        raise InputError(f"{SCHEME}{root} cannot be listed: {error}.", hint=_CHECK) from error
     return sorted(f.path for f in found if f.type == fs.FileType.File)
 
 
 @cache
 def _files(bucket: str) -> FileSystem:
+    """pyarrow asks AWS for the bucket's region; of the two variables for other endpoints it knows none."""
     from pyarrow import fs
 
-    return fs.FileSystem.from_uri(SCHEME + bucket)[0]
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    return fs.S3FileSystem(endpoint_override=endpoint) if endpoint else fs.FileSystem.from_uri(SCHEME + bucket)[0]
 
 
 def _key(uri: str) -> str:

@@ -13,6 +13,7 @@ from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 
 from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.store.protocol import Manifest
 from discorag.types.errors import PoisonedError
 from discorag.types.ledger import Failure, Ledger, StageRecord
 from graphs.answer import Graph
@@ -49,7 +50,7 @@ async def ingest_with(
     """
     context, start = rag.context(IngestContext, switches), perf_counter()
     state: Json = {}
-    stream = _build(actors, switches).astream({"path": path}, context=context, stream_mode=["custom", "values"])
+    stream = _build(actors, rag, switches).astream({"path": path}, context=context, stream_mode=["custom", "values"])
     async for mode, part in stream:
         if mode == "custom":
             progress(cast("Json", part))
@@ -59,9 +60,9 @@ async def ingest_with(
     return IngestResult(outcomes=outcomes, ledger=ledger_of(state["ledger"]), seconds=perf_counter() - start)
 
 
-def _build(actors: Actors, switches: Mapping[str, Any]) -> Graph:
+def _build(actors: Actors, rag: DiscoRAG, switches: Mapping[str, Any]) -> Graph:
     def documents(state: IngestState) -> Json:
-        return _read(actors, switches, state.get("files", []))
+        return _read(actors, rag, switches, state.get("files", []))
 
     steps = StateGraph(IngestState, context_schema=IngestContext, input_schema=IngestInput, output_schema=IngestOutput)
     steps.add_node("scan", scan)
@@ -74,16 +75,29 @@ def _build(actors: Actors, switches: Mapping[str, Any]) -> Graph:
     return steps.compile(name="ingest", checkpointer=False)
 
 
-def _read(actors: Actors, switches: Mapping[str, Any], uris: Iterable[str]) -> Json:
+def _read(actors: Actors, rag: DiscoRAG, switches: Mapping[str, Any], uris: Iterable[str]) -> Json:
     """All documents, in the order in which they are done; what they cost is added up as it comes."""
     tell, outcomes, ledger = get_stream_writer(), list[Json](), Ledger()
+    scope = {name: switches.get(name) for name in ("tenant", "corpus")}
+    before = {m.uri: m.fingerprint for m in rag.documents(**scope)}
     for uri, found in actors.each(reading, switches, list(blocks_of(uris))):
         done = _failed(uri, found) if isinstance(found, PoisonedError) else cast("DocumentOutput", found)
         for outcome in done.get("outcomes", []):
             tell({"event": "document", **outcome})
             outcomes.append(outcome)
         ledger = Ledger.merged([*ledger.stages, *ledger_of(done.get("ledger", [])).stages])
-    return {"outcomes": outcomes, "ledger": [s.model_dump(mode="json") for s in ledger.stages]}
+    new = {m.uri: m for m in rag.documents(**scope) if before.get(m.uri) != m.fingerprint}
+    told = [_of_this_run(o, new, before) for o in outcomes]
+    return {"outcomes": told, "ledger": [s.model_dump(mode="json") for s in ledger.stages]}
+
+
+def _of_this_run(outcome: Json, new: Mapping[str, Manifest], before: Mapping[str, str]) -> Json:
+    """What an actor had stored before it died was found unchanged by the next one, but it is new."""
+    uri = outcome["uri"]
+    if outcome["status"] != Status.UNCHANGED or uri not in new:
+        return outcome
+    status = Status.REPLACED if uri in before else Status.ADDED
+    return {**outcome, "status": str(status), "chunks": new[uri].chunks}
 
 
 def reading(rag: DiscoRAG, switches: Mapping[str, Any]) -> Work:

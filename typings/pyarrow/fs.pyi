@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 from enum import Enum
-from typing import overload
+from typing import BinaryIO, overload
 
 class FileType(Enum):
     NotFound = 0
@@ -28,6 +28,10 @@ class FileSystem:
 
 class LocalFileSystem(FileSystem):
     def __init__(self) -> None: ...
+
+class S3FileSystem(FileSystem):
+    def __init__(self, *, endpoint_override: str | None = ..., allow_bucket_creation: bool = ...) -> None: ...
+    def open_output_stream(self, path: str) -> BinaryIO: ...
 
 def copy_files(
     source: str, destination: str, source_filesystem: FileSystem, destination_filesystem: FileSystem
