@@ -125,7 +125,7 @@ def _listed(root: str) -> list[str]:
 
 @cache
 def _files(bucket: str) -> FileSystem:
-    """pyarrow asks AWS for the bucket's region; of the two variables for other endpoints it knows none."""
+    """Arrow asks AWS for the bucket's region; of the two variables for other endpoints it knows none."""
     from pyarrow import fs
 
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")

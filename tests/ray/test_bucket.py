@@ -1,5 +1,7 @@
 """Documents in S3, from a stand-in on loopback."""
 
+# pyarrow is installed by an extra only.
+# pyright: reportMissingModuleSource=false
 from __future__ import annotations
 
 import socket
