@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from discorag.types.errors import PoisonedError
+from discorag.types.errors import DiscoRagError
 from discorag.types.ledger import Failure
 from graphs.bulk.actors import Actors
 from graphs.bulk.pool import Work
@@ -26,7 +26,7 @@ def answer_with(
     with ReplyFile(out, questions, on_reply) as file:
         asked = {q.model_dump_json(): q for q in file.open}
         for line, found in actors.each(answering, switches, [[line] for line in asked]):
-            file.add(_failed(asked[line], found) if isinstance(found, PoisonedError) else found)
+            file.add(_failed(asked[line], found) if isinstance(found, DiscoRagError) else found)
     return file.failed
 
 
@@ -40,5 +40,5 @@ def answering(rag: DiscoRAG, switches: Mapping[str, Any]) -> Work:
     return answer
 
 
-def _failed(asked: Question, error: PoisonedError) -> Reply:
+def _failed(asked: Question, error: DiscoRagError) -> Reply:
     return Reply(id=asked.id, question=asked.question, error=Failure.of("ask", error))

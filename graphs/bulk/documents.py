@@ -14,7 +14,7 @@ from langgraph.graph import END, START, StateGraph
 
 from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.store.protocol import Manifest
-from discorag.types.errors import PoisonedError
+from discorag.types.errors import DiscoRagError
 from discorag.types.ledger import Failure, Ledger, StageRecord
 from graphs.answer import Graph
 from graphs.bulk.actors import Actors
@@ -81,7 +81,7 @@ def _read(actors: Actors, rag: DiscoRAG, switches: Mapping[str, Any], uris: Iter
     scope = {name: switches.get(name) for name in ("tenant", "corpus")}
     before = {m.uri: m.fingerprint for m in rag.documents(**scope)}
     for uri, found in actors.each(reading, switches, list(blocks_of(uris))):
-        done = _failed(uri, found) if isinstance(found, PoisonedError) else cast("DocumentOutput", found)
+        done = _failed(uri, found) if isinstance(found, DiscoRagError) else cast("DocumentOutput", found)
         for outcome in done.get("outcomes", []):
             tell({"event": "document", **outcome})
             outcomes.append(outcome)
@@ -135,7 +135,7 @@ def _size(uri: str) -> int:
         return BLOCK_BYTES + 1
 
 
-def _failed(uri: str, error: PoisonedError) -> DocumentOutput:
+def _failed(uri: str, error: DiscoRagError) -> DocumentOutput:
     outcome = DocumentOutcome(uri=uri, status=Status.FAILED, note=str(error))
     record = StageRecord(stage="read", failures=(Failure.of("read", error),))
     return {"outcomes": [outcome.model_dump(mode="json")], "ledger": [record.model_dump(mode="json")]}

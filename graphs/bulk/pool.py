@@ -1,8 +1,9 @@
 """A pool of processes, Ray's actors, that work through many documents or questions with their models warm.
 
-Each document or question comes back once: with what came of it, or with a `PoisonedError` if it raised what no part
-raises on purpose, or killed its process each time. Small ones go to an actor several at a time. What was in the hands
-of an actor that died goes to another one alone, `TRIES` times at most, so that one of them loses nobody else.
+Each document or question comes back once: with what came of it, or with the error that it met; `PoisonedError` if it
+raised what no part raises on purpose, or killed its process each time. Small ones go to an actor several at a time.
+What was in the hands of an actor that died goes to another one alone, `TRIES` times at most, so that one of them loses
+nobody else.
 
 Ray is started in this process's family, on loopback, and ends with it; it keeps its files in a folder that goes too,
 shows no dashboard and reports to nobody. ``RAY_ADDRESS`` names a cluster instead.
@@ -19,12 +20,12 @@ import pickle
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 from warnings import catch_warnings
 
 from discorag.extras import extra
-from discorag.types.errors import DiscoRagError, EngineError, PoisonedError
+from discorag.types.errors import ConfigError, DiscoRagError, EngineError, PoisonedError, StoreError
 
 Work = Callable[[str], Any]
 """What an actor does with one document or question; what it returns is pickled."""
@@ -34,6 +35,8 @@ TRIES = 2
 """How often what killed an actor, or was with what did, is tried alone."""
 OBJECT_STORE_BYTES = 200_000_000
 """For what is on its way between the processes: names and outcomes."""
+_DIED = "It may want more memory than there is: try fewer --actors. Otherwise leave it out."
+_RAISED = "Nobody foresaw this: tell us what it holds, and leave it out."
 _QUIETLY: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
@@ -57,7 +60,8 @@ class Pool:
 
         Raises:
             EngineError: Ray cannot go on.
-            DiscoRagError: What ``make`` raised, or the work on one: the others would meet it too.
+            StoreError, ConfigError: What ``make`` raised, or the work on one: the others would meet it too.
+            DiscoRagError: What else ``make`` raised.
         """
         left = dict.fromkeys(name for block in blocks for name in block)
         for tries, part in ((1, lambda: blocks), (TRIES, lambda: [[name] for name in left])):
@@ -65,7 +69,7 @@ class Pool:
                 del left[name]
                 yield name, done
         for name in left:
-            yield name, PoisonedError(f"The process that was at {name} ended, each time.", hint=_HINT)
+            yield name, PoisonedError("The process that was at it ended, each time.", hint=_DIED)
 
     def _passed(
         self, make: Callable[[], Work], blocks: Sequence[Sequence[str]], tries: int
@@ -94,38 +98,41 @@ class Pool:
             raise EngineError(f"Ray cannot go on: {error}", hint="Run it again: what is done is kept.") from error
 
 
-_HINT = "Leave it out, or tell us what it holds."
-
-
 def _told(done: Any) -> Any:
-    if isinstance(done, DiscoRagError) and not isinstance(done, PoisonedError):
-        raise done
+    if isinstance(done, StoreError | ConfigError | _Unopened):
+        raise done.error if isinstance(done, _Unopened) else done
     return done
+
+
+@dataclass(frozen=True)
+class _Unopened:
+    """An actor that has nothing to work with, and why."""
+
+    error: DiscoRagError
 
 
 class _Actor:
     """What Ray starts in each process."""
 
     def __init__(self, make: Callable[[], Work]) -> None:
+        self._work: Work | _Unopened
         try:
             self._work = make()
         except DiscoRagError as error:
-            self._work = partial(_raised, error)
+            self._work = _Unopened(error)
 
     def __call__(self, row: dict[str, str]) -> list[dict[str, Any]]:
         return [{"name": name, "done": pickle.dumps(self._done(name))} for name in json.loads(row["names"])]
 
     def _done(self, name: str) -> Any:
+        if isinstance(self._work, _Unopened):
+            return self._work
         try:
             return self._work(name)
         except DiscoRagError as error:
             return error
         except Exception as error:  # noqa: BLE001 - whatever it is, it is this one's
-            return PoisonedError(f"{name} met {type(error).__name__}: {error}.", hint=_HINT)
-
-
-def _raised(error: DiscoRagError, _: str) -> None:
-    raise error
+            return PoisonedError(f"{type(error).__name__}: {error}.", hint=_RAISED)
 
 
 @contextmanager

@@ -14,7 +14,15 @@ from discorag import DiscoRAG
 from discorag.ingest.bucket import survey_at, vanished_at
 from discorag.settings import Settings
 from discorag.store.protocol import Manifest
-from discorag.types.errors import ConfigError, DiscoRagError, MissingExtraError, PoisonedError, StoreFullError
+from discorag.types.errors import (
+    ConfigError,
+    DiscoRagError,
+    InvariantError,
+    MissingExtraError,
+    ModelUnavailableError,
+    PoisonedError,
+    StoreFullError,
+)
 from graphs.bulk import actors, pool
 from graphs.bulk.actors import Actors, Opening
 from graphs.bulk.asking import answer_with
@@ -108,15 +116,25 @@ def test_one_that_kills_once_is_stored_and_another_run_finds_all_unchanged(
     assert statuses(result) == {"a": "deleted", "b": "unchanged", "c": "unchanged"}
 
 
-def test_what_no_part_raises_on_purpose_is_its_own_failure_and_a_full_store_everybodys() -> None:
-    def work(name: str) -> str:
-        raise StoreFullError("Full.") if name == "full" else KeyError(name)
+def test_what_one_raises_is_its_own_failure_and_a_full_store_everybodys() -> None:
+    raised = {"a": KeyError("a"), "tree": InvariantError("No tree."), "full": StoreFullError("Full.")}
 
-    done = dict(Here({}).each(lambda: work, [["a"], ["b"]]))
-    assert {type(found) for found in done.values()} == {PoisonedError}
+    def work(name: str) -> str:
+        raise raised[name]
+
+    done = dict(Here({}).each(lambda: work, [["a"], ["tree"]]))
+    assert {name: type(found) for name, found in done.items()} == {"a": PoisonedError, "tree": InvariantError}
     assert "KeyError" in str(done["a"])
     with pytest.raises(StoreFullError):
         list(Here({}).each(lambda: work, [["full"]]))
+
+
+def test_actors_that_cannot_open_the_pipeline_end_the_run() -> None:
+    def make() -> Work:
+        raise ModelUnavailableError("Nobody answers.")
+
+    with pytest.raises(ModelUnavailableError):
+        list(Here({}).each(make, [["a"]]))
 
 
 def test_small_files_go_together_and_large_ones_and_objects_alone(tmp_path: Path) -> None:
