@@ -31,7 +31,7 @@ from nodes.results import IngestResult
 DOCUMENTS, WARM, PAIRS = 1000, 50, 2
 SENTENCES = 3
 """Of a small document."""
-KILLS, KILLED_DOCUMENTS, KILLED_SENTENCES = 5, 60, 40
+KILLS, KILLED_DOCUMENTS, KILLED_SENTENCES = 5, 60, 7
 WAIT_S = 4.0, 14.0
 """From the start of an actor to its kill: it loads its models, and reads."""
 ACTORS = 2

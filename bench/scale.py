@@ -179,23 +179,27 @@ def main(
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
 ) -> None:
     """Measure, show, write."""
-    console, found = Console(), dict[str, Any]()
+    console = Console()
     if only not in (None, "load", "kills", "ray"):
         raise typer.BadParameter(f"--only {only} is neither load, kills nor ray.")
     with tempfile.TemporaryDirectory() as folder:
         if only in (None, "load"):
-            found |= _speed(Path(folder), users, seconds, runs, console)
+            _kept(out, _speed(Path(folder), users, seconds, runs, console), console)
         if only in (None, "kills"):
-            found["kills"] = _kills(Path(folder))
+            _kept(out, {"kills": _kills(Path(folder))}, console)
         if only in (None, "ray"):
-            found |= bulk.compared(Path(folder))
-            of_ray = {f"ray {whom}": bulk.killed(Path(folder) / whom, whom) for whom in ("actor", "driver")}
-            found["kills"] = found.get("kills", {}) | of_ray
+            _kept(out, bulk.compared(Path(folder)), console)
+            for whom in ("actor", "driver"):
+                _kept(out, {"kills": {f"ray {whom}": bulk.killed(Path(folder) / whom, whom)}}, console)
+
+
+def _kept(out: Path, found: dict[str, Any], console: Console) -> None:
+    """Write what was found beside what is there, and show it."""
     before: dict[str, Any] = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
-    found["kills"] = before.get("kills", {}) | found.get("kills", {})
+    kills = before.get("kills", {}) | found.get("kills", {})
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(before | found, indent=2) + "\n", encoding="utf-8")
-    console.print({name: value for name, value in found.items() if name != "workers"})
+    out.write_text(json.dumps(before | found | {"kills": kills}, indent=2) + "\n", encoding="utf-8")
+    console.print({name: value for name, value in found.items() if name not in ("workers", "ray")})
 
 
 if __name__ == "__main__":
