@@ -38,7 +38,12 @@ OBJECT_STORE_BYTES = 200_000_000
 _DIED = "It may want more memory than there is: try fewer --actors. Otherwise leave it out."
 _RAISED = "Nobody foresaw this: tell us what it holds, and leave it out."
 _QUIETLY: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
-_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ENABLE_AUTO_CONNECT": "0",  # else what still runs when Ray has ended starts it again
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
 
 
 class Pool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,7 +40,8 @@ def check_engine(engine: Engine, actors: int | None) -> None:
     """
     if engine is Engine.RAY:
         with extra("ray"):
-            import_module("ray.data")
+            if find_spec("ray") is None:
+                raise ModuleNotFoundError(name="ray")
     elif actors is not None:
         raise InputError("--actors goes with --engine ray.", hint="Leave one out, or add the other.")
 
