@@ -1,6 +1,6 @@
 """What two worker processes give over one, and what is left of acknowledged documents when processes are killed.
 
-Usage: ``python -m bench.scale [--only load|kills] [--users N] [--seconds S] [--runs N] [--out FILE]``; stores are
+Usage: ``python -m bench.scale [--only load|kills|ray] [--users N] [--seconds S] [--runs N] [--out FILE]``; stores are
 temporary. What other commands wrote into the file stays.
 
 - ``requests_per_server_cpu_s_2_over_1``: answers for each second of processor time of all processes of the server
@@ -9,7 +9,10 @@ temporary. What other commands wrote into the file stays.
 - ``processes_2_over_1``: answers a second, by the wall clock. The clients run on the same cores as the server, and so
   does whatever else does: ``load`` says how much.
 - ``kills``: a process of the server is killed while documents come, `KILLS` times each kind. ``lost``: files that were
-  acknowledged and then neither stored whole nor reported failed; ``doubled``: documents that are there twice.
+  acknowledged and then neither stored whole nor reported failed; ``doubled``: documents that are there twice. Of an
+  ingest by Ray's engine an actor is killed, or who drives them, and the same command run again.
+- ``ray_over_own``: small documents that an ingest stores for each second of processor time of all its processes, with
+  ``--engine ray`` over the own engine, both warm (`bench.bulk`).
 
 The store is Qdrant Edge, with Loong's papers and QMSum's meetings; the questions are those of `bench.serve`.
 """
@@ -33,6 +36,7 @@ import typer
 from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 
+from bench import bulk
 from bench.serving.corpus import texts
 from bench.serving.library import real_questions, real_texts
 from bench.serving.outcomes import Tally, rate
@@ -168,26 +172,34 @@ def _speed(folder: Path, users: int, seconds: float, count: int, console: Consol
 
 
 def main(
-    only: Annotated[str | None, typer.Option(help="load or kills; default: both.")] = None,
+    only: Annotated[str | None, typer.Option(help="load, kills or ray; default: all.")] = None,
     users: Annotated[int, typer.Option(min=1, help="Clients at once.")] = USERS,
     seconds: Annotated[float, typer.Option(min=2, help="Of each load.")] = SECONDS,
     runs: Annotated[int, typer.Option(min=1, help="Pairs of runs.")] = RUNS,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
 ) -> None:
     """Measure, show, write."""
-    console, found = Console(), dict[str, Any]()
-    if only not in (None, "load", "kills"):
-        raise typer.BadParameter(f"--only {only} is neither load nor kills.")
+    console = Console()
+    if only not in (None, "load", "kills", "ray"):
+        raise typer.BadParameter(f"--only {only} is neither load, kills nor ray.")
     with tempfile.TemporaryDirectory() as folder:
-        if only != "kills":
-            found |= _speed(Path(folder), users, seconds, runs, console)
-        if only != "load":
-            found["kills"] = _kills(Path(folder))
+        if only in (None, "load"):
+            _kept(out, _speed(Path(folder), users, seconds, runs, console), console)
+        if only in (None, "kills"):
+            _kept(out, {"kills": _kills(Path(folder))}, console)
+        if only in (None, "ray"):
+            _kept(out, bulk.compared(Path(folder)), console)
+            for whom in ("actor", "driver"):
+                _kept(out, {"kills": {f"ray {whom}": bulk.killed(Path(folder) / whom, whom)}}, console)
+
+
+def _kept(out: Path, found: dict[str, Any], console: Console) -> None:
+    """Write what was found beside what is there, and show it."""
     before: dict[str, Any] = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
-    found["kills"] = before.get("kills", {}) | found.get("kills", {})
+    kills = before.get("kills", {}) | found.get("kills", {})
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(before | found, indent=2) + "\n", encoding="utf-8")
-    console.print({name: value for name, value in found.items() if name != "workers"})
+    out.write_text(json.dumps(before | found | {"kills": kills}, indent=2) + "\n", encoding="utf-8")
+    console.print({name: value for name, value in found.items() if name not in ("workers", "ray")})
 
 
 if __name__ == "__main__":

@@ -30,10 +30,11 @@ from discorag.trees.registry import RETRIEVERS
 from discorag.types.chunk import Chunk
 from discorag.types.document import Scope
 from discorag.types.errors import ConfigError, DiscoRagError, InputError, StoreLockedError
-from graphs.bulk.questions import answer_file, read_questions
-from graphs.facade import AskResult, DiscoRAG, IngestResult
-from graphs.owner import answering, asked
+from graphs.bulk.questions import read_questions
+from graphs.facade import AskResult, DiscoRAG
+from graphs.owner import asked
 from graphs.terminal.commands import fit, key, mcp, serve
+from graphs.terminal.engines import ActorsOption, Engine, EngineOption, answered, check_engine, ingested
 from graphs.terminal.present import (
     IngestProgress,
     QuestionProgress,
@@ -70,7 +71,7 @@ Switch = Annotated[list[str] | None, typer.Option("--set", help="A switch, e.g. 
 
 @app.command()
 def ingest(
-    path: Annotated[str, typer.Argument(help="A file or a folder.")],
+    path: Annotated[str, typer.Argument(help="A file, a folder, or s3://bucket/prefix.")],
     corpus: Corpus = None,
     tenant: Tenant = None,
     parser: Parser = "auto",
@@ -80,16 +81,19 @@ def ingest(
     refresh: Annotated[bool, typer.Option(help="Store unchanged documents again.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate.")] = False,
     llm: Llm = None,
+    engine: EngineOption = Engine.OWN,
+    actors: ActorsOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Read documents into the store; changed ones are replaced, vanished ones deleted."""
+    check_engine(engine, actors)
     if dry_run:
         estimate(path, corpus, tenant, parser, llm, as_json)
         raise typer.Exit
     with _pipeline(llm) as rag, IngestProgress(err) as progress:
         switches = {"corpus": corpus, "tenant": tenant, "parser": parser, "retriever": retriever, "refresh": refresh}
         try:
-            result = rag.run(lambda: _ingested(rag, path, progress, switches))
+            result = ingested(rag, path, progress, switches, engine, actors)
         except KeyboardInterrupt:
             _leave_soon(f"Interrupted: {progress.done} documents are done and kept; the same command goes on.")
             raise
@@ -103,7 +107,7 @@ def ingest(
 
 @app.command()
 def estimate(
-    path: Annotated[str, typer.Argument(help="A file or a folder.")],
+    path: Annotated[str, typer.Argument(help="A file, a folder, or s3://bucket/prefix.")],
     corpus: Corpus = None,
     tenant: Tenant = None,
     parser: Parser = "auto",
@@ -131,13 +135,17 @@ def ask(
     as_json: AsJson = False,
     batch: Annotated[Path | None, typer.Option(help='JSONL file of {"question": ...}, answered into --out.')] = None,
     replies: Annotated[Path, typer.Option("--out", help="Of --batch.")] = Path("replies.jsonl"),
+    engine: EngineOption = Engine.OWN,
+    actors: ActorsOption = None,
 ) -> None:
     """Answer a question; every sentence with its sources, and what it cost. Or a file of them."""
     given: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k}
     switches = {name: value for name, value in given.items() if value is not None} | _switches(switch)
     switches["baseline"] = baseline
     if batch or question is None:
-        return _answered(question, batch, replies, switches, llm)
+        return _answered(question, batch, replies, switches, llm, engine, actors)
+    if engine is not Engine.OWN or actors is not None:
+        raise InputError("--engine and --actors go with --batch.", hint="One question needs neither.")
     try:
         with _pipeline(llm) as rag:
             result = asyncio.run(_streamed(rag, question, switches, quiet=as_json))
@@ -309,14 +317,21 @@ def _leave_soon(message: str) -> None:
 
 
 def _answered(
-    question: str | None, batch: Path | None, replies: Path, switches: dict[str, Any], llm: str | None
+    question: str | None,
+    batch: Path | None,
+    replies: Path,
+    switches: dict[str, Any],
+    llm: str | None,
+    engine: Engine,
+    actors: int | None,
 ) -> None:
     """The questions of a file; exit code 1 if one met an error."""
     if batch is None or question is not None:
         raise InputError("Ask one question, or --batch FILE.", hint="disco-rag ask --help")
+    check_engine(engine, actors)
     questions = read_questions(batch)
     with _pipeline(llm) as rag, QuestionProgress(err, len(questions)) as progress:
-        failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **switches))
+        failed = answered(rag, questions, replies, progress, switches, engine, actors)
     out.print(Text(f"{len(questions) - failed} of {len(questions)} answered, in {replies}."))
     if failed:
         raise typer.Exit(1)
@@ -329,11 +344,6 @@ def _by_owner(question: str, switches: dict[str, Any], locked: StoreLockedError)
         raise locked
     err.print(Text(f"{locked.message} It answered.", style="dim"))
     return result
-
-
-async def _ingested(rag: DiscoRAG, path: str, progress: IngestProgress, switches: dict[str, Any]) -> IngestResult:
-    async with answering(rag):
-        return await rag.aingest(path, progress=progress.on_event, **switches)
 
 
 def _switches(given: list[str] | None) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 
 from pydantic import ValidationError
 
+from discorag.ingest.bucket import survey_at
 from discorag.ingest.estimate import Estimate, estimate
-from discorag.ingest.survey import NOT_MADE, DocumentOutcome, survey
+from discorag.ingest.survey import NOT_MADE, DocumentOutcome
 from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
 from discorag.rst.parser import PROMPTED
@@ -144,7 +145,7 @@ class DiscoRAG:
         """Read a file or folder into the store: new and changed documents are stored, vanished ones deleted.
 
         Args:
-            path: What to read.
+            path: What to read; in S3, ``s3://bucket/prefix``.
             progress: Called with every progress event.
             **switches: Fields of `IngestContext`.
 
@@ -202,7 +203,7 @@ class DiscoRAG:
         """What `aingest` would do and cost, without storing anything. Raises as `aingest`."""
         deps, context = self.resources, self.context(IngestContext, {"parser": parser})
         parser = context.tree_engine(deps)
-        found = await asyncio.to_thread(survey, _given(path))
+        found = await asyncio.to_thread(survey_at, _given(path), [])
         return await estimate(
             found,
             scope=self.scope(tenant=tenant, corpus=corpus),
@@ -341,8 +342,8 @@ def _asked(
     return {"query": query, "instruction": instruction, "history": said, "filters": filters or {}}
 
 
-def _given(path: str | Path) -> Path:
+def _given(path: str | Path) -> str:
     """The path, if it names something: an empty string would silently mean the current folder."""
     if not str(path).strip():
         raise MissingPathError("No path was given.", hint="Name a file or a folder; . is the current one.")
-    return Path(path)
+    return str(path)

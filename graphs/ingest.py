@@ -107,31 +107,31 @@ graph = build()
 
 
 async def run_ingest(
-    path: Path, context: IngestContext, progress: Callable[[dict[str, Any]], None] | None = None
+    path: str, context: IngestContext, progress: Callable[[dict[str, Any]], None] | None = None
 ) -> dict[str, Any]:
     """Run the graph. An ingest of the same folder that was cut off is taken up where it was; a file starts anew.
 
     Raises:
-        InputError: See `nodes.ingest.scan.scan`.
+        InputError, MissingExtraError: See `nodes.ingest.scan.scan`.
         StoreError: The store fails, or the disk with the checkpoints.
     """
     settings = (await context.deps()).settings
-    if not path.is_dir() or (settings.store.url is None and settings.store.kind == "memory"):
+    if not Path(path).is_dir() or (settings.store.url is None and settings.store.kind == "memory"):
         return await _run(InMemorySaver(), path, context, progress)
-    async with checkpoints(_folder(settings), await _job(path, context, settings)) as saver:
+    async with checkpoints(_folder(settings), await _job(Path(path), context, settings)) as saver:
         return await _run(saver, path, context, progress)
 
 
 async def _run(
     saver: BaseCheckpointSaver[Any],
-    path: Path,
+    path: str,
     context: IngestContext,
     progress: Callable[[dict[str, Any]], None] | None,
 ) -> dict[str, Any]:
     config: Any = {"configurable": {"thread_id": "ingest"}}
     checkpointed = graph.copy(update={"checkpointer": saver})
     resumes = bool((await checkpointed.aget_state(config)).next)
-    given = None if resumes else {"path": str(path)}
+    given = None if resumes else {"path": path}
     state: dict[str, Any] = {}
     stream = checkpointed.astream(
         given, config, context=context, stream_mode=["custom", "values"], durability="async", subgraphs=True

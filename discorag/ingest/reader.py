@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from contextlib import ExitStack
 
 from discorag.ingest.attempts import Attempts, attempts_file
+from discorag.ingest.bucket import fetched, is_bucket
 from discorag.settings import ReadingSettings, Settings
 from discorag.text.convert.converted import Converted
 from discorag.text.convert.pool import Converters
 from discorag.text.loaders import Source, bytes_of, converter_version, document_of, is_converted, text_document
 from discorag.types.document import Document
-from discorag.types.errors import ConversionLimitError, ConverterDiedError, RefusedFileError
+from discorag.types.errors import ConversionLimitError, ConverterDiedError, InputError, RefusedFileError
 from discorag.types.ids import digest
 
 
@@ -56,6 +58,17 @@ class Reader:
             InputError: As `discorag.text.convert.pool.Converters.convert`.
             StoreError: The attempts cannot be written down.
         """
+        if not is_bucket(source.uri):
+            return await self._read(source, again=again)
+        with ExitStack() as stack:
+            path = await asyncio.to_thread(stack.enter_context, fetched(source.uri, self._reading.max_bytes))
+            try:
+                return await self._read(Source(path, source.uri), again=again)
+            except InputError as error:
+                error.message = error.message.replace(str(path), source.uri)
+                raise
+
+    async def _read(self, source: Source, *, again: bool) -> Document:
         data = await asyncio.to_thread(bytes_of, source.path, max_bytes=self._reading.max_bytes)
         if not is_converted(source.path):
             return await asyncio.to_thread(text_document, source, data)

@@ -48,6 +48,14 @@ class MissingExtraError(ConfigError):
     """What was asked for comes with an extra that is not installed."""
 
 
+class EngineError(DiscoRagError):
+    """What works through many documents or questions at once cannot start, or cannot go on."""
+
+
+class PoisonedError(DiscoRagError):
+    """A document or a question raised what no part raises on purpose, or killed the process that was at it."""
+
+
 class InvariantError(DiscoRagError, ValueError):
     """A value would break an invariant of its type (tree, graph, hierarchy, span).
 

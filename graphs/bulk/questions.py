@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -91,6 +91,48 @@ def _question(file: Path, number: int, line: str) -> Question:
     return given if given.id else given.model_copy(update={"id": str(number)})
 
 
+class ReplyFile:
+    """The file of replies between ``with`` and its end: what a run before has answered there stays.
+
+    Args:
+        out: JSONL file of `Reply`. Errors in it, and a line that was cut off, leave it.
+        questions: Each with an id.
+        on_reply: Called with every reply, also with those that were there.
+
+    Raises:
+        InputError: ``out`` holds something else, or answers another question under the same id.
+        StoreError: ``out`` cannot be written; `add` raises that too.
+    """
+
+    def __init__(self, out: Path, questions: Sequence[Question], on_reply: Callable[[Reply], None]) -> None:
+        done = _taken_up(out, questions)
+        self.open = [asked for asked in questions if asked.id not in done]
+        self.failed = 0
+        self._out, self._on_reply = out, on_reply
+        for reply in done.values():
+            on_reply(reply)
+
+    def __enter__(self) -> Self:
+        try:
+            self._file = self._out.open("a", encoding="utf-8")
+        except OSError as error:
+            raise _unwritten(self._out, error) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, reply: Reply) -> None:
+        """Write it down."""
+        try:
+            self._file.write(reply.model_dump_json() + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise _unwritten(self._out, error) from error
+        self.failed += reply.error is not None
+        self._on_reply(reply)
+
+
 async def answer_file(
     rag: DiscoRAG,
     questions: Sequence[Question],
@@ -113,35 +155,27 @@ async def answer_file(
         **switches: As of `DiscoRAG.aask`.
 
     Raises:
-        InputError: ``out`` holds something else, or answers another question under the same id.
-        StoreError: ``out`` cannot be written.
+        InputError, StoreError: See `ReplyFile`.
     """
-    slots, failed = asyncio.Semaphore(at_once), 0
-    done = await asyncio.to_thread(_taken_up, out, questions)
-    for reply in done.values():
-        on_reply(reply)
+    slots = asyncio.Semaphore(at_once)
+    file = await asyncio.to_thread(ReplyFile, out, questions, on_reply)
 
     async def one(asked: Question) -> None:
-        nonlocal failed
         async with slots:
-            reply = await _reply(rag, asked, switches)
-            file.write(reply.model_dump_json() + "\n")
-            file.flush()
-        failed += reply.error is not None
-        on_reply(reply)
+            file.add(await reply_to(rag, asked, switches))
 
     try:
-        with out.open("a", encoding="utf-8") as file:
+        with file:
             async with asyncio.TaskGroup() as group:
-                for asked in questions:
-                    if asked.id not in done:
-                        group.create_task(one(asked))
-    except* OSError as errors:
-        raise _unwritten(out, errors.exceptions[0]) from errors
-    return failed
+                for asked in file.open:
+                    group.create_task(one(asked))
+    except* StoreError as errors:
+        raise errors.exceptions[0] from errors
+    return file.failed
 
 
-async def _reply(rag: DiscoRAG, asked: Question, switches: dict[str, Any]) -> Reply:
+async def reply_to(rag: DiscoRAG, asked: Question, switches: Mapping[str, Any]) -> Reply:
+    """The answer, or the error that the question met."""
     try:
         result = await rag.aask(asked.question, filters=asked.filters, **switches)
     except DiscoRagError as error:

@@ -45,7 +45,7 @@ async def _kept(settings: Settings, address: str, ready: Connection[Any, Any]) -
     rag = await asyncio.to_thread(DiscoRAG, settings)
     try:
         async with kept(rag, Access.of(settings, Rates()), Meters()) as shared:
-            calls = Calls(address, _things(shared) | {STORE: rag.resources.store}, loop)
+            calls = Calls(address, _things(shared) | {STORE: rag.resources.store}, loop, _logged)
             await asyncio.to_thread(calls.__enter__)
             try:
                 ready.send(None)
@@ -55,6 +55,16 @@ async def _kept(settings: Settings, address: str, ready: Connection[Any, Any]) -
                 await asyncio.to_thread(calls.__exit__)
     finally:
         await asyncio.to_thread(rag.close)
+
+
+def _logged(error: Exception) -> None:
+    """Log what is no refusal."""
+    import structlog
+
+    from graphs.serving.problems import RefusedError
+
+    if not isinstance(error, DiscoRagError | RefusedError | TimeoutError):
+        structlog.get_logger("disco_rag.api").error("failed", exc_info=error)
 
 
 def _things(shared: Shared) -> dict[str, object]:

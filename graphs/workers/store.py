@@ -16,10 +16,11 @@ from contextlib import ExitStack, nullcontext
 from functools import partial
 from typing import Any, Self, cast
 
-from discorag.settings import StoreSettings
+from discorag.settings import Settings, StoreSettings
 from discorag.store.base import ShardStore
 from discorag.store.catalogue import Catalogue
 from discorag.store.client import ServerStore, open_server
+from discorag.store.open import register_store
 from discorag.store.protocol import Hit, Manifest, SearchQuery, Store
 from discorag.store.shard import Shard
 from discorag.types.chunk import Chunk
@@ -31,6 +32,8 @@ from graphs.workers.wire import Keeper
 
 STORE = "store"
 """The keeper's name of its store."""
+KEPT = "kept"
+"""Kind of the store that the keeper has open."""
 
 
 class KeptWrites(ShardStore):
@@ -104,6 +107,12 @@ def open_kept(keeper: Keeper, settings: StoreSettings, dimension: int, encoder_v
     store = open_server(settings, dimension, encoder_version, _ServerStore)
     assert isinstance(store, _ServerStore)
     return store.by(keeper)
+
+
+def with_kept_store(settings: Settings, keeper: Keeper) -> Settings:
+    """Settings under which this process opens the keeper's store."""
+    register_store(KEPT, partial(open_kept, keeper))
+    return settings.model_copy(update={"store": settings.store.model_copy(update={"kind": KEPT})})
 
 
 class _Part:

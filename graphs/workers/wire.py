@@ -23,10 +23,7 @@ from threading import Thread, current_thread
 from time import monotonic, sleep
 from typing import Any, NamedTuple, Self, TypeAlias
 
-import structlog
-
-from discorag.types.errors import DiscoRagError, StoreError
-from graphs.serving.problems import RefusedError
+from discorag.types.errors import StoreError
 
 Line: TypeAlias = "Connection[Any, Any]"
 """What anything is sent and received over."""
@@ -34,7 +31,6 @@ PATIENCE_S = 60.0
 """How long a call waits for a keeper that is not there: it is started again, and opens the store."""
 _PAUSE_S = 0.05
 _GONE = (EOFError, OSError, AuthenticationError)  # the other side has ended
-_LOG = structlog.get_logger("disco_rag.api")
 
 
 class Call(NamedTuple):
@@ -54,12 +50,19 @@ class Calls:
         address: Path of the socket.
         things: What can be asked for, by name.
         loop: Where what is awaitable is awaited; it must go on running.
+        on_error: Told of every error that a caller is sent.
     """
 
-    def __init__(self, address: str, things: Mapping[str, object], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        address: str,
+        things: Mapping[str, object],
+        loop: asyncio.AbstractEventLoop,
+        on_error: Callable[[Exception], None] = lambda _: None,
+    ) -> None:
         Path(address).unlink(missing_ok=True)  # of a process that was killed
         self._listener = Listener(address, "AF_UNIX", backlog=128, authkey=current_process().authkey)
-        self._things, self._loop = things, loop
+        self._things, self._loop, self._on_error = things, loop, on_error
         self._callers: dict[Thread, Line] = {}
         self._over = False
 
@@ -95,9 +98,9 @@ class Calls:
             while True:
                 call = connection.recv()
                 if call.held:
-                    _hold(connection, self._found(call), self._loop)
+                    self._hold(connection, self._found(call))
                 else:
-                    _answer(connection, partial(self._result, call))
+                    self._answer(connection, partial(self._result, call))
         del self._callers[current_thread()]
 
     def _found(self, call: Call) -> Any:
@@ -107,15 +110,24 @@ class Calls:
         found = self._found(call)
         return _awaited(found, self._loop) if inspect.isawaitable(found) else found
 
+    def _hold(self, connection: Line, held: AbstractAsyncContextManager[None]) -> None:
+        if not self._answer(connection, lambda: _awaited(held.__aenter__(), self._loop)):
+            return
+        try:
+            connection.recv()
+        finally:
+            _awaited(held.__aexit__(None, None, None), self._loop)
+        connection.send((True, None))
 
-def _hold(connection: Line, held: AbstractAsyncContextManager[None], loop: asyncio.AbstractEventLoop) -> None:
-    if not _answer(connection, lambda: _awaited(held.__aenter__(), loop)):
-        return
-    try:
-        connection.recv()
-    finally:
-        _awaited(held.__aexit__(None, None, None), loop)
-    connection.send((True, None))
+    def _answer(self, connection: Line, call: Callable[[], Any]) -> bool:
+        """Send what it returns or raises; whether it returned."""
+        try:
+            reply = True, call()
+        except Exception as error:  # noqa: BLE001 - it is raised again where it was asked for
+            self._on_error(error)
+            reply = False, error
+        connection.send(reply)
+        return reply[0]
 
 
 def _awaited(found: Awaitable[Any], loop: asyncio.AbstractEventLoop) -> Any:
@@ -123,18 +135,6 @@ def _awaited(found: Awaitable[Any], loop: asyncio.AbstractEventLoop) -> Any:
         return await found
 
     return asyncio.run_coroutine_threadsafe(result(), loop).result()
-
-
-def _answer(connection: Line, call: Callable[[], Any]) -> bool:
-    """Send what it returns or raises; whether it returned."""
-    try:
-        reply = True, call()
-    except Exception as error:  # noqa: BLE001 - it is raised again where it was asked for
-        if not isinstance(error, DiscoRagError | RefusedError | TimeoutError):
-            _LOG.error("failed", exc_info=error)
-        reply = False, error
-    connection.send(reply)
-    return reply[0]
 
 
 class Keeper:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from graphs.serving.service import Shared
 
-KEPT = "kept"
-"""Kind of the store that the keeper has open."""
 _HELD = frozenset({"room", "one", "alone", "last"})
 """What lasts as long as a block, and ends with this process; all else is a call that may be made again."""
 
@@ -29,20 +27,13 @@ def make_worker(settings: Settings, address: str) -> FastAPI:
         address: Of the keeper.
     """
     from graphs.api import create_app
+    from graphs.workers.store import with_kept_store
 
     begun(settings)
     keeper = Keeper(address)
     if settings.store.kind in ("edge", "server"):
-        settings = _with_kept_store(settings, keeper)
+        settings = with_kept_store(settings, keeper)
     return create_app(settings, shared=_shared(keeper))
-
-
-def _with_kept_store(settings: Settings, keeper: Keeper) -> Settings:
-    from discorag.store.open import register_store
-    from graphs.workers.store import open_kept
-
-    register_store(KEPT, partial(open_kept, keeper))
-    return settings.model_copy(update={"store": settings.store.model_copy(update={"kind": KEPT})})
 
 
 def _shared(keeper: Keeper) -> Shared:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 
-from discorag.ingest.survey import stored_under, survey
+from discorag.ingest.bucket import absolute, survey_at
 from discorag.types.errors import MissingPathError
 from nodes.context import IngestContext, ingest_context
 from nodes.state import IngestState, Json
@@ -18,13 +17,14 @@ async def scan(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     """List the files at the path; repeated files and unknown formats are reported and left out.
 
     Raises:
-        InputError: Missing path, unknown format, or a folder without any file to read, now or at an earlier ingest.
+        InputError: Missing path, unknown format, or a folder without any file to read, now or at an earlier ingest; a
+            bucket that cannot be listed.
     """
     if not state["path"]:
         raise MissingPathError("No path was given.", hint="Name a file or a folder.")
-    context, path = ingest_context(runtime), Path(state["path"])
+    context, path = ingest_context(runtime), absolute(state["path"])
     stored = await asyncio.to_thread((await context.deps()).store.manifests, await context.scope())
-    result = await asyncio.to_thread(survey, path, emptied=bool(stored_under(stored, path)))
+    result = await asyncio.to_thread(survey_at, path, stored)
     get_stream_writer()({"event": "found", "documents": len(result.sources), "aside": len(result.aside)})
     outcomes = [o.model_dump(mode="json") for o in result.aside]
-    return {"path": str(path.resolve()), "sent": 0, "files": [s.uri for s in result.sources], "outcomes": outcomes}
+    return {"path": path, "sent": 0, "files": [s.uri for s in result.sources], "outcomes": outcomes}

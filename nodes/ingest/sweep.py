@@ -6,12 +6,12 @@ Then the store is made fast to search again, if much was written.
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 
-from discorag.ingest.survey import DocumentOutcome, Status, vanished
+from discorag.ingest.bucket import vanished_at
+from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.store.protocol import Store
 from discorag.types.errors import StoreError
 from discorag.types.ledger import Failure, StageRecord
@@ -26,7 +26,7 @@ async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     deps, scope = await context.deps(), await context.scope()
     stored = await asyncio.to_thread(deps.store.manifests, scope)
     skipped = {o["uri"] for o in state.get("outcomes", []) if o["status"] == Status.SKIPPED}
-    gone = await asyncio.to_thread(vanished, stored, Path(state["path"]), set(state.get("files", [])), skipped)
+    gone = await asyncio.to_thread(vanished_at, state["path"], stored, set(state.get("files", [])), skipped)
     outcomes: list[Json] = []
     for manifest in gone:
         await asyncio.to_thread(deps.store.delete, scope, manifest.doc_id)

@@ -19,7 +19,7 @@ LENT = ("pdf", "docx", "pandas", "raptor", "langchain", "mcp", "api", "otel", "e
 PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packages_distributions().items()}
 BY_OTHERS = {"python-multipart"}
 """Imported by a library of ours when it is there: FastAPI, for uploads."""
-ABSENT = {"vllm", "xllamacpp", "summac"}
+ABSENT = {"vllm", "xllamacpp", "summac", "ray", "pyarrow"}
 """Modules that are not installed here."""
 WITH_OTHERS = {"pydantic_core"}
 """Modules of a distribution that another one pins to itself."""
