@@ -11,7 +11,7 @@ from pathlib import Path
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 
-from discorag.ingest.survey import DocumentOutcome, Status, vanished
+from discorag.ingest.survey import DocumentOutcome, Status, below, vanished
 from discorag.store.protocol import Store
 from discorag.types.errors import StoreError
 from discorag.types.ledger import Failure, StageRecord
@@ -24,9 +24,9 @@ async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     """Delete what vanished; a file that could not be read this time is still there and keeps what is stored."""
     context = ingest_context(runtime)
     deps, scope = await context.deps(), await context.scope()
-    stored = await asyncio.to_thread(deps.store.manifests, scope)
-    skipped = {o["uri"] for o in state.get("outcomes", []) if o["status"] == Status.SKIPPED}
-    gone = await asyncio.to_thread(vanished, stored, Path(state["path"]), set(state.get("files", [])), skipped)
+    path, met = Path(state["path"]), [DocumentOutcome(**o) for o in state.get("outcomes", [])]
+    stored = await asyncio.to_thread(deps.store.under, scope, below(path))
+    gone = await asyncio.to_thread(vanished, stored, path, met, set(state.get("files", [])))
     outcomes: list[Json] = []
     for manifest in gone:
         await asyncio.to_thread(deps.store.delete, scope, manifest.doc_id)
