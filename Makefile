@@ -213,7 +213,7 @@ bench-query: .venv/dev.stamp ## Evidence by retrieval trees among up to 500,000 
 bench-serve: .venv/dev.stamp ## The API under load and under faults: half an hour
 	$(BIN)/python -m bench.serve
 
-bench-scale: .venv/dev.stamp ## Two worker processes beside one, and kills of them: twenty minutes
+bench-scale: .venv/dev.stamp ## Two worker processes beside one, kills of them, a catalogue of ten million documents: forty minutes
 	$(BIN)/python -m bench.scale
 
 bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken on purpose: about an hour (disk_full: as root)

@@ -1,7 +1,8 @@
-"""What two worker processes give over one, and what is left of acknowledged documents when processes are killed.
+"""What two worker processes give over one, what is left of acknowledged documents when processes are killed, and what a
+catalogue of ten million documents costs.
 
-Usage: ``python -m bench.scale [--only load|kills] [--users N] [--seconds S] [--runs N] [--out FILE]``; stores are
-temporary. What other commands wrote into the file stays.
+Usage: ``python -m bench.scale [--only load|kills|catalogue] [--users N] [--seconds S] [--runs N] [--out FILE]``; stores
+are temporary. What other commands wrote into the file stays.
 
 - ``requests_per_server_cpu_s_2_over_1``: answers for each second of processor time of all processes of the server
   together, of two workers beside their keeper over one process; the median of pairs of runs, one after the other. Other
@@ -10,6 +11,10 @@ temporary. What other commands wrote into the file stays.
   does whatever else does: ``load`` says how much.
 - ``kills``: a process of the server is killed while documents come, `KILLS` times each kind. ``lost``: files that were
   acknowledged and then neither stored whole nor reported failed; ``doubled``: documents that are there twice.
+
+- ``catalogue_ms_at_10m``: milliseconds to open the catalogue of a store in a folder with ten million documents and to
+  find what changed among a thousand files (`bench.catalogue`); ``catalogue`` has the growth, and the catalogue and the
+  leases of many processes. Making the documents takes 10 GB of disk and a quarter of an hour.
 
 The store is Qdrant Edge, with Loong's papers and QMSum's meetings; the questions are those of `bench.serve`.
 """
@@ -33,6 +38,7 @@ import typer
 from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 
+from bench import catalogue
 from bench.serving.corpus import texts
 from bench.serving.library import real_questions, real_texts
 from bench.serving.outcomes import Tally, rate
@@ -42,6 +48,7 @@ from bench.serving.server import ApiServer, Home
 from graphs.serving.middleware import GRACE_S
 
 OUT = Path("bench/results/scale.json")
+PARTS = ("load", "kills", "catalogue")
 USERS, SECONDS, RUNS, WARM_S = 16, 30.0, 3, 45.0
 STORE_S = 900.0
 """How long reading the documents may take."""
@@ -168,7 +175,7 @@ def _speed(folder: Path, users: int, seconds: float, count: int, console: Consol
 
 
 def main(
-    only: Annotated[str | None, typer.Option(help="load or kills; default: both.")] = None,
+    only: Annotated[str | None, typer.Option(help=f"{', '.join(PARTS)}; default: all.")] = None,
     users: Annotated[int, typer.Option(min=1, help="Clients at once.")] = USERS,
     seconds: Annotated[float, typer.Option(min=2, help="Of each load.")] = SECONDS,
     runs: Annotated[int, typer.Option(min=1, help="Pairs of runs.")] = RUNS,
@@ -176,18 +183,20 @@ def main(
 ) -> None:
     """Measure, show, write."""
     console, found = Console(), dict[str, Any]()
-    if only not in (None, "load", "kills"):
-        raise typer.BadParameter(f"--only {only} is neither load nor kills.")
+    if only not in (None, *PARTS):
+        raise typer.BadParameter(f"--only {only} is none of {', '.join(PARTS)}.")
     with tempfile.TemporaryDirectory() as folder:
-        if only != "kills":
+        if only in (None, "load"):
             found |= _speed(Path(folder), users, seconds, runs, console)
-        if only != "load":
+        if only in (None, "kills"):
             found["kills"] = _kills(Path(folder))
+        if only in (None, "catalogue"):
+            found |= catalogue.measured(Path(folder), console.print)
     before: dict[str, Any] = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
     found["kills"] = before.get("kills", {}) | found.get("kills", {})
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(before | found, indent=2) + "\n", encoding="utf-8")
-    console.print({name: value for name, value in found.items() if name != "workers"})
+    console.print({name: value for name, value in found.items() if name not in ("workers", "catalogue")})
 
 
 if __name__ == "__main__":

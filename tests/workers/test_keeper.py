@@ -14,6 +14,7 @@ from graphs.workers import supervisor
 from graphs.workers.wire import Keeper
 
 
+@pytest.mark.deep
 def test_a_keeper_that_hangs_is_started_again_and_calls_wait_for_the_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
