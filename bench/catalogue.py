@@ -28,11 +28,11 @@ from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue, OwnedCatalogue
 from discorag.store.disk.archive import Archive
 from discorag.store.disk.points import EdgePoints
-from discorag.store.leases import Leases
 from discorag.store.payload import Entry
 from discorag.store.protocol import Manifest
+from discorag.store.server.leases import Leases
+from discorag.store.server.shared import SharedCatalogue, latest
 from discorag.store.shard import FENCE, URI, Payload, Point, Where
-from discorag.store.shared import SharedCatalogue, latest
 from discorag.types.document import Document, Scope
 
 FILES, CHANGED = 1_000, 10

@@ -33,7 +33,7 @@ class Nearest(Protocol):
 
 
 class Catalogue(Protocol):
-    """What is live of each document: `OwnedCatalogue` or `discorag.store.shared.SharedCatalogue`."""
+    """What is live of each document: `OwnedCatalogue` or `discorag.store.server.shared.SharedCatalogue`."""
 
     @property
     def lock(self) -> AbstractContextManager[object]:

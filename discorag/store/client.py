@@ -18,11 +18,11 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 from discorag.settings import StoreSettings
 from discorag.store.base import ShardStore
 from discorag.store.identity import Identity
-from discorag.store.leases import Leases
 from discorag.store.protocol import Hit
+from discorag.store.server.leases import Leases
+from discorag.store.server.shared import SharedCatalogue, latest
+from discorag.store.server.wire import CONFLICT, Wire
 from discorag.store.shard import CHUNKS, FENCE, KEYWORDS, NODES, OWNER, URI, Payload, Point, Space, Where
-from discorag.store.shared import SharedCatalogue, latest
-from discorag.store.wire import CONFLICT, Wire
 from discorag.text.terms import SparseVector
 from discorag.types.errors import ConfigError
 from discorag.types.vectors import Vectors
@@ -163,7 +163,7 @@ class ClientPoints:
         >>> from discorag.store.client import ClientPoints
         >>> from discorag.store.identity import Identity
         >>> from discorag.store.shard import Where
-        >>> from discorag.store.wire import Wire
+        >>> from discorag.store.server.wire import Wire
         >>> of = Identity(encoder_version="example", dimension=8)
         >>> points = ClientPoints(QdrantClient(":memory:"), "docs", of, Wire(":memory:"), sparse=False, local=True)
         >>> points.scroll(Where(), ["uri"])

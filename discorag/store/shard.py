@@ -24,7 +24,7 @@ OWNER = ("tenant", "corpus")
 URI = "uri"
 """Payload field of documents: what it begins with is looked for, with an index on a server."""
 FENCE = "fence"
-"""Payload field on a server only: number of the lease under which a point was written (`discorag.store.leases`)."""
+"""Payload field on a server only: number of the lease (`discorag.store.server.leases`) under which a point was written."""
 BATCH = 256
 
 

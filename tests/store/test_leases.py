@@ -15,9 +15,9 @@ from time import sleep
 
 import pytest
 
-from discorag.store import leases
 from discorag.store.client import ServerStore
-from discorag.store.leases import Leases
+from discorag.store.server import leases
+from discorag.store.server.leases import Leases
 from discorag.store.shard import Payload, Where
 from discorag.types.errors import DocumentTakenError, StoreError
 from graphs import ingest
@@ -30,7 +30,7 @@ OLD, NEW = sample("a.md", ["old one", "old two"], seed=1), sample("a.md", ["new"
 TTL_S = 0.6
 HOLD = """
 import sys
-from discorag.store import leases
+from discorag.store.server import leases
 leases.TTL_S = float(sys.argv[2])
 from discorag.store.client import ServerStore
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, version

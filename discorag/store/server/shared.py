@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from discorag.store import payload as points
 from discorag.store.catalogue import Nearest, restated, scoped_entries
-from discorag.store.leases import Leases, late
 from discorag.store.payload import Entry
 from discorag.store.protocol import Hit
+from discorag.store.server.leases import Leases, late
 from discorag.store.shard import FENCE, OWNER, Point, SharedShard, Space, VersionedShard, Where, write
 from discorag.text.terms import SparseVector
 from discorag.types.document import Document, Scope
@@ -33,7 +33,7 @@ class State:
         since: When this process had first seen it, in seconds of the monotonic clock.
 
     Example:
-        >>> from discorag.store.shared import State
+        >>> from discorag.store.server.shared import State
         >>> State(frozenset({"v1"}), "first", since=0.0) == State(frozenset({"v1"}), "second", since=0.0)
         False
     """
@@ -55,8 +55,8 @@ class SharedCatalogue:
     replaced.
 
     Example:
-        >>> from discorag.store.leases import Leases
-        >>> from discorag.store.shared import SharedCatalogue
+        >>> from discorag.store.server.leases import Leases
+        >>> from discorag.store.server.shared import SharedCatalogue
         >>> piece = sample_of("tides.md", ["Tides rise."])
         >>> piece.put_in(store)
         >>> leases = Leases(shards[0], lambda doc_id: 0)

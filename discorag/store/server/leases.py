@@ -9,7 +9,7 @@ point take such changes in one order. It has no transactions over several points
   several times in that time.
 - **Who is late changes nothing.** A holder that was stopped may go on when another one has taken its place. Each lease
   has a number greater than those before it (`FENCE`); what is written carries the number, and no change replaces or
-  deletes what carries a greater one (`discorag.store.shared`).
+  deletes what carries a greater one (`discorag.store.server.shared`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Leases:
         StoreError: By any method: the server fails.
 
     Example:
-        >>> from discorag.store.leases import Leases
+        >>> from discorag.store.server.leases import Leases
         >>> one, two = (Leases(shards[1], lambda doc_id: 0) for _ in range(2))
         >>> doc_id = sample_of("tides.md", ["Tides rise."]).doc_id
         >>> with one.claim(doc_id) as ours, two.claim(doc_id) as theirs:
