@@ -24,7 +24,7 @@ OWNER = ("tenant", "corpus")
 URI = "uri"
 """Payload field of documents: what it begins with is looked for, with an index on a server."""
 FENCE = "fence"
-"""Payload field on a server only: number of the lease (`discorag.store.server.leases`) under which a point was written."""
+"""Payload field on a server only: the number of the lease that a point was written under, see `store.server.leases`."""
 BATCH = 256
 
 
