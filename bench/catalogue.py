@@ -14,7 +14,6 @@ from contextlib import closing
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any
@@ -53,7 +52,6 @@ class Found(BaseModel):
         open_ms: To open it.
         changed_ms: To read what is stored of `FILES` files by their ids, and what lies under their folder.
         changed_cpu_ms: Processor time of that.
-        peak_mb: Of the process.
         disk_mb: Of its files.
         fill_s: What making the documents took; not the product's code.
         lease_ms: To take a lease and to give it back, on average; None where there are none.
@@ -65,7 +63,6 @@ class Found(BaseModel):
     open_ms: float
     changed_ms: float
     changed_cpu_ms: float
-    peak_mb: float
     disk_mb: float
     fill_s: float = 0.0
     lease_ms: float | None = None
@@ -148,7 +145,6 @@ def _found(catalogue: Catalogue, folder: Path, count: int, open_ms: float, **mor
         open_ms=round(open_ms, 1),
         changed_ms=round(1000 * wall, 1),
         changed_cpu_ms=round(1000 * spent, 1),
-        peak_mb=round(getrusage(RUSAGE_SELF).ru_maxrss / 1000, 1),
         disk_mb=round(sum(f.stat().st_blocks * 512 for f in folder.rglob("*") if f.is_file()) / 1e6, 1),
         **more,
     )
