@@ -132,7 +132,7 @@ def test_hidden_chunks_take_no_rank_and_no_place(
     assert store.search(SCOPE, query) == before
 
 
-def _broken(_: object) -> None:
+def _broken(*_: object) -> None:
     raise OSError("disk full")
 
 
