@@ -225,7 +225,7 @@ bench-query: .venv/dev.stamp ## Evidence by retrieval trees among up to 500,000 
 bench-serve: .venv/dev.stamp ## The API under load and under faults: half an hour
 	$(BIN)/python -m bench.serve
 
-bench-scale: .venv/ray.stamp ## Two worker processes beside one, Ray's engine beside the own one, and kills of all: forty minutes
+bench-scale: .venv/ray.stamp ## Two worker processes beside one, Ray's engine beside the own one, kills of all, a catalogue of ten million documents: an hour
 	$(BIN)/python -m bench.scale
 
 bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken on purpose: about an hour (disk_full: as root)

@@ -1,7 +1,8 @@
-"""What two worker processes give over one, and what is left of acknowledged documents when processes are killed.
+"""What two worker processes give over one, what is left of acknowledged documents when processes are killed, and what a
+catalogue of ten million documents costs.
 
-Usage: ``python -m bench.scale [--only load|kills|ray] [--users N] [--seconds S] [--runs N] [--out FILE]``; stores are
-temporary. What other commands wrote into the file stays.
+Usage: ``python -m bench.scale [--only load|kills|ray|catalogue] [--users N] [--seconds S] [--runs N] [--out FILE]``;
+stores are temporary. What other commands wrote into the file stays.
 
 - ``requests_per_server_cpu_s_2_over_1``: answers for each second of processor time of all processes of the server
   together, of two workers beside their keeper over one process; the median of pairs of runs, one after the other. Other
@@ -13,6 +14,10 @@ temporary. What other commands wrote into the file stays.
   ingest by Ray's engine an actor is killed, or who drives them, and the same command run again.
 - ``ray_over_own``: small documents that an ingest stores for each second of processor time of all its processes, with
   ``--engine ray`` over the own engine, both warm (`bench.bulk`).
+
+- ``catalogue_ms_at_10m``: milliseconds to open the catalogue of a store in a folder with ten million documents and to
+  find what changed among a thousand files (`bench.catalogue`); ``catalogue`` has the growth, and the catalogue and the
+  leases of many processes. Making the documents takes 10 GB of disk and a quarter of an hour.
 
 The store is Qdrant Edge, with Loong's papers and QMSum's meetings; the questions are those of `bench.serve`.
 """
@@ -36,7 +41,7 @@ import typer
 from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 
-from bench import bulk
+from bench import bulk, catalogue
 from bench.serving.corpus import texts
 from bench.serving.library import real_questions, real_texts
 from bench.serving.outcomes import Tally, rate
@@ -46,6 +51,7 @@ from bench.serving.server import ApiServer, Home
 from graphs.serving.middleware import GRACE_S
 
 OUT = Path("bench/results/scale.json")
+PARTS = ("load", "kills", "ray", "catalogue")
 USERS, SECONDS, RUNS, WARM_S = 16, 30.0, 3, 45.0
 STORE_S = 900.0
 """How long reading the documents may take."""
@@ -172,7 +178,7 @@ def _speed(folder: Path, users: int, seconds: float, count: int, console: Consol
 
 
 def main(
-    only: Annotated[str | None, typer.Option(help="load, kills or ray; default: all.")] = None,
+    only: Annotated[str | None, typer.Option(help=f"{', '.join(PARTS)}; default: all.")] = None,
     users: Annotated[int, typer.Option(min=1, help="Clients at once.")] = USERS,
     seconds: Annotated[float, typer.Option(min=2, help="Of each load.")] = SECONDS,
     runs: Annotated[int, typer.Option(min=1, help="Pairs of runs.")] = RUNS,
@@ -180,8 +186,8 @@ def main(
 ) -> None:
     """Measure, show, write."""
     console = Console()
-    if only not in (None, "load", "kills", "ray"):
-        raise typer.BadParameter(f"--only {only} is neither load, kills nor ray.")
+    if only not in (None, *PARTS):
+        raise typer.BadParameter(f"--only {only} is none of {', '.join(PARTS)}.")
     with tempfile.TemporaryDirectory() as folder:
         if only in (None, "load"):
             _kept(out, _speed(Path(folder), users, seconds, runs, console), console)
@@ -191,6 +197,8 @@ def main(
             _kept(out, bulk.compared(Path(folder)), console)
             for whom in ("actor", "driver"):
                 _kept(out, {"kills": {f"ray {whom}": bulk.killed(Path(folder) / whom, whom)}}, console)
+        if only in (None, "catalogue"):
+            _kept(out, catalogue.measured(Path(folder), console.print), console)
 
 
 def _kept(out: Path, found: dict[str, Any], console: Console) -> None:
@@ -199,7 +207,7 @@ def _kept(out: Path, found: dict[str, Any], console: Console) -> None:
     kills = before.get("kills", {}) | found.get("kills", {})
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(before | found | {"kills": kills}, indent=2) + "\n", encoding="utf-8")
-    console.print({name: value for name, value in found.items() if name not in ("workers", "ray")})
+    console.print({name: value for name, value in found.items() if name not in ("workers", "ray", "catalogue")})
 
 
 if __name__ == "__main__":

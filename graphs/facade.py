@@ -203,7 +203,7 @@ class DiscoRAG:
         """What `aingest` would do and cost, without storing anything. Raises as `aingest`."""
         deps, context = self.resources, self.context(IngestContext, {"parser": parser})
         parser = context.tree_engine(deps)
-        found = await asyncio.to_thread(survey_at, _given(path), [])
+        found = await asyncio.to_thread(survey_at, _given(path))
         return await estimate(
             found,
             scope=self.scope(tenant=tenant, corpus=corpus),

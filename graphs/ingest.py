@@ -7,8 +7,11 @@ upsert > grow.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
+from random import uniform
 from typing import Any, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -35,6 +38,8 @@ from nodes.ingest.upsert import upsert
 from nodes.state import DocumentOutput, DocumentState, IngestInput, IngestOutput, IngestState, Json
 
 CONCURRENCY = 4  # documents on their way at once
+BUSY_S = 0.5
+"""Between two looks whether another process has done a document, in seconds."""
 PAGE = 256
 """Documents that are sent out in one step: what a document costs grows with the number of those beside it."""
 
@@ -65,14 +70,38 @@ _DOCUMENT = build_document()
 
 
 async def _document(state: DocumentState, runtime: Runtime[IngestContext]) -> DocumentOutput:
-    """One document, when one of the `CONCURRENCY` slots is free.
+    return await read_document(state["uri"], ingest_context(runtime))
+
+
+async def read_document(uri: str, context: IngestContext) -> DocumentOutput:
+    """One document, when one of the `CONCURRENCY` slots is free and no other process has it; others go first.
 
     ``max_concurrency`` is not used for this: it also holds back the writes of finished documents to the checkpoint.
     """
-    deps = await ingest_context(runtime).deps()
-    async with deps.workbench.slots(CONCURRENCY):
-        done = await _DOCUMENT.ainvoke(state, context=runtime.context)
-    return cast("DocumentOutput", done)
+    deps = await context.deps()
+    while True:
+        async with deps.workbench.slots(CONCURRENCY), _claimed(context, uri) as ours:
+            if ours:
+                return cast("DocumentOutput", await _DOCUMENT.ainvoke({"uri": uri, "key": ""}, context=context))
+        await asyncio.sleep(uniform(0.5, 1.5) * BUSY_S)
+
+
+@asynccontextmanager
+async def _claimed(context: IngestContext, uri: str) -> AsyncGenerator[bool]:
+    """`Store.claim`, which may block, from a loop: what was claimed is given back whatever is cancelled."""
+    scope = await context.scope()
+    claim = (await context.deps()).store.claim(scope, scope.id_of(uri))
+    entering = asyncio.ensure_future(asyncio.to_thread(claim.__enter__))
+
+    async def leave(*raised: Any) -> None:
+        await asyncio.wait([entering])
+        if entering.exception() is None:
+            await asyncio.to_thread(claim.__exit__, *raised)
+
+    try:
+        yield await asyncio.shield(entering)
+    finally:
+        await asyncio.shield(leave(*sys.exc_info()))
 
 
 def build(**compile_options: Any) -> Graph:

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from discorag.ingest.survey import NOT_MADE, DocumentOutcome, Piece, Status, manifest_of, versions
 from discorag.rst.parser import PARSERS
-from discorag.store.base import Mended
+from discorag.store.check import Mended
 from discorag.store.protocol import Manifest
 from discorag.trees.registry import RETRIEVERS
 from discorag.types.document import Document, Scope

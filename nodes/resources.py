@@ -20,7 +20,7 @@ from discorag.rst.layouts import Layout
 from discorag.rst.parser import PARSERS, PROMPTED, Limits, TreeParser
 from discorag.rst.units import UnitParser
 from discorag.settings import LlmSettings, Settings, read_settings
-from discorag.store.base import Mended
+from discorag.store.check import Mended
 from discorag.store.open import Opening, open_mended, open_store
 from discorag.store.protocol import Store
 from discorag.store.recent import Recent

@@ -64,11 +64,19 @@ class Pipelines:
     encoder: Encoder
     opened: list[DiscoRAG]
 
-    def __call__(self, *, llm: str | None = None, kind: str = "memory", name: str = "store", **fields: Any) -> DiscoRAG:
-        """A pipeline with the LLM endpoint ``llm``, if given; ``fields`` go to `LlmSettings`."""
+    def __call__(
+        self,
+        *,
+        llm: str | None = None,
+        kind: str = "memory",
+        name: str = "store",
+        url: str | None = None,
+        **fields: Any,
+    ) -> DiscoRAG:
+        """A pipeline with the LLM endpoint ``llm``, or the Qdrant server ``url``; ``fields`` go to `LlmSettings`."""
         settings = Settings.model_validate(
             {
-                "store": StoreSettings.model_validate({"kind": kind, "path": self.home / name}),
+                "store": StoreSettings.model_validate({"kind": kind, "path": self.home / name, "url": url}),
                 "llm": LlmSettings.model_validate(
                     {
                         "base_url": llm,

@@ -9,7 +9,7 @@ machine), another endpoint from ``AWS_ENDPOINT_URL``.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -17,7 +17,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from discorag.extras import extra
-from discorag.ingest.survey import DocumentOutcome, Status, Survey, stored_under, survey, vanished
+from discorag.ingest import survey as disk
+from discorag.ingest.survey import DocumentOutcome, Status, Survey, survey, vanished
 from discorag.store.protocol import Manifest
 from discorag.text.loaders import SUFFIXES, Source
 from discorag.types.errors import ConfigError, DocumentTooLargeError, InputError, MissingPathError
@@ -40,7 +41,12 @@ def absolute(path: str) -> str:
     return path.rstrip("/") if is_bucket(path) else str(Path(path).resolve())
 
 
-def survey_at(path: str, stored: list[Manifest]) -> Survey:
+def below(path: str) -> str:
+    """What the uris of documents begin with that were read from somewhere below a path."""
+    return absolute(path) + "/" if is_bucket(path) else disk.below(Path(path))
+
+
+def survey_at(path: str, *, emptied: Callable[[], bool] = lambda: False) -> Survey:
     """What is at a path on disk or in S3; see `discorag.ingest.survey.survey`.
 
     Objects of unknown formats are set aside, hidden ones left out. Those of the same content are not told apart: that
@@ -48,27 +54,29 @@ def survey_at(path: str, stored: list[Manifest]) -> Survey:
 
     Args:
         path: A file or a folder; ``s3://bucket``, ``s3://bucket/prefix`` or one object.
-        stored: Where any of these lies below ``path``, there may be nothing left to read.
+        emptied: Asked where there is nothing to read: whether documents from below ``path`` are stored.
 
     Raises:
         InputError: Nothing that can be read is there, or a bucket cannot be listed.
         MissingExtraError: S3 is asked for, and pyarrow is not installed.
     """
     if not is_bucket(path):
-        return survey(Path(path), emptied=bool(stored_under(stored, Path(path))))
+        return survey(Path(path), emptied=emptied)
     root = _key(path)
     names = [name for name in _listed(root) if not _hidden(name, root)]
     sources = tuple(Source(Path(name), SCHEME + name) for name in names if _suffix(name) in SUFFIXES)
-    if not sources and not any(_below(m.uri, path) for m in stored):
+    if not sources and not emptied():
         raise InputError(f"{path} holds no object to read.", hint=f"Supported are {', '.join(SUFFIXES)}.")
     return Survey(sources, tuple(_aside(name) for name in names if _suffix(name) not in SUFFIXES))
 
 
-def vanished_at(path: str, stored: list[Manifest], present: set[str], skipped: set[str]) -> list[Manifest]:
+def vanished_at(
+    path: str, stored: list[Manifest], outcomes: list[DocumentOutcome], present: set[str]
+) -> list[Manifest]:
     """See `discorag.ingest.survey.vanished`; one object makes nothing vanish either."""
     if not is_bucket(path):
-        return vanished(stored, Path(path), present, skipped)
-    return [m for m in stored if _below(m.uri, path) and m.uri not in present] if path not in present else []
+        return vanished(stored, Path(path), outcomes, present)
+    return [m for m in stored if m.uri not in present] if path not in present else []
 
 
 @contextmanager
@@ -150,10 +158,6 @@ def _suffix(name: str) -> str:
 
 def _hidden(name: str, root: str) -> bool:
     return any(part.startswith(".") for part in name.removeprefix(root).split("/"))
-
-
-def _below(uri: str, root: str) -> bool:
-    return uri.startswith(root.rstrip("/") + "/")
 
 
 def _aside(name: str) -> DocumentOutcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -141,12 +142,12 @@ class Survey:
     aside: tuple[DocumentOutcome, ...]
 
 
-def survey(path: Path, *, emptied: bool = False) -> Survey:
+def survey(path: Path, *, emptied: Callable[[], bool] = lambda: False) -> Survey:
     """The files at ``path`` under absolute uris; files of unknown formats and repeated files are set aside.
 
     Args:
         path: A file or a folder.
-        emptied: Documents of this folder are stored, so that it may be empty now.
+        emptied: Asked of an empty folder: whether documents of it are stored.
 
     Raises:
         InputError: See `discorag.text.loaders.find_files`.
@@ -154,7 +155,7 @@ def survey(path: Path, *, emptied: bool = False) -> Survey:
     try:
         found = find_files(path)
     except InputError:
-        if not (emptied and path.is_dir()):
+        if not (path.is_dir() and emptied()):
             raise
         found = Found(())
     root = path.resolve()
@@ -207,22 +208,24 @@ def _digest_of(path: Path) -> str:
         return ""
 
 
-def stored_under(manifests: list[Manifest], root: Path) -> list[Manifest]:
-    """The documents that were read from somewhere below a folder."""
-    prefix = root.resolve().as_posix().rstrip("/") + "/"
-    return [m for m in manifests if m.uri.startswith(prefix)]
+def below(root: Path) -> str:
+    """What the uris of documents begin with that were read from somewhere below a folder."""
+    return root.resolve().as_posix().rstrip("/") + "/"
 
 
-def vanished(manifests: list[Manifest], root: Path, present: set[str], skipped: set[str]) -> list[Manifest]:
+def vanished(stored: list[Manifest], root: Path, outcomes: list[DocumentOutcome], present: set[str]) -> list[Manifest]:
     """Stored documents that were read from below ``root`` and are gone from the disk, or repeat another one now.
 
     Args:
-        manifests: What is stored.
+        stored: What is stored under `below`.
         root: The folder; a single file makes nothing vanish.
-        present: Uris that this ingest reads.
-        skipped: Uris that it could not look into: nothing below them vanishes.
+        outcomes: Of what it could not look into nothing vanishes.
+        present: Uris that this ingest reads. A file that came since, which another ingest may have read, does not
+            vanish either.
     """
     if not root.is_dir():
         return []
-    gone = [m for m in stored_under(manifests, root) if m.uri not in present]
+    skipped = {o.uri for o in outcomes if o.status == Status.SKIPPED}
+    repeated = {o.uri for o in outcomes if o.status == Status.DUPLICATE}
+    gone = [m for m in stored if m.uri not in present and (m.uri in repeated or not Path(m.uri).is_file())]
     return [m for m in gone if not any(m.uri == s or m.uri.startswith(s + "/") for s in skipped)]

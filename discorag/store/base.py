@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from discorag.models.loops import InTurn
 from discorag.store import payload as points
 from discorag.store.catalogue import Catalogue, OwnedCatalogue, counted
-from discorag.store.check import inspect, tallies
+from discorag.store.check import Mended, inspect, tallies
 from discorag.store.checksums import checksum
 from discorag.store.outline import Outline
 from discorag.store.payload import Entry
 from discorag.store.protocol import Corpus, Hit, Manifest, SearchQuery
 from discorag.store.ranking import best, ranked
 from discorag.store.recent import Recent
-from discorag.store.shard import OWNER, Payload, Shard, Where, write
+from discorag.store.shard import OWNER, Payload, Shard, Where
 from discorag.store.trees import StoredTree, Trees
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
@@ -34,30 +34,6 @@ ATTEMPTS = 10
 """How often chunks are looked for whose document is being replaced meanwhile."""
 REMEMBERED = 10_000
 """Documents whose chunks' places are remembered."""
-
-
-@dataclass(frozen=True)
-class Mended:
-    """What a store that was damaged cannot tell by itself.
-
-    Args:
-        unread: Documents to be read again from their texts, with the manifests that they had.
-        trees: Trees to be built again: of which document, by which builder.
-        found: What differed, a line each.
-
-    Example:
-        >>> sample_of("tides.md", ["Tides rise."]).put_in(store)
-        >>> store.mend()
-        Mended(unread=(), trees=(), found=())
-    """
-
-    unread: tuple[tuple[Scope, Document, Manifest], ...]
-    trees: tuple[tuple[Scope, str, str], ...]
-    found: tuple[str, ...]
-
-    def also(self, line: str) -> Mended:
-        """The same with a further line."""
-        return replace(self, found=(*self.found, line))
 
 
 @dataclass(frozen=True)
@@ -126,29 +102,23 @@ class ShardStore:
         points.check(scope, document, manifest, chunks, vectors, self._dimension)
         made = [points.chunk_point(scope, manifest, c, v) for c, v in zip(chunks, vectors, strict=True)]
         content = checksum(made, exact=self._nodes.exact)
-        with self._writing:
-            self._catalogue.begin(scope, manifest.doc_id)
-            self._catalogue.announce(scope, manifest.doc_id, points.version_of(manifest))
-            write(self._nodes, iter(made), self._lock)
+        with self._catalogue.lease(scope, manifest.doc_id), self._writing:
+            self._catalogue.begin(scope, manifest.doc_id, points.version_of(manifest))
+            self._catalogue.write(scope, manifest.doc_id, made)
             old = self._catalogue.entry(scope, manifest.doc_id)
             same = old is not None and old.manifest.fingerprint == manifest.fingerprint
             entry = Entry(manifest, old.trees if old and same else {}, content)
             self._catalogue.publish(scope, entry, points.document_point(scope, document, entry, vectors))
-            self._sweep(scope, manifest.doc_id, entry)
-
-    def _sweep(self, scope: Scope, doc_id: str, live: Entry | None) -> None:
-        """Delete the chunks and nodes of a document but for what is live."""
-        keep = tuple(v for versions in live.versions.values() for v in versions) if live else ()
-        with self._lock:
-            self._nodes.delete(points.of_document(scope, doc_id).without(keep))
-            self._catalogue.swept(scope, doc_id)
+            self._catalogue.sweep(scope, manifest.doc_id, entry.keys)
 
     def delete(self, scope: Scope, doc_id: str) -> bool:
         """See `Store.delete`."""
-        with self._writing:
+        if not points.is_uuid(doc_id):
+            return False
+        with self._catalogue.lease(scope, doc_id), self._writing:
             self._catalogue.begin(scope, doc_id)
             found = self._catalogue.withdraw(scope, doc_id)
-            self._sweep(scope, doc_id, None)
+            self._catalogue.sweep(scope, doc_id, ())
         return found
 
     def put_tree(self, scope: Scope, doc_id: str, tree: RetrievalTree, vectors: Vectors, *, version: str) -> None:
@@ -162,7 +132,7 @@ class ShardStore:
         if entry is None:
             raise points.no_document(scope, doc_id)
         made = self._trees.made(scope, entry, self.document(scope, doc_id), tree, vectors, version)
-        with self._writing:
+        with self._catalogue.lease(scope, doc_id), self._writing:
             now = self._catalogue.entry(scope, doc_id)
             if now is None or now.manifest != entry.manifest:  # deleted or replaced meanwhile
                 raise points.no_document(scope, doc_id)
@@ -170,7 +140,9 @@ class ShardStore:
 
     def delete_tree(self, scope: Scope, doc_id: str, builder: str) -> bool:
         """See `Store.delete_tree`."""
-        with self._writing:
+        if self._catalogue.entry(scope, doc_id) is None:
+            return False
+        with self._catalogue.lease(scope, doc_id), self._writing:
             entry = self._catalogue.entry(scope, doc_id)
             return entry is not None and self._trees.delete(scope, entry, builder)
 
@@ -201,6 +173,18 @@ class ShardStore:
     def manifests(self, scope: Scope, doc_ids: Sequence[str] | None = None) -> list[Manifest]:
         """See `Store.manifests`."""
         return sorted((entry.manifest for entry in self._catalogue.entries(scope, doc_ids)), key=lambda m: m.uri)
+
+    def under(self, scope: Scope, folder: str) -> list[Manifest]:
+        """See `Store.under`."""
+        return [entry.manifest for entry in self._catalogue.under(scope, folder)]
+
+    def has(self, scope: Scope, folder: str = "") -> bool:
+        """See `Store.has`."""
+        return self._catalogue.has(scope, folder)
+
+    def claim(self, scope: Scope, doc_id: str) -> AbstractContextManager[bool]:
+        """See `Store.claim`."""
+        return self._catalogue.claim(scope, doc_id)
 
     def corpora(self, tenant: str) -> list[Corpus]:
         """See `Store.corpora`."""
@@ -255,7 +239,7 @@ class ShardStore:
         with self._lock:
             found = self._nodes.retrieve([i for i in dict.fromkeys(ids) if points.is_uuid(i)])
             live = self._catalogue.entries(scope, {p["doc_id"] for p in found.values()})
-        shown = {version: e.manifest for e in live for versions in e.versions.values() for version in versions}
+        shown = {version: e.manifest for e in live for version in e.keys}
         visible = {i: p for i, p in found.items() if p["version"] in shown}
         for missing in (i for i in ids if i not in visible):
             raise NotFoundError(f"There is no chunk {missing!r} in {points.named(scope)}.", hint=points.STALE)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from itertools import islice
 from threading import RLock
 from typing import Protocol
 
@@ -12,10 +13,10 @@ import numpy as np
 
 from discorag.store import payload as points
 from discorag.store.checksums import checksum
-from discorag.store.disk.archive import Archive
+from discorag.store.disk.archive import Archive, Kept
 from discorag.store.payload import Entry
 from discorag.store.protocol import Corpus, Hit, Manifest
-from discorag.store.shard import Point, Shard, Where
+from discorag.store.shard import Point, Shard, Space, Where, write
 from discorag.text.terms import SparseVector
 from discorag.types.document import Document, Scope
 from discorag.types.vectors import Vectors
@@ -32,7 +33,7 @@ class Nearest(Protocol):
 
 
 class Catalogue(Protocol):
-    """What is live of each document: `OwnedCatalogue` or `discorag.store.shared.SharedCatalogue`."""
+    """What is live of each document: `OwnedCatalogue` or `discorag.store.server.shared.SharedCatalogue`."""
 
     @property
     def lock(self) -> AbstractContextManager[object]:
@@ -45,6 +46,14 @@ class Catalogue(Protocol):
 
     def entry(self, scope: Scope, doc_id: str) -> Entry | None:
         """The one of this document."""
+        ...
+
+    def under(self, scope: Scope, folder: str) -> list[Entry]:
+        """Those of the scope whose uri begins with this, in no order."""
+        ...
+
+    def has(self, scope: Scope, folder: str = "") -> bool:
+        """Whether `under` finds any."""
         ...
 
     def of_tenant(self, tenant: str) -> list[tuple[Scope, Entry]]:
@@ -71,12 +80,20 @@ class Catalogue(Protocol):
         """Delete the points of no document, unless others write to the shards as well."""
         ...
 
-    def begin(self, scope: Scope, doc_id: str) -> None:
-        """Points of this document will be written or deleted."""
+    def claim(self, scope: Scope, doc_id: str) -> AbstractContextManager[bool]:
+        """Whether no other process reads this document while the block lasts; does not wait."""
         ...
 
-    def announce(self, scope: Scope, doc_id: str, version: str) -> None:
-        """Chunks of this version will be written; they are hidden until it is published."""
+    def lease(self, scope: Scope, doc_id: str) -> AbstractContextManager[None]:
+        """Around every change of a document: no other process makes one; waits for it."""
+        ...
+
+    def begin(self, scope: Scope, doc_id: str, version: str = "") -> None:
+        """Points of this document will be written or deleted; chunks of this version are hidden until it is live."""
+        ...
+
+    def write(self, scope: Scope, doc_id: str, made: Iterable[Point]) -> None:
+        """Write chunks or nodes of a document that are not published yet."""
         ...
 
     def publish(self, scope: Scope, entry: Entry, point: Point | None = None) -> None:
@@ -87,12 +104,11 @@ class Catalogue(Protocol):
         """Make no version live; whether one was."""
         ...
 
-    def swept(self, scope: Scope, doc_id: str) -> None:
-        """What was hidden of this document is gone."""
-        ...
+    def sweep(self, scope: Scope, doc_id: str, live: Collection[str], space: Space | None = None) -> None:
+        """Delete the chunks and nodes of a document but for these versions, or those of one space.
 
-    def end(self, scope: Scope, doc_id: str) -> None:
-        """What was begun with this document is done, if nothing of it is hidden."""
+        With it what was begun with this document is done.
+        """
         ...
 
     def search(self, find: Callable[[Nearest], list[Hit]]) -> list[Hit]:
@@ -101,17 +117,14 @@ class Catalogue(Protocol):
 
 
 class OwnedCatalogue:
-    """Entries in memory, right where nothing else writes to the shards.
+    """Entries of shards that nothing else writes to.
 
     Nothing is ever hidden but what was written or replaced since opening.
 
     Args:
         docs: Shard of the documents.
         nodes: Shard of the chunks and nodes.
-        archive: The documents on disk; None: they are read from their shard.
-
-    Raises:
-        StoreDamagedError: A row of the archive is not as it was written.
+        archive: The documents on disk, which is asked for them; None: they are remembered.
 
     Example:
         >>> from discorag.store.catalogue import OwnedCatalogue
@@ -124,21 +137,16 @@ class OwnedCatalogue:
     def __init__(self, docs: Shard, nodes: Shard, archive: Archive | None = None) -> None:
         self._docs = docs
         self._nodes = nodes
-        self._archive = archive
+        self._kept = archive or Remembered(docs)
         self._hidden: dict[tuple[Scope, str], set[str]] = {}  # document -> versions written, but not live
-        self._live: dict[Scope, dict[str, Entry]] = {}
         self.withheld: set[tuple[Scope, str]] = set()
-        self.lock = RLock()
-        for scope, entry in self.all():
-            self._live.setdefault(scope, {})[entry.manifest.doc_id] = entry
+        self.lock = RLock()  # taken before the archive's own
         if archive is None:  # in memory
             self.clear()
 
     def all(self) -> list[tuple[Scope, Entry]]:
         """See `Catalogue.all`."""
-        if self._archive:
-            return [(kept.scope, kept.entry) for kept in self._archive.kept()]
-        return scoped_entries(self._docs)
+        return [(kept.scope, kept.entry) for kept in self._kept.kept()]
 
     def finish(self) -> bool:
         """On opening: make an end of writes that failed or that a crash cut off, with what was live before them.
@@ -147,16 +155,14 @@ class OwnedCatalogue:
             Whether what was live is there.
         """
         sound = True
-        for scope, doc_id in self._archive.begun() if self._archive else ():
+        for scope, doc_id in self._kept.begun():
             entry = self.entry(scope, doc_id)
             if entry and not self.restate(scope, entry):
                 sound = False
                 continue
             if entry is None:
                 self._docs.delete(points.of_document(scope, doc_id))
-            keep = tuple(v for versions in entry.versions.values() for v in versions) if entry else ()
-            self._nodes.delete(points.of_document(scope, doc_id).without(keep))
-            self.swept(scope, doc_id)
+            self.sweep(scope, doc_id, entry.keys if entry else ())
         return sound
 
     def restate(self, scope: Scope, entry: Entry) -> bool:
@@ -168,19 +174,16 @@ class OwnedCatalogue:
     def withhold(self, scope: Scope, doc_id: str) -> None:
         """See `Catalogue.withhold`. It stays in the archive."""
         with self.lock:
-            self._live.get(scope, {}).pop(doc_id, None)
             self.withheld.add((scope, doc_id))
 
     def document(self, scope: Scope, doc_id: str) -> Document:
         """See `Catalogue.document`."""
-        if self._archive:
-            return self._archive.document(scope, doc_id)
-        return points.document_from(self._docs.retrieve([doc_id])[doc_id])
+        return self._kept.document(scope, doc_id)
 
     def clear(self) -> None:
         """See `Catalogue.clear`."""
         entries = {entry.manifest.doc_id: (scope, entry) for scope, entry in self.all()}
-        live = tuple(v for _, entry in entries.values() for versions in entry.versions.values() for v in versions)
+        live = tuple(key for _, entry in entries.values() for key in entry.keys)
         self._nodes.delete(Where(none=(("version", live),)))
         for found in [p.payload for p in self._docs.points(Where()) if p.id not in entries]:
             self._docs.delete(Where((("doc_id", (found["doc_id"],)),)))
@@ -190,8 +193,20 @@ class OwnedCatalogue:
     def entries(self, scope: Scope, doc_ids: Iterable[str] | None = None) -> list[Entry]:
         """See `Catalogue.entries`."""
         with self.lock:
-            live = self._live.get(scope, {})
-            return [live[d] for d in (live if doc_ids is None else dict.fromkeys(doc_ids)) if d in live]
+            return self._shown(scope, self._kept.entries(scope, doc_ids))
+
+    def under(self, scope: Scope, folder: str) -> list[Entry]:
+        """See `Catalogue.under`."""
+        with self.lock:
+            return self._shown(scope, self._kept.under(scope, folder))
+
+    def has(self, scope: Scope, folder: str = "") -> bool:
+        """See `Catalogue.has`."""
+        with self.lock:
+            return bool(self._shown(scope, self._kept.under(scope, folder, limit=1 + len(self.withheld))))
+
+    def _shown(self, scope: Scope, entries: Iterable[Entry]) -> list[Entry]:
+        return [e for e in entries if (scope, e.manifest.doc_id) not in self.withheld]
 
     def entry(self, scope: Scope, doc_id: str) -> Entry | None:
         """See `Catalogue.entry`."""
@@ -200,36 +215,43 @@ class OwnedCatalogue:
     def of_tenant(self, tenant: str) -> list[tuple[Scope, Entry]]:
         """See `Catalogue.of_tenant`."""
         with self.lock:
-            scopes = [(scope, live) for scope, live in self._live.items() if scope.tenant == tenant]
-            return [(scope, entry) for scope, live in scopes for entry in live.values()]
+            kept = [(k.scope, k.entry) for k in self._kept.kept() if k.scope.tenant == tenant]
+            return [(scope, entry) for scope, entry in kept if self._shown(scope, [entry])]
 
     def _live_versions(self, scope: Scope, doc_ids: Iterable[str]) -> set[str]:
         return {points.version_of(entry.manifest) for entry in self.entries(scope, doc_ids)}
 
-    def begin(self, scope: Scope, doc_id: str) -> None:
-        """See `Catalogue.begin`."""
-        if self._archive:
-            self._archive.begin(scope, doc_id)
+    def claim(self, scope: Scope, doc_id: str) -> AbstractContextManager[bool]:
+        """There is no other process."""
+        return nullcontext(True)
 
-    def announce(self, scope: Scope, doc_id: str, version: str) -> None:
-        """See `Catalogue.announce`."""
+    def lease(self, scope: Scope, doc_id: str) -> AbstractContextManager[None]:
+        """There is no other process."""
+        return nullcontext()
+
+    def begin(self, scope: Scope, doc_id: str, version: str = "") -> None:
+        """See `Catalogue.begin`."""
+        self._kept.begin(scope, doc_id)
         with self.lock:
-            if version not in self._live_versions(scope, [doc_id]):
+            if version and version not in self._live_versions(scope, [doc_id]):
                 self._hidden.setdefault((scope, doc_id), set()).add(version)
+
+    def write(self, scope: Scope, doc_id: str, made: Iterable[Point]) -> None:
+        """See `Catalogue.write`."""
+        write(self._nodes, iter(made), self.lock)
 
     def publish(self, scope: Scope, entry: Entry, point: Point | None = None) -> None:
         """See `Catalogue.publish`."""
         doc_id = entry.manifest.doc_id
-        with self._archive.transaction() if self._archive else nullcontext(), self.lock:
-            if self._archive:
-                self._archive.put(scope, entry, str(point.payload["document"]) if point else None)
-            if point:
-                self._docs.upsert([point])
-            else:
-                self._docs.set_payload(doc_id, entry.payload)
         with self.lock:
-            self._hide(scope, doc_id, {points.version_of(entry.manifest)})
-            self._live.setdefault(scope, {})[doc_id] = entry
+            before = self._live_versions(scope, [doc_id])
+            with self._kept.transaction():
+                self._kept.put(scope, entry, str(point.payload["document"]) if point else None)
+                if point:
+                    self._docs.upsert([point])
+                else:
+                    self._docs.set_payload(doc_id, entry.payload)
+            self._hide(scope, doc_id, before - {points.version_of(entry.manifest)}, entry)
             self.withheld.discard((scope, doc_id))
 
     def withdraw(self, scope: Scope, doc_id: str) -> bool:
@@ -237,30 +259,28 @@ class OwnedCatalogue:
         with self.lock:
             if self.entry(scope, doc_id) is None:
                 return False
-            with self._archive.transaction() if self._archive else nullcontext():
-                if self._archive:
-                    self._archive.remove(scope, doc_id)
+            before = self._live_versions(scope, [doc_id])
+            with self._kept.transaction():
+                self._kept.remove(scope, doc_id)
                 self._docs.delete(points.of_document(scope, doc_id))
-            self._hide(scope, doc_id, set())
-            del self._live[scope][doc_id]
+            self._hide(scope, doc_id, before, None)
             return True
 
-    def _hide(self, scope: Scope, doc_id: str, following: set[str]) -> None:
-        """Hide what is live of a document, but for the versions that follow."""
-        versions = self._hidden.pop((scope, doc_id), set[str]()) | self._live_versions(scope, [doc_id])
-        if versions := versions - following:
+    def _hide(self, scope: Scope, doc_id: str, before: set[str], live: Entry | None) -> None:
+        """Hide what was live of a document, or begun with it, but for what is live now."""
+        shown = {points.version_of(live.manifest)} if live else set[str]()
+        if versions := (self._hidden.pop((scope, doc_id), set[str]()) | before) - shown:
             self._hidden[scope, doc_id] = versions
 
-    def swept(self, scope: Scope, doc_id: str) -> None:
-        """See `Catalogue.swept`."""
+    def sweep(self, scope: Scope, doc_id: str, live: Collection[str], space: Space | None = None) -> None:
+        """See `Catalogue.sweep`."""
         with self.lock:
-            self._hidden.pop((scope, doc_id), None)
-        self.end(scope, doc_id)
-
-    def end(self, scope: Scope, doc_id: str) -> None:
-        """See `Catalogue.end`."""
-        if self._archive and (scope, doc_id) not in self._hidden:
-            self._archive.end(scope, doc_id)
+            self._nodes.delete(points.of_document(scope, doc_id).without(tuple(live)), space)
+            if space is None:
+                self._hidden.pop((scope, doc_id), None)
+            done = (scope, doc_id) not in self._hidden
+        if done:
+            self._kept.end(scope, doc_id)
 
     def search(self, find: Callable[[Nearest], list[Hit]]) -> list[Hit]:
         """See `Catalogue.search`."""
@@ -274,6 +294,76 @@ class OwnedCatalogue:
                 return self._nodes.nearest(vector, where, corpus=corpus, limit=limit)
 
             return find(nearest)
+
+
+class Remembered:
+    """What an archive is asked for, of shards in memory.
+
+    Args:
+        docs: Shard of the documents.
+
+    Example:
+        >>> from discorag.store.catalogue import Remembered
+        >>> piece = sample_of("tides.md", ["Tides rise."])
+        >>> piece.put_in(store)
+        >>> [entry.manifest.uri for entry in Remembered(shards[0]).under(piece.scope, "tides")]
+        ['tides.md']
+    """
+
+    def __init__(self, docs: Shard) -> None:
+        self._docs = docs
+        self._live: dict[Scope, dict[str, Entry]] = {}
+        self._changes: list[tuple[Scope, str, Entry | None]] = []
+        with self.transaction():
+            for kept in self.kept():
+                self.put(kept.scope, kept.entry, None)
+
+    def kept(self) -> Iterator[Kept]:
+        """See `Archive.kept`."""
+        yield from (Kept(scope, entry) for scope, entry in scoped_entries(self._docs))
+
+    def document(self, scope: Scope, doc_id: str) -> Document:
+        """See `Archive.document`."""
+        return points.document_from(self._docs.retrieve([doc_id])[doc_id])
+
+    def entries(self, scope: Scope, doc_ids: Iterable[str] | None = None) -> list[Entry]:
+        """See `Archive.entries`."""
+        live = self._live.get(scope, {})
+        return [live[d] for d in (live if doc_ids is None else dict.fromkeys(doc_ids)) if d in live]
+
+    def under(self, scope: Scope, folder: str, limit: int = -1) -> list[Entry]:
+        """See `Archive.under`."""
+        found = (e for e in self.entries(scope) if e.manifest.uri.startswith(folder))
+        return list(islice(found, limit if limit >= 0 else None))
+
+    def put(self, scope: Scope, entry: Entry, document: str | None) -> None:
+        """See `Archive.put`."""
+        self._changes.append((scope, entry.manifest.doc_id, entry))
+
+    def remove(self, scope: Scope, doc_id: str) -> None:
+        """See `Archive.remove`."""
+        self._changes.append((scope, doc_id, None))
+
+    def begin(self, scope: Scope, doc_id: str) -> None:
+        """Nothing to do: what is in memory does not outlive this process."""
+
+    def end(self, scope: Scope, doc_id: str) -> None:
+        """Nothing to do."""
+
+    def begun(self) -> list[tuple[Scope, str]]:
+        """Nothing was begun before."""
+        return []
+
+    @contextmanager
+    def transaction(self) -> Generator[None]:
+        """See `Archive.transaction`."""
+        self._changes.clear()
+        yield
+        for scope, doc_id, entry in self._changes:
+            live = self._live.setdefault(scope, {})
+            live.pop(doc_id, None)
+            if entry:
+                live[doc_id] = entry
 
 
 def restated(nodes: Shard, scope: Scope, entry: Entry, document: Document) -> tuple[Entry, Point] | None:

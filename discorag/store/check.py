@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from discorag.store import payload as points
 from discorag.store.checksums import number_of, written
 from discorag.store.payload import Entry
+from discorag.store.protocol import Manifest
 from discorag.store.shard import CHUNKS, Point, Shard, Where
-from discorag.types.document import Scope
+from discorag.types.document import Document, Scope
 from discorag.types.report import Difference, Report
 from discorag.types.vectors import Vectors
 
 _SAME = 1e-3
 """Coordinates of unit vectors that differ by less are equal but for rounding."""
 EVERYTHING = Where()
+
+
+@dataclass(frozen=True)
+class Mended:
+    """What a store that was damaged cannot tell by itself.
+
+    Args:
+        unread: Documents to be read again from their texts, with the manifests that they had.
+        trees: Trees to be built again: of which document, by which builder.
+        found: What differed, a line each.
+
+    Example:
+        >>> sample_of("tides.md", ["Tides rise."]).put_in(store)
+        >>> store.mend()
+        Mended(unread=(), trees=(), found=())
+    """
+
+    unread: tuple[tuple[Scope, Document, Manifest], ...]
+    trees: tuple[tuple[Scope, str, str], ...]
+    found: tuple[str, ...]
+
+    def also(self, line: str) -> Mended:
+        """The same with a further line."""
+        return replace(self, found=(*self.found, line))
 
 
 @dataclass
@@ -72,7 +97,7 @@ def inspect(docs: Shard, nodes: Shard, kept: Iterable[tuple[Scope, Entry]]) -> R
     differences = [
         d for scope, entry in kept for d in _of(scope, entry, stored.pop(entry.manifest.doc_id, None), found)
     ]
-    live = {version for _, entry in kept for versions in entry.versions.values() for version in versions}
+    live = {version for _, entry in kept for version in entry.keys}
     over = sum(tally.count for version, tally in found.items() if version not in live) + len(stored)
     if over:
         differences.append(Difference(part="leftovers", note=f"{over} points belong to no document"))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from xxhash import xxh3_128_intdigest
 
-from discorag.store.shard import Point
+from discorag.store.shard import FENCE, Point
 
 _ALL = 1 << 128
 
@@ -20,7 +20,7 @@ def checksum(points: Iterable[Point], *, exact: bool) -> str:
 
 def number_of(point: Point, *, exact: bool) -> int:
     """Of one point; that of a set is `written` of their sum."""
-    payload = {key: value for key, value in point.payload.items() if value is not None}
+    payload = {key: value for key, value in point.payload.items() if value is not None and key != FENCE}
     terms, weights = point.sparse or ([], [])
     order = np.argsort(terms)
     parts = (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
+from itertools import islice
 from math import ceil
 from typing import cast
 from uuid import UUID
@@ -17,15 +19,17 @@ from discorag.settings import StoreSettings
 from discorag.store.base import ShardStore
 from discorag.store.identity import Identity
 from discorag.store.protocol import Hit
-from discorag.store.shard import CHUNKS, KEYWORDS, NODES, OWNER, Payload, Point, Space, Where
-from discorag.store.shared import SharedCatalogue
-from discorag.store.wire import CONFLICT, Wire
+from discorag.store.server.leases import Leases
+from discorag.store.server.shared import SharedCatalogue, latest
+from discorag.store.server.wire import CONFLICT, Wire
+from discorag.store.shard import CHUNKS, FENCE, KEYWORDS, NODES, OWNER, URI, Payload, Point, Space, Where
 from discorag.text.terms import SparseVector
 from discorag.types.errors import ConfigError
 from discorag.types.vectors import Vectors
 
 _PAGE = 1000
 _IDENTITY = "identity"
+_STRONG = models.WriteOrdering.STRONG
 
 
 def open_memory(_settings: StoreSettings, dimension: int, encoder_version: str) -> QdrantStore:
@@ -88,7 +92,7 @@ class ServerStore(ShardStore):
     Args:
         url: The server, e.g. ``http://localhost:6333``.
         api_key: Its key; None if it wants none.
-        prefix: Put before the names of the collections, ``docs`` and ``nodes``.
+        prefix: Put before the names of the collections, ``docs``, ``nodes`` and ``leases``.
         timeout_s: Limit of one request; whole seconds, rounded up.
         dimension: Length d of a vector.
         encoder_version: `Encoder.version` of the encoder that makes the vectors.
@@ -121,9 +125,12 @@ class ServerStore(ShardStore):
         wire = Wire(url)
         with ExitStack() as stack:
             client = stack.enter_context(closing(_client(url, api_key, timeout_s)))
-            docs = ClientPoints(client, f"{prefix}docs", identity, wire, sparse=False)
+            docs = ClientPoints(client, f"{prefix}docs", identity, wire, sparse=False, fields=(*KEYWORDS, URI))
             nodes = ClientPoints(client, f"{prefix}nodes", identity, wire, sparse=True)
-            catalogue = SharedCatalogue(docs, nodes)
+            leases = ClientPoints(client, f"{prefix}leases", identity, wire, sparse=False, fields=("doc_id",))
+            catalogue = SharedCatalogue(
+                docs, nodes, stack.enter_context(closing(Leases(leases, partial(latest, docs))))
+            )
             super().__init__(docs, nodes, dimension=dimension, resources=stack, catalogue=catalogue)
 
 
@@ -148,6 +155,7 @@ class ClientPoints:
         identity: What it is filled by.
         wire: Around every call.
         sparse: Whether its points have BM25 vectors, and may be nodes.
+        fields: Payload fields with an index.
         local: In memory every search is exact, and the client warns of asking for it.
 
     Example:
@@ -155,7 +163,7 @@ class ClientPoints:
         >>> from discorag.store.client import ClientPoints
         >>> from discorag.store.identity import Identity
         >>> from discorag.store.shard import Where
-        >>> from discorag.store.wire import Wire
+        >>> from discorag.store.server.wire import Wire
         >>> of = Identity(encoder_version="example", dimension=8)
         >>> points = ClientPoints(QdrantClient(":memory:"), "docs", of, Wire(":memory:"), sparse=False, local=True)
         >>> points.scroll(Where(), ["uri"])
@@ -165,7 +173,15 @@ class ClientPoints:
     exact = False
 
     def __init__(
-        self, client: QdrantClient, name: str, identity: Identity, wire: Wire, *, sparse: bool, local: bool = False
+        self,
+        client: QdrantClient,
+        name: str,
+        identity: Identity,
+        wire: Wire,
+        *,
+        sparse: bool,
+        fields: Sequence[str] = KEYWORDS,
+        local: bool = False,
     ) -> None:
         self._client = client
         self._local = local
@@ -175,7 +191,7 @@ class ClientPoints:
             wire(self._create, identity, sparse=sparse)
         found = wire(client.get_collection, name)
         identity.check(str((found.config.metadata or {}).get(_IDENTITY, "")), f"Collection {name!r}")
-        self._index([field for field in KEYWORDS if field not in found.payload_schema])
+        self._index([field for field in fields if field not in found.payload_schema])
         if sparse and NODES.bm25 not in (found.config.params.sparse_vectors or {}):
             self._make_room_for_nodes(identity)
 
@@ -207,7 +223,7 @@ class ClientPoints:
             warnings.filterwarnings("ignore", message="Payload indexes have no effect")
             for field in fields:
                 kind = models.KeywordIndexType.KEYWORD
-                index = models.KeywordIndexParams(type=kind, is_tenant=field == "tenant")
+                index = models.KeywordIndexParams(type=kind, is_tenant=field == "tenant", prefix=field == URI or None)
                 self._wire(self._client.create_payload_index, self._name, field, index, wait=True)
 
     def upsert(self, points: Sequence[Point]) -> None:
@@ -219,10 +235,30 @@ class ClientPoints:
         """See `Shard.set_payload`."""
         self._wire(lambda: _completed(self._client.set_payload(self._name, dict(payload), [id], wait=True)))
 
+    def upsert_where(self, points: Sequence[Point], where: Where | None, *, there: bool = False) -> None:
+        """See `SharedShard.upsert_where`. All replicas of a point take such changes in one order."""
+        mode = models.UpdateMode.UPDATE_ONLY if there else models.UpdateMode.UPSERT
+        conditional = partial(
+            self._client.upsert,
+            self._name,
+            [_point(p) for p in points],
+            wait=True,
+            ordering=_STRONG,
+            update_filter=_filter(where) if where else None,
+            update_mode=mode if where else models.UpdateMode.INSERT_ONLY,
+        )
+        self._wire(lambda: _completed(conditional()))
+
+    def set_payload_where(self, payload: Payload, where: Where) -> None:
+        """See `SharedShard.set_payload_where`. All replicas of a point take such changes in one order."""
+        change = partial(self._client.set_payload, self._name, dict(payload), _filter(where), wait=True)
+        self._wire(lambda: _completed(change(ordering=_STRONG)))
+
     def delete(self, where: Where, space: Space | None = None) -> None:
         """See `Shard.delete`."""
         selector = models.FilterSelector(filter=_filter(where, space))
-        self._wire(lambda: _completed(self._client.delete(self._name, selector, wait=True)))
+        remove = partial(self._client.delete, self._name, selector, wait=True)
+        self._wire(lambda: _completed(remove(ordering=None if where.fence is None else _STRONG)))
 
     def nearest(self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int) -> list[Hit]:
         """See `Shard.nearest`."""
@@ -260,15 +296,15 @@ class ClientPoints:
         ).points
         return b"".join([UUID(str(p.id)).bytes for p in found]), [p.score for p in found]
 
-    def scroll(self, where: Where, fields: Sequence[str]) -> list[Payload]:
+    def scroll(self, where: Where, fields: Sequence[str], limit: int | None = None) -> list[Payload]:
         """See `Shard.scroll`."""
-        return list(self._pages(where, list(fields)))
+        return list(islice(self._pages(where, list(fields), limit or _PAGE), limit))
 
-    def _pages(self, where: Where, fields: list[str]) -> Iterator[Payload]:
+    def _pages(self, where: Where, fields: list[str], size: int) -> Iterator[Payload]:
         offset: models.ExtendedPointId | None = None
         while True:
             records, following = self._wire(
-                self._client.scroll, self._name, _filter(where), limit=_PAGE, offset=offset, with_payload=fields
+                self._client.scroll, self._name, _filter(where), limit=size, offset=offset, with_payload=fields
             )
             yield from (r.payload or {} for r in records)
             if following is None:
@@ -296,7 +332,14 @@ class ClientPoints:
     def retrieve(self, ids: Sequence[str], fields: Sequence[str] | None = None) -> dict[str, Payload]:
         """See `Shard.retrieve`."""
         wanted = True if fields is None else list(fields)
-        found = self._wire(self._client.retrieve, self._name, list(ids), wanted)
+        asked = [list(ids[at : at + _PAGE]) for at in range(0, len(ids), _PAGE)]
+        found = [r for some in asked for r in self._wire(self._client.retrieve, self._name, some, wanted)]
+        return {str(r.id): r.payload or {} for r in found}
+
+    def agreed(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Payload]:
+        """See `SharedShard.agreed`."""
+        most = models.ReadConsistencyType.MAJORITY
+        found = self._wire(self._client.retrieve, self._name, list(ids), list(fields), consistency=most)
         return {str(r.id): r.payload or {} for r in found}
 
     def vectors(self, ids: Sequence[str]) -> dict[str, tuple[Payload, Vectors]]:
@@ -315,7 +358,7 @@ def _completed(result: models.UpdateResult) -> None:
 
 
 def _point(point: Point) -> models.PointStruct:
-    vectors: dict[str, models.Vector] = {point.space.dense: point.dense.tolist()}
+    vectors: dict[str, models.Vector] = {point.space.dense: point.dense.tolist()} if point.dense.size else {}
     if point.sparse is not None:
         vectors[point.space.bm25] = models.SparseVector(indices=point.sparse[0], values=point.sparse[1])
     return models.PointStruct(id=point.id, vector=vectors, payload=dict(point.payload))
@@ -331,7 +374,12 @@ def _read(record: models.Record) -> Point:
 
 def _filter(where: Where, space: Space | None = None) -> models.Filter:
     within: list[models.Condition] = [models.HasVectorCondition(has_vector=space.dense)] if space else []
-    return models.Filter(must=_conditions(where.each) + within, must_not=_conditions(where.none))
+    if where.below:
+        within.append(models.FieldCondition(key=URI, match=models.MatchPrefix(prefix=where.below)))
+    later: list[models.Condition] = []
+    if where.fence is not None:
+        later.append(models.FieldCondition(key=FENCE, range=models.Range(gt=where.fence)))
+    return models.Filter(must=_conditions(where.each) + within, must_not=_conditions(where.none) + later)
 
 
 def _conditions(pairs: tuple[tuple[str, tuple[str, ...]], ...]) -> list[models.Condition]:

@@ -97,7 +97,7 @@ class EdgeStore(ShardStore):
     def read(self, part: str, method: str, *args: Any, **named: Any) -> Any:
         """What a method of ``docs``, ``nodes`` or ``catalogue`` finds, for other processes; a list if many.
 
-        Nothing is written meanwhile. The catalogue locks by itself, its archive first.
+        Nothing is written meanwhile; the catalogue sees to that itself.
         """
         parts = {"docs": self._docs, "nodes": self._nodes, "catalogue": self._catalogue}
         with nullcontext() if part == "catalogue" else self._lock:

@@ -7,8 +7,8 @@ from itertools import count
 from pathlib import Path
 
 from discorag.store import payload as points
-from discorag.store.base import Mended
 from discorag.store.catalogue import scoped_entries
+from discorag.store.check import Mended
 from discorag.store.disk.archive import Archive
 from discorag.store.disk.lock import owned
 from discorag.store.disk.points import EdgePoints

@@ -7,7 +7,8 @@ from typing import Any
 
 from discorag.registry import Registry
 from discorag.settings import StoreSettings
-from discorag.store.base import Mended, ShardStore
+from discorag.store.base import ShardStore
+from discorag.store.check import Mended
 from discorag.store.protocol import Store
 from discorag.types.errors import ConfigError
 

@@ -79,6 +79,11 @@ class Entry:
         return {CHUNKS: {version_of(self.manifest)}, NODES: {part.key for part in self.trees.values()}}
 
     @property
+    def keys(self) -> tuple[str, ...]:
+        """All of `versions`."""
+        return tuple(key for keys in self.versions.values() for key in keys)
+
+    @property
     def trees_json(self) -> str:
         """The field ``trees`` of the document's point."""
         return _TREES.dump_json(dict(self.trees)).decode()

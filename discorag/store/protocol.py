@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -131,8 +132,9 @@ class SearchQuery(BaseModel):
 class Store(Protocol):
     """Documents, their chunks and their retrieval trees. All methods may block: call them from a thread.
 
-    Any number may read and write at a time, also from other processes where the store is a server; but one document is
-    written (`put`, `delete`, `put_tree`, `delete_tree`) by one process at a time. At any moment every reader sees a
+    Any number may read and write at a time, also from other processes where the store is a server. Changes of one
+    document (`put`, `delete`, `put_tree`, `delete_tree`) wait for each other, and one that comes too late, because its
+    process was stopped and another one took the document over, changes nothing. At any moment every reader sees a
     document, and each tree of it, whole, old or new, or not at all. A writer that dies leaves what was seen before it
     came; the next `put` or `delete` of that document removes the rest, or the next opening of a store that has one
     owner and wrote down what it began.
@@ -140,6 +142,7 @@ class Store(Protocol):
     Raises:
         EncoderMismatchError: On opening, when the folder or collection was filled by another encoder.
         StoreLockedError: On opening, when another process owns the folder.
+        DocumentTakenError: By a change: another process writes the document all the time, or has taken it over.
         StoreError: By any method: the disk or the server fails.
     """
 
@@ -159,6 +162,21 @@ class Store(Protocol):
 
     def manifests(self, scope: Scope, doc_ids: Sequence[str] | None = None) -> list[Manifest]:
         """All documents of the scope, or those of ``doc_ids`` that are stored, by uri."""
+        ...
+
+    def under(self, scope: Scope, folder: str) -> list[Manifest]:
+        """The documents of the scope whose uri begins with this, in no order: costs no more for what lies elsewhere."""
+        ...
+
+    def has(self, scope: Scope, folder: str = "") -> bool:
+        """Whether there is any document in the scope whose uri begins with this."""
+        ...
+
+    def claim(self, scope: Scope, doc_id: str) -> AbstractContextManager[bool]:
+        """Whether no other process works on this document; then none does while the block lasts. Does not wait.
+
+        Whoever reads a document in order to store it asks this first: of many processes one does it.
+        """
         ...
 
     def corpora(self, tenant: str) -> list[Corpus]:

@@ -29,7 +29,7 @@ def check_query(query: str) -> str:
 
 def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
     """Why nothing was found in a scope, and which corpora there are where it is empty. Blocks."""
-    if store.manifests(scope):
+    if store.has(scope):
         said = f"Nothing in corpus {scope.corpus!r} matches the question and its filters."
         return EmptyCorpusError(said, hint="Check the filters.")
     said = f"Nothing is stored in corpus {scope.corpus!r}"

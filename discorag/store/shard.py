@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol
 
@@ -21,6 +21,10 @@ LEAF = "leaf_of"
 KEYWORDS = ("tenant", "corpus", "doc_id", "version", "meta", BUILDER, LEAF)
 """Payload fields that are filtered, each with a keyword index."""
 OWNER = ("tenant", "corpus")
+URI = "uri"
+"""Payload field of documents: what it begins with is looked for, with an index on a server."""
+FENCE = "fence"
+"""Payload field on a server only: the number of the lease that a point was written under, see `store.server.leases`."""
 BATCH = 256
 
 
@@ -46,29 +50,39 @@ NODES = Space("node_dense", "node_bm25")
 
 @dataclass(frozen=True)
 class Where:
-    """A filter over keyword fields: a point has one of the values of every pair in ``each``, and none in ``none``.
+    """A filter: a point has one of the values of every pair in ``each``, and none in ``none``.
+
+    Args:
+        each: Keyword fields with the values of which a point has one.
+        none: Keyword fields with values that it does not have.
+        below: What its ``uri`` begins with.
+        fence: It was written under no later lease than this one (`FENCE`), or under none.
 
     Example:
         >>> from discorag.store.shard import Where
         >>> Where().also(("tenant", ("ann",))).without(("v1",))
-        Where(each=(('tenant', ('ann',)),), none=(('version', ('v1',)),))
+        Where(each=(('tenant', ('ann',)),), none=(('version', ('v1',)),), below='', fence=None)
     """
 
     each: tuple[tuple[str, tuple[str, ...]], ...] = ()
     none: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    below: str = ""
+    fence: int | None = None
 
     def also(self, *each: tuple[str, tuple[str, ...]]) -> Where:
         """The same with further conditions."""
-        return Where(self.each + each, self.none)
+        return replace(self, each=self.each + each)
 
     def without(self, versions: tuple[str, ...]) -> Where:
         """The same without these versions of documents."""
-        return Where(self.each, (*self.none, ("version", versions))) if versions else self
+        return replace(self, none=(*self.none, ("version", versions))) if versions else self
 
 
 @dataclass(frozen=True)
 class Point:
-    """What is stored under one id. ``dense`` has shape (d,); ``sparse`` is None where there is no BM25.
+    """What is stored under one id.
+
+    ``dense`` has shape (d,), or (0,) where there is none; ``sparse`` is None where there is no BM25.
 
     Example:
         >>> from discorag.store.shard import Point
@@ -117,8 +131,8 @@ class Shard(Protocol):
         """
         ...
 
-    def scroll(self, where: Where, fields: Sequence[str]) -> list[Payload]:
-        """These payload fields of every point that matches, in no order."""
+    def scroll(self, where: Where, fields: Sequence[str], limit: int | None = None) -> list[Payload]:
+        """These payload fields of every point that matches, or of ``limit`` of them, in no order."""
         ...
 
     def points(self, where: Where) -> Iterator[Point]:
@@ -138,8 +152,30 @@ class Shard(Protocol):
         ...
 
 
-class VersionedShard(Shard, Protocol):
-    """A shard that others write to as well."""
+class SharedShard(Shard, Protocol):
+    """A shard that others write to as well: a change can have a condition, which is looked at in one step with it."""
+
+    def upsert_where(self, points: Sequence[Point], where: Where | None, *, there: bool = False) -> None:
+        """Write points where what has their ids matches.
+
+        Args:
+            points: To write.
+            where: What must hold of a point that is there; None: none may be there.
+            there: Write only those that are there; else also those that are not.
+        """
+        ...
+
+    def set_payload_where(self, payload: Payload, where: Where) -> None:
+        """Replace these payload fields of every point that matches."""
+        ...
+
+    def agreed(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Payload]:
+        """`retrieve`, as most replicas have it: what a change did can be read back."""
+        ...
+
+
+class VersionedShard(SharedShard, Protocol):
+    """A shared shard of chunks."""
 
     def nearest_versions(
         self, vector: Vectors | SparseVector, where: Where, *, corpus: Where, limit: int

@@ -18,7 +18,7 @@ from discorag.store.checksums import checksum
 from discorag.store.outline import Outline
 from discorag.store.payload import LAYOUT, Entry, TreePart
 from discorag.store.recent import Recent
-from discorag.store.shard import BUILDER, LEAF, NODES, Payload, Point, Shard, write
+from discorag.store.shard import BUILDER, LEAF, NODES, Payload, Point, Shard
 from discorag.types.document import Document, Scope
 from discorag.types.errors import InvariantError, NotFoundError, StoreError
 from discorag.types.ids import digest, stable_id
@@ -106,7 +106,7 @@ class Trees:
     def put(self, scope: Scope, entry: Entry, tree: MadeTree) -> None:
         """See `Store.put_tree`; ``entry`` is what is stored, of the state that the tree was made for."""
         self._catalogue.begin(scope, entry.manifest.doc_id)
-        write(self._nodes, iter(tree.points), self._lock)
+        self._catalogue.write(scope, entry.manifest.doc_id, tree.points)
         self._publish(scope, replace(entry, trees={**entry.trees, tree.builder: tree.part}))
 
     def delete(self, scope: Scope, entry: Entry, builder: str) -> bool:
@@ -119,11 +119,8 @@ class Trees:
 
     def _publish(self, scope: Scope, entry: Entry) -> None:
         """Make these the trees of the document and delete its other nodes."""
-        doc_id, live = entry.manifest.doc_id, tuple(entry.versions[NODES])
         self._catalogue.publish(scope, entry)
-        with self._lock:
-            self._nodes.delete(points.of_document(scope, doc_id).without(live), NODES)
-        self._catalogue.end(scope, doc_id)
+        self._catalogue.sweep(scope, entry.manifest.doc_id, entry.versions[NODES], NODES)
 
     def tree(self, scope: Scope, doc_id: str, builder: str) -> RetrievalTree:
         """See `Store.tree`."""

@@ -27,6 +27,10 @@ class Scope(BaseModel):
     tenant: str = Field(default="default", min_length=1)
     corpus: str = Field(default="default", min_length=1)
 
+    def id_of(self, uri: str) -> str:
+        """The id of the document at this place, whether or not there is one."""
+        return stable_id(self.tenant, self.corpus, uri)
+
     @property
     def folder(self) -> str:
         """Name of the folder that keeps what belongs to it: whatever the two names hold, a name without folders."""
@@ -66,7 +70,7 @@ class Document(BaseModel):
 
     def id_in(self, scope: Scope) -> str:
         """The document's id: the same for the same place in the same scope, whatever its content."""
-        return stable_id(scope.tenant, scope.corpus, self.uri)
+        return scope.id_of(self.uri)
 
     @property
     def text_hash(self) -> str:

@@ -161,6 +161,10 @@ class StoreLockedError(StoreError):
     """Another process owns the store's folder."""
 
 
+class DocumentTakenError(StoreError):
+    """Another process writes this document, or has taken it over from this one."""
+
+
 class EncoderMismatchError(StoreError):
     """The store was filled by another encoder than the one configured now."""
 

@@ -20,7 +20,7 @@ from graphs.answer import Graph
 from graphs.bulk.actors import Actors
 from graphs.bulk.pool import Work
 from graphs.facade import DiscoRAG, IngestResult
-from graphs.ingest import build_document
+from graphs.ingest import read_document
 from nodes.context import IngestContext
 from nodes.ingest.scan import scan
 from nodes.ingest.sweep import sweep
@@ -101,13 +101,12 @@ def _of_this_run(outcome: Json, new: Mapping[str, Manifest], before: Mapping[str
 
 
 def reading(rag: DiscoRAG, switches: Mapping[str, Any]) -> Work:
-    """The work on one document, by its uri: the graph that one process uses too."""
-    context, graph = rag.context(IngestContext, {**switches}), build_document()
+    """The work on one document, by its uri: what one process does too."""
+    context = rag.context(IngestContext, {**switches})
 
     def read(uri: str) -> DocumentOutput:
         try:
-            done = rag.run(lambda: graph.ainvoke({"uri": uri, "key": ""}, context=context))
-            return cast("DocumentOutput", done)
+            return rag.run(lambda: read_document(uri, context))
         finally:
             rag.resources.workbench.pieces.clear()  # of one that raised
 

@@ -17,7 +17,8 @@ from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.rst.render import one_line
 from discorag.settings import LlmSettings, Settings, read_settings
 from discorag.store import backup as backups
-from discorag.store.base import Mended, ShardStore
+from discorag.store.base import ShardStore
+from discorag.store.check import Mended
 from discorag.store.identity import Identity
 from discorag.store.open import Opening, open_mended, open_migrated
 from discorag.types.errors import ConfigError, MissingPathError, StoreDamagedError

@@ -1,13 +1,14 @@
 """The keeper: one process beside the workers that has what they share.
 
 It works off the jobs, counts requests, questions and uploads, knows which threads are at work and, where the store is a
-folder, has that open. It listens to no port. When it is killed, who watches starts it again; calls wait for it. Jobs go
-on then, and what it only counted begins at nothing.
+folder, has that open. It listens to no port. When it is killed, or says no longer that it lives, who watches starts it
+again; calls wait for it. Jobs go on then, and what it only counted begins at nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def keep(settings: Settings, address: str, ready: Connection[Any, Any]) -> None:
-    """Be the keeper until SIGTERM; ``ready`` is sent None when calls are answered, or the error why not."""
+    """Be the keeper until SIGTERM; ``ready`` is sent None when calls are answered, or the error why not.
+
+    After that whatever comes over ``ready`` is sent back, by the loop that does the work: if that hangs, nothing is.
+    """
     begun(settings)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; workers end first
     try:
@@ -49,7 +53,9 @@ async def _kept(settings: Settings, address: str, ready: Connection[Any, Any]) -
             await asyncio.to_thread(calls.__enter__)
             try:
                 ready.send(None)
+                echo: Connection[Any, Any] = Connection(os.dup(ready.fileno()))
                 ready.close()
+                loop.add_reader(echo.fileno(), _echoed, echo, loop)
                 await stop.wait()
             finally:
                 await asyncio.to_thread(calls.__exit__)
@@ -65,6 +71,13 @@ def _logged(error: Exception) -> None:
 
     if not isinstance(error, DiscoRagError | RefusedError | TimeoutError):
         structlog.get_logger("disco_rag.api").error("failed", exc_info=error)
+
+
+def _echoed(line: Connection[Any, Any], loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        line.send(line.recv())
+    except (EOFError, OSError):  # nobody watches any more
+        loop.remove_reader(line.fileno())
 
 
 def _things(shared: Shared) -> dict[str, object]:

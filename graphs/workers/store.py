@@ -5,14 +5,14 @@ that the keeper has little to do for a question. What must be seen in one state 
 `SharedCatalogue`, which a Qdrant server's processes use, would not do for a folder: it writes past the archive, and
 asks the shard of the documents twice a ranking.
 
-All is written by the keeper, also to a Qdrant server, whose documents are to be written by one process at a time: its
-archive, its checksums, its limit of the disk and its order of writers hold as where one process does everything.
+All is written by the keeper, also to a Qdrant server: its archive, its checksums, its limit of the disk, its order of
+writers and its leases hold as where one process does everything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import Any, Self, cast
 
@@ -58,6 +58,10 @@ class KeptWrites(ShardStore):
     def delete_tree(self, scope: Scope, doc_id: str, builder: str) -> bool:
         """See `Store.delete_tree`."""
         return self._call("delete_tree", scope, doc_id, builder)
+
+    def claim(self, scope: Scope, doc_id: str) -> AbstractContextManager[bool]:
+        """The other process claims what it reads."""
+        return nullcontext(True)
 
     def check(self) -> Report:
         """See `Store.check`."""

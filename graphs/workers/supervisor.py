@@ -12,11 +12,12 @@ import os
 import signal
 import tempfile
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from socket import socket
+from time import monotonic
 
 import structlog
 import uvicorn
@@ -30,11 +31,13 @@ from graphs.serving.meters import SHARED_FOLDER
 from graphs.serving.uploads import Uploads
 from graphs.workers.keeper import keep
 from graphs.workers.process import begun
-from graphs.workers.server import Replaceable, options
+from graphs.workers.server import POLL_S, Replaceable, options
 from graphs.workers.worker import make_worker
 
 START_S = 120
 """How long a worker may take to start, and to say that it lives."""
+HUNG_S = 30.0
+"""How long the keeper may take to say that it lives, before it is killed and started again."""
 _SPAWN = get_context("spawn")
 _LOG = structlog.get_logger("disco_rag.api")
 
@@ -90,20 +93,37 @@ class _Keeper:
             raise DiscoRagError("The keeper ended before it answered.", hint="See the log above.") from None
         if error is not None:
             raise error
+        self._line, self._asked = ours, 0.0
 
     def watch(self) -> None:
-        """Start it again if it has died; if that fails, at the next call."""
-        if self._process.is_alive():
+        """Start it again if it has died or hangs; if that fails, at the next call."""
+        if self._lives():
             return
+        self._process.kill()
+        self._process.join()
         _LOG.error("keeper died", exitcode=self._process.exitcode)
         try:
             self.start()
         except DiscoRagError as error:
             _LOG.error("keeper failed", error=str(error))
 
+    def _lives(self) -> bool:
+        """Whether it is there, and has answered when it was last asked, or was asked a moment ago. Does not wait."""
+        with suppress(OSError, EOFError):
+            if self._asked and self._line.poll():
+                self._line.recv()
+                self._asked = 0.0
+            if not self._asked:
+                self._line.send(None)
+                self._asked = monotonic()
+        return self._process.is_alive() and monotonic() < self._asked + HUNG_S
+
     def end(self) -> None:
         """Let it finish what it is asked."""
         self._process.terminate()
+        while self._lives():
+            self._process.join(POLL_S)
+        self._process.kill()
         self._process.join()
 
 

@@ -76,7 +76,8 @@ class Calls:
         for thread, connection in [*self._callers.items()]:
             with suppress(OSError), socket(fileno=os.dup(connection.fileno())) as end:
                 end.shutdown(SHUT_RD)
-            thread.join(PATIENCE_S)
+            with suppress(RuntimeError):  # it has only just come, and is about to start
+                thread.join(PATIENCE_S)
 
     def _accept(self) -> None:
         while True:

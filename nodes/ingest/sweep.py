@@ -10,7 +10,7 @@ import asyncio
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 
-from discorag.ingest.bucket import vanished_at
+from discorag.ingest.bucket import below, vanished_at
 from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.store.protocol import Store
 from discorag.types.errors import StoreError
@@ -24,9 +24,9 @@ async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     """Delete what vanished; a file that could not be read this time is still there and keeps what is stored."""
     context = ingest_context(runtime)
     deps, scope = await context.deps(), await context.scope()
-    stored = await asyncio.to_thread(deps.store.manifests, scope)
-    skipped = {o["uri"] for o in state.get("outcomes", []) if o["status"] == Status.SKIPPED}
-    gone = await asyncio.to_thread(vanished_at, state["path"], stored, set(state.get("files", [])), skipped)
+    path, met = state["path"], [DocumentOutcome(**o) for o in state.get("outcomes", [])]
+    stored = await asyncio.to_thread(deps.store.under, scope, below(path))
+    gone = await asyncio.to_thread(vanished_at, path, stored, met, set(state.get("files", [])))
     outcomes: list[Json] = []
     for manifest in gone:
         await asyncio.to_thread(deps.store.delete, scope, manifest.doc_id)

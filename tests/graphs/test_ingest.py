@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from discorag.ingest.survey import vanished
+from discorag.ingest.survey import DocumentOutcome, Status, vanished
 from discorag.models.protocol import Encoder
 from discorag.settings import ReadingSettings, Settings, StoreSettings
 from discorag.store.open import open_store
@@ -333,8 +333,21 @@ def test_nothing_below_a_folder_that_cannot_be_looked_into_vanishes() -> None:
     with tempfile.TemporaryDirectory() as name:
         root = Path(name).resolve()
         moved = [m.model_copy(update={"uri": m.uri.replace("/d", root.as_posix())}) for m in manifests]
-        gone = vanished(moved, root, set(), {f"{root.as_posix()}/sub"})
+        skipped = DocumentOutcome(uri=f"{root.as_posix()}/sub", status=Status.SKIPPED)
+        gone = vanished(moved[:2], root, [skipped], set())
     assert [m.doc_id for m in gone] == ["/d/b.md"]
+
+
+def test_a_file_that_came_after_the_folder_was_listed_and_that_another_process_stored_does_not_vanish(
+    tmp_path: Path,
+) -> None:
+    came, went = tmp_path / "came.md", tmp_path / "went.md"
+    came.write_text("Tides rise.")
+    fields = {"title": "", "content_hash": "", "fingerprint": "", "versions": dict[str, str](), "chunks": 1}
+    stored = [Manifest.model_validate({"doc_id": f.name, "uri": f.as_posix(), **fields}) for f in (came, went)]
+    assert [m.doc_id for m in vanished(stored, tmp_path, [], set())] == ["went.md"]
+    repeats = DocumentOutcome(uri=came.as_posix(), status=Status.DUPLICATE)
+    assert [m.doc_id for m in vanished(stored, tmp_path, [repeats], set())] == ["came.md", "went.md"]
 
 
 @pytest.mark.deep

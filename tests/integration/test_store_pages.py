@@ -1,7 +1,7 @@
-"""The transcripts of `docs/store`, replayed: what a page shows is what happens.
+"""The transcripts of `docs/store` and of the way to a cluster, replayed: what a page shows is what happens.
 
 A transcript begins with what is given: ``library`` (documents that were ingested) or ``old`` (a store of an earlier
-version). ``…`` stands for what is different each time.
+version). ``…`` stands for what is different each time, ``http://qdrant:6333`` for a Qdrant server.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 
 from graphs.cli import main
+from tests.servers.qdrant import QdrantServer
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted((ROOT / "docs" / "store").glob("*.md"))
+PAGES = [*sorted((ROOT / "docs" / "store").glob("*.md")), ROOT / "docs" / "cluster.md"]
 OLD = ROOT / "tests" / "store" / "old" / "c571e80.tar.xz"
 STORE = Path(".disco-rag") / "store"
 _CONSOLE = re.compile(r"<!-- given: (\w+) -->\n\n```console\n(.*?)```", re.DOTALL)
@@ -77,8 +78,10 @@ def test_a_page_shows_what_happens(
             archive.extractall(STORE.parent, filter="data")
     else:
         subprocess.run(["cp", "-r", "--sparse=always", *given.iterdir(), "."], check=True)
-    for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", transcript, re.MULTILINE):
-        assert matches(shown, said(command, monkeypatch, capsys)), command
+    with QdrantServer() as server:
+        transcript = transcript.replace("http://qdrant:6333", server.url)
+        for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", transcript, re.MULTILINE):
+            assert matches(shown, said(command, monkeypatch, capsys)), command
 
 
 def said(command: str, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:

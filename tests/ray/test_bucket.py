@@ -68,6 +68,6 @@ def test_a_prefix_is_read_again_and_failures_name_the_object(bucket: fs.S3FileSy
 @pytest.mark.usefixtures("bucket")
 def test_a_bucket_that_is_missing_deletes_nothing() -> None:
     with pytest.raises(MissingPathError, match="There is no bucket nobody"):
-        survey_at("s3://nobody/docs", [])
+        survey_at("s3://nobody/docs")
     with pytest.raises(InputError, match="holds no object to read"):
-        survey_at("s3://papers/none", [])
+        survey_at("s3://papers/none")

@@ -203,11 +203,12 @@ class QdrantServer:
 
     def _set_payload(self, name: str, body: bytes) -> Response:
         asked = models.SetPayload.model_validate_json(body)
-        self._points.set_payload(name, asked.payload, list(asked.points or []))
+        self._points.set_payload(name, asked.payload, asked.filter or list(asked.points or []))
         return _done()
 
     def _upsert(self, name: str, body: bytes) -> Response:
-        self._points.upsert(name, models.PointsList.model_validate_json(body).points)
+        asked = models.PointsList.model_validate_json(body)
+        self._points.upsert(name, asked.points, update_filter=asked.update_filter, update_mode=asked.update_mode)
         return _done()
 
     def _delete(self, name: str, body: bytes) -> Response:

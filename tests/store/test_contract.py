@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 from threading import Event, Thread
 from time import sleep
+from typing import Any
 
 import numpy as np
 import pytest
 
 from discorag.store.base import ShardStore
 from discorag.store.protocol import SearchQuery, Store
-from discorag.store.shard import BATCH, Point, Shard
+from discorag.store.shard import BATCH, Shard
 from discorag.types.document import Scope
 from discorag.types.errors import NotFoundError
 from tests.store.conftest import Place
@@ -296,15 +298,16 @@ def broken(*_: object) -> None:
 
 def fail_after(patch: pytest.MonkeyPatch, shard: Shard, *, calls: int) -> None:
     """Let ``calls`` upserts of a shard through, then fail."""
-    real = shard.upsert
     left = iter(range(calls))
 
-    def upsert(points: Sequence[Point]) -> None:
+    def limited(real: Callable[..., None], *args: Any, **named: Any) -> None:
         if next(left, None) is None:
             raise OSError("disk full")
-        real(points)
+        real(*args, **named)
 
-    patch.setattr(shard, "upsert", upsert)
+    for name in ("upsert", "upsert_where"):
+        if hasattr(shard, name):
+            patch.setattr(shard, name, partial(limited, getattr(shard, name)))
 
 
 def stored_ids(store: ShardStore, ids: list[str]) -> set[str]:

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from discorag.store.base import Mended, ShardStore
+from discorag.store.base import ShardStore
+from discorag.store.check import Mended
 from discorag.store.edge import EdgeStore
 from discorag.store.mend import mended, migrated
 from discorag.store.protocol import SearchQuery

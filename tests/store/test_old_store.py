@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discorag.store.base import Mended
+from discorag.store.check import Mended
 from discorag.store.edge import EdgeStore
 from discorag.store.mend import migrated
 from discorag.store.protocol import SearchQuery

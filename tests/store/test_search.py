@@ -124,13 +124,15 @@ def test_hidden_chunks_take_no_rank_and_no_place(
     query = SearchQuery(vector=QUERY, text="alpha", retrieval=retrieval, top_k=5)
     before = store.search(SCOPE, query)
     best = np.repeat(QUERY[None], 300, axis=0)
-    monkeypatch.setattr(store._docs, "upsert", _broken)
+    for name in ("upsert", "upsert_where"):
+        if hasattr(store._docs, name):
+            monkeypatch.setattr(store._docs, name, _broken)
     with pytest.raises(OSError, match="disk"):
         sample("a.md", ["alpha"] * 300, vectors=best).put_in(store)
     assert store.search(SCOPE, query) == before
 
 
-def _broken(_: object) -> None:
+def _broken(*_: object) -> None:
     raise OSError("disk full")
 
 

@@ -161,6 +161,8 @@ class TestReplacement:
         with monkeypatch.context() as patch:
             shard = store._docs if step == "switch" else store._nodes
             patch.setattr(shard, {"write": "upsert", "switch": "set_payload", "sweep": "delete"}[step], broken)
+            if step == "switch" and not place.owned:
+                patch.setattr(shard, "set_payload_where", broken)
             with pytest.raises(OSError, match="disk"):
                 new.put_in(store)
         expected = new if step == "sweep" else old
@@ -322,7 +324,9 @@ class TestServer:
         old, new = tree_of(PIECE, seed=1), tree_of(PIECE, heading="New", seed=2)
         PIECE.put_in(writer)
         old.put_in(writer)
-        ours.fail(Fault(status=500), on="POST /collections/" + place.prefix + "docs/points/payload")
+        switch = "POST /collections/" + place.prefix + "docs/points/payload"
+        ours.fail(Fault(), on=switch)  # the lease
+        ours.fail(Fault(status=500), on=switch)
         with pytest.raises(StoreError, match="answered 500"):
             new.put_in(writer)
         assert stored_nodes(reader) == len(old.tree.nodes) + len(new.tree.nodes)

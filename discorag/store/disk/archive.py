@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,8 @@ from threading import RLock
 
 from xxhash import xxh3_128_hexdigest
 
-from discorag.store.payload import Entry, entry_from
+from discorag.store.payload import ENTRY_FIELDS, Entry, entry_from
+from discorag.store.recent import Recent
 from discorag.types.document import Document, Scope
 from discorag.types.errors import StoreDamagedError, StoreError, StoreFullError
 
@@ -24,6 +25,11 @@ CREATE TABLE IF NOT EXISTS documents (
 CREATE TABLE IF NOT EXISTS begun (tenant TEXT, corpus TEXT, doc_id TEXT, PRIMARY KEY (tenant, corpus, doc_id));
 CREATE TABLE IF NOT EXISTS about (identity TEXT);
 """
+_INDEX = "CREATE INDEX uris ON documents (tenant, corpus, json_extract(manifest, '$.uri'))"
+_UNDER = """SELECT manifest, trees, content FROM documents WHERE tenant = ? AND corpus = ?
+    AND json_extract(manifest, '$.uri') >= ? AND json_extract(manifest, '$.uri') < ? LIMIT ?"""
+_REMEMBERED = 10_000
+_SELECT = "SELECT manifest, trees, content FROM documents"
 _KEY = "WHERE tenant = ? AND corpus = ? AND doc_id = ?"
 
 
@@ -77,12 +83,16 @@ class Archive:
         if not file.exists():
             guard()
         self._lock = RLock()
+        self._entries = Recent[Entry](_REMEMBERED)
         with self._errors():
             self._rows = sqlite3.connect(file, check_same_thread=False, isolation_level=None)
             # One process owns the folder: no memory is shared, which a full disk would make deadly.
             self._rows.executescript("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;" + _TABLES)
             if self._rows.execute("SELECT identity FROM about").fetchone() is None:
                 self._rows.execute("INSERT INTO about VALUES (?)", (identity,))
+            if self._rows.execute("SELECT 1 FROM sqlite_master WHERE name = 'uris'").fetchone() is None:
+                guard()
+                self._rows.execute(_INDEX)
 
     @property
     def identity(self) -> str:
@@ -93,6 +103,30 @@ class Archive:
         """All documents. Raises `StoreDamagedError` at a row that is not as it was written."""
         for row in self._all("SELECT * FROM documents ORDER BY tenant, corpus, doc_id"):
             yield _kept(row, self._file)
+
+    def entries(self, scope: Scope, doc_ids: Iterable[str] | None = None) -> list[Entry]:
+        """All of the scope, or those of these documents that are in it; only what these need is read.
+
+        Their texts are not, and so no checksum is compared: opening the store did that.
+        """
+        if doc_ids is None:
+            rows = self._all(f"{_SELECT} WHERE tenant = ? AND corpus = ?", (scope.tenant, scope.corpus))
+            return [_entry(row) for row in rows]
+        found = (self._entry(scope, doc_id) for doc_id in dict.fromkeys(doc_ids))
+        return [entry for entry in found if entry]
+
+    def _entry(self, scope: Scope, doc_id: str) -> Entry | None:
+        key = (scope.tenant, scope.corpus, doc_id)
+        with self._lock:
+            known = self._entries.get(name := "\0".join(key))
+            if known is None and (rows := self._all(f"{_SELECT} {_KEY}", key)):
+                known = self._entries.put(name, _entry(rows[0]))
+            return known
+
+    def under(self, scope: Scope, folder: str, limit: int = -1) -> list[Entry]:
+        """Those of the scope whose uri begins with this, at most ``limit`` unless that is negative."""
+        end = f"{folder}\U0010ffff"
+        return [_entry(row) for row in self._all(_UNDER, (scope.tenant, scope.corpus, folder, end, limit))]
 
     def readable(self) -> Iterator[tuple[Kept, Document]]:
         """Documents whose rows are as they were written, with their texts; the others are passed over."""
@@ -128,6 +162,7 @@ class Archive:
         """Make this the live state of a document; ``document`` is its JSON, None if that stays as it is."""
         key, state = (scope.tenant, scope.corpus, entry.manifest.doc_id), _state(entry)
         with self._lock:
+            self._entries.pop("\0".join(key), None)
             if document is None:
                 packed = self._all(f"SELECT document FROM documents {_KEY}", key)[0][0]
             else:
@@ -137,7 +172,10 @@ class Archive:
 
     def remove(self, scope: Scope, doc_id: str) -> None:
         """Make no state of the document live."""
-        self._do(f"DELETE FROM documents {_KEY}", (scope.tenant, scope.corpus, doc_id))
+        with self._lock:
+            key = (scope.tenant, scope.corpus, doc_id)
+            self._entries.pop("\0".join(key), None)
+            self._do(f"DELETE FROM documents {_KEY}", key)
 
     def begin(self, scope: Scope, doc_id: str) -> None:
         """Points of this document will be written or deleted."""
@@ -182,12 +220,15 @@ def _state(entry: Entry) -> tuple[str, str, str]:
     return entry.manifest.model_dump_json(), entry.trees_json, entry.content
 
 
+def _entry(row: tuple[str, ...]) -> Entry:
+    return entry_from(dict(zip(ENTRY_FIELDS, row, strict=True)))
+
+
 def _kept(row: tuple[str, ...], file: Path) -> Kept:
     tenant, corpus, doc_id, manifest, trees, content, _, found = row
     if _sum(*row[:-1]) != found:
         raise _damaged(file, f"the row of document {doc_id}")
-    entry = entry_from({"manifest": manifest, "trees": trees, "content": content})
-    return Kept(Scope(tenant=tenant, corpus=corpus), entry)
+    return Kept(Scope(tenant=tenant, corpus=corpus), _entry((manifest, trees, content)))
 
 
 def _document(packed: str | bytes) -> Document:

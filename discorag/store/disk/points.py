@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, cast
 from uuid import UUID
@@ -177,16 +179,16 @@ class EdgePoints:
         """The same without the conditions that every point meets: each costs time for each point."""
         met = [field for field, values in self._common.items() if len(values) == 1]
         each = tuple((f, values) for f, values in where.each if f not in met or not self._common[f].issubset(values))
-        return Where(each, where.none)
+        return replace(where, each=each)
 
-    def scroll(self, where: Where, fields: Sequence[str]) -> list[Payload]:
+    def scroll(self, where: Where, fields: Sequence[str], limit: int | None = None) -> list[Payload]:
         """See `Shard.scroll`."""
-        return list(self._pages(where, list(fields)))
+        return list(islice(self._pages(where, list(fields), limit or _PAGE), limit))
 
-    def _pages(self, where: Where, fields: list[str]) -> Iterator[Payload]:
+    def _pages(self, where: Where, fields: list[str], size: int) -> Iterator[Payload]:
         offset: qe.PointId | None = None
         while True:
-            request = qe.ScrollRequest(offset=offset, limit=_PAGE, filter=_filter(where), with_payload=fields)
+            request = qe.ScrollRequest(offset=offset, limit=size, filter=_filter(where), with_payload=fields)
             records, offset = self._shard.scroll(request)
             yield from (r.payload or {} for r in records)
             if offset is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from time import monotonic
 from uuid import uuid4
@@ -12,7 +12,8 @@ from discorag.store import payload as points
 from discorag.store.catalogue import Nearest, restated, scoped_entries
 from discorag.store.payload import Entry
 from discorag.store.protocol import Hit
-from discorag.store.shard import Point, Shard, VersionedShard, Where
+from discorag.store.server.leases import Leases, late
+from discorag.store.shard import FENCE, OWNER, Point, SharedShard, Space, VersionedShard, Where, write
 from discorag.text.terms import SparseVector
 from discorag.types.document import Document, Scope
 from discorag.types.errors import StoreError
@@ -32,7 +33,7 @@ class State:
         since: When this process had first seen it, in seconds of the monotonic clock.
 
     Example:
-        >>> from discorag.store.shared import State
+        >>> from discorag.store.server.shared import State
         >>> State(frozenset({"v1"}), "first", since=0.0) == State(frozenset({"v1"}), "second", since=0.0)
         False
     """
@@ -54,25 +55,39 @@ class SharedCatalogue:
     replaced.
 
     Example:
-        >>> from discorag.store.shared import SharedCatalogue
+        >>> from discorag.store.server.leases import Leases
+        >>> from discorag.store.server.shared import SharedCatalogue
         >>> piece = sample_of("tides.md", ["Tides rise."])
         >>> piece.put_in(store)
-        >>> [entry.manifest.uri for entry in SharedCatalogue(*shards).entries(piece.scope)]
+        >>> leases = Leases(shards[0], lambda doc_id: 0)
+        >>> [entry.manifest.uri for entry in SharedCatalogue(*shards, leases).entries(piece.scope)]
         ['tides.md']
     """
 
-    def __init__(self, docs: Shard, nodes: VersionedShard) -> None:
+    def __init__(self, docs: SharedShard, nodes: VersionedShard, leases: Leases) -> None:
         self.lock = nullcontext()
         self._docs = docs
         self._nodes = nodes
+        self._leases = leases
         self._seen: dict[str, State] = {}  # document id -> its state when last looked at
 
     def entries(self, scope: Scope, doc_ids: Iterable[str] | None = None) -> list[Entry]:
         """See `Catalogue.entries`."""
-        where = points.of_scope(scope)
-        if doc_ids is not None:
-            where = where.also(("doc_id", tuple(doc_ids)))
+        if doc_ids is None:
+            return [points.entry_from(p) for p in self._docs.scroll(points.of_scope(scope), points.ENTRY_FIELDS)]
+        ids = [d for d in dict.fromkeys(doc_ids) if points.is_uuid(d)]
+        found = self._docs.retrieve(ids, (*OWNER, *points.ENTRY_FIELDS))
+        owner = (scope.tenant, scope.corpus)
+        return [points.entry_from(p) for p in found.values() if tuple(p[f] for f in OWNER) == owner]
+
+    def under(self, scope: Scope, folder: str) -> list[Entry]:
+        """See `Catalogue.under`."""
+        where = replace(points.of_scope(scope), below=folder)
         return [points.entry_from(p) for p in self._docs.scroll(where, points.ENTRY_FIELDS)]
+
+    def has(self, scope: Scope, folder: str = "") -> bool:
+        """See `Catalogue.has`."""
+        return bool(self._docs.scroll(replace(points.of_scope(scope), below=folder), OWNER, limit=1))
 
     def entry(self, scope: Scope, doc_id: str) -> Entry | None:
         """See `Catalogue.entry`."""
@@ -93,7 +108,8 @@ class SharedCatalogue:
     def restate(self, scope: Scope, entry: Entry) -> bool:
         """See `Catalogue.restate`."""
         if found := restated(self._nodes, scope, entry, self.document(scope, entry.manifest.doc_id)):
-            self.publish(scope, *found)
+            with self.lease(scope, entry.manifest.doc_id):
+                self.publish(scope, *found)
         return found is not None
 
     def withhold(self, scope: Scope, doc_id: str) -> None:
@@ -102,31 +118,56 @@ class SharedCatalogue:
     def clear(self) -> None:
         """Nothing to do: these may be the points of a document that another process is just writing."""
 
-    def begin(self, scope: Scope, doc_id: str) -> None:
+    def claim(self, scope: Scope, doc_id: str) -> AbstractContextManager[bool]:
+        """See `Catalogue.claim`."""
+        return self._leases.claim(doc_id)
+
+    @contextmanager
+    def lease(self, scope: Scope, doc_id: str) -> Generator[None]:
+        """See `Catalogue.lease`. From here on no earlier holder can change what is live.
+
+        Raises:
+            DocumentTakenError: Another process writes it all the time.
+        """
+        with self._leases.held(doc_id) as fence:
+            self._docs.set_payload_where({FENCE: fence}, _until(scope, doc_id, fence))
+            yield
+
+    def begin(self, scope: Scope, doc_id: str, version: str = "") -> None:
         """Nothing to do: what is not live is hidden."""
 
-    def end(self, scope: Scope, doc_id: str) -> None:
-        """Nothing to do."""
-
-    def announce(self, scope: Scope, doc_id: str, version: str) -> None:
-        """Nothing to do: what is not live is hidden."""
+    def write(self, scope: Scope, doc_id: str, made: Iterable[Point]) -> None:
+        """See `Catalogue.write`. What is not live is hidden."""
+        fence = {FENCE: self._leases.fence(doc_id)}
+        write(self._nodes, (replace(p, payload={**p.payload, **fence}) for p in made), self.lock)
 
     def publish(self, scope: Scope, entry: Entry, point: Point | None = None) -> None:
-        """See `Catalogue.publish`."""
-        revision = {"revision": str(uuid4())}
+        """See `Catalogue.publish`.
+
+        Raises:
+            DocumentTakenError: Another process has taken the lease over.
+        """
+        doc_id, revision = entry.manifest.doc_id, str(uuid4())
+        fence = self._leases.fence(doc_id)
+        stamp = {"revision": revision, FENCE: fence}
         if point:
-            self._docs.upsert([replace(point, payload={**point.payload, **revision})])
+            self._docs.upsert_where([replace(point, payload={**point.payload, **stamp})], Where(fence=fence))
         else:
-            self._docs.set_payload(entry.manifest.doc_id, {**entry.payload, **revision})
+            self._docs.set_payload_where({**entry.payload, **stamp}, _until(scope, doc_id, fence))
+        if self._docs.agreed([doc_id], ["revision"]).get(doc_id, {}).get("revision") != revision:
+            raise late(doc_id)
 
     def withdraw(self, scope: Scope, doc_id: str) -> bool:
-        """See `Catalogue.withdraw`."""
+        """See `Catalogue.withdraw`. Raises as `publish`."""
         found = self.entry(scope, doc_id) is not None
-        self._docs.delete(points.of_document(scope, doc_id))
+        self._docs.delete(_until(scope, doc_id, self._leases.fence(doc_id)))
+        if self._docs.agreed([doc_id], OWNER).get(doc_id) == {"tenant": scope.tenant, "corpus": scope.corpus}:
+            raise late(doc_id)
         return found
 
-    def swept(self, scope: Scope, doc_id: str) -> None:
-        """Nothing to do: what is not live is hidden."""
+    def sweep(self, scope: Scope, doc_id: str, live: Collection[str], space: Space | None = None) -> None:
+        """See `Catalogue.sweep`. What a later holder has written stays."""
+        self._nodes.delete(_until(scope, doc_id, self._leases.fence(doc_id)).without(tuple(live)), space)
 
     def search(self, find: Callable[[Nearest], list[Hit]]) -> list[Hit]:
         """See `Catalogue.search`.
@@ -154,6 +195,16 @@ class SharedCatalogue:
             states[p["doc_id"]] = old if old and same else State(p["version"], p["revision"], now)
         self._seen |= states
         return states
+
+
+def latest(docs: SharedShard, doc_id: str) -> int:
+    """The number of the lease under which a document was last changed; 0 if there is none."""
+    return int(docs.agreed([doc_id], [FENCE]).get(doc_id, {}).get(FENCE) or 0)
+
+
+def _until(scope: Scope, doc_id: str, fence: int) -> Where:
+    """What was written of a document, but not by later holders of its lease."""
+    return replace(points.of_document(scope, doc_id), fence=fence)
 
 
 class _View:

@@ -33,7 +33,7 @@ class Wire:
         url: The server, as the user named it.
 
     Example:
-        >>> from discorag.store.wire import Wire
+        >>> from discorag.store.server.wire import Wire
         >>> Wire("http://localhost:6333")(divmod, 7, 2)
         (3, 1)
     """

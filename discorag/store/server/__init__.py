@@ -1,0 +1,1 @@
+"""What a Qdrant server that many processes write to takes beside its points."""
