@@ -29,13 +29,13 @@ PROSE = (
 """Modules of ``discorag`` that hold tables of words of prose beside what is no rule."""
 OTHER = (
     "__init__", "answer/answerable", "answer/features", "answer/wording", "claims/features", "disagreement/features",
-    "ingest/attempts", "models/gateway",
-    "models/offline", "models/endpoint", "models/onnx", "models/tokens", "prompted/baselines", "prompted/probe",
+    "ingest/attempts", "ingest/bucket", "models/gateway", "models/offline",
+    "models/endpoint", "models/onnx", "models/tokens", "prompted/baselines", "prompted/probe",
     "relations/engine", "rst/formats/dis", "rst/formats/table", "rst/gum_labels", "rst/trained/model",
     "store/backup", "store/base", "store/disk/archive", "store/disk/lock", "store/disk/points", "store/payload",
-    "store/shard", "store/wire", "text/chunks", "text/convert/docx", "text/convert/formats", "text/convert/hidden",
-    "text/convert/html", "text/convert/records", "text/convert/unwrap", "text/layout", "text/loaders",
-    "text/reading", "text/structure", "text/titles", "trees/registry", "trees/rounds", "types/answer",
+    "store/server/wire", "store/shard", "text/chunks", "text/convert/docx", "text/convert/formats",
+    "text/convert/hidden", "text/convert/html", "text/convert/records", "text/convert/unwrap", "text/layout",
+    "text/loaders", "text/reading", "text/structure", "text/titles", "trees/registry", "trees/rounds", "types/answer",
     "types/notebook", "types/ledger", "verification/llm", "verification/nli",
 )  # fmt: skip
 """Modules of ``discorag`` with tables of words that are not rules about prose."""

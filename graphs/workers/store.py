@@ -115,7 +115,7 @@ def open_kept(keeper: Keeper, settings: StoreSettings, dimension: int, encoder_v
 
 def with_kept_store(settings: Settings, keeper: Keeper) -> Settings:
     """Settings under which this process opens the keeper's store."""
-    register_store(KEPT, partial(open_kept, keeper))
+    register_store(KEPT, partial(open_kept, keeper), help="that of another process")
     return settings.model_copy(update={"store": settings.store.model_copy(update={"kind": KEPT})})
 
 

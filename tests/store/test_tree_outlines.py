@@ -64,7 +64,8 @@ def test_trees_of_an_older_layout_are_not_shown_until_they_are_stored_anew(place
     entry = store._catalogue.entry(SCOPE, PIECE.doc_id)
     assert entry is not None
     trees = {builder: replace(part, layout=1) for builder, part in entry.trees.items()}
-    store._catalogue.publish(SCOPE, replace(entry, trees=trees))
+    with store._catalogue.lease(SCOPE, PIECE.doc_id):
+        store._catalogue.publish(SCOPE, replace(entry, trees=trees))
     place.leave()
     store = place.open()
     assert PIECE.doc_id not in store.tree_versions(SCOPE, "discourse")
