@@ -51,6 +51,7 @@ def speed(tier: str) -> dict[str, Any]:
         "chunk_ms": round(found[1].chunk_ms, 1),
         "words_per_s": round(5000 / found[2].seconds[5000]),
         "exponent": round(exponent(found[2].seconds), 3),
+        "over_encoder_pass": round(found[1].over_encoder_pass, 2),
         "threads": {n: t.model_dump() for n, t in found.items()},
     }
 

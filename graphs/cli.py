@@ -19,7 +19,7 @@ from rich.text import Text
 
 from discorag.answer.render import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from discorag.ingest.survey import Status
-from discorag.rst.formats.table import FORMATS, READERS, read_tree, written
+from discorag.rst.formats.table import FORMATS, READERS, is_tree, read_tree, written
 from discorag.rst.parser import PARSERS
 from discorag.settings import Settings, read_settings
 from discorag.store.protocol import Manifest
@@ -44,6 +44,7 @@ from graphs.terminal.present import (
     ledger_table,
     status_table,
 )
+from graphs.terminal.trees import parse
 from graphs.terminal.upkeep import backup, check, migrate, repair, restore
 from nodes.context import AnswerContext
 from nodes.switches import DEFAULT_RETRIEVER, retriever_names
@@ -51,7 +52,7 @@ from nodes.switches import DEFAULT_RETRIEVER, retriever_names
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
 app.add_typer(show, name="show")
-for command in (serve, mcp, fit, key, check, repair, migrate, backup, restore):
+for command in (parse, serve, mcp, fit, key, check, repair, migrate, backup, restore):
     app.command()(command)
 SWITCHES = AnswerContext.model_fields.keys() - {"resources"}
 out, err = Console(), Console(stderr=True)
@@ -175,7 +176,7 @@ def show_tree(
 ) -> None:
     """The RST tree of each chunk of a document, or of one chunk in a format that other tools read."""
     path = Path(document)
-    chunks = [read_tree(path)] if path.suffix in READERS else _stored(document, chunk, corpus, tenant)
+    chunks = [read_tree(path)] if is_tree(path) else _stored(document, chunk, corpus, tenant)
     if as_json:
         return _print_json([c.model_dump(mode="json") for c in chunks])
     return typer.echo(written(chunks, "mermaid" if mermaid else format_), nl=False)

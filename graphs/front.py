@@ -14,6 +14,7 @@ COMMANDS = {
     "corpora": "List the corpora that hold documents.",
     "estimate": "Say what an ingest would do and cost, without storing anything.",
     "delete": "Delete a document from the store.",
+    "parse": "Write the RST tree over a whole document, which is not stored; or a tree's file in another format.",
     "serve": "Serve the HTTP API until SIGTERM or Ctrl-C; requests under way are finished, or ended after a while.",
     "mcp": "Serve tools and resources to clients of the Model Context Protocol, over standard input and output.",
     "fit": "Learn from questions about your documents when to say that they do not answer.",

@@ -1,7 +1,8 @@
 """A chunk shortened to a budget by its tree: satellites go before nuclei, and never what changes a nucleus's meaning.
 
 What may go is a *group*: a satellite with all that cannot outlive it. Groups go one by one, the one under most
-satellite links first, of two equal ones the later in the text, until the text fits. What was dropped is listed.
+satellite links first, each counted by its confidence, of two equal ones the later in the text, until the text fits.
+What was dropped is listed.
 
 Source: Marcu (2000), "The Theory and Practice of Discourse Parsing and Summarization" (a unit matters the more, the
 fewer satellite links lie above it).
@@ -22,7 +23,7 @@ from discorag.text.tokens import TokenCounter
 from discorag.types.chunk import Chunk
 from discorag.types.errors import InvariantError
 from discorag.types.rst_relations import Nuclearity, Relation
-from discorag.types.rst_tree import RstTree
+from discorag.types.rst_tree import RstTree, Split
 from discorag.types.span import Span
 
 GAP = "[...]"
@@ -86,15 +87,16 @@ class Compressed(BaseModel):
 
 @dataclass(frozen=True)
 class _Link:
-    """A satellite link: the link above it, how many there are from the root down to it, and where its EDUs start."""
+    """A satellite link: the link above it, how many of them there are to it and how sure, and where its EDUs start."""
 
     above: int
     depth: int
+    weight: float
     start: int
     relation: Relation
 
 
-_ROOT = _Link(above=0, depth=0, start=0, relation=Relation.JOINT)  # link 0: the whole text, which never goes
+_ROOT = _Link(above=0, depth=0, weight=0, start=0, relation=Relation.JOINT)  # link 0: the whole text, which never goes
 
 
 def compress(chunk: Chunk, budget: int, count: Callable[[str], int] | TokenCounter) -> Compressed:
@@ -204,12 +206,17 @@ def _satellite_links(tree: RstTree) -> tuple[list[_Link], list[int]]:
         left = right = upper
         if split.nuclearity is Nuclearity.NS:
             right = len(links)
-            links.append(_Link(upper, links[upper].depth + 1, split.mid, split.relation))
+            links.append(_below(links, upper, split, split.mid))
         elif split.nuclearity is Nuclearity.SN:
             left = len(links)
-            links.append(_Link(upper, links[upper].depth + 1, split.start, split.relation))
+            links.append(_below(links, upper, split, split.start))
         above[split.start, split.mid], above[split.mid, split.end] = left, right
     return links, [above[i, i + 1] for i in range(len(tree.edus))]
+
+
+def _below(links: Sequence[_Link], above: int, split: Split, start: int) -> _Link:
+    upper, sure = links[above], 1.0 if split.confidence is None else split.confidence
+    return _Link(above, upper.depth + 1, upper.weight + sure, start, split.relation)
 
 
 def _groups(links: Sequence[_Link], nearest: Sequence[int], texts: Sequence[str]) -> list[int]:
@@ -224,7 +231,7 @@ def _groups(links: Sequence[_Link], nearest: Sequence[int], texts: Sequence[str]
 
 def _steps(links: Sequence[_Link], groups: Sequence[int]) -> list[int]:
     """For each link the step at which its group goes, from 1; the root's group would go after the last."""
-    order = sorted({*groups} - {0}, key=lambda i: (-links[i].depth, -links[i].start))
+    order = sorted({*groups} - {0}, key=lambda i: (-links[i].weight, -links[i].depth, -links[i].start))
     step_of = {i: step for step, i in enumerate([*order, 0], start=1)}
     return [step_of[group] for group in groups]
 

@@ -31,7 +31,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "meanings": ("unit_meanings", "window_meanings", "chunk_meanings", *_relative("meanings")),
     "place": ("chunk_rank", "first", "position", "length"),
     "type": tuple(f"{question}_{unit}" for question in TYPES for unit in ("number", "name")),
-    "tree": ("satellite_depth", "causes", "why_causes", "sure"),
+    "tree": ("satellite_weight", "causes", "why_causes", "sure"),
     "graph": ("supported", "edges"),
 }
 """Names of the features by what they come from, in the order of the columns."""
@@ -122,11 +122,11 @@ def _has_name(text: str) -> bool:
 
 
 def _tree(case: Case, table: UnitTable) -> list[Floats]:
-    depth = np.array([u.satellite_depth for u in table.units], float)
+    weight = np.array([u.satellite_weight for u in table.units], float)
     meetings = [_meetings(chunk) for chunk in case.chunks]
     causes = np.array([_meets(u.span, meetings[u.chunk - 1]) for u in table.units], float)
     sure = np.array([_sureness(chunk) for chunk in case.chunks])[[u.chunk - 1 for u in table.units]]
-    return [depth, causes, causes * float(typed(case.query) == "why"), sure]
+    return [weight, causes, causes * float(typed(case.query) == "why"), sure]
 
 
 def _meets(span: Span, others: Sequence[Span]) -> bool:

@@ -44,7 +44,7 @@ class Unit:
         number: Its own in the chunk.
         span: Its characters in the document.
         text: As the source has it.
-        satellite_depth: Satellite links above it in the tree.
+        satellite_weight: Of the satellite links above it in the tree (`RstTree.satellite_weight`).
         kind: What it is by its layout.
         headings: Those around it, outermost first.
         lead: Index in the table of the unit that introduces it: a list's lead-in, the sentence before code, a header
@@ -64,7 +64,7 @@ class Unit:
     number: int
     span: Span
     text: str
-    satellite_depth: int
+    satellite_weight: float
     kind: UnitKind = UnitKind.PROSE
     headings: tuple[str, ...] = ()
     lead: int | None = None
@@ -211,7 +211,7 @@ def _units_of(number: int, chunk: Chunk, first: int) -> list[Unit]:
         lead = starts.get(at) if at is not None else None
         headings = chunk.headings_at(span.start)
         introduction = _line_at(chunk, at)
-        unit = Unit(number, i + 1, span, text, _depth(chunk.tree, span), kind, headings, lead)
+        unit = Unit(number, i + 1, span, text, _weight(chunk.tree, span), kind, headings, lead)
         units.append(_in_context(unit, introduction, units[lead - first] if lead is not None else None))
     leads = {u.lead for u in units if u.kind in {UnitKind.ITEM, UnitKind.CODE}}
     return [replace(u, introduces=True) if first + i in leads else u for i, u in enumerate(units)]
@@ -264,13 +264,13 @@ def _opened(name: str) -> str:
     return f"{name}：" if language_of(name) == "zh" else f"{name}: "
 
 
-def _depth(tree: RstTree | None, sentence: Span) -> int:
-    """How many satellite links lie above a sentence: above the most nuclear of its EDUs."""
+def _weight(tree: RstTree | None, sentence: Span) -> float:
+    """That of the most nuclear of a sentence's EDUs."""
     if tree is None:
         return 0
     inside = [
-        d
-        for e, d in zip(tree.edus, tree.satellite_depth, strict=True)
+        w
+        for e, w in zip(tree.edus, tree.satellite_weight, strict=True)
         if e.start < sentence.end and e.end > sentence.start
     ]
     return min(inside, default=0)

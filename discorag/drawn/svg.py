@@ -1,10 +1,12 @@
-"""Pieces of SVG: every text escaped, colours that follow light and dark."""
+"""Pieces of SVG: every text escaped, without what XML cannot hold; colours that follow light and dark."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
 from textwrap import wrap
+
+from discorag.text.shown import one_line
 
 LINE = 16
 """Height of a line of text, in pixels."""
@@ -37,7 +39,7 @@ def arrow(x1: float, y1: float, x2: float, y2: float, lift: float) -> str:
 def text(x: float, y: float, said: str, anchor: str = "middle", weight: str = "normal") -> str:
     """One line of text."""
     where = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-weight="{weight}" fill="currentColor"'
-    return f'<text {where} unicode-bidi="isolate">{escape(said)}</text>'
+    return f'<text {where} unicode-bidi="isolate">{escape(one_line(said, None))}</text>'
 
 
 def block(x: float, y: float, said: str, columns: int, most: int) -> tuple[list[str], int]:

@@ -69,6 +69,7 @@ class PackagedEncoder:
         self._lock = InTurn()
         self._model: SentenceModel | None = None
         self._onnx: OnnxMiniLM | None = None
+        _glibc()  # before the threads of torch and Qdrant take arenas of their own
 
     @property
     def version(self) -> str:
@@ -209,18 +210,17 @@ def load_quietly(folder: Path) -> SentenceModel:
 
 def _give_back_memory() -> None:
     """Return to the system what large batches have freed: glibc keeps it, a gigabyte by the end of an ingest."""
-    if trim := _malloc_trim():
-        trim(0)
+    if library := _glibc():
+        library.malloc_trim(0)
 
 
 @cache
-def _malloc_trim() -> Callable[[int], int] | None:
-    """None where the C library has none; from here on threads share two arenas, of which less is left over."""
-    library = ctypes.CDLL(None) if sys.platform == "linux" else None
-    if not hasattr(library, "malloc_trim"):
+def _glibc() -> ctypes.CDLL | None:
+    """From here on new threads share two arenas, of which less is left over; None where the C library is another."""
+    if sys.platform != "linux" or not hasattr(library := ctypes.CDLL(None), "malloc_trim"):
         return None
     library.mallopt(_ARENA_MAX, 2)
-    return library.malloc_trim
+    return library
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from discorag.relations.model import (
     RelationModel,
     load_model,
 )
-from discorag.relations.passages import Floats, Passage, similarities
+from discorag.relations.passages import Floats, Passage
 from discorag.relations.rules import SAME
 from discorag.relations.stated import INVERSE, Stated, by_date, opening_relation, stated
 from discorag.types.case import Case, Outcome
@@ -135,14 +135,14 @@ def _judged(
     same = np.array([chunks[i].doc_id == chunks[j].doc_id for i, j in pairs])
     said = model.predict(passages, (first, second), same)
     enough = model.thresholds[np.where(same, WITHIN, ACROSS)]
-    at_odds, closest = disagreements(table, [c.doc_id for c in chunks]), similarities(passages)[0]
+    at_odds = disagreements(table, [c.doc_id for c in chunks])
     for row, (i, j) in enumerate(pairs):
         if found := at_odds.get((i, j)):
             spans = (table.units[found.right].span, table.units[found.left].span)
             odd = Judgement(j, i, found.relation, found.confidence or 0.0, spans)
             yield _replaced(odd, newer(chunks[j], chunks[i]))
             continue
-        pair = _Pair(chunks, passages, i, j, said, row, float(closest[i, j]))
+        pair = _Pair(chunks, passages, i, j, said, row)
         related = float(said.related[row])
         yield pair.label() if related >= enough[row] else Judgement(i, j, _R.UNRELATED, 1 - related)
 
@@ -166,11 +166,15 @@ class _Pair:
     j: int
     said: Predicted
     row: int
-    closest: float
 
     @property
     def within(self) -> bool:
         return self.chunks[self.i].doc_id == self.chunks[self.j].doc_id
+
+    @property
+    def closest(self) -> float:
+        """Cosine of their two closest sentences."""
+        return float((self.passages[self.i].vectors @ self.passages[self.j].vectors.T).max())
 
     def label(self) -> Judgement:
         """What is stated, else what was learned."""

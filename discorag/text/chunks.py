@@ -20,7 +20,7 @@ from discorag.types.hierarchy import Hierarchy, Kind, Node, UnitKind
 from discorag.types.ids import stable_id
 from discorag.types.span import Span
 
-SPLITTER_VERSION = f"5+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
+SPLITTER_VERSION = f"6+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
 # WordPiece makes one [UNK] token of a word of any length beyond 100 characters: token counts alone bound nothing.
 MAX_CHARS_PER_TOKEN = 8
 _BATCH = 1000
@@ -81,6 +81,12 @@ def cut_chunks(
     return [_chunk(document, hierarchy, scope, fingerprint, i, group) for i, group in enumerate(groups)]
 
 
+def whole_chunk(document: Document, hierarchy: Hierarchy) -> Chunk:
+    """The document as one chunk of any length, to be parsed and not stored; arguments as of `cut_chunks`."""
+    units = [_unit(hierarchy, index, node, 0) for index, node in hierarchy.of_kind(Kind.SENTENCE)]
+    return _chunk(document, hierarchy, Scope(), "", 0, units)
+
+
 def chunk_id(doc_id: str, fingerprint: str, order: int) -> str:
     """The id of a document's chunk: another fingerprint, another id."""
     return stable_id(doc_id, fingerprint, "flat_chunk", order)
@@ -101,9 +107,7 @@ def _units(document: Document, hierarchy: Hierarchy, counter: TokenCounter, budg
     sentences = hierarchy.of_kind(Kind.SENTENCE)
     texts = (node.span.of(document.text) for _, node in sentences)
     for (index, node), offsets in zip(sentences, _token_offsets(counter, texts), strict=True):
-        paragraph = node.parent or 0
-        by_line = hierarchy.nodes[paragraph].by_line
-        unit = _Unit(node.span, len(offsets), index, node, paragraph, is_heading(hierarchy, index), by_line)
+        unit = _unit(hierarchy, index, node, len(offsets))
         if _fits([unit], len(offsets), budget):
             yield unit
             continue
@@ -112,6 +116,12 @@ def _units(document: Document, hierarchy: Hierarchy, counter: TokenCounter, budg
         counts = map(len, _token_offsets(counter, [p.of(text) for p in pieces]))
         for piece, tokens in zip(pieces, counts, strict=True):
             yield replace(unit, span=_shifted(piece, node.span.start), tokens=tokens)
+
+
+def _unit(hierarchy: Hierarchy, index: int, node: Node, tokens: int) -> _Unit:
+    paragraph = node.parent or 0
+    by_line = hierarchy.nodes[paragraph].by_line
+    return _Unit(node.span, tokens, index, node, paragraph, is_heading(hierarchy, index), by_line)
 
 
 def _token_offsets(counter: TokenCounter, texts: Iterable[str]) -> Iterator[list[tuple[int, int]]]:

@@ -21,7 +21,7 @@ _LABEL = re.compile(
     r"(?:[\[(]?\d{1,2}:\d{2}(?::\d{2})?[\])]?\s+)?[*_]{0,3}(?P<who>[^\W\d_][^:：\n]{0,40}?)[*_]{0,3}[:：][*_]{0,3}(?=\s|$)"
 )
 _MAX_LABEL_WORDS = 5
-_TURNS_SHARE = 0.4  # of a document's paragraphs that open with a repeated label, from which on it is a dialogue
+_TURNS_SHARE = 0.4  # of the lines, or paragraphs, that open with a repeated label, from which on it is a dialogue
 _SHORT_WORD = 4  # letters: fillers that are no stop words ("yeah", "okay") have no more
 _NOISE = re.compile(r"\{[^{}]*\}")
 _MAX_CODE = 1000  # characters of code that stay one unit
@@ -131,14 +131,16 @@ def _unquoted(text: str) -> str:
 
 
 def speakers(lines: Iterable[Line]) -> frozenset[str]:
-    """Labels before a colon that open lines again and again, in a document that is a dialogue; else none."""
-    total, found = 0, Counter[str]()
-    for line in lines:
-        total += 1
-        if label := speaker_of(line.text):
-            found[label] += 1
+    """Labels before a colon that open lines, or paragraphs of wrapped lines, again and again; else none."""
+    every = [(speaker_of(line.text), line.after_blank) for line in lines]
+    return _repeated([who for who, _ in every]) or _repeated([who for who, opens in every if opens])
+
+
+def _repeated(labels: Sequence[str]) -> frozenset[str]:
+    """The labels of lines (empty where one has none), if enough lines have one that comes again."""
+    found = Counter(filter(None, labels))
     repeated = {label: n for label, n in found.items() if n > 1}
-    is_dialogue = len(repeated) > 1 and sum(repeated.values()) >= max(4, _TURNS_SHARE * total)
+    is_dialogue = len(repeated) > 1 and sum(repeated.values()) >= max(4, _TURNS_SHARE * len(labels))
     return frozenset(found) if is_dialogue else frozenset()
 
 
@@ -152,6 +154,16 @@ def speaker_of(text: str) -> str:
 def without_speaker(text: str) -> str:
     """``text`` without the label of who speaks."""
     return _LABEL.sub("", text, count=1) if speaker_of(text) else text
+
+
+def is_mark(text: str) -> bool:
+    """Whether a text only opens what follows it: a list's number or bullet, or a name before a colon."""
+    return has_no_word(text) or not without_speaker(text).strip()
+
+
+def has_no_word(text: str) -> bool:
+    """Whether there is nothing but signs in it, or a number or a letter among them."""
+    return bool(_NO_WORDS.fullmatch(text))
 
 
 def parts_of(lines: Sequence[Line], who: frozenset[str] = frozenset(), kind: UnitKind = UnitKind.PROSE) -> list[Part]:
@@ -209,7 +221,7 @@ def _kind_of_line(text: str, who: frozenset[str]) -> UnitKind | None:
 
 def is_furniture(text: str) -> bool:
     """Whether nothing is said: a rule, a number alone, an image, or links with nothing between them."""
-    if _NO_WORDS.fullmatch(text) or _LATEX_LINE.fullmatch(text) or _LEADERS.search(text):
+    if has_no_word(text) or _LATEX_LINE.fullmatch(text) or _LEADERS.search(text):
         return True
     if "[" not in text and "<" not in text:
         return False
@@ -240,8 +252,16 @@ def units_of(part: Part, text: str) -> Iterator[tuple[Span, UnitKind]]:
     elif part.kind in WHOLE:
         yield part.span, part.kind
     else:
-        for span in sentence_spans(inside, offset=part.span.start):
+        sentences = sentence_spans(inside, offset=part.span.start)
+        for span in sentences if part.kind is UnitKind.PROSE else _with_marks(sentences, text):
             yield span, _kind_of_sentence(span.of(text), part.kind)
+
+
+def _with_marks(sentences: Sequence[Span], text: str) -> Sequence[Span]:
+    """The sentences of an item or a turn; where the first is only a mark that opens the next, as one."""
+    if len(sentences) < 2 or not is_mark(sentences[0].of(text)):
+        return sentences
+    return (Span(start=sentences[0].start, end=sentences[1].end), *sentences[2:])
 
 
 def _kind_of_sentence(sentence: str, kind: UnitKind) -> UnitKind:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from discorag.text.layout import Block, Line, Part, block_of, lines_of, parts_of, speakers
+from discorag.text.layout import Block, Line, Part, block_of, is_mark, lines_of, parts_of, speaker_of, speakers
 from discorag.text.sentences import CJK, ITEM, WRAP_WIDTH, evenly_wrapped
 from discorag.text.tables import Table, tables
 from discorag.text.titles import hangs, heading, term
@@ -76,7 +76,7 @@ def _paragraphs(lines: Sequence[Line], who: frozenset[str], *, loose: bool) -> I
         at = 0
         found = tables([line.text for line in stretch], [line.indent for line in stretch], keyed=not who)
         for table in [*found, Table(range(len(stretch), len(stretch)))]:
-            yield from ((paragraph, False) for paragraph in _prose(stretch[at : table.rows.start], loose=loose))
+            yield from ((paragraph, False) for paragraph in _prose(stretch[at : table.rows.start], who, loose=loose))
             if table.rows:
                 yield stretch[table.rows.start : table.rows.stop], True
             at = table.rows.stop
@@ -100,14 +100,14 @@ def _alone(lines: Sequence[Line], i: int) -> bool:
     return lines[i].after_blank and (i + 1 == len(lines) or lines[i + 1].after_blank)
 
 
-def _prose(lines: Sequence[Line], *, loose: bool) -> Iterator[Sequence[Line]]:
+def _prose(lines: Sequence[Line], who: frozenset[str], *, loose: bool) -> Iterator[Sequence[Line]]:
     """Paragraphs: lines between blank lines, or single lines where one is longer than wrapped lines are."""
     for paragraph in _between_blanks(lines):
         texts = [line.text for line in paragraph]
         chinese = bool(CJK.search(texts[0]))
         ragged = loose or chinese or max(map(len, texts)) > WRAP_WIDTH
         wrapped = not ragged or evenly_wrapped(texts, least=1 if chinese else 2)
-        yield from [paragraph] if wrapped else _single(paragraph)
+        yield from [paragraph] if wrapped else _single(paragraph, who)
 
 
 def _between_blanks(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
@@ -125,13 +125,19 @@ def _is_loose(lines: Sequence[Line]) -> bool:
     return sum(long) > _LOOSE * sum(len(line.text) for line in lines)
 
 
-def _single(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
-    """Line by line; one that begins in lower case goes on with the one before, if nothing ends that."""
+def _single(lines: Sequence[Line], who: frozenset[str]) -> Iterator[Sequence[Line]]:
+    """Line by line; one in lower case goes on with the one before, if nothing ends that, and any with a name alone."""
     start = 0
     for i in range(1, len(lines) + 1):
-        if i == len(lines) or not (lines[i].text[0].islower() and not lines[i - 1].text.endswith(_ENDS)):
+        if i == len(lines) or not _goes_on(lines[i - 1].text, lines[i].text, who):
             yield lines[start:i]
             start = i
+
+
+def _goes_on(line: str, following: str, who: frozenset[str]) -> bool:
+    if speaker_of(line) in who and is_mark(line):
+        return True
+    return following[0].islower() and not line.endswith(_ENDS)
 
 
 def _is_code(paragraph: Sequence[Line], before: Block | None, text: str) -> bool:

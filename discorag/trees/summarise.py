@@ -44,7 +44,7 @@ class ExtractiveSummariser:
         return f"nuclear:{marked(self._parser)}"
 
     async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
-        """Sentences under fewest satellite links, earlier ones first, up to ``words``; all of them if they fit.
+        """Sentences under the lightest satellite links, earlier ones first, up to ``words``; all of them if they fit.
 
         Where already the first is longer, its first words.
 
@@ -58,8 +58,8 @@ class ExtractiveSummariser:
         kept = range(len(sentences))
         if sum(sizes) > words:
             tree = await asyncio.to_thread(self._parser.parse_units, sentences, "sentence")
-            depths = tree.satellite_depth
-            order = sorted(kept, key=lambda i: depths[i])
+            weights = tree.satellite_weight
+            order = sorted(kept, key=lambda i: weights[i])
             kept = sorted(order[: within((sizes[i] for i in order), words)])
         return Summary(text=first_words((sentences[i] for i in kept), words))
 

@@ -20,7 +20,7 @@ from discorag.types.span import Span
 class Split(BaseModel):
     """An inner node: EDUs ``[start, mid)`` and ``[mid, end)``, zero-based, joined by a relation.
 
-    ``confidence`` is the probability that its parser gives to this cut with this label; None where it gives none.
+    ``confidence`` says how likely it is that cut, nuclearity and relation are right; None where the parser does not.
 
     Example:
         >>> from discorag.types.rst_relations import Nuclearity, Relation
@@ -127,6 +127,16 @@ class RstTree(Drawn, BaseModel):
             above = links[s.start, s.end]
             links[s.start, s.mid] = above + (s.nuclearity is Nuclearity.SN)
             links[s.mid, s.end] = above + (s.nuclearity is Nuclearity.NS)
+        return tuple(links[i, i + 1] for i in range(len(self.edus)))
+
+    @cached_property
+    def satellite_weight(self) -> tuple[float, ...]:
+        """`satellite_depth` where each link counts by its split's confidence, and as 1 where the parser gives none."""
+        links = {(0, len(self.edus)): 0.0}
+        for s in self.splits:
+            above, sure = links[s.start, s.end], 1.0 if s.confidence is None else s.confidence
+            links[s.start, s.mid] = above + sure * (s.nuclearity is Nuclearity.SN)
+            links[s.mid, s.end] = above + sure * (s.nuclearity is Nuclearity.NS)
         return tuple(links[i, i + 1] for i in range(len(self.edus)))
 
 

@@ -84,7 +84,7 @@ def actors(rag: DiscoRAG, count: int | None = None) -> Generator[Actors]:
         with pool(count) as started:
             yield Actors(Opening(settings), started)
         return
-    if settings.store.kind == "memory" or ADDRESS in os.environ:
+    if settings.store.kind == "memory" or os.environ.get(ADDRESS):
         place = "in memory" if settings.store.kind == "memory" else "in a folder of this machine"
         said = f"Ray's actors cannot reach a store {place}."
         raise ConfigError(said, hint=f"Set DISCO_RAG_STORE__URL to a Qdrant server, or unset {ADDRESS}.")

@@ -6,7 +6,8 @@ What was in the hands of an actor that died goes to another one alone, `TRIES` t
 nobody else.
 
 Ray is started in this process's family, on loopback, and ends with it; it keeps its files in a folder that goes too,
-shows no dashboard and reports to nobody. ``RAY_ADDRESS`` names a cluster instead.
+shows no dashboard and reports to nobody; who wants to talk to it needs a token that only its processes know.
+``RAY_ADDRESS`` names a cluster instead.
 """
 
 # Ray is installed by an extra only.
@@ -17,6 +18,8 @@ import json
 import logging
 import os
 import pickle
+import secrets
+import socket
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
@@ -31,6 +34,8 @@ Work = Callable[[str], Any]
 """What an actor does with one document or question; what it returns is pickled."""
 ADDRESS = "RAY_ADDRESS"
 """Names a cluster, as Ray has it."""
+KNOCK_S = 10.0
+"""How long a cluster may take to accept a connection."""
 TRIES = 2
 """How often what killed an actor, or was with what did, is tried alone."""
 OBJECT_STORE_BYTES = 200_000_000
@@ -149,6 +154,7 @@ def pool(size: int | None) -> Generator[Pool]:
 
     Raises:
         MissingExtraError: Ray is not installed.
+        ConfigError: The address is one of Ray's client, through which Ray Data does not work.
         EngineError: Ray cannot be started, or the cluster does not answer.
     """
     with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere), ExitStack() as stack:
@@ -162,21 +168,44 @@ def _started(stack: ExitStack, size: int | None) -> int:
     with extra("ray"):
         import ray
         import ray.data
-    options = _QUIETLY if ADDRESS in os.environ else _own(stack, size)
+    address = os.environ.get(ADDRESS, "")
+    _knock(address)
+    options = _QUIETLY if address else _own(stack, size)
     stack.callback(ray.shutdown)
     try:
         with _silent():
             ray.init(**options)
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        raise EngineError(f"Ray cannot be started: {error}", hint=f"Check memory, and {ADDRESS}.") from error
+        raise _not_there(address, error) from error
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars, context.max_errored_blocks = False, -1
     return int(ray.cluster_resources().get("CPU", 1))
 
 
+def _knock(address: str) -> None:
+    """Ray would look for minutes for a cluster that is not there."""
+    if "://" in address:
+        raise ConfigError(f"{ADDRESS} is {address}.", hint="Name host:port of the cluster's head, or auto.")
+    host, _, port = address.rpartition(":")
+    if port.isdecimal():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), KNOCK_S).close()
+        except (OSError, OverflowError) as error:
+            raise _not_there(address, error) from error
+
+
+def _not_there(address: str, error: Exception) -> EngineError:
+    said = str(error).removesuffix(".")
+    if not address:
+        return EngineError(f"Ray cannot be started: {said}.", hint="Check that there is memory.")
+    hint = f"Check {ADDRESS}, or unset it: Ray starts here then. A cluster with a token wants RAY_AUTH_MODE=token, too."
+    return EngineError(f"No Ray can be joined at {address}: {said}.", hint=hint)
+
+
 def _own(stack: ExitStack, size: int | None) -> dict[str, Any]:
     """Options of a Ray of this process's own."""
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex())  # else Ray leaves one in the user's home
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True))
     return {
         **_QUIETLY,

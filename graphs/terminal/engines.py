@@ -54,6 +54,7 @@ def ingested(
         return rag.run(lambda: _own_ingest(rag, path, progress, switches))
     from graphs.bulk.actors import actors as started
 
+    progress.load()
     with started(rag, actors) as there:
         return rag.run(lambda: _ray_ingest(rag, path, progress, switches, there))
 
@@ -87,5 +88,6 @@ def answered(
     from graphs.bulk.actors import actors as started
     from graphs.bulk.asking import answer_with
 
+    progress.load()
     with started(rag, actors) as there:
         return answer_with(there, questions, out, progress.on_reply, **switches)

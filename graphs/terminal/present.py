@@ -26,6 +26,7 @@ class _Bar:
     def __init__(self, console: Console, name: str, total: int | None = None) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._bar = Progress(*columns, console=console)
+        self._name = name
         self._task = self._bar.add_task(name, total=total)
 
     def __enter__(self) -> Self:
@@ -34,6 +35,13 @@ class _Bar:
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
+
+    def load(self) -> None:
+        """Say that models are loaded, until the first is done."""
+        self._bar.update(self._task, description=f"{self._name} (loading models)")
+
+    def _advance(self) -> None:
+        self._bar.update(self._task, advance=1, description=self._name)
 
 
 class IngestProgress(_Bar):
@@ -47,9 +55,9 @@ class IngestProgress(_Bar):
         if event.get("event") == "found":
             self._bar.update(self._task, total=event["documents"])
         elif event.get("event") == "document" and event["status"] != Status.DELETED:
-            self._bar.advance(self._task)
+            self._advance()
             if event["status"] == Status.FAILED:
-                self._bar.console.print(Text(f"{event['uri']}: {event['note']}", style="red"))
+                self._bar.console.print(Text(_noted(event["uri"], event["note"]), style="red"))
 
     @property
     def done(self) -> str:
@@ -71,7 +79,7 @@ class QuestionProgress(_Bar):
 
     def on_reply(self, reply: Reply) -> None:
         """Count it; say what went wrong."""
-        self._bar.advance(self._task)
+        self._advance()
         if reply.error:
             self._bar.console.print(Text(one_line(f"{reply.id}: {reply.error.message}", 400), style="red"))
 
@@ -84,8 +92,13 @@ def ingest_summary(result: IngestResult) -> RenderableType:
     noted = [o for o in result.outcomes if o.note]
     return Group(
         Text(f"{line}; {chunks} chunks stored"),
-        *(Text(f"  {o.status} {one_line(o.uri, 200)}: {one_line(o.note, 400)}") for o in noted),
+        *(Text(f"  {o.status} {_noted(one_line(o.uri, 200), one_line(o.note, 400))}") for o in noted),
     )
+
+
+def _noted(uri: str, note: str) -> str:
+    """A note on a document; many name it themselves."""
+    return note if note.startswith(uri) else f"{uri}: {note}"
 
 
 def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:

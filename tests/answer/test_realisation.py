@@ -61,8 +61,8 @@ async def test_without_trees_nuclearity_plays_no_part(encoder: Encoder) -> None:
     case = await case_of("tides", "Why are some tides higher than others?", encoder)
     bare = replace(case, chunks=tuple(c.model_copy(update={"tree": None}) for c in case.chunks))
     with_trees, without = await unit_table(case.chunks, encoder), await unit_table(bare.chunks, encoder)
-    assert any(u.satellite_depth for u in with_trees.units)
-    assert not any(u.satellite_depth for u in without.units)
+    assert any(u.satellite_weight for u in with_trees.units)
+    assert not any(u.satellite_weight for u in without.units)
 
 
 async def opposed(a: str, b: str, question: str, encoder: Encoder) -> Case:
@@ -93,9 +93,13 @@ async def test_names_keep_their_capital_behind_a_connective(encoder: Encoder) ->
 
 
 async def test_other_words_lose_it(encoder: Encoder) -> None:
-    case = await with_graph(await case_of("vitamin-d", "Does vitamin D prevent flu?", encoder), encoder)
-    lines = await draft_of(await with_plan(case, encoder), encoder)
-    assert any(line.startswith("By contrast, across all trials") for line in lines)
+    case = await opposed(
+        "Vitamin D lowered the risk of flu.",
+        "Across all trials vitamin D had no effect on the risk of flu.",
+        "Does vitamin D lower the risk of flu?",
+        encoder,
+    )
+    assert any(line.startswith("By contrast, across all trials") for line in await draft_of(case, encoder))
 
 
 async def test_an_item_of_a_list_loses_its_number(encoder: Encoder) -> None:

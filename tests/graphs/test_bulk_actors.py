@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from discorag import DiscoRAG
@@ -31,6 +33,7 @@ from graphs.bulk.pool import Pool, Work
 from graphs.bulk.questions import Question, Reply
 from graphs.cli import app
 from graphs.facade import IngestResult
+from graphs.terminal.present import IngestProgress
 from tests.conftest import Pipelines
 from tests.graphs.test_python import COFFEE, TIDES
 
@@ -180,6 +183,34 @@ def _no_pool(_: int | None) -> Any:
     from contextlib import nullcontext
 
     return nullcontext(Here({}))
+
+
+def test_an_empty_address_is_none(rag: DiscoRAG, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "")
+    monkeypatch.setattr(actors, "pool", _no_pool)
+    with actors.actors(rag) as there:
+        assert there.opening.address
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [("127.0.0.1:1", "No Ray can be joined at 127.0.0.1:1"), ("ray://head:10001", "host:port of the cluster's head")],
+)
+def test_a_cluster_that_is_not_there_is_said_at_once(address: str, said: str) -> None:
+    """Ray looks for it for minutes."""
+    with pytest.raises(DiscoRagError, match=said):
+        pool._knock(address)
+
+
+def test_the_bar_says_that_models_are_loaded_until_the_first_is_done() -> None:
+    drawn = Console(file=StringIO(), width=100, force_terminal=True)
+    with drawn.capture() as before, IngestProgress(drawn) as bar:
+        bar.load()
+    assert "Ingest (loading models)" in before.get()
+    with drawn.capture() as after, IngestProgress(drawn) as bar:
+        bar.load()
+        bar.on_event({"event": "document", "uri": "a.txt", "status": "added", "note": ""})
+    assert "loading" not in after.get().splitlines()[-1]
 
 
 @pytest.mark.parametrize(

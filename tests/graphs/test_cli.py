@@ -82,6 +82,47 @@ def test_a_tree_written_to_a_file_can_be_shown_from_it(home: Path) -> None:
         assert run(home, "show", "tree", f"tree.{name}") == shown
 
 
+@pytest.mark.parametrize("parser", ["local", "rules"])
+def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser: str) -> None:
+    path = str(EXAMPLES / "vitamin-d" / "pooled-analysis.md")
+    shown = run(tmp_path, "parse", path, "--parser", parser)
+    assert len(set(re.findall(r"\b(\d+): ", shown))) > 10
+    for name in ("rs3", "rs4", "dis", "json"):
+        assert run(tmp_path, "parse", path, "--parser", parser, "--format", name, "--out", f"tree.{name}") == ""
+        assert run(tmp_path, "parse", f"tree.{name}") == run(tmp_path, "show", "tree", f"tree.{name}") == shown
+        assert run(tmp_path, "parse", f"tree.{name}", "--format", "svg").startswith("<svg")
+    assert not (tmp_path / "s").exists()
+
+
+def test_json_is_parsed_as_a_document_unless_it_is_a_tree(tmp_path: Path) -> None:
+    (tmp_path / "notes.json").write_text('[{"note": "Tides rise because the moon pulls."}]', encoding="utf-8")
+    assert "Tides rise" in run(tmp_path, "parse", "notes.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "held", "arguments", "said"),
+    [
+        ("t.rs3", "<rst><body>", [], "t.rs3: This is no XML"),
+        ("t.rs4", '<rst><body><segment id="1">a</segment><segment id="2">b</segment></body></rst>', [], "no parent"),
+        ("t.dis", "( Root (leaf 1)", [], "t.dis: This is no .dis tree"),
+        ("t.json", '{"text": "a", "edus": [], "splits": []}', [], "t.json: This is no tree in JSON"),
+        ("t.json", '{"text": ', [], "t.json"),
+        ("t.tune", "la", [], "unknown format"),
+        ("t.md", "Tides.", ["--format", "pdf"], "text, mermaid, rs3, rs4, dis, json, svg"),
+        ("t.md", "Tides.", ["--parser", "none"], "There is no parser 'none'"),
+        ("t.md", "Tides.", ["--parser", "llm"], "DISCO_RAG_LLM__BASE_URL"),
+        ("t.dis", "( Root (leaf 1) (text _!a_!) )", ["--out", "no/folder.rs3"], "cannot be written"),
+    ],
+)
+def test_what_cannot_be_parsed_or_written_is_told_in_one_line(
+    tmp_path: Path, name: str, held: str, arguments: list[str], said: str
+) -> None:
+    (tmp_path / name).write_text(held, encoding="utf-8")
+    text = run(tmp_path, "parse", name, *arguments, ok=2)
+    assert said in re.sub(r"\s+", " ", text)
+    assert "Traceback" not in text
+
+
 def test_status_and_estimate_tell_what_is_stored_and_what_would_be(home: Path) -> None:
     assert len(run_json(home, "status")) == 6
     assert "6 documents" in run(home, "status")
@@ -179,12 +220,14 @@ def test_the_installed_command_starts(home: Path) -> None:
     assert "ingest" in done.stdout
 
 
-def test_a_failed_document_gives_exit_code_1_and_is_named(tmp_path: Path) -> None:
+def test_a_failed_document_gives_exit_code_1_and_is_named_once(tmp_path: Path) -> None:
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "bad.txt").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "t" / "good.txt").write_text("Tides rise.", encoding="utf-8")
     text = run(tmp_path, "ingest", str(tmp_path / "t"), ok=1)
-    assert "bad.txt" in "".join(text.split())  # long paths wrap
+    bad, told = tmp_path / "t" / "bad.txt", "".join(text.split())  # long paths wrap
+    assert f"failed{bad}" in told
+    assert f"{bad}:{bad}" not in told
     assert "1 added" in text
 
 

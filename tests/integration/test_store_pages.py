@@ -84,6 +84,15 @@ def test_a_page_shows_what_happens(
             assert matches(shown, said(command, monkeypatch, capsys)), command
 
 
+def test_the_way_ends_with_a_command_that_lacks_nothing_but_ray(
+    given: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`tests.ray.test_cluster` runs it."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    last = re.findall(r"```sh\n(.*)\n```", PAGES[-1].read_text(encoding="utf-8"))[-1]
+    assert 'pip install "disco-rag[ray]"' in " ".join(said(last, monkeypatch, capsys).split())
+
+
 def said(command: str, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
     """What a command writes: its output, then its errors."""
     words = shlex.split(command)

@@ -47,11 +47,22 @@ def refuses(base_url: str) -> bool:
     return False
 
 
-async def until_busy(server: EmbeddedServer) -> None:
+def key_of(server: EmbeddedServer) -> dict[str, str]:
+    """The header that the server asks for."""
     settings = server.serving(LlmSettings())
     assert settings.api_key is not None
-    key = {"Authorization": f"Bearer {settings.api_key.get_secret_value()}"}
-    async with httpx.AsyncClient(headers=key, timeout=20.0) as client:
+    return {"Authorization": f"Bearer {settings.api_key.get_secret_value()}"}
+
+
+def counted(server: EmbeddedServer) -> str:
+    """What the model writes to one request; that it is cut off is no matter here."""
+    body = {"messages": [{"role": "user", "content": "Count to ten in words."}], "max_tokens": 100}
+    done = httpx.post(f"{server.base_url}/chat/completions", json=body, headers=key_of(server), timeout=60)
+    return str(done.json()["choices"][0]["message"]["content"])
+
+
+async def until_busy(server: EmbeddedServer) -> None:
+    async with httpx.AsyncClient(headers=key_of(server), timeout=20.0) as client:
         while not (await client.get(server.base_url.removesuffix("/v1") + "/slots")).json()[0]["is_processing"]:
             await asyncio.sleep(0.02)
 
@@ -137,10 +148,9 @@ def test_closing_stops_it_twice_does_no_harm_and_a_second_start_works() -> None:
 def test_closing_waits_for_a_request_of_another_thread() -> None:
     code = (
         "import asyncio, threading\n"
-        "from tests.models.test_embedded import EmbeddedServer, gateway, text_request, until_busy\n"
+        "from tests.models.test_embedded import EmbeddedServer, counted, until_busy\n"
         "server = EmbeddedServer()\n"
-        "asked = gateway(server).complete(text_request('Count to ten in words.', max_tokens=100))\n"
-        "asking = threading.Thread(target=lambda: print(asyncio.run(asked).text))\n"
+        "asking = threading.Thread(target=lambda: print(counted(server)))\n"
         "asking.start(); asyncio.run(until_busy(server)); server.close(); asking.join()"
     )
     # A process of its own: where closing takes the GIL and waits, no time limit of this process would ever strike.

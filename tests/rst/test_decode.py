@@ -2,6 +2,7 @@
 
 # torch is typed in part only.
 # pyright: reportUnknownMemberType=false
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.rst.trained.decode import Decoded, cuts_of, decode, level_sums
+from discorag.rst.trained.model import JOINT_LABELS
 from discorag.rst.trained.network import Network, Reading, Sizes, Units
 
 _SIZES = Sizes(token=8, unit=8, lstm=4, split=8)
@@ -18,15 +20,15 @@ _LEVELS = st.lists(st.integers(0, 2), min_size=1, max_size=60)
 
 def _network() -> Network:
     torch.manual_seed(3)
-    return Network(width=6, labels=5, sizes=_SIZES).eval()
+    return Network(width=6, labels=len(JOINT_LABELS), sizes=_SIZES).eval()
 
 
 _NETWORK = _network()
 
 
-def _decoded(levels: list[int], exact: int) -> list[Decoded]:
+def _decoded(levels: list[int], exact: int, openers: Sequence[int] = ()) -> list[Decoded]:
     with torch.inference_mode():
-        return decode(_NETWORK, _reading(len(levels)), torch.tensor(levels), exact=exact)
+        return decode(_NETWORK, _reading(len(levels)), torch.tensor(levels), exact=exact, openers=openers)
 
 
 def _reading(n: int) -> Reading:
@@ -40,6 +42,20 @@ def test_splits_are_one_binary_tree_in_preorder(levels: list[int], exact: int):
     found = _decoded(levels, exact)
     assert [(s.start, s.end) for s in found] == _preorder(found, len(levels))
     assert all(0 < s.split_p <= 1 + 1e-6 and s.label_ps.sum() == pytest.approx(1) for s in found)
+
+
+@given(_LEVELS, st.sets(st.integers(0, 59)), st.sampled_from([2, 100]))
+def test_what_opens_something_is_cut_off_first_and_is_its_satellite(levels: list[int], some: set[int], exact: int):
+    openers = {i for i in some if i < len(levels)}
+    for s in _decoded(levels, exact, sorted(openers)):
+        assert s.mid - 1 not in openers or s.mid - 1 == s.start
+        silent = [openers.issuperset(side) for side in (range(s.start, s.mid), range(s.mid, s.end))]
+        nuclearity = JOINT_LABELS[int(s.label_ps.argmax())][0].value
+        assert all(silent) or not any(role == "N" for role, quiet in zip(nuclearity, silent, strict=True) if quiet)
+
+
+def test_a_long_list_of_headings_is_parsed():
+    assert len(_decoded([2] * 1000, 40, range(1000))) == 999
 
 
 def _preorder(splits: list[Decoded], n: int) -> list[tuple[int, int]]:

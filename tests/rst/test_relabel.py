@@ -61,3 +61,21 @@ def test_labels_of_one_relation_are_counted_together():
     p[JOINT_LABELS.index((_N.NS, "elaboration-attribute"))] = 0.3
     p[JOINT_LABELS.index((_N.NS, "causal-cause"))] = 0.4
     assert likely(p)[:2] == (_N.NS, _R.ELABORATION)
+
+
+@pytest.mark.parametrize(
+    ("nuclearity", "label", "plain"),
+    [
+        (_N.NS, "explanation-evidence", _R.ELABORATION),
+        (_N.SN, "adversative-concession", _R.ELABORATION),
+        (_N.NN, "joint-sequence", _R.JOINT),
+    ],
+)
+def test_a_relation_that_is_too_unlikely_gives_way_to_the_one_that_claims_least(
+    nuclearity: Nuclearity, label: str, plain: Relation
+):
+    p = np.full(len(JOINT_LABELS), 0.001)
+    p[JOINT_LABELS.index((nuclearity, label))] = 0.01
+    assert likely(p)[:2] == (nuclearity, plain)
+    p[JOINT_LABELS.index((nuclearity, label))] = 0.5
+    assert likely(p)[1] is not plain

@@ -148,6 +148,7 @@ def test_numbers_and_audit_are_those_of_all_workers(server: Server, client: http
         found = [line for line in lines if line.startswith("disco_rag_requests_total") and 'route="/corpora"' in line]
         return sum(float(line.rpartition(" ")[2]) for line in found)
 
+    done(client, sent(client, "listed.txt"))
     before, lines = asked_so_far(), server.audit().count('"event": "listed"')
     for worker in server.workers():
         with server.only(worker):

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from discorag.types.errors import ConfigError, InvariantError
+from discorag.rst.formats.rs3 import raw_rs3
+from discorag.types.errors import ConfigError
 from training.parser.corpora import load_gcdt, load_training, load_umuc
-from training.parser.rs3 import read_rs3
+from training.parser.gum import gold_splits
 
 _HEAD = """<rst><header><relations><rel name="joint" type="multinuc"/><rel name="causal" type="rst"/>
 <rel name="attribution" type="rst"/></relations></header><body>"""
@@ -18,19 +19,14 @@ _SPEECH = f"""{_HEAD}
 <group id="10" type="multinuc" parent="11" relname="span"/><group id="11" type="span"/></body></rst>"""
 
 
-def test_satellites_join_from_the_nearest_and_nuclei_to_the_right():
-    texts, splits = read_rs3(_SPEECH)
+def test_labels_are_kept_satellites_join_from_the_nearest_and_nuclei_to_the_right():
+    texts, cuts = raw_rs3(_SPEECH)
     assert len(texts) == 4
-    assert [(s.start, s.mid, s.end, s.nuclearity.value, s.label) for s in splits] == [
+    assert [(s.start, s.mid, s.end, s.nuclearity.value, s.label) for s in gold_splits(cuts)] == [
         (0, 3, 4, "NS", "causal"),
         (0, 1, 3, "SN", "attribution"),
         (1, 2, 3, "NN", "joint"),
     ]
-
-
-def test_a_file_with_two_roots_is_refused():
-    with pytest.raises(InvariantError, match="2 roots"):
-        read_rs3(f'{_HEAD}<segment id="1">a</segment><segment id="2">b</segment></body></rst>')
 
 
 def test_units_are_joined_as_people_write(tmp_path: Path):

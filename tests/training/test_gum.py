@@ -10,7 +10,7 @@ from discorag.types.rst_relations import Nuclearity
 from discorag.types.span import Span
 from tests.training.gum_corpus import DIS, corpus
 from training.parser.gold import heights, merged, paragraph_spans, restricted
-from training.parser.gum import GoldSplit, GumDocument, load_gum, read_dis
+from training.parser.gum import GoldSplit, GumDocument, load_gum
 
 
 @pytest.fixture
@@ -39,15 +39,6 @@ def test_tree_takes_spans_from_leaves_and_labels_from_satellites(document: GumDo
         (0, 1, 4, "SN", "organization-heading"),
         (1, 3, 4, "NS", "causal-cause"),
         (1, 2, 3, "SN", "contingency-condition"),
-    ]
-
-
-def test_wide_nodes_split_to_the_right():
-    leaves = "".join(f"( Nucleus (leaf {i}) (rel2par joint-list) (text _!x_!) )" for i in (1, 2, 3))
-    _, splits = read_dis(f"( Root (span 1 3) {leaves} )")
-    assert [(s.start, s.mid, s.end, s.nuclearity) for s in splits] == [
-        (0, 1, 3, Nuclearity.NN),
-        (1, 2, 3, Nuclearity.NN),
     ]
 
 

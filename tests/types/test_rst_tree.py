@@ -75,6 +75,14 @@ def test_satellite_depth_counts_satellite_links_and_some_edu_has_none(tree: RstT
     assert min(tree.satellite_depth) == 0
 
 
+@given(trees())
+def test_a_satellite_link_weighs_as_much_as_it_is_sure(tree: RstTree):
+    unsure = tree.model_copy(update={"splits": tuple(s.model_copy(update={"confidence": 0.5}) for s in tree.splits)})
+    silent = tree.model_copy(update={"splits": tuple(s.model_copy(update={"confidence": None}) for s in tree.splits)})
+    assert list(unsure.satellite_weight) == [depth / 2 for depth in tree.satellite_depth]
+    assert silent.satellite_weight == tree.satellite_depth
+
+
 @given(trees(), st.data())
 def test_no_tree_lacks_a_split(tree: RstTree, data: st.DataObject):
     assume(tree.splits)

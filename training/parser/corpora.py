@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from discorag.rst.formats.rs3 import raw_rs3
 from discorag.text.sentences import sentence_spans
 from discorag.types.errors import ConfigError
 from discorag.types.span import Span
-from training.parser.gum import SHARED_GENRES, Conversion, GumDocument, load_gum
-from training.parser.rs3 import read_rs3
+from training.parser.gum import SHARED_GENRES, Conversion, GumDocument, gold_splits, load_gum
 
 _TIGHT = re.compile(r"(?<=[(\[])\s+|\s+(?=[.,;:!?)\]%]|'s\b)|(?<=\w)\s+-\s+(?=\w)")
 
@@ -69,11 +69,11 @@ def _files(folder: Path, part: str) -> Sequence[Path]:
 
 
 def _document(path: Path, name: str, *, segmented: bool) -> GumDocument:
-    leaves, splits = read_rs3(path.read_text(encoding="utf-8"))
+    leaves, cuts = raw_rs3(path.read_text(encoding="utf-8"))
     text, edus = "", list[Span]()
     for leaf in leaves:
         clean = _TIGHT.sub(lambda m: "-" if "-" in m[0] else "", " ".join(leaf.split()))
         start = len(text) + bool(text)
         text = f"{text} {clean}" if text else clean
         edus.append(Span(start=start, end=len(text)))
-    return GumDocument(name, text, tuple(edus), sentence_spans(text), (0,), tuple(splits), segmented=segmented)
+    return GumDocument(name, text, tuple(edus), sentence_spans(text), (0,), gold_splits(cuts), segmented=segmented)

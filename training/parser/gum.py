@@ -7,20 +7,18 @@ parser is trained on what it meets in use. Trees keep GUM's own labels (`discora
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
+from discorag.rst.formats.dis import Cut, raw_dis
 from discorag.types.errors import ConfigError, InvariantError
 from discorag.types.rst_relations import Nuclearity
 from discorag.types.span import Span
 
 SHARED_GENRES = frozenset({"academic", "bio", "court", "interview", "news", "voyage"})
 """The genres whose texts may be redistributed (BY, BY-SA)."""
-
-_TOKEN = re.compile(r"\(|\)|_!.*?_!|[^\s()]+", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,11 @@ class GoldSplit:
     end: int
     nuclearity: Nuclearity
     label: str
+
+
+def gold_splits(cuts: Iterable[Cut]) -> tuple[GoldSplit, ...]:
+    """The inner nodes of a tree that was read with its own labels."""
+    return tuple(GoldSplit(c.start, c.mid, c.end, c.nuclearity, c.label) for c in cuts)
 
 
 Conversion = Literal["promoted", "parents"]
@@ -87,7 +90,7 @@ def load_gum(
 
 def _document(folder: Path, name: str) -> GumDocument:
     text, tokens, sentences, paragraphs = _text((folder / "dep" / f"{name}.conllu").read_text(encoding="utf-8"))
-    leaves, splits = read_dis((folder / "rst" / f"{name}.dis").read_text(encoding="utf-8"))
+    leaves, cuts = raw_dis((folder / "rst" / f"{name}.dis").read_text(encoding="utf-8"))
     edus: list[Span] = []
     at = 0
     for leaf in leaves:
@@ -96,7 +99,7 @@ def _document(folder: Path, name: str) -> GumDocument:
         at += n
     if at != len(tokens):
         raise InvariantError(f"{name}: {at} tokens in the tree, {len(tokens)} in the text.")
-    return GumDocument(name, text, tuple(edus), tuple(sentences), tuple(paragraphs), tuple(splits))
+    return GumDocument(name, text, tuple(edus), tuple(sentences), tuple(paragraphs), gold_splits(cuts))
 
 
 def _text(conllu: str) -> tuple[str, list[Span], list[Span], list[int]]:
@@ -133,56 +136,3 @@ def _words(block: str) -> Iterator[tuple[str, bool]]:
             continue
         at = int(fields[0])
         yield fields[1], (after if at == inside else False) if at <= inside else space
-
-
-def read_dis(text: str) -> tuple[list[str], list[GoldSplit]]:
-    """The leaves' texts and the splits of a ``.dis`` tree; span attributes are not believed, wide nodes split right.
-
-    Raises:
-        InvariantError: It is no tree.
-    """
-    leaves: list[str] = []
-    splits: list[GoldSplit] = []
-    tokens = _TOKEN.findall(text)
-    _node(tokens, 0, leaves, splits)
-    splits.sort(key=lambda s: (s.start, -s.end))
-    if len(splits) != len(leaves) - 1:
-        raise InvariantError(f"{len(leaves)} leaves and {len(splits)} splits are no binary tree.")
-    return leaves, splits
-
-
-def _node(tokens: Sequence[str], at: int, leaves: list[str], splits: list[GoldSplit]) -> tuple[int, str, str]:
-    """Read the node that opens at ``at``; returns where it ends, its role and its label."""
-    role, label, leaf, at = tokens[at + 1], "span", None, at + 2
-    children: list[tuple[int, str, str]] = []
-    while tokens[at] != ")":
-        if tokens[at + 1] in {"Nucleus", "Satellite"}:
-            children.append((len(leaves), *_node(tokens, at, leaves, splits)[1:]))
-            at = _closing(tokens, at)
-        else:
-            label = tokens[at + 2] if tokens[at + 1] == "rel2par" else label
-            leaf = tokens[at + 2][2:-2] if tokens[at + 1] == "text" else leaf
-            at = _closing(tokens, at)
-    if leaf is not None:
-        leaves.append(leaf)
-    for (start, left, left_label), (mid, right, right_label) in pairwise(children):
-        nuclearity = _nuclearity(left, right)
-        name = left_label if nuclearity is Nuclearity.SN else right_label
-        splits.append(GoldSplit(start, mid, len(leaves), nuclearity, name))
-    return at + 1, role, label
-
-
-def _nuclearity(left: str, right: str) -> Nuclearity:
-    if left == right:
-        return Nuclearity.NN
-    return Nuclearity.NS if left == "Nucleus" else Nuclearity.SN
-
-
-def _closing(tokens: Sequence[str], at: int) -> int:
-    """Index behind the bracket that closes the one at ``at``."""
-    depth = 0
-    while True:
-        depth += {"(": 1, ")": -1}.get(tokens[at], 0)
-        at += 1
-        if depth == 0:
-            return at

@@ -32,8 +32,6 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 
-Splits = dict[tuple[int, int], Split]
-
 
 class Part(NamedTuple):
     """A constituent: EDUs ``[start, end)``, and the relation's name with which it hangs in its parent.
@@ -47,6 +45,28 @@ class Part(NamedTuple):
     start: int
     end: int
     name: str
+
+
+class Cut(NamedTuple):
+    """A binary node as a file has it: EDUs ``[start, mid)`` and ``[mid, end)``, and the names of both sides.
+
+    Example:
+        >>> from discorag.rst.formats.dis import Cut
+        >>> from discorag.types.rst_relations import Nuclearity
+        >>> Cut(start=0, mid=1, end=2, nuclearity=Nuclearity.NS, names=("span", "causal-cause")).label
+        'causal-cause'
+    """
+
+    start: int
+    mid: int
+    end: int
+    nuclearity: Nuclearity
+    names: tuple[str, str]
+
+    @property
+    def label(self) -> str:
+        """The satellite's name; of two nuclei the right one's."""
+        return self.names[self.nuclearity is not Nuclearity.SN]
 
 
 def write_dis(chunk: Chunk) -> str:
@@ -105,8 +125,19 @@ def read_dis(dis: str) -> tuple[str, RstTree]:
     Raises:
         InvariantError: It is no tree, a text is blank, or a relation is unknown.
     """
+    leaves, cuts = raw_dis(dis)
+    text, edus = rebuilt(leaves)
+    return text, labelled(edus, cuts)
+
+
+def raw_dis(dis: str) -> tuple[list[str], list[Cut]]:
+    """The EDUs' texts, and the tree binarised as `join` says with the file's own labels, in pre-order.
+
+    Raises:
+        InvariantError: It is no tree.
+    """
     leaves: list[str] = []
-    splits: Splits = {}
+    cuts: list[Cut] = []
     top = _Node("")
     stack = [top]
     for match in _TOKEN.finditer(dis):
@@ -121,22 +152,21 @@ def read_dis(dis: str) -> tuple[str, RstTree]:
             stack[-1].text = match[kind]
         elif kind == "close":
             node = stack.pop()
-            stack[-1].children.append((node.role, _closed(node, leaves, splits)))
+            stack[-1].children.append((node.role, _closed(node, leaves, cuts)))
     if len(stack) > 1 or len(top.of_role("Root")) != 1 or len(top.children) != 1:
         raise _malformed("it is not one whole Root node")
-    text, edus = rebuilt(leaves)
-    return text, from_splits(edus, splits)
+    return leaves, in_preorder(cuts)
 
 
-def _closed(node: _Node, leaves: list[str], splits: Splits) -> Part:
-    """The constituent of a node all of which has been read; its leaf and its splits are added."""
+def _closed(node: _Node, leaves: list[str], cuts: list[Cut]) -> Part:
+    """The constituent of a node all of which has been read; its leaf and its cuts are added."""
     nuclei, satellites = node.of_role("Nucleus"), node.of_role("Satellite")
     if node.text is not None and not node.children:
         leaves.append(node.text)
         return Part(len(leaves) - 1, len(leaves), node.name)
     if node.text is not None or not nuclei or len(nuclei) + len(satellites) < len(node.children):
         raise _malformed(f"the {node.role} that ends behind unit {len(leaves)} must hold either a text or a nucleus")
-    return Part(*join(nuclei, satellites, splits), node.name)
+    return Part(*join(nuclei, satellites, cuts), node.name)
 
 
 def _malformed(what: str) -> InvariantError:
@@ -186,44 +216,63 @@ def rebuilt(texts: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
     return " ".join(lines), tuple(edus)
 
 
-def join(nuclei: Sequence[Part], satellites: Sequence[Part], splits: Splits) -> tuple[int, int]:
+def join(nuclei: Sequence[Part], satellites: Sequence[Part], cuts: list[Cut]) -> tuple[int, int]:
     """Binarise one node: nuclei to the right, then satellites from the nearest (in EDUs), left before right.
 
     Args:
         nuclei: At least one, in any order.
         satellites: In any order.
-        splits: The splits made are added here.
+        cuts: Those made are added here.
 
     Returns:
         The constituent's first EDU and its end.
 
     Raises:
-        InvariantError: A relation is unknown, or the parts are not one stretch of text.
+        InvariantError: The parts are not one stretch of text.
     """
     nuclei = sorted(nuclei)
     start, end = nuclei[0].start, nuclei[-1].end
     for left, right in pairwise(nuclei):
-        relation_of(left.name, Nuclearity.NN)  # the right one names the split, but both must be known
-        _add(splits, left, right, (left.start, end), Nuclearity.NN)
+        cuts.append(_cut(left, right, (left.start, end), Nuclearity.NN))
     low, high = start, end
     for part in sorted(satellites, key=lambda s: (max(start - s.end, s.start - end), s.start)):
         if part.start < start:
-            _add(splits, part, Part(low, high, ""), (part.start, high), Nuclearity.SN)
+            cuts.append(_cut(part, Part(low, high, ""), (part.start, high), Nuclearity.SN))
         else:
-            _add(splits, Part(low, high, ""), part, (low, part.end), Nuclearity.NS)
+            cuts.append(_cut(Part(low, high, ""), part, (low, part.end), Nuclearity.NS))
         low, high = min(low, part.start), max(high, part.end)
     return low, high
 
 
-def _add(splits: Splits, left: Part, right: Part, whole: tuple[int, int], nuclearity: Nuclearity) -> None:
+def _cut(left: Part, right: Part, whole: tuple[int, int], nuclearity: Nuclearity) -> Cut:
     if left.end != right.start:
         raise InvariantError(
             f"Units {left.start + 1}-{left.end} and {right.start + 1}-{right.end} are joined but are not neighbours.",
             hint="Trees with crossing branches cannot be represented: reattach one of them.",
         )
-    relation = relation_of(left.name if nuclearity is Nuclearity.SN else right.name, nuclearity)
-    start, end = whole
-    splits[whole] = Split(start=start, mid=left.end, end=end, relation=relation, nuclearity=nuclearity)
+    return Cut(whole[0], left.end, whole[1], nuclearity, (left.name, right.name))
+
+
+def in_preorder(cuts: Sequence[Cut]) -> list[Cut]:
+    """Parents before children, left before right."""
+    return sorted(cuts, key=lambda c: (c.start, -c.end))
+
+
+def labelled(edus: tuple[Span, ...], cuts: Sequence[Cut]) -> RstTree:
+    """The tree with the relations that the labels mean.
+
+    Raises:
+        InvariantError: A relation is unknown, or the cuts are no tree.
+    """
+    splits: dict[tuple[int, int], Split] = {}
+    for cut in cuts:
+        relation = relation_of(cut.label, cut.nuclearity)
+        if cut.nuclearity is Nuclearity.NN:
+            relation_of(cut.names[0], Nuclearity.NN)  # the right one names the split, but both must be known
+        splits[cut.start, cut.end] = Split(
+            start=cut.start, mid=cut.mid, end=cut.end, relation=relation, nuclearity=cut.nuclearity
+        )
+    return from_splits(edus, splits)
 
 
 def name_of(relation: Relation) -> str:

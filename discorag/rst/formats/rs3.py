@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from discorag.rst.formats.dis import Part, Splits, edu_texts, join, name_of, rebuilt
+from discorag.rst.formats.dis import Cut, Part, edu_texts, in_preorder, join, labelled, name_of, rebuilt
 from discorag.rst.render import tree_of
 from discorag.types.chunk import Chunk
 from discorag.types.errors import InvariantError
 from discorag.types.rst_relations import Nuclearity, Relation
-from discorag.types.rst_tree import RstTree, Split, from_splits
+from discorag.types.rst_tree import RstTree, Split
 
 _SEGMENT, _SPAN, _MULTINUC = "segment", "span", "multinuc"
 _ALWAYS_MULTINUCLEAR = frozenset({Relation.JOINT, Relation.CONTRAST, Relation.SEQUENCE})
@@ -62,12 +62,22 @@ def read_rs3(xml: str) -> tuple[str, RstTree]:
         InvariantError: It is no XML, declares a document type, or is no tree; a segment has no text; a relation is
             unknown.
     """
+    leaves, cuts = raw_rs3(xml)
+    text, edus = rebuilt(leaves)
+    return text, labelled(edus, cuts)
+
+
+def raw_rs3(xml: str) -> tuple[list[str], list[Cut]]:
+    """The EDUs' texts, and the tree binarised as `join` says with the file's own labels, in pre-order.
+
+    Raises:
+        InvariantError: It is no XML, declares a document type, or is no tree.
+    """
     root = _parsed(xml)
     segments = list(root.iter(_SEGMENT))
-    text, edus = rebuilt(["".join(segment.itertext()) for segment in segments])
     multinuclear = {r.get("name", "") for r in root.iter("rel") if r.get("type", "") == _MULTINUC}
     nodes = [_node(element) for element in (*segments, *root.iter("group"))]
-    return text, from_splits(edus, _splits(nodes, multinuclear))
+    return ["".join(segment.itertext()) for segment in segments], in_preorder(_cuts(nodes, multinuclear))
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -154,12 +164,12 @@ def _node(element: etree._Element) -> _Node:
     return node
 
 
-def _splits(nodes: list[_Node], multinuclear: Collection[str]) -> Splits:
-    """The splits of the tree whose leaves are the segments in ``nodes``, in their order."""
+def _cuts(nodes: list[_Node], multinuclear: Collection[str]) -> list[Cut]:
+    """The binary nodes of the tree whose leaves are the segments in ``nodes``, in their order."""
     children = _children(nodes)
     leaves = {node.id: i for i, node in enumerate(nodes) if node.kind == _SEGMENT}
     parts: dict[str, Part] = {}
-    splits: Splits = {}
+    cuts: list[Cut] = []
     for node in reversed(_from_root(nodes, children)):
         nuclei: list[Part] = []
         satellites: list[Part] = []
@@ -168,13 +178,13 @@ def _splits(nodes: list[_Node], multinuclear: Collection[str]) -> Splits:
         for child in children[node.id]:
             inside = child.name in (multinuclear if node.kind == _MULTINUC else {_SPAN})
             (nuclei if inside else satellites).append(parts[child.id])
-        if not nuclei or (len(nuclei) > 1 and node.kind != _MULTINUC):
+        if not nuclei:
             raise InvariantError(
-                f"The {node.kind} '{node.id}' has {len(nuclei)} nuclei.",
-                hint="A segment has none below it, a span group one; a multinuc group's relation is declared as such.",
+                f"The {node.kind} '{node.id}' has no nucleus.",
+                hint="A group needs one below it: as span, or by a relation that is declared as multinuclear.",
             )
-        parts[node.id] = Part(*join(nuclei, satellites, splits), node.name)
-    return splits
+        parts[node.id] = Part(*join(nuclei, satellites, cuts), node.name)
+    return cuts
 
 
 def _children(nodes: list[_Node]) -> defaultdict[str, list[_Node]]:

@@ -16,11 +16,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discorag.rst.trained.model import JOINT_LABELS
 from discorag.rst.trained.network import Cuts, Network, Reading
+from discorag.types.rst_relations import Nuclearity
 
-EXACT = 40
+EXACT = 20
 _BLOCK = 96
 _WIDE = 4 * _BLOCK
+_NEVER = 1e4
+_NUCLEAR_LEFT = torch.tensor([nuclearity is Nuclearity.NS for nuclearity, _ in JOINT_LABELS])
+_NUCLEAR_RIGHT = torch.tensor([nuclearity is Nuclearity.SN for nuclearity, _ in JOINT_LABELS])
 
 Floats = NDArray[np.float64]
 _Span = tuple[int, int]
@@ -46,7 +51,9 @@ class Decoded:
     label_ps: Floats
 
 
-def decode(network: Network, reading: Reading, levels: Tensor, *, exact: int = EXACT) -> list[Decoded]:
+def decode(
+    network: Network, reading: Reading, levels: Tensor, *, exact: int = EXACT, openers: Sequence[int] = ()
+) -> list[Decoded]:
     """The splits of one text's tree in pre-order.
 
     Args:
@@ -54,8 +61,10 @@ def decode(network: Network, reading: Reading, levels: Tensor, *, exact: int = E
         reading: Of its n units.
         levels: What starts at each unit (`Level`), shape (n,).
         exact: Up to how many units all trees are compared.
+        openers: Units that only open what follows, such as headings: satellites of it, at the text's end of what stands
+            before; nuclei only among each other.
     """
-    decoder = _Decoder(network, reading, levels)
+    decoder = _Decoder(network, reading, levels, openers)
     chosen: dict[_Span, tuple[int, float]] = {}
     work = [decoder.candidates(0, len(levels))]
     while work:
@@ -76,10 +85,13 @@ def decode(network: Network, reading: Reading, levels: Tensor, *, exact: int = E
 class _Decoder:
     """The network's scores for one text, and what is best by them."""
 
-    def __init__(self, network: Network, reading: Reading, levels: Tensor) -> None:
+    def __init__(self, network: Network, reading: Reading, levels: Tensor, openers: Sequence[int]) -> None:
         self._network, self._reading, self._levels = network, reading, levels
         self._sums = level_sums(levels)
         self._plain: list[int] = levels.tolist()
+        self._opens = torch.zeros(len(levels), dtype=torch.bool)
+        self._opens[list(openers)] = True
+        self._opened = nn.functional.pad(self._opens.long().cumsum(0), (1, 0))
 
     def candidates(self, start: int, end: int) -> list[int]:
         """The borders between which a wide span is cut: all, or those of blocks."""
@@ -90,7 +102,7 @@ class _Decoder:
         while end - borders[-1] > 2 * size:
             middle = borders[-1] + size
             near = range(middle - size // 2, middle + size // 2)
-            borders.append(max(near, key=lambda k: (self._plain[k], -abs(k - middle))))
+            borders.append(max(near, key=lambda k: (not self._opens[k - 1], self._plain[k], -abs(k - middle))))
         return [*borders, end]
 
     def best_cuts(self, spans: Sequence[Sequence[int]]) -> list[tuple[int, float]]:
@@ -123,10 +135,18 @@ class _Decoder:
         if not places:
             return np.zeros((0, 0))
         logits = self._network.label_logits(self._reading, self._cuts(torch.tensor(places).T))
-        return logits.softmax(-1).double().numpy()
+        return (logits - _NEVER * self._wrong(torch.tensor(places).T)).softmax(-1).double().numpy()
 
     def _splits(self, places: Tensor) -> Tensor:
-        return self._network.split_scores(self._reading, self._cuts(places))
+        i, k, _ = places
+        parted = self._opens[k - 1] & (k - 1 > i)  # from what it opens
+        return self._network.split_scores(self._reading, self._cuts(places)) - _NEVER * parted
+
+    def _wrong(self, places: Tensor) -> Tensor:
+        """Which labels would make openers the nucleus of something else, shape (splits, labels)."""
+        i, k, j = places
+        left, right = self._opened[k] - self._opened[i] == k - i, self._opened[j] - self._opened[k] == j - k
+        return (left & ~right)[:, None] & ~_NUCLEAR_RIGHT | (right & ~left)[:, None] & ~_NUCLEAR_LEFT
 
     def _cuts(self, places: Tensor) -> Cuts:
         return cuts_of(places, self._levels, self._sums)

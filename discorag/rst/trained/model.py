@@ -19,6 +19,8 @@ from discorag.rst.gum_labels import LABELS, SAME_UNIT
 from discorag.rst.trained.backbone import Backbone, Shape, Transformer, tokenizer_of
 from discorag.rst.trained.network import KINDS, STEP, Network, Sizes, Units
 from discorag.rst.trained.pieces import Ints, Pieces, cut_into_pieces
+from discorag.text.layout import WHOLE, is_mark, without_speaker
+from discorag.types.hierarchy import UnitKind
 from discorag.types.rst_relations import Nuclearity
 from discorag.types.span import Span
 
@@ -44,6 +46,7 @@ class Layout:
         text: Not empty.
         sentences: Spans of its sentences.
         paragraphs: Indices into ``sentences`` at which a paragraph starts (0 may be left out).
+        kinds: What each sentence is by its layout; empty if that is not known.
 
     Example:
         >>> from discorag.rst.trained.model import Layout
@@ -56,6 +59,25 @@ class Layout:
     text: str
     sentences: tuple[Span, ...]
     paragraphs: tuple[int, ...]
+    kinds: tuple[UnitKind, ...] = ()
+
+    @property
+    def whole(self) -> list[Span]:
+        """Stretches in which no EDU starts: what its layout makes one unit, and a speaker with the word behind it."""
+        told = zip(self.sentences, self.kinds, strict=True) if self.kinds else ()
+        return [s if kind in WHOLE else _label_of(s, self.text) for s, kind in told if kind in WHOLE | {UnitKind.TURN}]
+
+    @property
+    def openers(self) -> frozenset[int]:
+        """Where sentences start that only open what follows: headings, and marks and names that stand alone."""
+        told = zip(self.sentences, self.kinds, strict=True) if self.kinds else ()
+        return frozenset(s.start for s, kind in told if kind is UnitKind.HEADING or is_mark(s.of(self.text)))
+
+
+def _label_of(turn: Span, text: str) -> Span:
+    """The name at the start of a turn, and the first character of what is said."""
+    said = without_speaker(turn.of(text)).lstrip()
+    return Span(start=turn.start, end=min(turn.end, turn.end - len(said) + 1))
 
 
 class Model(nn.Module):

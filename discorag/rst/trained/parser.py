@@ -20,6 +20,7 @@ from discorag.rst.units import Leaves, Unit, units_in
 from discorag.text.sentences import language_of
 from discorag.types.chunk import Chunk
 from discorag.types.errors import InvariantError
+from discorag.types.hierarchy import UnitKind
 from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 WEIGHTS = Path(__file__).parent / "weights"
-VERSION = "gum-3"
+VERSION = "gum-5"
 
 
 def fast_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
@@ -94,7 +95,7 @@ class TrainedParser:
         start = chunk.span.start
         sentences = tuple(Span(start=s.start - start, end=s.end - start) for s in chunk.sentences)
         async with await self._turns.get():  # who waits takes no thread from others
-            tree = await asyncio.to_thread(self.parse_text, chunk.text, sentences, chunk.paragraph_starts)
+            tree = await asyncio.to_thread(self.parse_text, chunk.text, sentences, chunk.paragraph_starts, chunk.kinds)
         return ParsedTree(tree=_moved(tree, start))
 
     def _warn(self) -> None:
@@ -103,13 +104,20 @@ class TrainedParser:
             self._warned = True
             _LOG.warning("The trained parser knows English only: Chinese chunks get the rule-based parser's trees.")
 
-    def parse_text(self, text: str, sentences: Sequence[Span] | None = None, paragraphs: Sequence[int] = ()) -> RstTree:
+    def parse_text(
+        self,
+        text: str,
+        sentences: Sequence[Span] | None = None,
+        paragraphs: Sequence[int] = (),
+        kinds: Sequence[UnitKind] = (),
+    ) -> RstTree:
         """The tree over ``text`` of any length; its EDUs hold every character that is not white space.
 
         Args:
             text: Raw text.
             sentences: Its sentences; found if not given.
             paragraphs: Indices of the sentences at which a paragraph starts; blank lines count if nothing is given.
+            kinds: What each sentence is by its layout; without them nothing is known of headings, turns and code.
 
         Raises:
             InvariantError: The text is blank, or Chinese.
@@ -118,7 +126,7 @@ class TrainedParser:
         from discorag.rst.trained.run import layout_of, parse
 
         check_wanted()
-        return parse(self._loaded(), layout_of(text, sentences, paragraphs), self._leaves)
+        return parse(self._loaded(), layout_of(text, sentences, paragraphs, kinds), self._leaves)
 
     def parse_units(self, texts: Sequence[str], kind: Unit = "paragraph") -> RstTree:
         """The tree over texts that are its leaves as they are: paragraphs, or summaries that stand for them.
