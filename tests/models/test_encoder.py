@@ -89,11 +89,10 @@ async def test_packaged_encoder_is_the_default() -> None:
     assert isinstance(await encoder_from(Settings()), PackagedEncoder)
 
 
-async def test_counts_agree_with_the_models_own_tokenizer(encoder: PackagedEncoder) -> None:
+def test_counts_agree_with_the_models_own_tokenizer(encoder: PackagedEncoder) -> None:
     from sentence_transformers import SentenceTransformer
 
-    await encoder.encode_query("load it")
-    model = cast(SentenceTransformer, encoder._model)
+    model = cast(SentenceTransformer, encoder.loaded())
     texts = ["Naïve 😀 世界 ends.", "  spaced\n\nout  ", "x" * 200, "word " * 254]
     own = [len(model.tokenizer(t)["input_ids"]) for t in texts]
     assert encoder.tokens.counts(texts) == own
