@@ -11,7 +11,7 @@ from eval.datasets.reading import checked, read_lines
 from eval.errors import DataError
 
 FOLDER = Path(__file__).parent
-Edit = Literal["none", "number", "negation", "condition", "attribution", "entity", "time"]
+Edit = Literal["none", "number", "negation", "condition", "attribution", "entity", "time", "role"]
 
 
 class Pair(BaseModel):
@@ -25,6 +25,7 @@ class Pair(BaseModel):
     supported: bool
     edit: Edit
     genre: str = Field(min_length=1)
+    half: Literal["score", "choose"] | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -42,7 +43,23 @@ class Hostile(BaseModel):
     documents: dict[str, str] = Field(min_length=2)
     sentence: str = Field(min_length=1)
     supported: bool
-    kind: Literal["true", "stitched", "population", "cause", "conclusion", "roles", "condition"]
+    kind: Literal[
+        "true",
+        "stitched",
+        "population",
+        "cause",
+        "conclusion",
+        "roles",
+        "condition",
+        "number",
+        "time",
+        "attribution",
+        "hypothetical",
+        "negation",
+        "comparison",
+        "superlative",
+        "empty",
+    ]
 
 
 def load_pairs(path: Path) -> list[Pair]:
