@@ -141,18 +141,19 @@ class LlmSettings(_EndpointSection):
 
 
 class RerankerSettings(_EndpointSection):
-    """What reranks for HTSIR: an endpoint, a cross-encoder in this process, or the packaged encoder's token vectors."""
+    """The cross-encoder that scores how well a text answers: the packaged one, another in this process, or served."""
 
     kind: str = Field(
         default="auto",
-        description="auto: endpoint where base_url is set, cross-encoder where only a model is, else "
-        "maxsim; or one that a package adds.",
+        description="auto: endpoint where base_url is set, cross-encoder where another model is named, else packaged; "
+        "or one that a package adds.",
     )
     base_url: str | None = Field(default=None, description="Endpoint, e.g. http://localhost:8002/v1.")
     model: str | None = Field(
         default=None,
-        description="Model name, as the endpoint knows it; without an endpoint a folder or hub name of a cross-encoder "
-        "that is loaded here, e.g. BAAI/bge-reranker-v2-m3. None without an endpoint: the packaged encoder.",
+        description="Model name, as the endpoint knows it. In this process a cross-encoder: its name on the Hugging "
+        "Face hub, e.g. BAAI/bge-reranker-v2-m3, its folder, or a folder of model.onnx and tokenizer.json. None: the "
+        "packaged ms-marco-MiniLM-L-12-v2.",
     )
     api_key: SecretStr | None = None
     path: Literal["/rerank", "/score"] = Field(default="/rerank", description="Form of the endpoint; vLLM has both.")

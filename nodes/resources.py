@@ -154,7 +154,7 @@ class Resources:
     @cached_property
     def reranker(self) -> Reranker:
         """The configured one, for all questions."""
-        return reranker_from(self.settings.reranker, self.bare_encoder)
+        return reranker_from(self.settings.reranker)
 
     def close(self) -> None:
         """Stop the language model if it is in this process, and release the store."""

@@ -38,7 +38,5 @@ def test_every_public_class_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("package", ["discorag", "nodes", "graphs", "prompts", "eval", "training"])
-def test_no_folder_grows_crowded_and_no_file_long(package: str) -> None:
-    folders = [ROOT / package, *(f for f in (ROOT / package).rglob("*") if f.is_dir() and f.name != "__pycache__")]
-    assert [f for f in folders if len(list(f.glob("[!_]*.py"))) > 20] == []
-    assert [f for folder in folders for f in folder.glob("*.py") if len(f.read_text().splitlines()) > 400] == []
+def test_no_file_grows_long(package: str) -> None:
+    assert [f for f in (ROOT / package).rglob("*.py") if len(f.read_text("utf-8").splitlines()) > 500] == []

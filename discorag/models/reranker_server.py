@@ -12,14 +12,13 @@ from pydantic import BaseModel, FiniteFloat, SecretStr
 from discorag.models.breaker import Call, breaker_of
 from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
 from discorag.models.loops import PerLoop
-from discorag.models.protocol import Encoder
 from discorag.settings import FAILURES, PAUSE_S, RerankerSettings
 from discorag.types.errors import ConfigError, InvalidOutputError
 
 VARIABLES = "DISCO_RAG_RERANKER"
 
 
-def served_reranker(settings: RerankerSettings, _encoder: Encoder) -> ServerReranker:
+def served_reranker(settings: RerankerSettings) -> ServerReranker:
     """For the registry. Raises `ConfigError` without a ``base_url``."""
     if settings.base_url is None:
         raise ConfigError("An endpoint is to rerank, but none is named.", hint=f"Set {VARIABLES}__BASE_URL.")

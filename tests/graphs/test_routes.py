@@ -105,7 +105,7 @@ def test_what_was_found_can_be_put_into_a_rerankers_order(rag: DiscoRAG) -> None
     ranked = rag.ask(QUERY, corpus="tides", retriever="dense", rerank=True)
     assert {h.chunk_id for h in ranked.hits} == {h.chunk_id for h in plain.hits}
     assert [h.score for h in ranked.hits] == sorted((h.score for h in ranked.hits), reverse=True)
-    assert stage_of(ranked.ledger, "rerank").model.startswith("maxsim")
+    assert stage_of(ranked.ledger, "rerank").model.startswith("ms-marco-MiniLM")
 
 
 def test_evidence_can_be_edited_between_the_sentence_tree_and_parse(rag: DiscoRAG) -> None:

@@ -19,9 +19,11 @@ from fastapi.responses import JSONResponse
 from pydantic import SecretStr
 
 from discorag.models.encoder import PackagedEncoder
+from discorag.models.packaged import MS_MARCO_MINILM, packaged_file
 from discorag.models.reranker import (
     CrossEncoderReranker,
     MaxSimReranker,
+    OnnxReranker,
     Reranker,
     reranker_from,
 )
@@ -36,7 +38,6 @@ from discorag.types.errors import (
     QueryError,
     RateLimitedError,
 )
-from tests.trees.hashing import HashingEncoder
 
 Answer = Callable[[dict[str, Any]], Any]
 ENCODER = PackagedEncoder()
@@ -261,24 +262,53 @@ async def test_a_cross_encoder_that_is_not_there_is_a_configuration_error(tmp_pa
 
 
 async def test_a_model_without_an_endpoint_is_a_cross_encoder_in_this_process(folder: Path) -> None:
-    made = reranker_from(_settings(model=os.fspath(folder)), ENCODER)
+    made = reranker_from(_settings(model=os.fspath(folder)))
     assert isinstance(made, CrossEncoderReranker)
     assert await made.scores("query", TEXTS) == await CrossEncoderReranker(os.fspath(folder)).scores("query", TEXTS)
 
 
 async def test_an_endpoint_is_asked_for_the_model_that_is_named() -> None:
     with served() as seen:
-        made = reranker_from(_settings(base_url=seen.url, model="bge", path="/score", api_key="k1"), ENCODER)
+        made = reranker_from(_settings(base_url=seen.url, model="bge", path="/score", api_key="k1"))
         assert isinstance(made, ServerReranker)
         await scores(made)
     assert (seen.paths, seen.bodies[0]["model"], seen.keys) == (["score"], "bge", ["Bearer k1"])
 
 
-def test_by_default_the_encoder_reranks_or_the_packaged_one_where_it_is_another() -> None:
-    for encoder in (ENCODER, HashingEncoder()):
-        made = reranker_from(_settings(), encoder)
-        assert isinstance(made, MaxSimReranker)
-        assert made.version == f"maxsim:{ENCODER.version}"
+@pytest.mark.parametrize("given", [{}, {"model": "ms-marco-MiniLM-L-12-v2"}, {"kind": "packaged"}], ids=str)
+async def test_by_default_the_packaged_cross_encoder_reranks(given: dict[str, str]) -> None:
+    packaged = reranker_from(_settings(**given))
+    assert packaged.version == "ms-marco-MiniLM-L-12-v2@1225ccd6"
+    filler = "The market square was full of people who had come from all the villages around. " * 6
+    texts = [filler, filler + "The princess hid the golden key under the old oak.", "A key opens locks."]
+    assert np.argmax(await packaged.scores("Where did the princess hide the golden key?", texts)) == 1
+    assert await packaged.scores("why?", []) == ()
+
+
+async def test_scores_of_the_packaged_reranker_do_not_depend_on_the_other_texts() -> None:
+    packaged = reranker_from(_settings())
+    together = await packaged.scores("Why do tides rise?", ["The moon pulls the sea.", "Bees dance. " * 40, ""])
+    alone = [await packaged.scores("Why do tides rise?", [text]) for text in ["The moon pulls the sea.", ""]]
+    assert (together[0], together[2]) == (alone[0][0], alone[1][0])
+
+
+def test_another_packaged_reranker_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no packaged reranker 'bge'"):
+        reranker_from(_settings(kind="packaged", model="bge"))
+
+
+async def test_an_onnx_folder_is_read_without_torch(tmp_path: Path) -> None:
+    for name in MS_MARCO_MINILM.files:
+        (tmp_path / name).symlink_to(packaged_file(MS_MARCO_MINILM.name, name))
+    made = reranker_from(_settings(model=os.fspath(tmp_path)))
+    assert isinstance(made, OnnxReranker)
+    assert made.version == f"{tmp_path.name}@1225ccd6"
+    assert await made.scores("query", TEXTS) == await reranker_from(_settings()).scores("query", TEXTS)
+
+
+async def test_a_cross_encoder_gives_logits_not_probabilities(tmp_path: Path) -> None:
+    made = CrossEncoderReranker(os.fspath(cross_encoder(tmp_path, labels=1, bias=5.0)))
+    assert min(await made.scores("query", TEXTS)) > 1
 
 
 def _settings(**reranker: Any) -> RerankerSettings:

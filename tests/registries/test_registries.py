@@ -64,8 +64,8 @@ def test_unknown_names_fail_with_the_known_ones_wherever_they_are_given(pipeline
         Resources.open(Settings(store=StoreSettings(kind="egde")))
     with pytest.raises(UnknownNameError, match="packaged, sentence-transformers, endpoint"):
         Resources.open(Settings.model_validate({"store": {"kind": "memory"}, "encoder": {"kind": "packed"}}))
-    with pytest.raises(UnknownNameError, match="maxsim"):
-        reranker_from(RerankerSettings(kind="max"), rag.resources.encoder)
+    with pytest.raises(UnknownNameError, match="packaged"):
+        reranker_from(RerankerSettings(kind="max"))
 
 
 def test_help_and_schema_list_the_names_of_the_registries() -> None:

@@ -122,7 +122,7 @@ async def encoder(_settings: EncoderSettings) -> Any:
     return TinyEncoder()
 
 
-def reranker(_settings: RerankerSettings, _encoder: Any) -> TinyReranker:
+def reranker(_settings: RerankerSettings) -> TinyReranker:
     return TinyReranker()
 
 
