@@ -280,8 +280,9 @@ class Settings(BaseSettings):
         description="Folder of prompt files in your own wording, named like ours, with the same variables and output; "
         "what is not there is ours.",
     )
-    answerable: Path | None = Field(
-        default=None, description="File of weights, as disco-rag fit writes it: when to say that nothing answers."
+    calibration: Path | None = Field(
+        default=None,
+        description="File of calibrations for other models than the packaged ones: when to refuse and when to stop.",
     )
     store: StoreSettings = StoreSettings()
     encoder: EncoderSettings = EncoderSettings()

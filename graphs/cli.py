@@ -1,4 +1,4 @@
-"""The command line: ingest, ask, show, estimate, status, corpora, delete; check to restore; serve, mcp, fit, key."""
+"""The command line: ingest, ask, show, estimate, status, corpora, delete; check to restore; serve, mcp, key."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from discorag.types.errors import ConfigError, DiscoRagError, InputError, StoreL
 from graphs.bulk.questions import read_questions
 from graphs.facade import AskResult, DiscoRAG
 from graphs.owner import asked
-from graphs.terminal.commands import fit, key, mcp, serve
+from graphs.terminal.commands import key, mcp, serve
 from graphs.terminal.engines import ActorsOption, Engine, EngineOption, answered, check_engine, ingested
 from graphs.terminal.present import (
     IngestProgress,
@@ -52,7 +52,7 @@ from nodes.switches import DEFAULT_RETRIEVER, retriever_names
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
 app.add_typer(show, name="show")
-for command in (parse, serve, mcp, fit, key, check, repair, migrate, backup, restore):
+for command in (parse, serve, mcp, key, check, repair, migrate, backup, restore):
     app.command()(command)
 SWITCHES = AnswerContext.model_fields.keys() - {"resources"}
 out, err = Console(), Console(stderr=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from discorag.answer.answerable import PASSAGES
+from discorag.answer.calibration import PASSAGES
 from discorag.answer.compression import compressed, narrowed
 from discorag.store.retrieval import check_query
 from discorag.types.case import Case

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from anyio.from_thread import start_blocking_portal
 
+from discorag.answer.calibration import find_calibration
+from discorag.answer.selection import Selector
 from discorag.ingest.reader import Reader
 from discorag.ingest.survey import Workbench
 from discorag.models.encoder import encoder_from
@@ -150,6 +152,15 @@ class Resources:
         """What the language model can do, and how it is shown trees: as asked, as configured, or as it can read."""
         wanted = self.settings.llm.layout if layout == "auto" else layout
         return await self.prober.ability() if wanted == "auto" else Ability(chosen=wanted)
+
+    @cached_property
+    def selector(self) -> Selector:
+        """Ranks and selects sentences; without a calibration where none belongs to the configured models."""
+        try:
+            calibration = find_calibration(self.reranker.version, self.encoder.version, self.settings.calibration)
+        except ConfigError:
+            calibration = None  # `assess` reports it
+        return Selector(self.encoder, self.reranker, calibration)
 
     @cached_property
     def reranker(self) -> Reranker:

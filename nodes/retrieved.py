@@ -40,7 +40,7 @@ async def retrieved(
     if not hits and not (context.abstain == "auto" and await asyncio.to_thread(deps.store.manifests, scope)):
         raise await asyncio.to_thread(nothing_in, deps.store, scope)
     goes: Found = "abstain" if because and context.abstain == "auto" else "rerank"
-    stage.goes(goes, because or f"{len(hits)} chunks were found")
+    stage.record_route(goes, because or f"{len(hits)} chunks were found")
     evidence = {chunk: [[s.start, s.end] for s in spans] for chunk, spans in (inside or {}).items()}
     ledger = stage.done(engine="local", model=deps.encoder.version, preview=preview or f"{len(hits)} chunks")
     ranked = [{"chunk_id": h.chunk_id, "score": h.score} for h in hits]

@@ -43,7 +43,7 @@ class Stage:
             self.usage = self.usage + usage
         self.emit({"event": "failure", **self.failures[-1].model_dump()})
 
-    def goes(self, where: str, why: str) -> None:
+    def record_route(self, where: str, why: str) -> None:
         """Record that the run goes to this node, and why."""
         self.decisions.append(f"{where}: {why}")
 
@@ -85,4 +85,5 @@ class Stage:
         """The answer with what it says of failures, of this stage and of those before, and of the evidence."""
         before = map(StageRecord.model_validate, state.get("ledger", []))
         notes = Ledger(stages=(*before, self.record(engine="local"))).notes
-        return answer.model_copy(update={"notes": notes, "answerable": state.get("answerable")})
+        unsure = state.get("unsure", False) and not answer.abstained
+        return answer.model_copy(update={"notes": notes, "answerable": state.get("answerable"), "unsure": unsure})

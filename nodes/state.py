@@ -70,6 +70,7 @@ class AnswerState(AnswerInput, total=False):
     written_by: Annotated[str, Field(description="Who wrote the draft: the language model's name; empty: local.")]
     rounds: Annotated[int, Field(description="Rounds of refinement used up: all, if one changed nothing.")]
     answerable: Annotated[float | None, Field(description="Probability that the evidence answers the question.")]
+    unsure: Annotated[bool, Field(description="Whether the answer is shown as unsure.")]
     because: Annotated[str, Field(description="Why the documents do not answer the question.")]
     answer: Json
     ledger: Annotated[list[Json], operator.add]

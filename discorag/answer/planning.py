@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from discorag.answer.openings import with_context
-from discorag.answer.selection import Role, Selection, Told, select
+from discorag.answer.selection import Role, SelectedSentence, Selection, Selector
 from discorag.answer.wording import ADDITION, FROM_TOLD, LIMITS, SUPPORT, TO_TOLD, WITHIN, Wording, Words
-from discorag.claims.units import Unit, UnitTable, units_of
-from discorag.models.protocol import Encoder
+from discorag.claims.units import Unit, UnitTable
 from discorag.text.citations import marked, steps
 from discorag.text.sentences import language_of
 from discorag.types.case import Case, Outcome
@@ -28,21 +27,20 @@ class RulePlanEngine:
     Example:
         >>> from discorag.answer.planning import RulePlanEngine
         >>> from discorag.text.citations import steps
-        >>> for step in steps(asyncio.run(RulePlanEngine(encoder).plan(case)).value):
+        >>> for step in steps(asyncio.run(RulePlanEngine(selector).plan(case)).value):
         ...     print(step.text)
         Start with “review.md”: Vitamin D did not lower the risk of influenza [2.1].
         Then “trial.md”: Vitamin D lowered the risk of influenza by 12 % in schoolchildren [1.1].
     """
 
-    encoder: Encoder
+    selector: Selector
 
     async def plan(self, case: Case) -> Outcome[Plan]:
-        """A paragraph in the question's language that cites each selected unit as ``[chunk.unit]``."""
-        table = await units_of(case, self.encoder)
-        selection = select(case, table, await self.encoder.encode_query(case.query))
-        usable = set(with_context(table, list(selection.chosen)))
-        selection = replace(selection, told=tuple(t for t in selection.told if t.unit in usable))
-        if not selection.told:
+        """A paragraph in the question's language that cites each selected sentence as ``[chunk.sentence]``."""
+        table, selection = await self.selector.select(case)
+        usable = set(with_context(table, list(selection.indices)))
+        selection = replace(selection, sentences=tuple(s for s in selection.sentences if s.index in usable))
+        if not selection.sentences:
             return Outcome(value=Plan(paragraph="None of the passages holds a statement that answers the question."))
         writer = _Writer(case, table, Wording(chinese=language_of(case.query) == "zh"))
         return Outcome(value=Plan(paragraph=writer.of(selection)))
@@ -79,29 +77,29 @@ class _Writer:
     def of(self, selection: Selection) -> str:
         """The paragraph."""
         sentences: list[list[str]] = []
-        main: Told | None = None
-        for told in selection.told:
-            if main is None or told.role is Role.ADDS:
-                sentences.append([self._main(told, main)])
-                main = told
+        main: SelectedSentence | None = None
+        for selected in selection.sentences:
+            if main is None or selected.role is Role.ADDS:
+                sentences.append([self._main(selected, main)])
+                main = selected
             else:
-                sentences[-1].append(self._beside(told))
+                sentences[-1].append(self._beside(selected))
         return self.wording.between.join(map(self.wording.sentence, sentences))
 
-    def _main(self, told: Told, before: Told | None) -> str:
-        name, gist = self._said(told)
+    def _main(self, selected: SelectedSentence, before: SelectedSentence | None) -> str:
+        name, gist = self._said(selected)
         self.phrase, self.repeated = "", -1
         if before is None:
             return self.wording.start(name, gist)
-        last, self.relation = self.relation, self._relation(told.unit, before.unit)
+        last, self.relation = self.relation, self._relation(selected.index, before.index)
         self.turn += 1
         words = None if self.relation == last else self.relation
         return self.wording.next(words, name, gist, turn=self.turn)
 
-    def _beside(self, told: Told) -> str:
-        name, gist = self._said(told)
-        words = None if told.role is Role.OPPOSES else self._words(told)
-        contradicts = words is None and self._contradicts(told)
+    def _beside(self, selected: SelectedSentence) -> str:
+        name, gist = self._said(selected)
+        words = None if selected.role is Role.OPPOSES else self._words(selected)
+        contradicts = words is None and self._contradicts(selected)
         last, self.phrase = self.phrase, words.english if words else str(contradicts)
         if last == self.phrase:
             self.repeated += 1
@@ -111,19 +109,19 @@ class _Writer:
             return self.wording.against(name, gist, contradicts=contradicts)
         return self.wording.then(words, name, gist)
 
-    def _words(self, told: Told) -> Words:
-        found = None if told.of is None else self._relation(told.unit, told.of)
-        return found or {Role.QUALIFIES: LIMITS, Role.SUPPORTS: SUPPORT}.get(told.role, ADDITION)
+    def _words(self, selected: SelectedSentence) -> Words:
+        found = None if selected.of is None else self._relation(selected.index, selected.of)
+        return found or {Role.QUALIFIES: LIMITS, Role.SUPPORTS: SUPPORT}.get(selected.role, ADDITION)
 
-    def _said(self, told: Told) -> tuple[str, str]:
+    def _said(self, selected: SelectedSentence) -> tuple[str, str]:
         """The source, or the section of the one named last, and what it says."""
-        unit = self.table.units[told.unit]
+        unit = self.table.units[selected.index]
         chunk, section = self.case.chunks[unit.chunk - 1], unit.headings[-1] if unit.headings else ""
         (document, last), self.named = self.named, (chunk.doc_id, section)
         is_new = chunk.doc_id != document
         name = chunk.title if is_new else section if section not in (last, chunk.title) else ""
         text = unit.plain if is_new or unit.kind is UnitKind.TURN else unit.body  # its heading is said once
-        return self.wording.name(name), self.wording.gist(text, _cite(self.table, told.unit))
+        return self.wording.name(name), self.wording.gist(text, _cite(self.table, selected.index))
 
     def _relation(self, new: int, old: int) -> Words | None:
         """What the new unit is to the old one, by their chunk's tree or the graph."""
@@ -135,8 +133,8 @@ class _Writer:
             found.get((b.chunk, a.chunk), ChunkRelation.UNRELATED)
         )
 
-    def _contradicts(self, told: Told) -> bool:
-        chunks = [self.table.units[i].chunk for i in (told.unit, told.of) if i is not None]
+    def _contradicts(self, selected: SelectedSentence) -> bool:
+        chunks = [self.table.units[i].chunk for i in (selected.index, selected.of) if i is not None]
         return ChunkRelation.CONTRADICTS in dict(self._edges(*chunks)).values() if len(chunks) == 2 else False
 
     def _edges(self, a: int, b: int) -> Iterator[tuple[tuple[int, int], ChunkRelation]]:

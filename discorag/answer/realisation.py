@@ -10,12 +10,10 @@ import re
 from dataclasses import dataclass
 
 from discorag.answer.openings import alone, capitalised, follows, may_follow, with_context
-from discorag.answer.scorer import scores
-from discorag.answer.selection import select
-from discorag.answer.words import Floats
+from discorag.answer.relevance import Floats
+from discorag.answer.selection import Selector, select_sentences
 from discorag.claims import cues
-from discorag.claims.units import Unit, UnitTable, units_of
-from discorag.models.protocol import Encoder
+from discorag.claims.units import Unit, UnitTable
 from discorag.relations.rules import SAME
 from discorag.text.citations import escaped, steps, with_citation
 from discorag.text.sentences import language_of
@@ -42,23 +40,23 @@ class Extractor:
 
     Example:
         >>> from discorag.answer.realisation import Extractor
-        >>> print(asyncio.run(Extractor(encoder).answer(case)).value)
+        >>> print(asyncio.run(Extractor(selector).answer(case)).value)
         Vitamin D did not lower the risk of influenza [2.1].
         Vitamin D lowered the risk of influenza by 12 % in schoolchildren [1.1].
     """
 
-    encoder: Encoder
+    selector: Selector
 
     async def answer(self, case: Case) -> Outcome[str]:
         """One cited sentence a line: in plan order; by relevance without a plan, or when the plan cites nothing.
 
         Empty if no unit is a statement.
         """
-        table = await units_of(case, self.encoder)
-        query = await self.encoder.encode_query(case.query)
-        order = resolve(case.plan, table, scores(case, table, query)) if case.plan else []
+        table, relevance = await self.selector.rank(case)
+        order = resolve(case.plan, table, relevance.logits) if case.plan else []
         if not order:
-            order = [j for i in select(case, table, query).chosen for j in table.group(i)]
+            selection = select_sentences(case, table, relevance, self.selector.calibration_of(relevance))
+            order = [j for i in selection.indices for j in table.group(i)]
         return Outcome(value="\n".join(_sentences(case, table, with_context(table, order))))
 
 

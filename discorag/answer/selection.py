@@ -1,31 +1,35 @@
-"""Content selection without a language model: which units an extractive answer is made of, and in which order."""
+"""Content selection without a language model: which sentences an extractive answer consists of, and in which order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from discorag.answer.calibration import Calibration
 from discorag.answer.qualifiers import qualifiers
-from discorag.answer.scorer import model, scores
-from discorag.answer.stop import adds
-from discorag.answer.words import Floats, said_in
+from discorag.answer.relevance import Relevance, rank_by_search, rank_sentences
 from discorag.claims import cues
-from discorag.claims.units import UnitTable
+from discorag.claims.units import UnitTable, units_of
 from discorag.disagreement.pairs import at_odds
+from discorag.models.protocol import Encoder
+from discorag.models.reranker import Reranker
+from discorag.text.terms import terms
 from discorag.types.case import Case
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge
 from discorag.types.hierarchy import UnitKind
-from discorag.types.vectors import Vectors
 
-LIMIT = 6  # units of an answer
-PER_CHUNK = 3  # ... of one chunk
-REPEAT = 0.88  # cosine from which a unit says what a chosen one has said
+LIMIT = 6
+"""Sentences of an answer, not counting those that qualify or oppose one."""
+FULL_LIMIT = 12
+"""The same for ``detail="full"``."""
+UNCALIBRATED = 3
+"""Sentences of an answer where nothing says what the reranker's logits mean."""
 
 
 class Role(StrEnum):
-    """What a unit does in the answer."""
+    """What a sentence does in the answer."""
 
     ANSWER = "answer"
     QUALIFIES = "qualifies"
@@ -35,98 +39,188 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True)
-class Told:
-    """A unit that is told: its index in the table, what it does there, and to which other unit (None: to none).
+class SelectedSentence:
+    """A sentence of the answer: its index in the table, its role, and the sentence it belongs to (None: to none).
 
     Example:
-        >>> from discorag.answer.selection import Role, Told
-        >>> Told(3, Role.QUALIFIES, of=2).role
+        >>> from discorag.answer.selection import Role, SelectedSentence
+        >>> SelectedSentence(3, Role.QUALIFIES, of=2).role
         <Role.QUALIFIES: 'qualifies'>
     """
 
-    unit: int
+    index: int
     role: Role
     of: int | None = None
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Units in the order in which they are told, and pairs of them that are at odds.
+    """The sentences of an answer in their order, and the pairs of them that disagree.
 
     Example:
-        >>> from discorag.answer.selection import select
-        >>> from discorag.claims.units import unit_table
-        >>> table = asyncio.run(unit_table(case.chunks, encoder))
-        >>> select(case, table, asyncio.run(encoder.encode_query(case.query))).chosen
+        >>> from discorag.answer.selection import Role, SelectedSentence, Selection
+        >>> Selection((SelectedSentence(1, Role.ANSWER), SelectedSentence(0, Role.OPPOSES, of=1)), ((1, 0),)).indices
         (1, 0)
     """
 
-    told: tuple[Told, ...]
-    opposed: tuple[tuple[int, int], ...] = ()
+    sentences: tuple[SelectedSentence, ...]
+    conflicts: tuple[tuple[int, int], ...] = ()
 
     @property
-    def chosen(self) -> tuple[int, ...]:
-        """Indices into the unit table, in the order in which they are told."""
-        return tuple(t.unit for t in self.told)
+    def indices(self) -> tuple[int, ...]:
+        """Indices into the table, in the order of the answer."""
+        return tuple(s.index for s in self.sentences)
 
 
-def select(case: Case, table: UnitTable, query: Vectors) -> Selection:
-    """What answers first; then what qualifies it, what speaks against it, what supports it; then the next best, as
-    long as it still adds.
+@dataclass(frozen=True)
+class Selector:
+    """Ranks and selects the sentences of a case with the models of a pipeline.
 
-    A disagreement counts when one of its sides is relevant enough to be told; its other side is then told too. A
-    claim comes with the sentence that says who makes it, or when it holds, if the tree has it apart.
+    Args:
+        encoder: Finds candidates.
+        reranker: Orders them.
+        calibration: Of the reranker; None if there is none for it.
+
+    Example:
+        >>> table, selection = asyncio.run(selector.select(case))
+        >>> table.units[selection.indices[0]].text
+        'Vitamin D did not lower the risk of influenza.'
     """
-    relevance = scores(case, table, query)
-    ranked = sorted((i for i, u in enumerate(table.units) if u.statement), key=lambda i: (-float(relevance[i]), i))
-    if not ranked:
-        return Selection(())
-    worthy = [i for i in ranked if i == ranked[0] or relevance[i] >= model().threshold]
-    opposed = _opposed(case, table, set(worthy[: 2 * LIMIT]))
-    chosen = list(dict.fromkeys(i for pair in opposed[: LIMIT // 2] for i in pair))
-    _extend(chosen, ranked, relevance, case, table)
-    chosen.sort(key=lambda i: (_is_disputed_hearsay(i, table, opposed), -float(relevance[i]), i))
-    told = _told(case, table, chosen, opposed)
-    units = {t.unit for t in told}
-    return Selection(told, tuple(p for p in opposed if units.issuperset(p)))
+
+    encoder: Encoder
+    reranker: Reranker
+    calibration: Calibration | None
+
+    async def rank(self, case: Case) -> tuple[UnitTable, Relevance]:
+        """The sentences of the case and how well they answer. Raises `ModelError` if an endpoint fails."""
+        table = await units_of(case, self.encoder)
+        return table, await rank_sentences(case, table, await self.encoder.encode_query(case.query), self.reranker)
+
+    async def rank_without_reranker(self, case: Case) -> None:
+        """Rank by hybrid search alone, for this stage and the later ones of a question whose reranker failed."""
+        table = await units_of(case, self.encoder)
+        rank_by_search(case, table, await self.encoder.encode_query(case.query))
+
+    async def select(self, case: Case) -> tuple[UnitTable, Selection]:
+        """The sentences of the case and those that the answer consists of. Raises `ModelError` as `rank` does."""
+        table, relevance = await self.rank(case)
+        return table, select_sentences(case, table, relevance, self.calibration_of(relevance))
+
+    def calibration_of(self, relevance: Relevance) -> Calibration | None:
+        """The calibration if it belongs to what gave this relevance."""
+        known = self.calibration
+        return known if known and known.reranker == relevance.reranker else None
 
 
-def _told(case: Case, table: UnitTable, chosen: list[int], opposed: list[tuple[int, int]]) -> tuple[Told, ...]:
-    """The chosen units, best first, each followed by what belongs to it."""
-    needed, told = qualifiers(case.chunks, table), dict[int, Told]()
-    for i in (j for first in chosen for j in _together(first, chosen, table)):
-        if i in told:
+def select_sentences(
+    case: Case, table: UnitTable, relevance: Relevance, calibration: Calibration | None
+) -> Selection:
+    """Select what answers, then what qualifies it, what opposes it, what supports it, and what adds to it.
+
+    Every source with a strong sentence gives its best one before any source gives a second. A conflict counts when one
+    of its sides is relevant; its other side is then selected too. A claim comes with the sentence that says who makes it
+    or when it holds, if the tree has it apart.
+
+    Args:
+        case: With its chunks, their trees and the graph.
+        table: The sentences of the chunks.
+        relevance: Of these sentences.
+        calibration: Of the reranker that gave ``relevance``; without one the answer has `UNCALIBRATED` sentences.
+    """
+    limit = FULL_LIMIT if case.detail == "full" else LIMIT
+    conflicts = _conflicts(case, table, set(_relevant(relevance, calibration)[: 2 * limit]))
+    chosen = list(dict.fromkeys(i for pair in conflicts[: limit // 2] for i in pair))
+    for i in _wanted(case, table, relevance, calibration):
+        if len(chosen) < limit and i not in chosen and not _repeats(i, chosen, table):
+            chosen.append(i)
+    chosen.sort(key=lambda i: (_is_disputed_hearsay(i, table, conflicts), -float(relevance.logits[i]), i))
+    sentences = _with_companions(case, table, chosen, conflicts)
+    selected = {s.index for s in sentences}
+    return Selection(sentences, tuple(p for p in conflicts if selected.issuperset(p)))
+
+
+def _relevant(relevance: Relevance, calibration: Calibration | None) -> list[int]:
+    """The sentences that may answer, best first: the best one in any case."""
+    ranked = relevance.ranked
+    if calibration is None:
+        return ranked[:UNCALIBRATED]
+    return ranked[:1] + [i for i in ranked[1:] if relevance.logits[i] >= calibration.second]
+
+
+def _wanted(
+    case: Case, table: UnitTable, relevance: Relevance, calibration: Calibration | None
+) -> Iterator[int]:
+    """The best sentence of each source that has a strong one, then every sentence that adds to the answer."""
+    ranked = relevance.ranked
+    if calibration is None:
+        yield from ranked[:UNCALIBRATED]
+        return
+    for number, i in enumerate(_first_of_each_source(case, table, ranked)):
+        limit = (-float("inf"), calibration.second)[number] if number < 2 else calibration.strong
+        if relevance.logits[i] >= limit:
+            yield i
+    for i in ranked:
+        if _adds(float(relevance.logits[i]), relevance.best, case, calibration):
+            yield i
+
+
+def _adds(logit: float, best: float, case: Case, calibration: Calibration) -> bool:
+    if case.detail == "full":
+        return logit >= calibration.second
+    return calibration.addition(logit, best) >= calibration.adds.threshold
+
+
+def _first_of_each_source(case: Case, table: UnitTable, ranked: Iterable[int]) -> list[int]:
+    first: dict[str, int] = {}
+    for i in ranked:
+        first.setdefault(case.chunks[table.units[i].chunk - 1].doc_id, i)
+    return list(first.values())
+
+
+def _repeats(i: int, chosen: Iterable[int], table: UnitTable) -> bool:
+    """Whether a chosen sentence consists of the same words. Negations and figures are words too."""
+    words = set(terms(table.units[i].plain))
+    return any(words == set(terms(table.units[j].plain)) for j in chosen)
+
+
+def _with_companions(
+    case: Case, table: UnitTable, chosen: list[int], conflicts: list[tuple[int, int]]
+) -> tuple[SelectedSentence, ...]:
+    """The chosen sentences, best first, each followed by those that belong to it."""
+    needed, selected = qualifiers(case.chunks, table), dict[int, SelectedSentence]()
+    for i in (j for first in chosen for j in _same_list(first, chosen, table)):
+        if i in selected:
             continue
-        told[i] = Told(i, Role.ADDS if told else Role.ANSWER)
-        others = [Told(j, Role.QUALIFIES, i) for j in needed.get(i, ()) if table.units[j].statement]
-        others += [Told(j, Role.OPPOSES, i) for j in _counterparts(i, opposed)]
-        others += [Told(j, Role.SUPPORTS, i) for j in _supporting(case, table, i, chosen)]
+        selected[i] = SelectedSentence(i, Role.ADDS if selected else Role.ANSWER)
+        others = [SelectedSentence(j, Role.QUALIFIES, i) for j in needed.get(i, ()) if table.units[j].statement]
+        others += [SelectedSentence(j, Role.OPPOSES, i) for j in _counterparts(i, conflicts)]
+        others += [SelectedSentence(j, Role.SUPPORTS, i) for j in _supporting(case, table, i, chosen)]
         for other in others:
-            told.setdefault(other.unit, other)
-    return tuple(told.values())
+            selected.setdefault(other.index, other)
+    return tuple(selected.values())
 
 
-def _together(i: int, chosen: list[int], table: UnitTable) -> list[int]:
-    """Unit ``i`` with the chosen ones of its list or code: what introduces them, then they as they stand."""
-    return sorted(j for j in chosen if _introduced_by(j, table) == _introduced_by(i, table))
+def _same_list(i: int, chosen: list[int], table: UnitTable) -> list[int]:
+    """Sentence ``i`` with the chosen ones of its list or code: the lead-in first, then the others in text order."""
+    return sorted(j for j in chosen if _lead_in(j, table) == _lead_in(i, table))
 
 
-def _introduced_by(i: int, table: UnitTable) -> int:
+def _lead_in(i: int, table: UnitTable) -> int:
     unit = table.units[i]
     return unit.lead if unit.lead is not None and unit.kind in {UnitKind.ITEM, UnitKind.CODE} else i
 
 
-def _is_disputed_hearsay(i: int, table: UnitTable, opposed: list[tuple[int, int]]) -> bool:
-    """Whether a unit tells what somebody says and another source says otherwise: no main point to start with."""
-    return any(i in pair for pair in opposed) and bool(cues.ATTRIBUTION.search(table.units[i].text))
+def _is_disputed_hearsay(i: int, table: UnitTable, conflicts: list[tuple[int, int]]) -> bool:
+    """Whether a sentence reports what somebody says while another source disagrees: not a point to start with."""
+    return any(i in pair for pair in conflicts) and bool(cues.ATTRIBUTION.search(table.units[i].text))
 
 
-def _counterparts(i: int, opposed: list[tuple[int, int]]) -> Iterator[int]:
-    return (b if a == i else a for a, b in opposed if i in (a, b))
+def _counterparts(i: int, conflicts: list[tuple[int, int]]) -> Iterator[int]:
+    return (b if a == i else a for a, b in conflicts if i in (a, b))
 
 
 def _supporting(case: Case, table: UnitTable, i: int, chosen: list[int]) -> Iterator[int]:
-    """Those of the chosen units whose chunk the graph says to support the chunk of unit ``i``."""
+    """Those of the chosen sentences whose chunk supports the chunk of sentence ``i`` according to the graph."""
     if case.graph is None:
         return
     chunk = table.units[i].chunk
@@ -135,34 +229,12 @@ def _supporting(case: Case, table: UnitTable, i: int, chosen: list[int]) -> Iter
     yield from (j for j in chosen if table.units[j].chunk in sources)
 
 
-def _extend(chosen: list[int], ranked: Sequence[int], relevance: Floats, case: Case, table: UnitTable) -> None:
-    """With the best unit, and the next best until one does not add any more, or is not relevant."""
-    for i in ranked:
-        if len(chosen) >= LIMIT or (i != ranked[0] and not _goes_on(i, chosen, relevance, case)):
-            return
-        if i not in chosen and _is_new(i, chosen, table):
-            chosen.append(i)
-
-
-def _goes_on(i: int, chosen: list[int], relevance: Floats, case: Case) -> bool:
-    if case.detail == "full":
-        return bool(relevance[i] >= model().threshold)
-    return adds(i, chosen, relevance, said_in(case))
-
-
-def _is_new(i: int, chosen: list[int], table: UnitTable) -> bool:
-    same_chunk = sum(table.units[j].chunk == table.units[i].chunk for j in chosen)
-    repeats = any(float(table.vectors[i] @ table.vectors[j]) >= REPEAT for j in chosen)
-    return same_chunk < PER_CHUNK and not repeats
-
-
-def _opposed(case: Case, table: UnitTable, worthy: set[int]) -> list[tuple[int, int]]:
-    if case.graph is None:
-        return []
+def _conflicts(case: Case, table: UnitTable, relevant: set[int]) -> list[tuple[int, int]]:
+    """Pairs of sentences that disagree according to the graph, one of them at least relevant; outdated ones second."""
     pairs: list[tuple[int, int]] = []
-    for edge in case.graph.edges:
+    for edge in case.graph.edges if case.graph else ():
         if edge.disagrees or edge.outdates:
             a, b = at_odds(edge, table, case.number(edge.target), case.number(edge.source))
-            if (a in worthy or b in worthy) and (b, a) not in pairs:
+            if (a in relevant or b in relevant) and (b, a) not in pairs:
                 pairs.append((b, a) if edge.outdates else (a, b))
     return pairs

@@ -128,12 +128,14 @@ class Disagreement(BaseModel):
 
 
 NO_ANSWER = "The documents do not answer this."
+NOT_SURE = "Not sure that the documents answer this. Closest passages:"
 
 
 class Answer(Drawn, BaseModel):
     """A verified answer; or none, where ``abstained`` says why, and ``nearest`` what the documents say instead.
 
-    ``answerable`` is the probability that the evidence answers the question; None where it is not known.
+    ``answerable`` is the probability that the evidence answers the question; None where it is not known. Between a
+    refusal and an answer an answer is ``unsure``: its sentences are the closest passages, and shown as such.
 
     ``notes`` say what a language model was asked for and did not do, and why, a sentence each: what others wrote may
     be quoted in them.
@@ -154,6 +156,7 @@ class Answer(Drawn, BaseModel):
     notes: tuple[str, ...] = ()
     abstained: str = ""
     answerable: float | None = None
+    unsure: bool = False
     nearest: tuple[EvidenceSpan, ...] = ()
 
     @property

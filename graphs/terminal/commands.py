@@ -103,24 +103,6 @@ def _stop(*_: object) -> None:
     sys.exit()
 
 
-def fit(
-    questions: Annotated[
-        Path, typer.Argument(help='Lines of {"question": ..., "answerable": true or false}, 20 of each at least.')
-    ],
-    out: Annotated[Path, typer.Option(help="File of weights; set DISCO_RAG_ANSWERABLE to it.")] = Path(
-        "answerable.json"
-    ),
-    corpus: Annotated[str | None, typer.Option(help="Corpus (default: as configured).")] = None,
-    tenant: Annotated[str | None, typer.Option(help="Tenant (default: as configured).")] = None,
-) -> None:
-    """Learn from questions about your documents when to say that they do not answer."""
-    from graphs.fitting import fitted, read
-
-    model = fitted(read(questions), corpus=corpus, tenant=tenant)
-    out.write_text(json.dumps([model.model_dump()], indent=1) + "\n", "utf-8")
-    err.print(f"Written to {out}: under a probability of about {model.threshold:.0%} nothing is said.")
-
-
 def key(
     name: Annotated[str, typer.Argument(help="The key's own name, for logs.")],
     tenant: Annotated[str, typer.Option(help="Whose documents it opens.")],

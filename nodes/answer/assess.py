@@ -1,45 +1,98 @@
-"""assess: whether the evidence can answer the question, before anything is made of it."""
+"""assess: whether the evidence answers the question, before anything is made of it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.answer.answerable import judged, model_for, passages_of
-from discorag.answer.words import asked
+from discorag.answer.calibration import absent_terms, answer_inputs, find_calibration, stored_passages
+from discorag.text.terms import terms
 from discorag.types.case import Case
+from discorag.types.errors import ConfigError, ModelError
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
+from nodes.resources import Resources
 from nodes.stage import Stage
 from nodes.state import AnswerState
 
 Next = Literal["relate", "abstain"]
-NONE_LEFT = "No evidence is left: what was found was deleted, or taken away."
+NO_EVIDENCE = "No evidence is left: what was found was deleted or removed."
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Whether the evidence answers the question.
+
+    Args:
+        probability: Calibrated; None where it is not known.
+        refusal: Why the question is not answered; empty where it is.
+        unsure: Whether the answer is shown as unsure.
+    """
+
+    probability: float | None = None
+    refusal: str = ""
+    unsure: bool = False
 
 
 async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Next]:
-    """Go on where there is evidence that seems to answer the question, else abstain.
+    """Go on if the evidence seems to answer the question, else abstain.
 
     The papers' presets judge by their own means, or not at all.
     """
     context, stage = answer_context(runtime), Stage("assess")
     case = await case_of(state, context)
-    probability, because = await _judged(case, context) if case.chunks else (None, NONE_LEFT)
-    goto: Next = "abstain" if because and context.abstain == "auto" else "relate"
-    told = "" if probability is None else f"probability {probability:.2f}"
-    stage.goes(goto, because if goto == "abstain" else told or f"there are {len(case.chunks)} chunks of evidence")
-    because = because if goto == "abstain" else ""
-    update = {"answerable": probability, "because": because, "ledger": stage.done(engine="local", preview=told)}
+    found = await _assess(case, context, stage) if case.chunks else Assessment(refusal=NO_EVIDENCE)
+    goto: Next = "abstain" if found.refusal and context.abstain == "auto" else "relate"
+    known = "" if found.probability is None else f"probability {found.probability:.2f}"
+    reason = found.refusal if goto == "abstain" else known or f"there are {len(case.chunks)} chunks of evidence"
+    stage.record_route(goto, reason)
+    update = {
+        "answerable": found.probability,
+        "unsure": found.unsure and goto == "relate",
+        "because": found.refusal if goto == "abstain" else "",
+        "ledger": stage.done(engine="local", model=(await context.deps()).reranker.version, preview=known),
+    }
     return Command(goto=goto, update=update)
 
 
-async def _judged(case: Case, context: AnswerContext) -> tuple[float | None, str]:
-    """As `judged`, where there is something to judge by: of a question without content words there is not."""
+async def _assess(case: Case, context: AnswerContext, stage: Stage) -> Assessment:
+    """Assess by the calibrated reranker; a question without content words, or a paper's preset, is not assessed."""
     deps = await context.deps()
-    model = model_for(deps.encoder, deps.settings.answerable)
-    passages = passages_of(case)
-    if model is None or passages is None or context.preset != "ours" or not asked(case.query):
-        return None, ""
-    return judged(model, case, passages, await deps.encoder.encode_query(case.query))
+    if context.preset != "ours" or not terms(case.query):
+        return Assessment()
+    try:
+        _, relevance = await deps.selector.rank(case)
+    except ModelError as error:
+        stage.failed(error, fallback="the order of hybrid search, without refusal")
+        await deps.selector.rank_without_reranker(case)
+        return Assessment()
+    passages = stored_passages(case)
+    calibration = deps.selector.calibration_of(relevance)
+    if calibration is None:
+        _report_missing_calibration(deps, stage)
+    if calibration is None or passages is None:
+        return Assessment()
+    query = await deps.encoder.encode_query(case.query)
+    probability = calibration.answers.probability(answer_inputs(case, relevance, passages, query))
+    refused = probability < calibration.answers.threshold
+    return Assessment(
+        probability=round(probability, 4),
+        refusal=_refusal(case, probability) if refused else "",
+        unsure=not refused and probability < calibration.sure,
+    )
+
+
+def _report_missing_calibration(deps: Resources, stage: Stage) -> None:
+    try:
+        find_calibration(deps.reranker.version, deps.encoder.version, deps.settings.calibration)
+    except ConfigError as error:
+        stage.failed(error, fallback="every question is answered, with three sentences")
+
+
+def _refusal(case: Case, probability: float) -> str:
+    absent = absent_terms(case)
+    missing = f" No passage mentions {', '.join(absent)}." if absent else ""
+    return f"No passage seems to answer the question (probability {probability:.0%}).{missing}"

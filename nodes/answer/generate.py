@@ -50,7 +50,7 @@ async def drafted(
 ) -> Json:
     """The draft that ``write`` makes with ``model``, or an extractive one if there is none or it fails."""
     deps = await context.deps()
-    local, follows = Extractor(deps.encoder), await _follows(case, deps.encoder, stage)
+    local, follows = Extractor(deps.selector), await _follows(case, deps.encoder, stage)
     try:
         outcome = await (write or local.answer)(case)
     except ModelError as error:

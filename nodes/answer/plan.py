@@ -20,7 +20,7 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not context.use_plan:
         return {"plan": None, "ledger": stage.done(engine="off")}
     case, deps = await case_of(state, context), await context.deps()
-    local = RulePlanEngine(deps.encoder)
+    local = RulePlanEngine(deps.selector)
     llm = await context.llm(context.planner, "plan")
     engine: PlanEngine = llm or local
     try:

@@ -28,6 +28,8 @@ FRESH: Json = {
     "draft": "",
     "rounds": 0,
     "because": "",
+    "answerable": None,
+    "unsure": False,
 }
 """What a new question in a thread starts with."""
 
@@ -41,7 +43,7 @@ async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comman
     context, stage = answer_context(runtime), Stage("prepare")
     made = await _self_contained(check_query(state["query"]), state, context, stage)
     route = route_of(context.retriever)
-    stage.goes(route, f"the retriever is {context.retriever}")
+    stage.record_route(route, f"the retriever is {context.retriever}")
     model = (await context.deps()).model
     name = model.name if model and made.usage.calls else ""
     ledger = stage.done(engine="llm" if name else "local", model=name, outcome=made, preview=made.value)

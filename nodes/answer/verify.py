@@ -36,7 +36,7 @@ async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
         stage.usage, stage.prompt_hash = stage.usage + verifier.usage, verifier.prompt_hash
     answer = stage.noted(answer, state)
     goto, because = _next(answer, state, context, failed=failed)
-    stage.goes(goto, because)
+    stage.record_route(goto, because)
     preview = f"{len(answer.sentences) - len(answer.unsupported)} of {len(answer.sentences)} sentences supported"
     ledger = stage.done(engine=context.verifier, preview=preview)
     told = {"because": because} if goto == "abstain" else {}

@@ -1,82 +1,104 @@
-"""Fit the scorer, the stop and the refusal: ``python -m training.answers DATA HOME``.
+"""Fit what the reranker's logits mean: ``python -m training.answers DATA HOME``.
 
-Evidence is collected once, below HOME. Writes `discorag/answer/weights`; what each group of features is worth, and how
-much is told, into ``bench/results/scorer.json``.
+Evidence is collected once below HOME. Writes `discorag.answer.calibration.PACKAGED`, and prints what the decisions are
+worth on held-out folds, next to fewer inputs.
 """
 
+# scikit-learn is typed in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold
 
-from discorag.answer import answerable, fit
-from discorag.answer.features import GROUPS, NAMES, features
-from discorag.answer.scorer import WEIGHTS as SCORER
-from discorag.answer.stop import WEIGHTS as STOP
-from discorag.answer.words import said_in
-from discorag.claims.units import UnitTable, units_in
+from discorag.answer.calibration import PACKAGED, Calibration, Logistic, answer_inputs, write_calibrations
+from discorag.answer.relevance import Relevance, rank_sentences
+from discorag.claims.units import UnitTable, unit_table
 from discorag.models.encoder import PackagedEncoder
+from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
-from training.answers import listwise, stopping
+from discorag.models.reranker import Reranker, reranker_from
+from discorag.settings import Settings
 from training.answers.collect import Example, collect
-from training.answers.listwise import Ranked
 
-RESULTS = Path("bench/results/scorer.json")
-_HARD = 2.0
-"""Weight of CLAPNQ, whose passages are near the question also where they do not answer it."""
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+WRONG = 0.07
+"""Share of the answerable questions that may be refused."""
+SURE = 0.5
+STRONG, SECOND = 6.0, -5.0
+"""Logits from which a source's best sentence is told: of any source, and of the second best. Of 0 to 9 and -8 to 3, the
+lowest whose F1 on HotpotQA and Natural Questions is within two points of telling no source for its own sake."""
+MOST = 6
+FOLDS = 5
+MOST_EXAMPLES = 130
+"""Questions of each kind and dataset."""
 
 
-def examples(home: Path, part: str) -> Iterator[Example]:
-    """As `collect` left them."""
+@dataclass(frozen=True)
+class Question:
+    """What is fitted on.
+
+    Args:
+        dataset, group: See `eval.splits`.
+        answerable: Whether its evidence answers it.
+        inputs: As of `answer_inputs`.
+        logits: Of the sentences that were read, best first.
+        gold: Which of these are gold evidence.
+        gold_count: Gold sentences in the evidence, read or not.
+    """
+
+    dataset: str
+    group: str
+    answerable: bool
+    inputs: tuple[float, ...]
+    logits: Floats
+    gold: Bools
+    gold_count: int
+
+
+def read_examples(home: Path, part: str) -> Iterator[Example]:
+    """The examples that `collect` left, at most `MOST_EXAMPLES` of a kind."""
+    seen: dict[tuple[str, str, bool], int] = {}
     for file in sorted(home.glob(f"{part}-*.jsonl")):
-        with file.open(encoding="utf-8") as lines:
-            yield from map(Example.model_validate_json, lines)
+        for line in file.read_text("utf-8").splitlines():
+            example = Example.model_validate_json(line)
+            kind = (example.dataset, example.setting, example.answerable)
+            seen[kind] = seen.get(kind, 0) + 1
+            if example.chunks and seen[kind] <= MOST_EXAMPLES:
+                yield example
 
 
-class Vectors:
-    """Vectors of texts, each encoded once."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-        self._known: dict[str, Any] = {}
-
-    async def of(self, texts: Sequence[str]) -> Any:
-        """Shape (len(texts), d)."""
-        if new := list(dict.fromkeys(t for t in texts if t not in self._known)):
-            self._known.update(zip(new, await self._encoder.encode_documents(new), strict=True))
-        return np.stack([self._known[t] for t in texts])
-
-
-def alone(example: Example) -> Example:
-    """The question asked of one document: the one that answers it, or else the nearest of those that do not."""
-    wanted = example.gold.keys() if example.answerable else {example.chunks[0].doc_id}
-    return example.model_copy(update={"chunks": tuple(c for c in example.chunks if c.doc_id in wanted)})
-
-
-async def ranked(found: Sequence[Example], vectors: Vectors) -> list[Ranked]:
-    """The statements of every question that has gold evidence."""
-    made: list[Ranked] = []
-    for example in (e for e in found if e.answerable and e.gold):
-        units = units_in(example.chunks)
-        [query] = await vectors.of([example.query])
-        table = UnitTable(units, await vectors.of([u.plain or u.text for u in units]))
-        kept = np.array([u.statement for u in units], bool)
-        gold = np.array([_is_gold(example, i, table) for i in range(len(units))], bool)
-        if kept.any():
-            rows = features(example.case, table, query)[kept]
-            said = said_in(example.case)
-            said = replace(said, forms=said.forms[kept], meanings=said.meanings[kept])
-            made.append(Ranked(example.dataset, example.group, rows, gold[kept], said))
-    return made
+async def rank_question(example: Example, encoder: Encoder, reranker: Reranker) -> Question:
+    """Rank the sentences of an example as the product does."""
+    case, table = example.case, await unit_table(example.chunks, encoder)
+    query = await encoder.encode_query(example.query)
+    relevance = await rank_sentences(case, table, query, reranker)
+    passages = await encoder.encode_documents([chunk.text for chunk in example.chunks])
+    gold = np.array([_is_gold(example, i, table) for i in range(len(table.units))], bool)
+    return Question(
+        dataset=example.dataset,
+        group=f"{example.dataset}|{example.group}",
+        answerable=example.answerable,
+        inputs=answer_inputs(case, relevance, passages, query),
+        logits=relevance.logits[relevance.ranked],
+        gold=gold[relevance.ranked],
+        gold_count=int((gold & np.array([u.statement for u in table.units], bool)).sum()),
+    )
 
 
 def _is_gold(example: Example, i: int, table: UnitTable) -> bool:
@@ -85,73 +107,113 @@ def _is_gold(example: Example, i: int, table: UnitTable) -> bool:
     return any(unit.span.start < s.end and s.start < unit.span.end for s in spans)
 
 
-async def evidence(found: Sequence[Example], vectors: Vectors) -> Any:
-    """`answerable.evidence_features` of every question, shape (questions, features)."""
-    rows: list[Any] = []
-    for e in found:
-        [query] = await vectors.of([e.query])
-        rows.append(answerable.evidence_features(e.case, await vectors.of([c.text for c in e.chunks]), query))
-    return np.stack(rows)
+def fit(questions: Sequence[Question], reranker: str, encoder: str) -> tuple[Calibration, Table]:
+    """Fit both decisions.
+
+    Returns:
+        The calibration, and a table of its figures on held-out folds.
+    """
+    figures = Table("decision", "inputs", *(names := sorted({q.dataset for q in questions})))
+    inputs, labels = np.array([q.inputs for q in questions]), np.array([q.answerable for q in questions])
+    weights = _weights(questions)
+    for columns in ((0,), (1,), (0, 1), (0, 2), (0, 1, 2)):
+        held_out = _held_out(inputs[:, columns], labels, weights, questions)
+        figures.add_row("answers: AUC", str(columns), *_by_dataset(questions, names, held_out, labels))
+    held_out = _held_out(inputs, labels, weights, questions)
+    answers = _logistic(inputs, labels, weights, _quantile(held_out[labels], weights[labels], WRONG))
+    told = [q for q in questions if q.answerable and q.gold.any()]
+    threshold, f1 = _best_threshold(told)
+    figures.add_row("adds: F1", f"threshold {threshold}", *(f1.get(name, "") for name in names))
+    rungs, gold, of = _rungs(told)
+    adds = _logistic(rungs, gold, _weights(told)[of], threshold)
+    calibration = Calibration(
+        reranker=reranker, encoder=encoder, answers=answers, sure=SURE, adds=adds, strong=STRONG, second=SECOND
+    )
+    return calibration, figures
 
 
-def hits(questions: Sequence[Ranked], columns: Sequence[int]) -> dict[str, float]:
-    """By dataset the share of questions whose best unit, by weights fitted without their group, is gold."""
-    scores = listwise.held_out(questions, columns)
-    found: dict[str, list[bool]] = {}
-    for q, s in zip(questions, scores, strict=True):
-        found.setdefault(q.dataset, []).append(bool(q.gold[int(s.argmax())]))
-    return {name: round(100 * float(np.mean(h)), 1) for name, h in found.items()}
+def _rungs(questions: Sequence[Question]) -> tuple[Floats, Bools, NDArray[np.intp]]:
+    """Every sentence after the best one: its logit and distance to the best, whether it is gold, and its question."""
+    rows = [(x, q.logits[0] - x, g, i) for i, q in enumerate(questions) for x, g in zip(q.logits[1:], q.gold[1:])]
+    array = np.array(rows, np.float64)
+    return array[:, :2], array[:, 2].astype(bool), array[:, 3].astype(np.intp)
 
 
-def ablation(questions: Sequence[Ranked]) -> dict[str, dict[str, float]]:
-    """`hits` with all features, with the cosine alone, and without each group."""
-    every = range(len(NAMES))
-    told = {"all": hits(questions, every), "unit cosine alone": hits(questions, [0])}
-    for group, names in GROUPS.items():
-        told[f"without {group}"] = hits(questions, [i for i in every if NAMES[i] not in names])
-    return told
+def _best_threshold(questions: Sequence[Question]) -> tuple[float, dict[str, str]]:
+    """The threshold with the highest mean F1 of the datasets on held-out folds, and that F1 by dataset."""
+    rungs, gold, of = _rungs(questions)
+    folds = GroupKFold(FOLDS).split(np.zeros(len(questions)), groups=[q.group for q in questions])
+    held_out, weights = np.zeros(len(rungs)), _weights(questions)
+    for seen, unseen in folds:
+        model = _regression(rungs[np.isin(of, seen)], gold[np.isin(of, seen)], weights[of[np.isin(of, seen)]])
+        held_out[np.isin(of, unseen)] = model.predict_proba(rungs[np.isin(of, unseen)])[:, 1]
+    found: dict[float, dict[str, list[float]]] = {}
+    for threshold in np.arange(0.2, 0.5, 0.01).round(2).tolist():
+        for i, question in enumerate(questions):
+            f1 = _f1(question, 1 + min(MOST - 1, int(np.argmin([*(held_out[of == i] >= threshold), False]))))
+            found.setdefault(threshold, {}).setdefault(question.dataset, []).append(f1)
+    best = max(found, key=lambda t: np.mean([np.mean(v) for v in found[t].values()]))
+    return best, {name: f"{np.mean(values):.3f}" for name, values in found[best].items()}
 
 
-def _weights(found: Sequence[Example]) -> Any:
-    """Each dataset counts by the root of its size."""
-    sizes = {name: sum(e.dataset == name for e in found) for name in {e.dataset for e in found}}
-    raw = np.array([(_HARD if e.dataset == "clapnq" else 1.0) / sizes[e.dataset] ** 0.5 for e in found])
+def _f1(question: Question, count: int) -> float:
+    """Of the ``count`` best sentences against the gold ones."""
+    return 2 * float(question.gold[:count].sum()) / (count + question.gold_count)
+
+
+def _by_dataset(questions: Sequence[Question], names: Sequence[str], held_out: Floats, labels: Bools) -> list[str]:
+    of = np.array([q.dataset for q in questions])
+    return [f"{roc_auc_score(labels[of == name], held_out[of == name]):.3f}" for name in names]
+
+
+def _held_out(inputs: Floats, labels: Bools, weights: Floats, questions: Sequence[Question]) -> Floats:
+    """The probability of each question by a model fitted without its group."""
+    found = np.zeros(len(labels))
+    for seen, unseen in GroupKFold(FOLDS).split(inputs, labels, [q.group for q in questions]):
+        found[unseen] = _regression(inputs[seen], labels[seen], weights[seen]).predict_proba(inputs[unseen])[:, 1]
+    return found
+
+
+def _regression(inputs: Floats, labels: Bools, weights: Floats) -> LogisticRegression:
+    return LogisticRegression(C=10.0, max_iter=5000).fit(inputs, labels, weights)
+
+
+def _logistic(inputs: Floats, labels: Bools, weights: Floats, threshold: float) -> Logistic:
+    model = _regression(inputs, labels, weights)
+    coefficients = tuple(float(c) for c in model.coef_[0].round(5))
+    return Logistic(weights=coefficients, bias=round(float(model.intercept_[0]), 5), threshold=round(threshold, 4))
+
+
+def _weights(questions: Sequence[Question]) -> Floats:
+    """Each dataset counts by the root of its size; the mean weight is 1."""
+    sizes = {name: sum(q.dataset == name for q in questions) for name in {q.dataset for q in questions}}
+    raw = np.array([sizes[q.dataset] ** -0.5 for q in questions])
     return raw / raw.mean()
 
 
-def shown(told: dict[str, dict[str, float]]) -> Table:
-    """A row a set of features, a column a dataset."""
-    table = Table("gold first, %", *(names := list(told["all"])))
-    for name, values in told.items():
-        table.add_row(name, *(str(values[n]) for n in names))
-    return table
+def _quantile(values: Floats, weights: Floats, share: float) -> float:
+    """The value below which ``share`` of the weight lies."""
+    order = np.argsort(values)
+    return float(values[order][np.searchsorted(np.cumsum(weights[order]), share * weights.sum())])
+
+
+async def rank_all(examples: Sequence[Example], encoder: Encoder, reranker: Reranker) -> list[Question]:
+    """`rank_question` of all, with a progress bar."""
+    return [await rank_question(e, encoder, reranker) for e in track(examples, "rank") if e.chunks]
 
 
 def main(
     data: Annotated[Path, typer.Argument(help="The benchmarks' data.")],
-    home: Annotated[Path, typer.Argument(help="Where the evidence is kept.")],
+    home: Annotated[Path, typer.Argument(help="Folder of the evidence.")],
+    out: Annotated[Path, typer.Option(help="File to write.")] = PACKAGED,
 ) -> None:
-    """Collect, fit, write. Of Natural Questions the refusal also sees one document alone, as CLAPNQ asks."""
+    """Collect evidence, rank it with the configured reranker, fit, write, show."""
     asyncio.run(collect(data, home, "train"))
-    encoder = PackagedEncoder()
-    vectors, found = Vectors(encoder), [e for e in examples(home, "train") if e.chunks]
-    questions = asyncio.run(ranked(found, vectors))
-    useful = listwise.useful(questions)
-    scorer, relevance = listwise.fit(useful, NAMES)
-    stops, ladders = stopping.fit(useful, relevance)
-    for file, fitted in ((SCORER, scorer), (STOP, stops)):
-        file.write_text(fitted.model_dump_json(indent=1) + "\n", "utf-8")
-    found += [short for e in found if e.dataset == "nq_open_oracle" and (short := alone(e)).chunks]
-    rows, told = asyncio.run(evidence(found, vectors)), np.array([e.answerable for e in found])
-    groups = [f"{e.dataset}|{e.group}" for e in found]
-    model = fit.fit(rows, told, groups, answerable.kind_of(encoder), _weights(found))
-    target = answerable.WEIGHTS / "answerable.json"
-    target.write_text(json.dumps([model.model_dump()], indent=1) + "\n", "utf-8")
-    result = ablation(questions)
-    RESULTS.write_text(
-        json.dumps({"questions": len(questions), "gold_first": result, "stop": ladders}, indent=1) + "\n", "utf-8"
-    )
-    Console().print(shown(result))
+    encoder, reranker = MemoEncoder(PackagedEncoder(), size=200_000), reranker_from(Settings().reranker)
+    questions = asyncio.run(rank_all(list(read_examples(home, "train")), encoder, reranker))
+    calibration, figures = fit(questions, reranker.version, encoder.version.partition("/")[0])
+    write_calibrations(out, [calibration])
+    Console().print(figures)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,175 @@
+"""What a reranker's logits mean: whether anything answers the question, and whether one more sentence adds to an answer.
+
+Two logistic regressions, of three and two inputs, fitted on questions with labelled evidence
+(``python -m training.answers``). They belong to the reranker and the encoder that they were fitted on and are not used
+with others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from discorag.answer.relevance import Relevance
+from discorag.types.case import Case
+from discorag.types.errors import ConfigError
+from discorag.types.vectors import Vectors
+
+PACKAGED = Path(__file__).parent / "weights" / "calibration.json"
+PASSAGES = "passages"
+"""Under this name a case knows the stored vectors of its chunks."""
+_WORD = re.compile(r"[^\W_]+(?:[.\-'’/][^\W_]+)*")
+_POSSESSIVE = re.compile(r"['’]s$")
+
+
+class Logistic(BaseModel):
+    """A logistic regression with a decision threshold.
+
+    Args:
+        weights: One for each input, in log odds.
+        bias: In log odds.
+        threshold: Probability from which the decision is yes.
+
+    Example:
+        >>> from discorag.answer.calibration import Logistic
+        >>> Logistic(weights=(2.0,), bias=0.0, threshold=0.5).probability([0.0])
+        0.5
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    weights: tuple[float, ...]
+    bias: float
+    threshold: float
+
+    def probability(self, inputs: Sequence[float]) -> float:
+        """Probability of yes, 0 to 1."""
+        odds = float(np.dot(self.weights, inputs)) + self.bias
+        return float(1 / (1 + np.exp(-np.clip(odds, -500, 500))))
+
+
+class Calibration(BaseModel):
+    """The decisions that rest on the logits of one reranker.
+
+    Args:
+        reranker: Version of the reranker that it was fitted on.
+        encoder: Version of the encoder, up to its window.
+        answers: Whether the evidence answers the question; inputs as of `answer_inputs`. Below its ``threshold`` nothing
+            is answered.
+        sure: Probability of ``answers`` below which an answer is shown as unsure.
+        adds: Whether a further sentence adds to the answer; inputs are its logit and how far it is below the best one.
+        strong: Logit from which the best sentence of any source is part of the answer.
+        second: The same for the second best source, so that its view is not lost.
+
+    Example:
+        >>> from discorag.answer.calibration import PACKAGED, read_calibrations
+        >>> read_calibrations(PACKAGED)[0].reranker.partition("@")[0]
+        'ms-marco-MiniLM-L-12-v2'
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    reranker: str
+    encoder: str
+    answers: Logistic
+    sure: float
+    adds: Logistic
+    strong: float
+    second: float
+
+    def addition(self, logit: float, best: float) -> float:
+        """Probability that a sentence adds to an answer whose best sentence has the logit ``best``."""
+        return self.adds.probability([logit, best - logit])
+
+
+def answer_inputs(case: Case, relevance: Relevance, passages: Vectors, query: Vectors) -> tuple[float, float, float]:
+    """Best logit, highest cosine of a passage, and the share of the question's names and numbers that no source holds.
+
+    Args:
+        case: With at least one chunk.
+        relevance: Of its sentences.
+        passages: Vectors of its chunks, shape (chunks, d).
+        query: Vector of the question, shape (d,).
+    """
+    exact = exact_terms(case.query)
+    missing = len(absent_terms(case)) / len(exact) if exact else 0.0
+    return max(relevance.best, _LOWEST), float((passages @ query).max()), missing
+
+
+_LOWEST = -12.0
+"""Stands for the logit where no sentence was read: as low as the packaged reranker goes."""
+
+
+def stored_passages(case: Case) -> Vectors | None:
+    """The stored vectors of the case's chunks, shape (chunks, d); None where they were not read."""
+    chunks, vectors = case.known.get(PASSAGES, (None, None))
+    return vectors if chunks is case.chunks else None
+
+
+def exact_terms(question: str) -> list[str]:
+    """Names, numbers and codes of a question: words with a digit, or with a capital that does not begin the question.
+
+    >>> exact_terms("Does Marta's HTTP client return 429?")
+    ['Marta', 'HTTP', '429']
+    """
+    words = [(m.start(), _POSSESSIVE.sub("", m[0])) for m in _WORD.finditer(question.strip())]
+    named = (w for at, w in words if any(map(str.isdigit, w)) or any(map(str.isupper, w if at else w[1:])))
+    return list(dict.fromkeys(named))
+
+
+def absent_terms(case: Case) -> list[str]:
+    """The `exact_terms` of the question that stand in no passage, title or heading."""
+    sources = "\n".join("\n".join((c.title, *c.headings, c.text)) for c in case.chunks).casefold()
+    return [term for term in exact_terms(case.query) if term.casefold() not in sources]
+
+
+def find_calibration(reranker: str, encoder: str, file: Path | None = None) -> Calibration:
+    """The calibration of these two models: the user's, else the packaged one.
+
+    Args:
+        reranker: Its version.
+        encoder: Its version.
+        file: As ``python -m training.answers`` writes it.
+
+    Raises:
+        ConfigError: There is none for them, or the file cannot be read.
+    """
+    known = [*(read_calibrations(file) if file else ()), *read_calibrations(PACKAGED)]
+    for calibration in known:
+        if calibration.reranker == reranker and calibration.encoder == encoder.partition("/")[0]:
+            return calibration
+    fitted = ", ".join(f"{c.reranker} with {c.encoder}" for c in known)
+    raise ConfigError(
+        f"Refusing and stopping are not calibrated for the reranker {reranker} with the encoder {encoder}, only for "
+        f"{fitted}.",
+        hint="Use the packaged models, or fit a calibration (docs/answers.md) and set DISCO_RAG_CALIBRATION to its file.",
+    )
+
+
+def read_calibrations(file: Path) -> tuple[Calibration, ...]:
+    """The calibrations in a file. Raises `ConfigError` if it does not exist or holds none."""
+    try:
+        return _read(file, file.stat().st_mtime_ns)
+    except (OSError, ValidationError) as error:
+        raise ConfigError(
+            f"{file} holds no calibration: {error}", hint="Unset DISCO_RAG_CALIBRATION, or name another file."
+        ) from error
+
+
+@lru_cache(maxsize=4)
+def _read(file: Path, _changed: int) -> tuple[Calibration, ...]:
+    return _File.model_validate_json(file.read_bytes()).calibrations
+
+
+class _File(BaseModel):
+    calibrations: tuple[Calibration, ...]
+
+
+def write_calibrations(file: Path, calibrations: Sequence[Calibration]) -> None:
+    """Write them as `read_calibrations` reads them."""
+    file.write_text(_File(calibrations=tuple(calibrations)).model_dump_json(indent=1) + "\n", "utf-8")

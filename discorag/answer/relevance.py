@@ -1,0 +1,114 @@
+"""Which sentences answer a question: candidates by hybrid search, in the order of a cross-encoder.
+
+Source of the fusion: Cormack, Clarke and Büttcher, SIGIR 2009 (k = 60). Source of the reranker: Nogueira and Cho 2019,
+"Passage Re-ranking with BERT".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discorag.claims.units import Unit, UnitTable
+from discorag.models.reranker import Reranker
+from discorag.store.ranking import RRF_K
+from discorag.text.bm25 import Bm25, Runs, TermCounts
+from discorag.types.case import Case
+from discorag.types.vectors import Vectors
+
+Floats = NDArray[np.float64]
+
+PAIRS = 12
+"""Sentences that the reranker reads: with 24 no first sentence and one point of F1 more is right (`training.answers`)."""
+_KEY = "relevance"
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """How well the sentences of a case answer its question.
+
+    Args:
+        logits: The reranker's, shape (sentences,); minus infinity for a sentence that it did not read.
+        reranker: Version of the model that gave them.
+
+    Example:
+        >>> from discorag.answer.relevance import Relevance
+        >>> Relevance(np.array([-4.0, 6.5, -np.inf]), "reranker@1").ranked
+        [1, 0]
+    """
+
+    logits: Floats
+    reranker: str
+
+    @property
+    def ranked(self) -> list[int]:
+        """Indices of the sentences that the reranker read, best first; equal ones in the order of the text."""
+        order = np.argsort(-self.logits, kind="stable").tolist()
+        return [i for i in order if np.isfinite(self.logits[i])]
+
+    @property
+    def best(self) -> float:
+        """The highest logit; minus infinity where nothing was read."""
+        return float(self.logits.max(initial=-np.inf))
+
+
+async def rank_sentences(case: Case, table: UnitTable, query: Vectors, reranker: Reranker) -> Relevance:
+    """Score the most promising sentences with the reranker; computed once for all stages of a question.
+
+    Args:
+        case: With the question and its chunks.
+        table: Their sentences.
+        query: Vector of the question, shape (d,).
+        reranker: Reads each sentence under its title and headings.
+
+    Raises:
+        ModelError: The reranker is an endpoint and fails.
+    """
+    chunks, known = case.known.get(_KEY, (None, ("", None)))
+    if chunks is case.chunks and known[0] == case.query:
+        return cast(Relevance, known[1])
+    logits, candidates = np.full(len(table.units), -np.inf), find_candidates(case, table, query)
+    if candidates:
+        texts = [in_context(case, table.units[i]) for i in candidates]
+        logits[list(candidates)] = await reranker.scores(case.query, texts)
+    return _remember(case, Relevance(logits, reranker.version))
+
+
+def rank_by_search(case: Case, table: UnitTable, query: Vectors) -> Relevance:
+    """Score the candidates by hybrid search alone, and let the later stages of the question use that."""
+    scores, candidates = np.full(len(table.units), -np.inf), find_candidates(case, table, query)
+    scores[list(candidates)] = list(candidates.values())
+    return _remember(case, Relevance(scores, ""))
+
+
+def _remember(case: Case, relevance: Relevance) -> Relevance:
+    case.known[_KEY] = (case.chunks, (case.query, relevance))
+    return relevance
+
+
+def find_candidates(case: Case, table: UnitTable, query: Vectors, limit: int = PAIRS) -> dict[int, float]:
+    """The ``limit`` statements with the highest sum of reciprocal ranks by cosine and by BM25, with that sum."""
+    statements = np.array([i for i, unit in enumerate(table.units) if unit.statement], np.int64)
+    if not len(statements):
+        return {}
+    each = np.arange(len(statements))
+    texts = TermCounts.of([in_context(case, table.units[i]) for i in statements])
+    bm25 = Bm25(texts).scores(case.query, Runs(first=each, starts=each, stops=each + 1))
+    fused = _reciprocal_ranks(table.vectors[statements] @ query) + _reciprocal_ranks(bm25)
+    return {int(statements[at]): float(fused[at]) for at in np.argsort(-fused, kind="stable")[:limit]}
+
+
+def in_context(case: Case, unit: Unit) -> str:
+    """A sentence under the title of its document and its headings, as it is searched and as the reranker reads it."""
+    chunk = case.chunks[unit.chunk - 1]
+    path = dict.fromkeys(filter(None, (chunk.title, *chunk.headings, *unit.headings)))
+    return f"{' > '.join(path)}: {unit.plain}" if path else unit.plain
+
+
+def _reciprocal_ranks(scores: NDArray[np.floating]) -> Floats:
+    ranks = np.empty(len(scores))
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return 1 / (RRF_K + ranks)
