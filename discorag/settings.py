@@ -167,8 +167,13 @@ class RerankerSettings(_EndpointSection):
 
 
 class NliSettings(_EndpointSection):
-    """The model of inference that the verifier ``nli`` asks: in this process, or served."""
+    """The model of natural language inference: in this process, or served; none by default."""
 
+    kind: str = Field(
+        default="auto",
+        description="auto: endpoint where base_url is set, cross-encoder where a model is named, else none; or one "
+        "that a package adds.",
+    )
     base_url: str | None = Field(
         default=None,
         description="Server with /predict for pairs, as text-embeddings-inference has it: http://localhost:8003.",
@@ -176,7 +181,7 @@ class NliSettings(_EndpointSection):
     model: str | None = Field(
         default=None,
         description="Without an endpoint a folder or hub name of a sequence-classification model with a label "
-        "'entailment', or with one output, that is loaded here.",
+        "'entailment', or with one output, that is loaded here; or a folder with its model.onnx.",
     )
     api_key: SecretStr | None = None
     threshold: float = Field(

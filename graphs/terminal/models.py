@@ -201,7 +201,17 @@ def _role(given: str | None) -> PulledRole | None:
 
 
 def _models_table(rows: Sequence[ModelRow]) -> Table:
-    table = Table("role", Column("name", no_wrap=True), "licence", "MB", "sha256", "source", "installed", "configured", title="Models")
+    table = Table(
+        "role",
+        Column("name", no_wrap=True),
+        "licence",
+        "MB",
+        "sha256",
+        "source",
+        "installed",
+        "configured",
+        title="Models",
+    )
     for row in rows:
         size = "" if row.megabytes is None else f"{row.megabytes:,.1f}"
         marks = ["yes" if mark else "no" for mark in (row.installed, row.configured)]
@@ -210,7 +220,15 @@ def _models_table(rows: Sequence[ModelRow]) -> Table:
 
 
 def _recommended_table() -> Table:
-    table = Table("role", Column("name", no_wrap=True), "licence", "parameters", "published", "by", title="Larger models that can be pulled")
+    table = Table(
+        "role",
+        Column("name", no_wrap=True),
+        "licence",
+        "parameters",
+        "published",
+        "by",
+        title="Larger models that can be pulled",
+    )
     for model in RECOMMENDED:
         table.add_row(model.role, model.name, model.licence, model.parameters, model.figure, model.source)
     return table
