@@ -69,21 +69,27 @@ class EncoderSettings(_EndpointSection):
 
     kind: str = Field(
         default="auto",
-        description="auto: endpoint where base_url is set, sentence-transformers where another model is named, else "
-        "packaged; or one that a package adds.",
+        description="auto: endpoint where base_url is set, packaged for the models in installed packages, else "
+        "sentence-transformers; or one that a package adds.",
     )
     base_url: str | None = Field(
         default=None, description="OpenAI-compatible endpoint, e.g. http://localhost:8001/v1. None: in this process."
     )
     model: str = Field(
         default="all-MiniLM-L6-v2",
-        description="Model name, as the endpoint knows it. In this process the packaged MiniLM, or a model of "
-        "sentence-transformers: its folder, or its name on the Hugging Face hub.",
+        description="Model name, as the endpoint knows it. In this process one of the packaged all-MiniLM-L6-v2 and "
+        "bge-small-en-v1.5, or a model of sentence-transformers: its folder, or its name on the Hugging Face hub.",
     )
     api_key: SecretStr | None = None
-    query_instruction: str = Field(
+    query_prefix: str = Field(
         default="",
-        description="Task description put before queries as 'Instruct: ...\\nQuery: ...' (Qwen3-Embedding wants one).",
+        description="Put before every query as it stands, e.g. 'query: ' for E5. Qwen3-Embedding and E5-instruct want "
+        "'Instruct: <task>\\nQuery: ', with a line break. A changed prefix is another encoder.",
+    )
+    passage_prefix: str = Field(
+        default="",
+        description="Put before every passage, e.g. 'passage: ' for E5. Empty, as query_prefix: the prompts that a "
+        "model of sentence-transformers names itself, if it names any.",
     )
     tokenizer: str | None = Field(
         default=None,
@@ -161,8 +167,13 @@ class RerankerSettings(_EndpointSection):
 
 
 class NliSettings(_EndpointSection):
-    """The model of inference that the verifier ``nli`` asks: in this process, or served."""
+    """The model of natural language inference: in this process, or served; none by default."""
 
+    kind: str = Field(
+        default="auto",
+        description="auto: endpoint where base_url is set, cross-encoder where a model is named, else none; or one "
+        "that a package adds.",
+    )
     base_url: str | None = Field(
         default=None,
         description="Server with /predict for pairs, as text-embeddings-inference has it: http://localhost:8003.",
@@ -170,7 +181,7 @@ class NliSettings(_EndpointSection):
     model: str | None = Field(
         default=None,
         description="Without an endpoint a folder or hub name of a sequence-classification model with a label "
-        "'entailment', or with one output, that is loaded here.",
+        "'entailment', or with one output, that is loaded here; or a folder with its model.onnx.",
     )
     api_key: SecretStr | None = None
     threshold: float = Field(

@@ -1,4 +1,4 @@
-"""The command line: ingest, ask, show, estimate, status, corpora, delete; check to restore; serve, mcp, key."""
+"""Commands: ingest, ask, show, estimate, status, corpora, delete; check to restore; models; serve, mcp, key."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ from graphs.facade import AskResult, DiscoRAG
 from graphs.owner import asked
 from graphs.terminal.commands import key, mcp, serve
 from graphs.terminal.engines import ActorsOption, Engine, EngineOption, answered, check_engine, ingested
+from graphs.terminal.models import models
 from graphs.terminal.present import (
     IngestProgress,
     QuestionProgress,
@@ -52,6 +53,7 @@ from nodes.switches import DEFAULT_RETRIEVER, retriever_names
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
 app.add_typer(show, name="show")
+app.add_typer(models, name="models")
 for command in (parse, serve, mcp, key, check, repair, migrate, backup, restore):
     app.command()(command)
 SWITCHES = AnswerContext.model_fields.keys() - {"resources"}

@@ -14,6 +14,7 @@ from discorag.answer.selection import Selector
 from discorag.ingest.reader import Reader
 from discorag.ingest.survey import Workbench
 from discorag.models.encoder import encoder_from
+from discorag.models.hub import lock_path, use_lock
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder, InProcess, LanguageModel, Template
 from discorag.models.reranker import RERANKERS, Reranker, reranker_from
@@ -94,6 +95,7 @@ class Resources:
     @classmethod
     def mended(cls, settings: Settings, opening: Opening = open_mended) -> tuple[Resources, Mended]:
         """Open a store that may be damaged, without a language model in this process. Raises as ``opening``."""
+        use_lock(lock_path(settings))
         with start_blocking_portal() as portal:
             encoder = portal.call(encoder_from, settings)
         store, done = opening(settings.store, encoder.dimension, encoder.version)
@@ -101,6 +103,7 @@ class Resources:
 
     @classmethod
     def _opened(cls, settings: Settings, model: LanguageModel | None, embeddings: Embeddings | None) -> Resources:
+        use_lock(lock_path(settings))
         PARSERS.check(settings.parser.kind)
         RERANKERS.check(settings.reranker.kind, also=("auto",))
         _check_prompts(settings)

@@ -16,6 +16,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from discorag.answer.relevance import Relevance
+from discorag.models.fitted import Fitted
 from discorag.types.case import Case
 from discorag.types.errors import ConfigError
 from discorag.types.vectors import Vectors
@@ -53,12 +54,11 @@ class Logistic(BaseModel):
         return float(1 / (1 + np.exp(-np.clip(odds, -500, 500))))
 
 
-class Calibration(BaseModel):
-    """The decisions that rest on the logits of one reranker.
+class Calibration(Fitted):
+    """The decisions that rest on the logits of one reranker and the cosines of one encoder.
 
     Args:
-        reranker: Version of the reranker that it was fitted on.
-        encoder: Version of the encoder, up to its window.
+        fitted_on: Versions of both, the encoder's up to its window.
         answers: Whether the evidence answers the question; inputs as of `answer_inputs`. Below its ``threshold`` nothing
             is answered.
         sure: Probability of ``answers`` below which an answer is shown as unsure.
@@ -68,14 +68,10 @@ class Calibration(BaseModel):
 
     Example:
         >>> from discorag.answer.calibration import PACKAGED, read_calibrations
-        >>> read_calibrations(PACKAGED)[0].reranker.partition("@")[0]
+        >>> read_calibrations(PACKAGED)[0].fitted_on["reranker"].partition("@")[0]
         'ms-marco-MiniLM-L-12-v2'
     """
 
-    model_config = ConfigDict(frozen=True)
-
-    reranker: str
-    encoder: str
     answers: Logistic
     sure: float
     adds: Logistic
@@ -140,15 +136,10 @@ def find_calibration(reranker: str, encoder: str, file: Path | None = None) -> C
         ConfigError: There is none for them, or the file cannot be read.
     """
     known = [*(read_calibrations(file) if file else ()), *read_calibrations(PACKAGED)]
-    for calibration in known:
-        if calibration.reranker == reranker and calibration.encoder == encoder.partition("/")[0]:
-            return calibration
-    fitted = ", ".join(f"{c.reranker} with {c.encoder}" for c in known)
-    raise ConfigError(
-        f"Refusing and stopping are not calibrated for the reranker {reranker} with the encoder {encoder}, only for "
-        f"{fitted}.",
-        hint="Use the packaged models, or fit a calibration (docs/answers.md) and set DISCO_RAG_CALIBRATION to its file.",
-    )
+    versions = {"reranker": reranker, "encoder": encoder.partition("/")[0]}
+    found = next((c for c in known if c.matches(**versions)), known[0])
+    found.check(**versions)
+    return found
 
 
 def read_calibrations(file: Path) -> tuple[Calibration, ...]:

@@ -109,7 +109,7 @@ class Selector:
     def calibration_of(self, relevance: Relevance) -> Calibration | None:
         """The calibration if it belongs to what gave this relevance."""
         known = self.calibration
-        return known if known and known.reranker == relevance.reranker else None
+        return known if known and known.fitted_on["reranker"] == relevance.reranker else None
 
 
 def select_sentences(

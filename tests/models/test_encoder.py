@@ -15,8 +15,9 @@ import pytest
 from discorag.models.encoder import PackagedEncoder, encoded, encoder_from
 from discorag.models.loops import InTurn
 from discorag.models.onnx import OnnxMiniLM
-from discorag.settings import Settings
-from discorag.types.errors import InvariantError, QueryError
+from discorag.models.protocol import Encoder
+from discorag.settings import EncoderSettings, Settings
+from discorag.types.errors import ConfigError, InvariantError, QueryError
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +88,47 @@ def test_version_names_model_package_and_window(encoder: PackagedEncoder) -> Non
 
 async def test_packaged_encoder_is_the_default() -> None:
     assert isinstance(await encoder_from(Settings()), PackagedEncoder)
+
+
+async def configured(**values: str) -> Encoder:
+    return await encoder_from(Settings(encoder=EncoderSettings.model_validate(values)))
+
+
+async def test_prefixes_are_put_before_texts_and_told_by_the_version(encoder: PackagedEncoder) -> None:
+    made = await configured(query_prefix="query: ", passage_prefix="passage: ")
+    assert isinstance(made, PackagedEncoder)
+    assert np.array_equal(await made.encode_query("bread"), await encoder.encode_query("query: bread"))
+    many = [f"Text number {i}." for i in range(40)]
+    expected = await encoder.encode_documents([f"passage: {text}" for text in many])
+    assert np.allclose(await made.encode_documents(many), expected, atol=1e-2)
+    assert np.allclose((await made.encode_documents(many[:1]))[0], expected[0], atol=1e-2)
+    assert made.tokens.max_tokens == 256 - 2
+    other = await configured(query_prefix="query: ")
+    assert len({encoder.version, made.version, other.version}) == 3
+
+
+async def test_bge_small_is_packaged_too_and_a_text_has_one_vector() -> None:
+    made = await configured(model="bge-small-en-v1.5")
+    assert (made.version, made.dimension) == ("bge-small-en-v1.5@68807e3f/512", 384)
+    texts = ["Bread is baked in an oven.", "The dog chased the cat up a tree. " * 20]
+    vectors = await made.encode_documents(texts)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+    assert np.array_equal(vectors[0], await made.encode_query(texts[0]))
+    query = await made.encode_query("How do you make bread?")
+    assert vectors[0] @ query > vectors[1] @ query + 0.1
+    assert (await made.encode_documents([])).shape == (0, 384)
+    with pytest.raises(QueryError, match=r"602 tokens.* 512"):
+        await made.encode_query("word " * 600)
+
+
+async def test_a_prefix_shortens_the_window_of_bge_small() -> None:
+    made = await configured(model="bge-small-en-v1.5", query_prefix="Represent this sentence: ")
+    assert made.version.startswith(f"bge-small-en-v1.5@68807e3f/{512 - 4}/")
+
+
+async def test_an_unknown_packaged_encoder_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"no packaged encoder 'acme'.*bge-small-en-v1.5"):
+        await configured(kind="packaged", model="acme")
 
 
 def test_counts_agree_with_the_models_own_tokenizer(encoder: PackagedEncoder) -> None:

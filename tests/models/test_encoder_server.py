@@ -28,7 +28,7 @@ from discorag.types.errors import (
 )
 from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
 
-TASK = "Find passages that answer the question"
+TASK = "Instruct: Find passages that answer the question\nQuery: "
 
 
 def settings(server: ScriptedServer, **changes: Any) -> EncoderSettings:
@@ -63,16 +63,16 @@ async def test_texts_are_sent_as_text_in_batches() -> None:
     assert set(server.authorizations) == {"Bearer k1"}
 
 
-async def test_only_queries_carry_the_instruction() -> None:
+async def test_queries_and_passages_carry_their_prefixes() -> None:
     with ScriptedServer() as server:
-        encoder = await connected(server, query_instruction=TASK)
+        encoder = await connected(server, query_prefix=TASK, passage_prefix="passage: ")
         query = await encoder.encode_query("why?")
         await encoder.encode_documents(["because"])
     assert query.shape == (16,)
-    assert [r["input"] for r in server.embedding_requests[1:]] == [[f"Instruct: {TASK}\nQuery: why?"], ["because"]]
+    assert [r["input"] for r in server.embedding_requests[1:]] == [[f"{TASK}why?"], ["passage: because"]]
 
 
-async def test_query_goes_as_it_is_without_an_instruction() -> None:
+async def test_query_goes_as_it_is_without_a_prefix() -> None:
     with ScriptedServer() as server:
         await (await connected(server)).encode_query("why?")
     assert server.embedding_requests[1]["input"] == ["why?"]
@@ -84,9 +84,9 @@ async def test_no_texts_send_nothing() -> None:
     assert len(server.embedding_requests) == 1
 
 
-async def test_version_tells_models_and_instructions_apart() -> None:
+async def test_version_tells_models_and_prefixes_apart() -> None:
     with ScriptedServer() as server:
-        kinds: list[dict[str, Any]] = [{}, {"model": "other"}, {"query_instruction": "a"}, {"query_instruction": "b"}]
+        kinds: list[dict[str, Any]] = [{}, {"model": "other"}, {"query_prefix": "a"}, {"passage_prefix": "a"}]
         versions = [(await connected(server, **kind)).version for kind in kinds]
     assert versions[0] == "qwen@server/16"
     assert len(set(versions)) == 4

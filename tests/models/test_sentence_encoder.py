@@ -91,21 +91,26 @@ async def test_a_models_own_prompts_are_put_before_texts(tmp_path: Path, package
     assert made.tokens.max_tokens == 256 - 3
 
 
-async def test_a_configured_instruction_stands_in_the_place_of_the_models(packaged: Encoder) -> None:
-    settings = EncoderSettings(model=str(minilm_folder()), query_instruction="find bread")
+async def test_a_configured_prefix_replaces_the_models_own(tmp_path: Path, packaged: Encoder) -> None:
+    prompts = {"query": "search for: ", "document": "passage: "}
+    settings = EncoderSettings(
+        model=copied(tmp_path / "e5", prompts=prompts), query_prefix="Instruct: find bread\nQuery: "
+    )
     made = SentenceEncoder.open(settings)
-    asked = "Instruct: find bread\nQuery: oven"
-    assert np.allclose(await made.encode_query("oven"), await packaged.encode_query(asked), atol=1e-6)
-    assert made.tokens.max_tokens < 256
+    expected = await packaged.encode_query("Instruct: find bread\nQuery: oven")
+    assert np.allclose(await made.encode_query("oven"), expected, atol=1e-6)
+    [vector] = await made.encode_documents(["bread"])
+    assert np.allclose(vector, await packaged.encode_query("passage: bread"), atol=1e-6)
+    assert made.tokens.max_tokens == 256 - 7
 
 
-def test_the_version_tells_models_and_instructions_apart(tmp_path: Path, opened: SentenceEncoder) -> None:
+def test_the_version_tells_models_and_prefixes_apart(tmp_path: Path, opened: SentenceEncoder) -> None:
     folder = str(minilm_folder())
     assert opened.version.startswith(f"{minilm_folder().name}@")
     assert SentenceEncoder.open(EncoderSettings(model=folder)).version == opened.version
     versions = {
         opened.version,
-        SentenceEncoder.open(EncoderSettings(model=folder, query_instruction="find")).version,
+        SentenceEncoder.open(EncoderSettings(model=folder, query_prefix="find: ")).version,
     }
     assert len(versions) == 2
     copies = [copied(tmp_path / place / "mini", note=note) for place, note in (("a", 1), ("b", 2), ("c", 2))]
@@ -119,17 +124,17 @@ def test_a_name_is_looked_up_on_the_hub_and_its_revision_kept(tmp_path: Path) ->
     linked(place / "snapshots" / REVISION)
     (place / "refs").mkdir()
     (place / "refs" / "main").write_text(REVISION)
-    env = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    env = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "0"}
     command = [sys.executable, "-c", BY_NAME]
     done = subprocess.run(command, cwd=EXAMPLES.parent, env=env, capture_output=True, text=True, check=True)
     version, error = done.stdout.splitlines()
     assert version == f"acme/mini@{REVISION[:12]}/256 384"
-    assert "'acme/other' cannot be loaded" in error
-    assert "HF_HUB_OFFLINE" in error
+    assert "'acme/other' is not on this machine" in error
+    assert "disco-rag models pull acme/other" in error
 
 
 async def test_a_folder_that_is_not_there_is_a_configuration_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be loaded"):
+    with pytest.raises(ConfigError, match="does not exist"):
         await encoder_from(Settings(encoder=EncoderSettings(model=str(tmp_path / "none"))))
 
 

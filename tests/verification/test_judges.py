@@ -1,23 +1,23 @@
 """The engines that ask a model: what they send, what they believe, and what they check themselves."""
 
 import json
-import os
 from collections.abc import Sequence
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 import prompts
 from discorag.models.chat import Draft
 from discorag.models.gateway import Gateway
+from discorag.models.nli import Probabilities
 from discorag.models.protocol import Request
-from discorag.settings import LlmSettings, NliSettings
-from discorag.types.errors import ConfigError, InvalidOutputError, ModelError
+from discorag.settings import LlmSettings, Settings
+from discorag.types.errors import ConfigError, ModelError
 from discorag.verification.judge import Claim, Place, Verdict
 from discorag.verification.llm import LlmJudge
-from discorag.verification.nli import LocalEntailment, NliJudge, ServedEntailment, entailment_from, is_entailment
-from tests.models.test_reranker import cross_encoder, failing, served
+from discorag.verification.nli import NliJudge, nli_verifier
 
 TIDES, BEES = Place((0,), "Tides rise twice a day."), Place((1,), "Bees dance for 12 minutes.")
 TIDE = Claim("The tide rises twice a day.", (TIDES, BEES))
@@ -96,74 +96,26 @@ async def test_what_the_call_cost_and_its_prompt_are_known() -> None:
 class Table:
     """Entailment by a table of hypotheses and premises."""
 
-    async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        return [
-            0.9 if (premise[:4], hypothesis[:4]) in {("Tide", "The "), ("Bees", "Bees")} else 0.1
-            for premise, hypothesis in pairs
-        ]
+    version = "table"
+
+    async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+        known = {("Tide", "The "), ("Bees", "Bees")}
+        likely = [0.75 if (premise[:4], hypothesis[:4]) in known else 0.25 for premise, hypothesis in pairs]
+        return np.array([(p, 1 - p, 0) for p in likely], np.float32)
 
 
 async def test_the_place_that_entails_a_sentence_supports_it_if_it_has_its_figures() -> None:
     tide, dance = await NliJudge(Table()).judge([TIDE, DANCE])
-    assert tide == Verdict((0,), 0.9)
+    assert tide == Verdict((0,), 0.75)
     assert (dance.supported, "20 minutes" in dance.reason) == (False, True)
 
 
 async def test_below_the_threshold_nothing_is_entailed() -> None:
-    [verdict] = await NliJudge(Table(), threshold=0.95).judge([TIDE])
-    assert (verdict.supported, verdict.probability) == (False, 0.9)
+    [verdict] = await NliJudge(Table(), threshold=0.8).judge([TIDE])
+    assert (verdict.supported, verdict.probability) == (False, 0.75)
 
 
-async def test_a_served_model_is_asked_for_pairs_in_batches() -> None:
-    with served(
-        lambda body: [[{"label": "ENTAILMENT", "score": 0.7}, {"label": "NEUTRAL", "score": 0.3}]] * len(body["inputs"])
-    ) as seen:
-        model = ServedEntailment(NliSettings(base_url=seen.url, batch_size=2))
-        assert await model.probabilities([("a", "b"), ("c", "d"), ("e", "f")]) == [0.7, 0.7, 0.7]
-    assert seen.paths == ["predict"] * 2
-    assert [body["inputs"] for body in seen.bodies] == [[["a", "b"], ["c", "d"]], [["e", "f"]]]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [[[{"label": "LABEL_0", "score": 0.7}]], [], {"error": "no"}],
-    ids=["no entailment", "no pairs", "no list"],
-)
-async def test_a_server_without_labels_of_entailment_fails(answer: Any) -> None:
-    with served(lambda _: answer) as seen, pytest.raises(InvalidOutputError, match="entailment"):
-        await ServedEntailment(NliSettings(base_url=seen.url)).probabilities([("a", "b")])
-
-
-async def test_a_server_that_refuses_fails_as_a_model_does() -> None:
-    with served(failing(422)) as seen, pytest.raises(ModelError):
-        await ServedEntailment(NliSettings(base_url=seen.url, retries=0)).probabilities([("a", "b")])
-
-
-async def test_a_folder_without_a_label_of_entailment_is_refused_and_one_output_is_a_probability(
-    tmp_path: Path,
-) -> None:
-    two = LocalEntailment(os.fspath(cross_encoder(tmp_path / "two", labels=2)))
-    with pytest.raises(ConfigError, match="none of which says entailment"):
-        await two.probabilities([("a", "b")])
-    one = LocalEntailment(os.fspath(cross_encoder(tmp_path / "one", labels=1, bias=30.0)))
-    assert await one.probabilities([("a", "b")]) == [pytest.approx(1.0)]
-
-
-def test_without_a_model_or_an_endpoint_there_is_none() -> None:
+def test_without_a_model_or_an_endpoint_there_is_no_verifier() -> None:
+    tools: Any = SimpleNamespace(settings=Settings())
     with pytest.raises(ConfigError, match="none is named"):
-        entailment_from(NliSettings())
-
-
-def test_not_entailment_is_no_entailment() -> None:
-    assert [is_entailment(x) for x in ("entailment", "ENTAILMENT", "not_entailment", "neutral")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
-
-
-def test_one_model_of_inference_serves_all_questions() -> None:
-    settings = NliSettings(base_url="http://localhost:1")
-    assert entailment_from(settings) is entailment_from(NliSettings(base_url="http://localhost:1"))
-    assert entailment_from(settings) is not entailment_from(NliSettings(base_url="http://localhost:2"))
+        nli_verifier(tools)

@@ -126,8 +126,9 @@ def fit(questions: Sequence[Question], reranker: str, encoder: str) -> tuple[Cal
     figures.add_row("adds: F1", f"threshold {threshold}", *(f1.get(name, "") for name in names))
     rungs, gold, of = _rungs(told)
     adds = _logistic(rungs, gold, _weights(told)[of], threshold)
+    models = {"reranker": reranker, "encoder": encoder}
     calibration = Calibration(
-        reranker=reranker, encoder=encoder, answers=answers, sure=SURE, adds=adds, strong=STRONG, second=SECOND
+        fitted_on=models, answers=answers, sure=SURE, adds=adds, strong=STRONG, second=SECOND
     )
     return calibration, figures
 

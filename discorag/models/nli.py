@@ -1,0 +1,287 @@
+"""Models of natural language inference: whether a premise entails a hypothesis, contradicts it, or does neither."""
+
+# torch and transformers are typed in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from discorag.models.breaker import Call, breaker_of
+from discorag.models.cross_encoder import Logits, OnnxCrossEncoder, is_onnx_folder
+from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
+from discorag.models.hub import local_model, model_version
+from discorag.models.loops import PerLoop
+from discorag.models.wanted import check_wanted
+from discorag.registry import Registry
+from discorag.settings import NliSettings
+from discorag.types.errors import ConfigError, InvalidOutputError
+
+VARIABLES = "DISCO_RAG_NLI"
+ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
+"""Columns of `Probabilities`."""
+Probabilities = NDArray[np.float32]
+"""Shape (pairs, 3): entailment, neutral, contradiction; rows add up to 1."""
+
+
+class NliModel(Protocol):
+    """Judges pairs of premise and hypothesis."""
+
+    @property
+    def version(self) -> str:
+        """Model and revision; numbers that are fitted on its probabilities carry it."""
+        ...
+
+    async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+        """Return the probabilities of each (premise, hypothesis), shape (len(pairs), 3).
+
+        Raises:
+            ModelError: An endpoint failed, or gave what cannot be used.
+            ConfigError: The model cannot be loaded, or has no label of entailment.
+        """
+        ...
+
+
+MakeNliModel = Callable[[NliSettings], NliModel]
+
+NLI_MODELS = Registry[MakeNliModel]("NLI model", "disco_rag.nli_models")
+"""NLI models by name, as ``DISCO_RAG_NLI__KIND`` knows them."""
+
+register_nli_model = NLI_MODELS.register
+
+NLI_MODELS.offer("packaged", "discorag.models.nli:packaged_nli", "none yet")
+NLI_MODELS.offer("cross-encoder", "discorag.models.nli:named_nli", "a classifier by name or folder")
+NLI_MODELS.offer("endpoint", "discorag.models.nli:served_nli", "a server's /predict")
+
+
+def nli_from(settings: NliSettings) -> NliModel | None:
+    """Return the configured model, the same one for every question; None by default.
+
+    Raises:
+        UnknownNameError: There is no NLI model of this kind.
+        ConfigError: As the kind's own.
+    """
+    return _made(settings)  # pyright: ignore[reportArgumentType]: settings are frozen, which pydantic hashes
+
+
+@cache
+def _made(settings: NliSettings) -> NliModel | None:
+    auto = "endpoint" if settings.base_url else "cross-encoder" if settings.model else None
+    kind = auto if settings.kind == "auto" else settings.kind
+    return NLI_MODELS[kind](settings) if kind else None
+
+
+def packaged_nli(_settings: NliSettings) -> NliModel:
+    """For the registry. Raises `ConfigError`: no package carries an NLI model under a free licence."""
+    raise ConfigError(
+        "No NLI model is packaged.",
+        hint=f"Pull one (`disco-rag models list` recommends one) and set {VARIABLES}__MODEL, or {VARIABLES}__BASE_URL.",
+    )
+
+
+def named_nli(settings: NliSettings) -> CrossEncoderNli:
+    """For the registry. Raises `ConfigError` if no model is named."""
+    if settings.model is None:
+        raise ConfigError("An NLI model is to judge, but none is named.", hint=f"Set {VARIABLES}__MODEL.")
+    return CrossEncoderNli(settings.model)
+
+
+def served_nli(settings: NliSettings) -> ServerNli:
+    """For the registry. Raises `ConfigError` without a ``base_url``."""
+    if settings.base_url is None:
+        raise ConfigError("An endpoint is to judge, but none is named.", hint=f"Set {VARIABLES}__BASE_URL.")
+    return ServerNli(settings)
+
+
+class CrossEncoderNli:
+    """An `NliModel` in this process: a classifier with labels that begin with "entail", "neutral", "contradict".
+
+    Where no label is called neutral or contradiction, and for a classifier with one output, what is not entailed counts
+    as neutral. A premise that is too long is cut. A folder with ``model.onnx`` is read without torch.
+
+    Args:
+        name: A folder, or the name of a model on the Hugging Face hub.
+        batch_size: Pairs per forward pass.
+
+    Example:
+        >>> from discorag.models.nli import CrossEncoderNli
+        >>> model = CrossEncoderNli(str(cross_encoder))
+        >>> asyncio.run(model.probabilities([("Tides rise.", "The tide rises.")])).shape
+        (1, 3)
+    """
+
+    def __init__(self, name: str, batch_size: int = 16) -> None:
+        self._name, self._batch_size = name, batch_size
+        self._lock = threading.Lock()
+        self._loaded: tuple[Callable[[Sequence[tuple[str, str]]], Logits], Sequence[str]] | None = None
+
+    @property
+    def version(self) -> str:
+        """Name and revision; of a folder a digest of its files. Raises `ConfigError` if it is not on this machine."""
+        return model_version(self._name)
+
+    async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+        """Return the probabilities of each pair; the model is loaded at the first call.
+
+        Raises:
+            ConfigError: It cannot be loaded, or names no label of entailment.
+        """
+        if not pairs:
+            return np.zeros((0, 3), np.float32)
+        return await asyncio.to_thread(self._probabilities, pairs)
+
+    def _probabilities(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+        size = self._batch_size
+        with self._lock:
+            logits_of, labels = self._loaded = self._loaded or self._load()
+            logits = np.concatenate([logits_of(pairs[i : i + size]) for i in range(0, len(pairs), size)])
+        if logits.shape[1] == 1:
+            likely = 1 / (1 + np.exp(-logits[:, 0].astype(np.float64)))
+            return _in_columns({ENTAILMENT: likely})
+        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        return _in_columns({column: shares[:, i] for i, column in self._columns(labels).items()})
+
+    def _columns(self, labels: Sequence[str]) -> dict[int, int]:
+        """Return the column of `Probabilities` of each label that has one."""
+        columns = {i: column for i, label in enumerate(labels) if (column := column_of(label)) is not None}
+        if list(columns.values()).count(ENTAILMENT) != 1:
+            raise ConfigError(
+                f"'{self._name}' has the labels {', '.join(labels)}, none of which says entailment.",
+                hint="Name a model whose configuration calls a label 'entailment'.",
+            )
+        return columns
+
+    def _load(self) -> tuple[Callable[[Sequence[tuple[str, str]]], Logits], Sequence[str]]:
+        folder = local_model(self._name)
+        if is_onnx_folder(folder):
+            config: Mapping[str, Any] = json.loads((folder / "config.json").read_text("utf-8"))
+            return OnnxCrossEncoder(folder, 512, cut="first").logits, list(config["id2label"].values())
+        return _load_classifier(self._name, folder)
+
+
+def _load_classifier(name: str, folder: Path) -> tuple[Callable[[Sequence[tuple[str, str]]], Logits], Sequence[str]]:
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    try:
+        tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model: Any = AutoModelForSequenceClassification.from_pretrained(folder, local_files_only=True).eval()
+    except (OSError, ValueError) as error:
+        hint = "Name a sequence classifier, by its folder or its name on the Hugging Face hub."
+        raise ConfigError(f"The model '{name}' cannot be loaded: {error}", hint=hint) from error
+
+    def logits(pairs: Sequence[tuple[str, str]]) -> Logits:
+        check_wanted()
+        premises, hypotheses = ([pair[k] for pair in pairs] for k in (0, 1))
+        inputs = tokenizer(premises, hypotheses, truncation="only_first", padding=True, return_tensors="pt")
+        with torch.inference_mode():
+            return model(**inputs).logits.float().numpy()
+
+    return logits, list(model.config.id2label.values())
+
+
+def column_of(label: str) -> int | None:
+    """Return the column of `Probabilities` that a label names, None for any other ("not_entailment").
+
+    >>> [column_of(label) for label in ("ENTAILMENT", "neutral", "contradiction", "not_entailment")]
+    [0, 1, 2, None]
+    """
+    starts = {"entail": ENTAILMENT, "neutral": NEUTRAL, "contradict": CONTRADICTION}
+    return next((column for start, column in starts.items() if label.lower().startswith(start)), None)
+
+
+def _in_columns(found: Mapping[int, NDArray[Any]]) -> Probabilities:
+    """Return columns as `Probabilities`; what they leave of 1 is neutral."""
+    result = np.zeros((len(found[ENTAILMENT]), 3), np.float32)
+    for column, shares in found.items():
+        result[:, column] = shares
+    result[:, NEUTRAL] = np.clip(1 - result[:, ENTAILMENT] - result[:, CONTRADICTION], 0, 1)
+    return result
+
+
+class _Label(BaseModel):
+    label: str
+    score: float = Field(ge=0, le=1)
+
+
+_REPLY = TypeAdapter(list[list[_Label]])
+
+
+class ServerNli:
+    """A served model, asked as text-embeddings-inference is: ``/predict`` with pairs, labels with scores back.
+
+    Args:
+        settings: Where, and its limits.
+
+    Example:
+        >>> from discorag.models.nli import ServerNli
+        >>> from discorag.settings import NliSettings
+        >>> model = ServerNli(NliSettings(base_url=nli_url))
+        >>> asyncio.run(model.probabilities([("Tides rise.", "The tide rises.")])).tolist()
+        [[0.75, 0.25, 0.0]]
+    """
+
+    def __init__(self, settings: NliSettings) -> None:
+        assert settings.base_url
+        self._settings = settings
+        self._backoff = Backoff(settings.retries, 0.5)
+        self._model = settings.model or "default"
+        self._breaker = breaker_of(settings.base_url, self._model, settings.failures, settings.pause_s)
+        self._clients = PerLoop(lambda: client_of(settings.base_url, settings.api_key, settings.timeout_s))
+
+    @property
+    def version(self) -> str:
+        """The model's name, and that it is served."""
+        return f"{self._model}@server"
+
+    async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+        """Return the probabilities of each pair, in requests of ``batch_size``.
+
+        Raises:
+            ModelError: Timeout, 429 or 5xx to the end; refused; InvalidOutputError unless each pair gets its labels.
+        """
+        size = self._settings.batch_size
+        batches = [await self._batch(pairs[i : i + size]) for i in range(0, len(pairs), size)]
+        return np.concatenate([np.zeros((0, 3), np.float32), *batches])
+
+    async def _batch(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+        with self._breaker.call() as call:
+            try:
+                reply = await self._backoff.attempts()(self._once, pairs, call)
+            except ENDPOINT_ERRORS as error:
+                raise as_model_error(error, variables=VARIABLES) from error
+        return _served_probabilities(reply, len(pairs))
+
+    async def _once(self, pairs: Sequence[tuple[str, str]], call: Call) -> object:
+        call.ask()
+        client = await self._clients.get()
+        body = {"inputs": [list(pair) for pair in pairs], "truncate": True}
+        async with asyncio.timeout(self._settings.timeout_s):
+            return await client.post("/predict", body=body, cast_to=object)
+
+
+def _served_probabilities(reply: object, pairs: int) -> Probabilities:
+    """Read the labels of each pair. Raises `InvalidOutputError` if a pair has not one label of entailment."""
+    try:
+        found = [[(column_of(x.label), x.score) for x in labels] for labels in _REPLY.validate_python(reply)]
+    except ValidationError:
+        found = []
+    if len(found) != pairs or any([column for column, _ in row].count(ENTAILMENT) != 1 for row in found):
+        raise InvalidOutputError(
+            f"The server did not give each of {pairs} pairs one label of entailment: {str(reply)[:200]}",
+            hint=f"Check the server at {VARIABLES}__BASE_URL, and the names of its labels.",
+        )
+    rows = [dict(row) for row in found]
+    return _in_columns(
+        {column: np.array([row.get(column, 0) for row in rows]) for column in (ENTAILMENT, CONTRADICTION)}
+    )

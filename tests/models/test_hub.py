@@ -1,0 +1,257 @@
+"""Models of the hub: found on this machine or not at all, compared with the lock file, pulled, packed, unpacked."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tarfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import huggingface_hub
+import pytest
+from huggingface_hub import constants
+from typer.testing import CliRunner
+
+from discorag.models import hub
+from discorag.models.download import pack_models, pull_model, unpack_models
+from discorag.models.hub import LOCK_FILE, LockedModel, ModelLock, local_model, model_version, use_lock
+from discorag.models.reranker import CrossEncoderReranker
+from discorag.models.tokens import tokenizer_named
+from discorag.types.errors import ConfigError, InputError
+from graphs import cli
+
+REVISION = "0123456789abcdef0123456789abcdef01234567"
+FILES = {
+    "config.json": json.dumps({"architectures": ["BertForSequenceClassification"], "id2label": {"0": "x"}}),
+    "model.safetensors": "weights",
+    "1_Pooling/config.json": "{}",
+}
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the hub, and a lock file of its own."""
+    folder = tmp_path / "cache"
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(folder))
+    monkeypatch.setattr(hub, "_compared", set[Path]())
+    monkeypatch.setattr(hub, "_current", hub._Current(tmp_path / LOCK_FILE))
+    return folder
+
+
+@pytest.fixture
+def lock(tmp_path: Path) -> Path:
+    return tmp_path / LOCK_FILE
+
+
+@pytest.fixture
+def online(cache: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """A hub that has acme/mini; what is downloaded is kept."""
+    asked: list[dict[str, Any]] = []
+
+    class Api:
+        def model_info(self, name: str, revision: str | None = None) -> Any:
+            if name != "acme/mini":
+                raise OSError(f"404: no {name}\nmore")
+            siblings = [SimpleNamespace(rfilename=path) for path in FILES]
+            return SimpleNamespace(sha=REVISION, siblings=siblings, card_data=SimpleNamespace(license="mit"))
+
+    def download(name: str, **options: Any) -> str:
+        asked.append({"name": name, **options})
+        return str(_store(cache, name))
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    return asked
+
+
+def _store(cache: Path, name: str, revision: str = REVISION) -> Path:
+    place = cache / f"models--{name.replace('/', '--')}"
+    folder = place / "snapshots" / revision
+    for path, text in FILES.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    (place / "refs").mkdir(exist_ok=True)
+    (place / "refs" / "main").write_text(revision)
+    return folder
+
+
+def test_what_is_not_on_this_machine_is_not_downloaded(cache: Path) -> None:
+    with pytest.raises(ConfigError, match=r"'acme/mini' is not on this machine.*disco-rag models pull acme/mini`"):
+        local_model("acme/mini")
+    with pytest.raises(ConfigError, match=r"models pull acme/mini --role tokenizer`"):
+        tokenizer_named("acme/mini")
+    with pytest.raises(ConfigError, match="is not on this machine"):
+        local_model("no/such name/at all")
+
+
+async def test_a_reranker_that_is_not_there_says_so(cache: Path) -> None:
+    with pytest.raises(ConfigError, match="is not on this machine"):
+        await CrossEncoderReranker("acme/mini").scores("Why?", ["Tides rise."])
+
+
+def test_a_model_in_the_cache_needs_no_lock_file(cache: Path) -> None:
+    stored = _store(cache, "acme/mini")
+    assert local_model("acme/mini") == stored
+    assert model_version("acme/mini") == f"acme/mini@{REVISION[:12]}"
+
+
+def test_pull_enters_revision_licence_role_and_digests_into_the_lock_file(
+    online: list[dict[str, Any]], lock: Path
+) -> None:
+    pulled = pull_model("acme/mini", lock, revision="v1")
+    assert (pulled.role, pulled.licence, pulled.revision) == ("reranker", "mit", REVISION)
+    assert pulled.files == {path: hashlib.sha256(text.encode()).hexdigest() for path, text in FILES.items()}
+    assert ModelLock.read(lock).models == (pulled,)
+    assert online[0]["revision"] == REVISION
+    assert "*.bin" in online[0]["ignore_patterns"]
+    again = pull_model("acme/mini", lock, role="tokenizer")
+    assert ModelLock.read(lock).models == (again,)
+    assert "tokenizer.json" in online[1]["allow_patterns"]
+
+
+def test_a_hub_that_does_not_answer_is_a_configuration_error(online: list[dict[str, Any]], lock: Path) -> None:
+    with pytest.raises(ConfigError, match=r"'acme/none' cannot be downloaded: 404: no acme/none.*--from FILE"):
+        pull_model("acme/none", lock)
+    assert not lock.exists()
+
+
+def test_the_revision_of_the_lock_file_is_used(online: list[dict[str, Any]], cache: Path, lock: Path) -> None:
+    pull_model("acme/mini", lock)
+    _store(cache, "acme/mini", revision="f" * 40)
+    assert local_model("acme/mini").name == REVISION
+
+
+def test_a_file_that_changed_since_it_was_pulled_is_refused(
+    online: list[dict[str, Any]], cache: Path, lock: Path
+) -> None:
+    pull_model("acme/mini", lock)
+    (_store(cache, "acme/mini") / "model.safetensors").write_text("others")
+    with pytest.raises(ConfigError, match=r"'model.safetensors' of the model 'acme/mini'.* not the file"):
+        local_model("acme/mini")
+
+
+def test_packed_models_are_unpacked_on_a_machine_without_network(
+    online: list[dict[str, Any]], lock: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigError, match="No models were pulled"):
+        pack_models(tmp_path / "m.tar.gz", lock)
+    pulled = pull_model("acme/mini", lock)
+    assert pack_models(tmp_path / "m.tar.gz", lock) == (pulled,)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "elsewhere"))
+    use_lock(tmp_path / "other" / LOCK_FILE)
+    with pytest.raises(ConfigError, match="is not on this machine"):
+        local_model("acme/mini")
+    assert unpack_models(tmp_path / "m.tar.gz", tmp_path / "other" / LOCK_FILE) == (pulled,)
+    folder = local_model("acme/mini")
+    assert {path: (folder / path).read_text() for path in FILES} == FILES
+    assert ModelLock.read(tmp_path / "other" / LOCK_FILE).models == (pulled,)
+
+
+def _archive(target: Path, files: dict[str, bytes]) -> Path:
+    with tarfile.open(target, "w:gz") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return target
+
+
+def _lock_of(**changes: Any) -> bytes:
+    model = {"name": "acme/mini", "role": "nli", "revision": REVISION, "licence": None, "files": {"a": "0" * 64}}
+    return json.dumps({"models": [model | changes]}).encode()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"../outside": b"x"},
+        {LOCK_FILE: _lock_of(), f"{REVISION}/a": b"another content"},
+        {LOCK_FILE: _lock_of()},
+        {LOCK_FILE: _lock_of(files={"../../a": "0" * 64})},
+        {LOCK_FILE: _lock_of(name="../acme")},
+        {LOCK_FILE: _lock_of(revision="main")},
+        {LOCK_FILE: b"{"},
+    ],
+    ids=["path", "content", "missing", "lock path", "name", "revision", "no json"],
+)
+def test_an_archive_that_is_not_what_it_says_installs_nothing(
+    files: dict[str, bytes], cache: Path, lock: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="cannot be unpacked"):
+        unpack_models(_archive(tmp_path / "m.tar.gz", files), lock)
+    assert not cache.exists()
+    assert not lock.exists()
+    assert not (tmp_path.parent / "outside").exists()
+
+
+def test_what_is_no_archive_is_refused(lock: Path, tmp_path: Path) -> None:
+    (tmp_path / "m.tar.gz").write_bytes(b"no archive")
+    for name in ("m.tar.gz", "none.tar.gz"):
+        with pytest.raises(InputError, match="cannot be unpacked"):
+            unpack_models(tmp_path / name, lock)
+
+
+def test_a_damaged_lock_file_says_what_to_do(cache: Path, lock: Path) -> None:
+    lock.write_text("{")
+    with pytest.raises(ConfigError, match=r"cannot be read.*pull the models again"):
+        local_model("acme/mini")
+
+
+def test_roles_follow_the_configuration(online: list[dict[str, Any]], lock: Path, monkeypatch: Any) -> None:
+    for config, role in (
+        ({"architectures": ["BertModel"]}, "encoder"),
+        ({"architectures": ["BertForSequenceClassification"], "id2label": {"0": "a", "1": "b", "2": "c"}}, "nli"),
+    ):
+        monkeypatch.setitem(FILES, "config.json", json.dumps(config))
+        assert pull_model("acme/mini", lock).role == role
+
+
+def _run(*arguments: str) -> Any:
+    return CliRunner().invoke(cli.app, ["models", *arguments], catch_exceptions=True)
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DISCO_RAG_STORE__PATH", str(tmp_path / "store"))
+    monkeypatch.setenv("COLUMNS", "250")
+    return tmp_path
+
+
+def test_the_command_line_pulls_lists_packs_and_unpacks(
+    online: list[dict[str, Any]], lock: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "acme/mini (reranker, mit)" in _run("pull", "acme/mini").output
+    monkeypatch.setenv("DISCO_RAG_RERANKER__MODEL", "acme/mini")
+    listed = json.loads(_run("list", "--json").output)
+    rows = {row["name"]: row for row in listed["models"]}
+    assert rows["acme/mini"]["installed"]
+    assert [name for name, row in rows.items() if row["configured"]] == ["all-MiniLM-L6-v2", "acme/mini"]
+    assert all(model["source"] and model["licence"] for model in listed["recommended"])
+    assert "1 models" in _run("pack", str(data / "m.tar.gz")).output
+    assert "acme/mini" in _run("pull", "--from", str(data / "m.tar.gz")).output
+    shown = _run("list").output
+    assert "ms-marco-MiniLM-L-12-v2" in shown
+    assert "BAAI/bge-reranker-v2-m3" in shown
+
+
+@pytest.mark.parametrize("arguments", [(), ("a/b", "--from", "f"), ("a/b", "--role", "poet")])
+def test_the_command_line_refuses_what_makes_no_sense(arguments: tuple[str, ...], data: Path) -> None:
+    assert isinstance(_run("pull", *arguments).exception, InputError)
+
+
+def test_a_configured_model_that_is_missing_is_listed(cache: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCO_RAG_NLI__MODEL", "acme/judge")
+    monkeypatch.setenv("DISCO_RAG_ENCODER__BASE_URL", "http://localhost:1")
+    monkeypatch.setenv("DISCO_RAG_ENCODER__TOKENIZER", "acme/words")
+    rows = {row["name"]: row for row in json.loads(_run("list", "--json").output)["models"]}
+    assert not rows["acme/judge"]["installed"]
+    assert rows["acme/words"]["role"] == "tokenizer"
+    assert not rows["all-MiniLM-L6-v2"]["configured"]
+
+
+def test_entries_are_validated() -> None:
+    with pytest.raises(ValueError, match="leads out"):
+        LockedModel(name="a/b", role="nli", revision=REVISION, files={"/etc/passwd": "0"})

@@ -1,0 +1,110 @@
+"""Models of inference: a server on loopback, classifiers from a folder, and which column a label belongs to."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discorag.models.nli import CrossEncoderNli, ServerNli, nli_from
+from discorag.models.packaged import MS_MARCO_MINILM, packaged_file
+from discorag.settings import NliSettings
+from discorag.types.errors import ConfigError, InvalidOutputError, ModelError, UnknownNameError
+from tests.models.test_reranker import cross_encoder, failing, served
+
+PAIRS = [("Tides rise.", "The tide rises."), ("Bees dance.", "The tide rises."), ("a", "b")]
+
+
+def labelled(folder: Path, *labels: str) -> str:
+    """A tiny classifier with these labels."""
+    cross_encoder(folder, labels=len(labels))
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config |= {"id2label": dict(enumerate(labels)), "label2id": {label: i for i, label in enumerate(labels)}}
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    return os.fspath(folder)
+
+
+async def test_a_served_model_is_asked_for_pairs_in_batches() -> None:
+    row = [{"label": "CONTRADICTION", "score": 0.25}, {"label": "ENTAILMENT", "score": 0.5}]
+    with served(lambda body: [row] * len(body["inputs"])) as seen:
+        model = ServerNli(NliSettings(base_url=seen.url, batch_size=2, model="judge"))
+        assert (await model.probabilities(PAIRS)).tolist() == [[0.5, 0.25, 0.25]] * 3
+        assert (await model.probabilities([])).shape == (0, 3)
+    assert model.version == "judge@server"
+    assert seen.paths == ["predict"] * 2
+    assert [body["inputs"] for body in seen.bodies] == [[list(p) for p in PAIRS[:2]], [list(PAIRS[2])]]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [[[{"label": "LABEL_0", "score": 0.7}]], [], {"error": "no"}],
+    ids=["no entailment", "no pairs", "no list"],
+)
+async def test_a_server_without_labels_of_entailment_fails(answer: Any) -> None:
+    with served(lambda _: answer) as seen, pytest.raises(InvalidOutputError, match="entailment"):
+        await ServerNli(NliSettings(base_url=seen.url)).probabilities([("a", "b")])
+
+
+async def test_a_server_that_refuses_fails_as_a_model_does() -> None:
+    with served(failing(422)) as seen, pytest.raises(ModelError):
+        await ServerNli(NliSettings(base_url=seen.url, retries=0)).probabilities([("a", "b")])
+
+
+async def test_labels_are_put_into_their_columns_whatever_their_order(tmp_path: Path) -> None:
+    first = CrossEncoderNli(labelled(tmp_path / "a", "contradiction", "neutral", "entailment"), batch_size=2)
+    other = CrossEncoderNli(labelled(tmp_path / "b", "Entailment", "Neutral", "Contradiction"))
+    found, mirrored = await first.probabilities(PAIRS), await other.probabilities(PAIRS)
+    assert np.allclose(found.sum(axis=1), 1, atol=1e-6)
+    assert np.allclose(found, mirrored[:, ::-1], atol=1e-5)
+    assert first.version.startswith("a@")
+    assert first.version != other.version
+
+
+async def test_what_is_not_entailed_is_neutral_where_nothing_else_is_said(tmp_path: Path) -> None:
+    two = CrossEncoderNli(labelled(tmp_path / "two", "entailment", "not_entailment"))
+    one = CrossEncoderNli(os.fspath(cross_encoder(tmp_path / "one", labels=1, bias=30.0)))
+    assert (await two.probabilities(PAIRS))[:, 2].tolist() == [0, 0, 0]
+    assert (await one.probabilities(PAIRS[:1])).tolist() == [[1, 0, 0]]
+    assert (await one.probabilities([])).shape == (0, 3)
+
+
+async def test_a_classifier_without_a_label_of_entailment_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="none of which says entailment"):
+        await CrossEncoderNli(os.fspath(cross_encoder(tmp_path, labels=2))).probabilities(PAIRS)
+
+
+async def test_an_onnx_folder_is_read(tmp_path: Path) -> None:
+    for name in MS_MARCO_MINILM.files:
+        (tmp_path / name).symlink_to(packaged_file(MS_MARCO_MINILM.name, name))
+    (tmp_path / "config.json").write_text('{"id2label": {"0": "entailment"}}')
+    [[likely, neutral, denied]] = (await CrossEncoderNli(str(tmp_path)).probabilities(PAIRS[:1])).tolist()
+    assert 0 < likely < 1
+    assert (likely + neutral, denied) == (pytest.approx(1), 0)
+
+
+def test_there_is_none_by_default_and_none_is_packaged() -> None:
+    assert nli_from(NliSettings()) is None
+    with pytest.raises(ConfigError, match=r"No NLI model is packaged.*DISCO_RAG_NLI__MODEL"):
+        nli_from(NliSettings(kind="packaged"))
+    with pytest.raises(UnknownNameError, match="packaged, cross-encoder, endpoint"):
+        nli_from(NliSettings(kind="oracle"))
+    for kind in ("cross-encoder", "endpoint"):
+        with pytest.raises(ConfigError, match="none is named"):
+            nli_from(NliSettings(kind=kind))
+
+
+async def test_a_model_that_is_not_there_says_so() -> None:
+    model = nli_from(NliSettings(model="acme/judge"))
+    assert model is not None
+    with pytest.raises(ConfigError, match="disco-rag models pull acme/judge"):
+        await model.probabilities(PAIRS)
+
+
+def test_one_model_of_inference_serves_all_questions() -> None:
+    settings = NliSettings(base_url="http://localhost:1")
+    assert nli_from(settings) is nli_from(NliSettings(base_url="http://localhost:1"))
+    assert nli_from(settings) is not nli_from(NliSettings(base_url="http://localhost:2"))
