@@ -107,6 +107,6 @@ def renumbered(text: str, numbers: Mapping[int, Sequence[int]]) -> str:
 
 def with_citation(sentence: str, citation: str) -> str:
     """``sentence`` with a citation before its final punctuation, where no sentence splitter can part the two."""
-    match = re.search(r"[.!?。！？…]+[\"'”’)\]」』]*$", sentence)
+    match = re.search(r"(?<!\s)[.!?。！？…]+[\"'”’)\]」』]*$", sentence)
     at = match.start() if match else len(sentence)
     return f"{sentence[:at]} {citation}{sentence[at:]}"

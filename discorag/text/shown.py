@@ -26,7 +26,7 @@ def one_line(text: str, length: int | None = 60) -> str:
 
 
 def markdown(text: str, length: int | None = None) -> str:
-    """Markdown that renders as one line of text: no markup, HTML, link, image or formula of its own; addresses as code."""
+    """Markdown that renders as one line of text, without markup, HTML, links and formulas; addresses are code."""
     words = one_line(text, length).split(" ")
     return _BLOCK.sub(r"\g<0>\\", " ".join(map(_word, words)))
 
@@ -45,14 +45,15 @@ def mermaid(text: str, length: int | None = None) -> str:
 def _word(word: str) -> str:
     """A word, with the parts of it that may become links as code; an opening bracket stays outside."""
     parts = word.split("[")
-    return _MARKDOWN[ord("[")].join(_code(part) if _LINK.search(part) else part.translate(_MARKDOWN) for part in parts)
+    shown = (code_span(part) if _LINK.search(part) else part.translate(_MARKDOWN) for part in parts)
+    return _ENTITIES["["].join(shown)
 
 
-def _code(word: str) -> str:
-    """A code span: the one place where no renderer looks for addresses."""
-    fence = "`" * (1 + _longest_run(word))
-    pad = " " if "`" in word else ""
-    return f"{fence}{pad}{word}{pad}{fence}"
+def code_span(text: str) -> str:
+    """A code span of Markdown: the one place where no renderer looks for addresses."""
+    fence = "`" * (1 + _longest_run(text))
+    pad = " " if "`" in text else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
 
 
 def _longest_run(text: str) -> int:
