@@ -1,4 +1,4 @@
-"""How sentences of an answer may begin: what points at something untold brings that along, or is left out."""
+"""Which sentences an answer must have before another: those that a pronoun or a connective at its start refers to."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 from itertools import islice, pairwise
 
 from discorag.claims.units import Unit, UnitTable
-from discorag.rst.markers import opening, without_connective
+from discorag.rst.markers import without_connective
 from discorag.types.hierarchy import UnitKind
-from discorag.types.rst_relations import Relation
 
 _REACH = 2  # sentences that one may bring along, each for the next
 _OPENING = 3  # words of a sentence at which its opening is looked for
@@ -21,7 +20,6 @@ _POINTERS_ZH = ("他", "她", "它", "这", "那", "该", "其", "此", "但", "
 _JOINS = re.compile(r"^(?:(?:and|but)\b(?! for\b)[\s,]+)+(?=\w)", re.IGNORECASE)
 _JOINS_SPEECH = re.compile(r"^(?:(?:and|but|so)\b(?! (?:for|that)\b)[\s,]+)+(?=\w)", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
-_PLAIN_WORD = re.compile(r"[a-z]+(?=[\s,])")
 _ANNOUNCES = (":", "：")
 
 
@@ -65,50 +63,31 @@ def _needed(table: UnitTable, i: int) -> list[int] | None:
     return None if points_back(table.units[i]) else before
 
 
-def follows(table: UnitTable, before: int, i: int) -> bool:
-    """Whether unit ``i`` stands right behind ``before``, which was told, or is introduced by it."""
-    unit = table.units[i]
-    return table.units[before].chunk == unit.chunk and (before == i - 1 or unit.lead == before)
-
-
 def points_back(unit: Unit) -> bool:
     """Whether it opens with a pronoun or a conjunction that refers to what stands before it."""
     return bool(_POINTERS.intersection(_opening(unit)[:1])) or (
-        _may_point(unit) and alone(unit).startswith(_POINTERS_ZH)
+        _may_point(unit) and _without_connective(unit).startswith(_POINTERS_ZH)
     )
 
 
 def _shows_back(unit: Unit) -> bool:
-    """Whether a demonstrative among its first words may refer to what stands before it ("In this case")."""
-    return bool(_DEMONSTRATIVES.intersection(_opening(unit)))
+    """Whether a demonstrative ("In this case") or a connective at its start may refer to what stands before it."""
+    linked = unit.kind is not UnitKind.TURN and _may_point(unit) and _without_connective(unit) != unit.body
+    return linked or bool(_DEMONSTRATIVES.intersection(_opening(unit)))
 
 
 def _opening(unit: Unit) -> list[str]:
-    return [m[0].casefold() for m in islice(_WORD.finditer(alone(unit)), _OPENING)] if _may_point(unit) else []
+    """Its first words behind a connective."""
+    if not _may_point(unit):
+        return []
+    return [m[0].casefold() for m in islice(_WORD.finditer(_without_connective(unit)), _OPENING)]
 
 
 def _may_point(unit: Unit) -> bool:
     return unit.kind is UnitKind.TURN or (unit.kind in {UnitKind.PROSE, UnitKind.ITEM} and not unit.prefix)
 
 
-def alone(unit: Unit) -> str:
-    """How it reads where nothing that it refers to stands before it: without a connective, "and" or "but"."""
+def _without_connective(unit: Unit) -> str:
+    """What stands behind "However,", "and" or "but" at its start."""
     joins = _JOINS_SPEECH if unit.kind is UnitKind.TURN else _JOINS
-    text = without_connective(unit.body)
-    bare = joins.sub("", text)
-    return text if bare == text else bare[:1].upper() + bare[1:]
-
-
-def may_follow(unit: Unit) -> bool:
-    """Whether a connective of ours can stand before it: a whole sentence that has none of its own."""
-    if unit.kind not in {UnitKind.PROSE, UnitKind.ITEM} or unit.prefix or not unit.statement:
-        return False
-    found = opening(unit.body)
-    linked = found is not None and found.relation is not Relation.DEFINITION
-    first = unit.body[:1]
-    return first.isalnum() and not first.islower() and not linked and not points_back(unit)
-
-
-def capitalised(text: str) -> str:
-    """``text`` with a capital, if its first word is one of a language and not a name of a program."""
-    return text[:1].upper() + text[1:] if _PLAIN_WORD.match(text) else text
+    return joins.sub("", without_connective(unit.body))

@@ -1,37 +1,20 @@
-"""The extractive answer: selected units in plan order, joined by connectives that fit their relation.
+"""The extractive answer: selected units in plan order, word for word, each with its citation.
 
-No content word is invented: a sentence is a source's own, with at most one connective from `CONNECTIVES` before it. A
-connective of the source ("However, ...") is dropped where what it referred to does not stand before it.
+Nothing is changed in a sentence of a source, and no connective is put before it: how sentences relate is in the plan.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from discorag.answer.openings import alone, capitalised, follows, may_follow, with_context
+from discorag.answer.openings import with_context
 from discorag.answer.relevance import Floats
 from discorag.answer.selection import Selector, select_sentences
-from discorag.claims import cues
 from discorag.claims.units import Unit, UnitTable
-from discorag.relations.rules import SAME
 from discorag.text.citations import escaped, steps, with_citation
-from discorag.text.sentences import language_of
-from discorag.text.terms import terms
 from discorag.types.case import Case, Outcome
-from discorag.types.chunk_relations import ChunkRelation
-from discorag.types.graph import Edge
 from discorag.types.hierarchy import UnitKind
 from discorag.types.plan import Plan, Reference
-
-_WORD = re.compile(r"[^\W\d_]+")
-CONNECTIVES: dict[ChunkRelation, tuple[str, str]] = {
-    ChunkRelation.CONTRADICTS: ("By contrast,", "相反，"),
-    ChunkRelation.CONTRASTS_WITH: ("By contrast,", "相比之下，"),
-    ChunkRelation.SUPPORTS: ("Likewise,", "同样，"),
-    ChunkRelation.EXEMPLIFIES: ("For example,", "例如，"),
-    ChunkRelation.RESULTS_FROM: ("As a result,", "因此，"),
-}
 
 
 @dataclass(frozen=True)
@@ -57,7 +40,7 @@ class Extractor:
         if not order:
             selection = select_sentences(case, table, relevance, self.selector.calibration_of(relevance))
             order = [j for i in selection.indices for j in table.group(i)]
-        return Outcome(value="\n".join(_sentences(case, table, with_context(table, order))))
+        return Outcome(value="\n".join(_sentences(table, with_context(table, order))))
 
 
 def resolve(plan: Plan, table: UnitTable, relevance: Floats) -> list[int]:
@@ -81,61 +64,12 @@ def _resolve(reference: Reference, table: UnitTable, relevance: Floats, used: li
     return [i for i in indices if i is not None and table.units[i].kind is not UnitKind.FURNITURE]
 
 
-def _sentences(case: Case, table: UnitTable, order: list[int]) -> list[str]:
+def _sentences(table: UnitTable, order: list[int]) -> list[str]:
+    """Each unit with its citation; what it is read with is left out where the unit before it was read with the same."""
     lines: list[str] = []
-    common = {w for c in case.chunks for w in _WORD.findall(c.text) if w.islower()}
-    before: int | None = None
-    linked = False
-    for i in order:
-        unit, told = table.units[i], table.units[before] if before is not None else None
-        may_link = not linked and before is not None and may_follow(unit)
-        connective = _connective(case, table, before, i) if may_link and before is not None else ""
-        text = escaped(_text(unit, told, follows=before is not None and follows(table, before, i)))
-        lines.append(with_citation(_joined(connective, text, common), f"[{unit.chunk}.{unit.number}]"))
-        before, linked = i, bool(connective)
+    before: Unit | None = None
+    for unit in (table.units[i] for i in order):
+        is_same = before is not None and (before.chunk, before.prefix) == (unit.chunk, unit.prefix)
+        lines.append(with_citation(escaped(unit.body if is_same else unit.plain), f"[{unit.chunk}.{unit.number}]"))
+        before = unit
     return lines
-
-
-def _text(unit: Unit, told: Unit | None, *, follows: bool) -> str:
-    """How the unit reads after another: who speaks is said once, and nothing refers to what does not stand there."""
-    same = told is not None and told.chunk == unit.chunk and told.prefix == unit.prefix
-    body = unit.body if follows else alone(unit)
-    if unit.prefix and not same:
-        return unit.prefix + body
-    return capitalised(body) if unit.kind in {UnitKind.ITEM, UnitKind.PROSE} and not follows else body
-
-
-def _connective(case: Case, table: UnitTable, first: int, then: int) -> str:
-    before, unit = table.units[first], table.units[then]
-    if case.graph is None or before.chunk == unit.chunk:
-        return ""
-    ids = case.chunks[unit.chunk - 1].id, case.chunks[before.chunk - 1].id
-    edge = next((e for e in case.graph.edges if (e.source, e.target) in (ids, ids[::-1])), None)
-    if edge is None or not _fits(edge, ids[0], before, unit):
-        return ""
-    if edge.relation is ChunkRelation.SUPPORTS and float(table.vectors[first] @ table.vectors[then]) < SAME:
-        return ""  # the chunks say the same, these two sentences do not
-    english, chinese = CONNECTIVES.get(edge.relation, ("", ""))
-    return chinese if language_of(unit.text) == "zh" else english
-
-
-def _fits(edge: Edge, source: str, before: Unit, unit: Unit) -> bool:
-    """Whether the edge holds between these two units: the very claims at odds, else from this chunk to the last."""
-    if not (edge.disagrees or edge.outdates):
-        return edge.source == source
-    spans = {edge.source_span, edge.target_span}
-    return None in spans or spans == {before.span, unit.span}
-
-
-def _joined(connective: str, sentence: str, common: set[str]) -> str:
-    """Connective and sentence, which loses its capital unless it begins with a name."""
-    if not connective:
-        return sentence
-    if not connective.isascii():
-        return connective + sentence
-    first = _WORD.match(sentence)
-    if first is None or not first[0].istitle() or first[0] == "I":
-        return f"{connective} {sentence}"
-    word = first[0].lower()
-    is_common = word in common or word in cues.PREPOSITIONS or not terms(word)  # a stop word is never a name
-    return f"{connective} {sentence[0].lower() + sentence[1:] if is_common else sentence}"

@@ -8,14 +8,15 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from discorag.text.citations import only_references, steps
-from discorag.text.shown import markdown, mermaid, one_line, plain, rounded
+from discorag.text.citations import escaped_brackets, marked_pieces, steps
+from discorag.text.shown import markdown, mermaid, one_line
 from discorag.types.answer import NO_ANSWER, Answer, AnswerSentence, Disagreement, EvidenceSpan
 from discorag.types.chunk import Chunk
 from discorag.types.graph import RhetoricalGraph
 from discorag.types.plan import Plan
 
 _LABEL = 60
+_MARK = "bold cyan"  # of a citation: no word of a source is bold
 NOTED = "Not all went as meant:"
 
 
@@ -23,8 +24,8 @@ def graph_text(graph: RhetoricalGraph, chunks: tuple[Chunk, ...], answer: Answer
     """The chunks by number, each with its sentence in ``answer`` or in a relation, then one line per edge."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for number, chunk in enumerate(chunks, start=1):
-        used = plain(_used(chunk, graph, answer), _LABEL)
-        table.add_row(Text(f"[{number}]"), Text(plain(chunk.title, 30)), Text(used))
+        used = one_line(_used(chunk, graph, answer), _LABEL)
+        table.add_row(Text(f"[{number}]", _MARK), Text(one_line(chunk.title, 30)), Text(used))
     lines = [
         Text(
             f"[{graph.number(e.source)}] {e.relation} [{graph.number(e.target)}]",
@@ -39,7 +40,7 @@ def graph_mermaid(graph: RhetoricalGraph, chunks: tuple[Chunk, ...], answer: Ans
     """A Mermaid flowchart: a vertex per chunk, with what `graph_text` shows of it, and an edge per relation."""
     lines = ["flowchart LR"]
     for number, chunk in enumerate(chunks, start=1):
-        title, text = (mermaid(rounded(part), 2 * _LABEL) for part in (chunk.title, _used(chunk, graph, answer)))
+        title, text = (mermaid(part, 2 * _LABEL) for part in (chunk.title, _used(chunk, graph, answer)))
         lines.append(f'    c{number}["{number}: {title}{f"<br/>{text}" if text else ""}"]')
     lines += [f"    c{graph.number(e.source)} -->|{e.relation}| c{graph.number(e.target)}" for e in graph.edges]
     return "\n".join(lines) + "\n"
@@ -47,16 +48,22 @@ def graph_mermaid(graph: RhetoricalGraph, chunks: tuple[Chunk, ...], answer: Ans
 
 def plan_text(plan: Plan) -> RenderableType:
     """The plan's steps, numbered."""
-    shown = (one_line(only_references(step.text), 2000) for step in steps(plan))
-    return Group(*(Text(f"{i}. {step}") for i, step in enumerate(shown, start=1)))
+    return Group(*(_step(i, step.text) for i, step in enumerate(steps(plan), start=1)))
+
+
+def _step(number: int, text: str) -> Text:
+    shown = Text(f"{number}. ")
+    for piece, is_reference in marked_pieces(one_line(text, 2000)):
+        shown.append(piece, _MARK if is_reference else "")
+    return shown
 
 
 def plan_mermaid(plan: Plan, answer: Answer | None = None) -> str:
     """A Mermaid flowchart of the steps in order, each with the evidence that ``answer`` has for it."""
     lines = ["flowchart TD"]
     for i, step in enumerate(steps(plan), start=1):
-        said = [mermaid(only_references(step.text), 2 * _LABEL)]
-        said += [f"“{mermaid(rounded(e.text), 2 * _LABEL)}”" for e in _evidence_of(answer, i - 1)]
+        said = [mermaid(escaped_brackets(step.text), 2 * _LABEL)]
+        said += [f"“{mermaid(e.text, 2 * _LABEL)}”" for e in _evidence_of(answer, i - 1)]
         lines.append(f'    s{i}["{i}: {"<br/>".join(said)}"]')
         if i > 1:
             lines.append(f"    s{i - 1} --> s{i}")
@@ -80,16 +87,16 @@ def _evidence_of(answer: Answer | None, step: int) -> list[EvidenceSpan]:
 def answer_text(answer: Answer) -> RenderableType:
     """The answer with numbered sources, the disagreements with both spans, and what is unsupported."""
     if answer.abstained:
-        nearest = (Text(f"- {_where(e, plain)}", style="dim") for e in answer.nearest)
+        nearest = (Text(f"- {_where(e, one_line)}", style="dim") for e in answer.nearest)
         return Group(Text(f"{NO_ANSWER} {answer.abstained}"), *_nearest(answer), *nearest, *_notes(answer))
     sources = _sources(answer)
     body = Text()
     for sentence in answer.sentences:
         marks = _marks(sentence, sources)
-        body.append(plain(sentence.text) + " ", style="" if sentence.supported else "yellow")
-        body.append(marks + " ", style="cyan" if sentence.supported else "bold yellow")
+        body.append(one_line(sentence.text, None) + " ", style="" if sentence.supported else "yellow")
+        body.append(marks + " ", style=_MARK if sentence.supported else "bold yellow")
     parts: list[RenderableType] = [body, Text("")]
-    parts += [Text(f"[{i}] {_where(e, plain)}", style="dim") for i, e in enumerate(sources, start=1)]
+    parts += [Text.assemble((f"[{i}] ", _MARK), (_where(e, one_line), "dim")) for i, e in enumerate(sources, start=1)]
     if answer.disagreements:
         parts += [Text(""), Text("The sources disagree:", style="bold red")]
         parts += [_disagreement(d) for d in answer.disagreements]
@@ -99,7 +106,7 @@ def answer_text(answer: Answer) -> RenderableType:
 def answer_markdown(answer: Answer) -> Iterator[str]:
     """The same as Markdown, in pieces to be joined: each sentence as one, then sources and disagreements.
 
-    All markup, and every square bracket, is ours: what sources and models wrote is escaped.
+    All markup is ours, so only our citations are bold: what sources and models wrote is escaped.
     """
     if answer.abstained:
         yield f"{NO_ANSWER} {markdown(answer.abstained)}"
@@ -107,7 +114,7 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
         yield "".join(f"\n- {_where(e, markdown)}" for e in answer.nearest)
     sources = _sources(answer)
     for sentence in answer.sentences:
-        yield f"{markdown(sentence.text)} {_marks(sentence, sources)} "
+        yield f"{markdown(sentence.text)} **{_marks(sentence, sources)}** "
     if sources:
         yield "\n\nSources:\n\n" + "\n".join(f"{i}. {_where(e, markdown)}" for i, e in enumerate(sources, start=1))
     for i, d in enumerate(answer.disagreements):
@@ -118,7 +125,7 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
 
 
 def _notes(answer: Answer) -> list[RenderableType]:
-    lines = ["", NOTED, *(f"- {plain(note)}" for note in answer.notes)] if answer.notes else []
+    lines = ["", NOTED, *(f"- {one_line(note, None)}" for note in answer.notes)] if answer.notes else []
     return [Text(line, style="yellow") for line in lines]
 
 
@@ -141,8 +148,8 @@ def _where(e: EvidenceSpan, shown: Callable[[str, int], str]) -> str:
 
 
 def _disagreement(d: Disagreement) -> RenderableType:
-    sides = (Text(f"    {_where(e, plain)}") for e in (d.a, d.b))
-    return Group(Text(f"  {d.relation}{_differs(d, plain)}", style="red"), *sides)
+    sides = (Text(f"    {_where(e, one_line)}") for e in (d.a, d.b))
+    return Group(Text(f"  {d.relation}{_differs(d, one_line)}", style="red"), *sides)
 
 
 def _differs(d: Disagreement, shown: Callable[[str, int], str]) -> str:

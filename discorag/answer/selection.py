@@ -112,9 +112,7 @@ class Selector:
         return known if known and known.fitted_on["reranker"] == relevance.reranker else None
 
 
-def select_sentences(
-    case: Case, table: UnitTable, relevance: Relevance, calibration: Calibration | None
-) -> Selection:
+def select_sentences(case: Case, table: UnitTable, relevance: Relevance, calibration: Calibration | None) -> Selection:
     """Select what answers, then what qualifies it, what opposes it, what supports it, and what adds to it.
 
     Every source with a strong sentence gives its best one before any source gives a second. A conflict counts when one
@@ -147,9 +145,7 @@ def _relevant(relevance: Relevance, calibration: Calibration | None) -> list[int
     return ranked[:1] + [i for i in ranked[1:] if relevance.logits[i] >= calibration.second]
 
 
-def _wanted(
-    case: Case, table: UnitTable, relevance: Relevance, calibration: Calibration | None
-) -> Iterator[int]:
+def _wanted(case: Case, table: UnitTable, relevance: Relevance, calibration: Calibration | None) -> Iterator[int]:
     """The best sentence of each source that has a strong one, then every sentence that adds to the answer."""
     ranked = relevance.ranked
     if calibration is None:

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from discorag.text.shown import plain
+from discorag.text.citations import escaped
+from discorag.text.shown import one_line
 from discorag.types.chunk_relations import ChunkRelation as Between
 from discorag.types.rst_relations import Relation as Within
 
@@ -121,11 +122,11 @@ class Wording:
         short = shortened(title, _NAME, at_clause="")
         if not short:
             return ""
-        return f"《{short}》" if self.chinese else f"“{short}”"
+        return f"《{escaped(short)}》" if self.chinese else f"“{escaped(short)}”"
 
     def gist(self, sentence: str, citation: str) -> str:
         """What a sentence says, shortened, with its citation."""
-        return f"{shortened(sentence, _GIST)} {citation}"
+        return f"{escaped(shortened(sentence, _GIST))} {citation}"
 
     def start(self, name: str, gist: str) -> str:
         """The first step."""
@@ -170,14 +171,14 @@ class Wording:
 
 
 def shortened(text: str, length: int, *, at_clause: str = "…") -> str:
-    """The head of a text on one line, without number and marks of ours: whole if it fits, else cut after a clause.
+    """The head of a text on one line, without its number: whole if it fits, else cut after a clause.
 
     Args:
         text: Of a source.
         length: Characters at most, but for what stands for the rest.
         at_clause: What stands for the rest; an ellipsis where only a word could be cut after.
     """
-    line = _NUMBER.sub("", plain(text)).strip(_ENDS)
+    line = _NUMBER.sub("", one_line(text, None)).strip(_ENDS)
     if len(line) <= length:
         return line
     head = line[:length]

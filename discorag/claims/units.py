@@ -11,11 +11,12 @@ from itertools import accumulate
 from discorag.models.memo import packed
 from discorag.models.protocol import Encoder
 from discorag.text.layout import speaker_of, without_speaker
-from discorag.text.reading import plain, reads
+from discorag.text.reading import quote
 from discorag.text.sentences import CJK, ITEM, language_of
 from discorag.text.verbs import has_verb
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
+from discorag.types.document import Markup
 from discorag.types.hierarchy import UnitKind
 from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
@@ -51,6 +52,7 @@ class Unit:
             row, the first unit of its turn; None if there is none or it is not in the table.
         prefix: What it is read with: the speaker, or the heading that an item stands under.
         header: Of a row, the table's header row.
+        markup: What of the text is markup.
         introduces: Whether code or items stand below it that it introduces.
 
     Example:
@@ -70,6 +72,7 @@ class Unit:
     lead: int | None = None
     prefix: str = ""
     header: str = ""
+    markup: Markup = Markup.NONE
     introduces: bool = False
 
     @cached_property
@@ -103,9 +106,9 @@ class Unit:
 
     @cached_property
     def body(self) -> str:
-        """How it reads as prose on one line, without its prefix."""
+        """Its words on one line, as `discorag.text.reading.quote` has them, without its prefix."""
         text = without_speaker(self.text) if self.kind is UnitKind.TURN else self.text
-        return reads(text, self.kind, self.header)
+        return quote(text, self.kind, self.header, self.markup)
 
     @property
     def plain(self) -> str:
@@ -211,7 +214,7 @@ def _units_of(number: int, chunk: Chunk, first: int) -> list[Unit]:
         lead = starts.get(at) if at is not None else None
         headings = chunk.headings_at(span.start)
         introduction = _line_at(chunk, at)
-        unit = Unit(number, i + 1, span, text, _weight(chunk.tree, span), kind, headings, lead)
+        unit = Unit(number, i + 1, span, text, _weight(chunk.tree, span), kind, headings, lead, markup=chunk.markup)
         units.append(_in_context(unit, introduction, units[lead - first] if lead is not None else None))
     leads = {u.lead for u in units if u.kind in {UnitKind.ITEM, UnitKind.CODE}}
     return [replace(u, introduces=True) if first + i in leads else u for i, u in enumerate(units)]
@@ -237,7 +240,7 @@ def _in_context(unit: Unit, introduction: str, lead: Unit | None) -> Unit:
         return replace(unit, header=introduction, prefix="" if introduction else _headed(unit.headings[-1:]))
     if unit.kind is UnitKind.TURN:
         who = speaker_of(unit.text) or speaker_of(introduction) or introduction
-        return replace(unit, prefix=_opened(plain(who)))
+        return replace(unit, prefix=_opened(who))
     if unit.kind is UnitKind.ITEM:
         return replace(unit, prefix=_of_item(unit, lead))
     return unit
@@ -254,7 +257,7 @@ def _of_item(unit: Unit, lead: Unit | None) -> str:
 
 
 def _headed(headings: Sequence[str]) -> str:
-    prefix = _opened(", ".join(map(plain, headings)))
+    prefix = _opened(", ".join(headings))
     return prefix if len(prefix) <= _MAX_PREFIX else ""
 
 

@@ -157,14 +157,13 @@ _LINKING = frozenset(
 
 
 def without_connective(sentence: str) -> str:
-    """``sentence`` without a marker that a comma sets off at its start: what it says when nothing goes before it."""
+    """``sentence`` without a marker that a comma sets off at its start."""
     found = _OPENING.match(sentence.casefold())
     rest = sentence[found.end() :] if found else ""
     marker = MARKERS[" ".join(found[1].split())] if found else None
     if marker is None or marker.relation not in _LINKING or not rest.startswith((", ", "，")):
         return sentence
-    bare = rest.lstrip(",， ")
-    return bare[:1].upper() + bare[1:] if bare else sentence
+    return rest.lstrip(",， ") or sentence
 
 
 def opening(sentence: str) -> Marker | None:

@@ -20,7 +20,7 @@ from discorag.types.hierarchy import Hierarchy, Kind, Node, UnitKind
 from discorag.types.ids import stable_id
 from discorag.types.span import Span
 
-SPLITTER_VERSION = f"6+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
+SPLITTER_VERSION = f"7+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
 # WordPiece makes one [UNK] token of a word of any length beyond 100 characters: token counts alone bound nothing.
 MAX_CHARS_PER_TOKEN = 8
 _BATCH = 1000
@@ -255,6 +255,7 @@ def _chunk(
         headings=hierarchy.headings(group[0].index),
         page=document.page_at(span.start),
         page_breaks=tuple(page for page in document.pages if span.start < page < span.end),
+        markup=document.markup,
         columns=_columns(document, group[0]),
         metadata=document.metadata,
     )

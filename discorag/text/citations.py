@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from discorag.text.sentences import sentence_spans
-from discorag.text.shown import rounded
 from discorag.types.plan import Plan, PlanStep, Reference
 
 _REFERENCE = re.compile(r"(?<!\\)\[([0-9]{1,4})(?:\.([0-9]{1,4})(?:-([0-9]{1,4}))?)?\](?!\()")
@@ -81,13 +80,20 @@ def without_copied(text: str, passages: Sequence[str]) -> str:
     return _REFERENCE.sub(kept, text)
 
 
-def only_references(text: str) -> str:
-    """``text`` of a plan whose square brackets are its references: all others are round."""
-    parts, at = [""], 0
+def marked_pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """``text`` of a plan in pieces, and whether each is a reference; escapes in the others are undone."""
+    at = 0
     for match in _REFERENCE.finditer(text):
-        parts += [rounded(text[at : match.start()]), match[0]]
+        yield _ESCAPED.sub(r"\1", text[at : match.start()]), False
+        yield match[0], True
         at = match.end()
-    return "".join(parts) + rounded(text[at:])
+    yield _ESCAPED.sub(r"\1", text[at:]), False
+
+
+def escaped_brackets(text: str) -> str:
+    """``text`` of a plan with a backslash before every opening square bracket that is not a reference's."""
+    pieces = marked_pieces(text)
+    return "".join(piece if is_reference else piece.replace("[", "\\[") for piece, is_reference in pieces)
 
 
 def renumbered(text: str, numbers: Mapping[int, Sequence[int]]) -> str:
@@ -101,6 +107,6 @@ def renumbered(text: str, numbers: Mapping[int, Sequence[int]]) -> str:
 
 def with_citation(sentence: str, citation: str) -> str:
     """``sentence`` with a citation before its final punctuation, where no sentence splitter can part the two."""
-    match = re.search(r"[.!?。！？…]+[\"'”’)\]」』]*$", sentence)
+    match = re.search(r"(?<!\s)[.!?。！？…]+[\"'”’)\]」』]*$", sentence)
     at = match.start() if match else len(sentence)
     return f"{sentence[:at]} {citation}{sentence[at:]}"

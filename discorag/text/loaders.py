@@ -28,7 +28,7 @@ from discorag.types.errors import (
     UnknownFormatError,
 )
 
-CONVERTER_VERSION = "2"
+CONVERTER_VERSION = "3"
 _TEXT_VERSION = "1"
 _TEXTS = {".txt": "text/plain", ".text": "text/plain", ".rst": "text/plain", ".md": MARKDOWN, ".markdown": MARKDOWN}
 SUFFIXES = (*_TEXTS, *LIBRARIES)
@@ -201,6 +201,7 @@ def document_of(
         title=made.title or heading or _printable(source.path.stem),
         text=made.text,
         media_type=media_type,
+        is_converted=is_converted(source.path),
         metadata=(metadata or {}) | ({ENCODING: made.encoding} if made.encoding else {}),
         pages=made.pages,
     )

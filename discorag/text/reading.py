@@ -1,132 +1,114 @@
-"""How a unit reads as prose: on one line, without the marks of layout and markup around its words."""
+"""A unit as an answer quotes it: the characters of its source on one line, without the markup of the source's format.
+
+Plain text has no markup: all of it is text. Of a converted file the blocks are Markdown, and the lines are text. In a
+Markdown file emphasis, links, code spans and tags are markup too, as CommonMark defines them.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import zip_longest
 
-from discorag.text.layout import without_tags
-from discorag.text.sentences import language_of
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from discorag.text.convert.converted import not_literal
+from discorag.text.sentences import LIST_MARK, language_of
+from discorag.text.shown import code_span
 from discorag.text.tables import cells
+from discorag.types.document import Markup
 from discorag.types.hierarchy import UnitKind
 
 _FENCE = re.compile(r"^(```+|~~~+)[^\n]*\n?|\n?[ \t]*(```+|~~~+)\s*$")
-_IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])")
-_LINK = re.compile(r"\[([^\[\]]+)\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])")
-_ADDRESS = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
-_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=\S)([^*]+)(?<=\S)\1(?![\w*])|(?<![\w_])_(?=\S)([^_]+)(?<=\S)_(?![\w_])")
-_STRONG = re.compile(r"(?<![\w_])__(?=\S)([^_]*\s[^_]*)(?<=\S)__(?![\w_])")
-_QUOTES = re.compile(r"(?<![^\s(])``(?!\S+``)\s?((?:(?!``|'').)+?)\s?''")  # of LaTeX and of treebanks
-_HOLLOW = re.compile(r"(?<=\()\]?\s*[;,][;,\s]*(?=\w)")  # an opening bracket whose first part was taken out
-_UNCLOSED = re.compile(r"(?<!\S)``\s|(?<=[.,!?])\s''(?=\s|$)")
-_PADDED = re.compile(r"(?<=\()\s+(?=\w)|(?<=\w)\s+(?=\))")
-_ZERO_WIDTH = str.maketrans("", "", "\u200b\u200c\u2060\ufeff")
-_NAMED = re.compile(r"(?<![\w`]):[\w:+.-]+:(?=`)|`([^`<>]+?)\s*<[^<>`]+>`_{0,2}(?!\w)|`([^`]+)`__?(?!\w)")  # of reST
-_CODE = re.compile(r"(`+)\s?([^`]+?)\s?\1")
-_ESCAPE = re.compile(r"\\([_*#&%<>|~])")
-_OPENING = re.compile(r"^(?:>\s?|#{1,6}\s+|[-*+•‣◦▪●·□■]\s+(?:\[[ xX]\]\s+)?|\\item\b\s*)+")
-_NUMBER = re.compile(
-    r"^(?:\d{1,3}[.)]|[(（][0-9A-Za-z]{1,4}[)）]|[a-z]\)|\d{1,3}、|\d{1,3}[.．](?=[\u3400-\u9fff])|[（(]?[一二三四五六七八九十]{1,3}[）)、])\s*(?=\S)"
-)
-_NOISE = re.compile(r"\{[^{}\\]*\}|(?<=\s)\[[a-z]+\](?=\s|$)")
-_BEFORE_MARK = re.compile(r"(?<=\w)\s+(?=[,.;:!?](?:\s|$))|(?<=\w)\s+(?=(?:n't|'(?:s|t|re|ve|m|ll|d))\b)")
-_SOFT_HYPHEN = re.compile("[\u2010\u00ad]\n\\s*")
-_HYPHEN = re.compile(r"(?<=[^\W\d_]-)\n\s*(?=[^\W\d_])")
-_PLACE = re.compile(r"\s*\(?BIBREF\d+(?:, BIBREF\d+)*\)?")  # of a reference that a corpus of papers took out
-_POINTER = re.compile(r"\s*\\(?:cite\w*|ref|eqref|label|footnote)\*?(?:\[[^\]]*\])*\{[^{}]*\}")
-_COMMAND = re.compile(r"\\[A-Za-z]+\*?\s*\{([^{}]*)\}")
-_SYMBOL = re.compile(r"\\([A-Za-z]+)\s*|\\[,;:!\\ ]")
-_SIGNS = {
-    "left": "", "right": "", "ldots": "...", "dots": "...", "cdots": "...", "in": "∈", "times": "×", "cdot": "·",
-    "to": "→", "rightarrow": "→", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "neq": "≠", "ne": "≠", "mid": "|",
-    "approx": "≈", "pm": "±", "infty": "∞", "quad": "", "text": "", "mathrm": "", "mathcal": "", "mathbf": "",
-}  # fmt: skip
-_MATH = re.compile(r"\$([^$\n]{1,200})\$")
-_IS_MATH = re.compile(r"[\\^_{}=<>]|^\s*\w\s*$")
+_QUOTED = re.compile(r"^(?:[ \t]*> ?)+", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}\s+|\s+(?:#+|=+|-+)$")
+_ITEM = re.compile(rf"(?:{LIST_MARK}|\\item\b)\s*(?:\[[ xX]\]\s+)?(?=\S)")
+_WRAPPED_WORD = re.compile("[\u2010\u00ad]\n\\s*")  # a hyphen that only the end of the line needed
+_COMPOUND = re.compile(r"(?<=[^\W\d_]-)\n\s*(?=[^\W\d_])")
+_MARKDOWN_SIGN = re.compile(r"[\\`*_\[<&~]")
+_BREAKS = frozenset({"softbreak", "hardbreak"})
 _ENDING = re.compile(r"[.!?。！？…:：;；][\"'”’)\]」』`]*$")
 
 
-def reads(text: str, kind: UnitKind = UnitKind.PROSE, header: str = "") -> str:
-    """A unit's text as prose.
+def quote(text: str, kind: UnitKind = UnitKind.PROSE, header: str = "", markup: Markup = Markup.NONE) -> str:
+    """A unit's text on one line. The bullet or number of an item is left out; each line of code is a code span.
 
     Args:
         text: As the source has it.
         kind: What it is.
         header: Of a table's row, the header row.
+        markup: Of its document.
     """
     if kind is UnitKind.CODE:
-        lines = (" ".join(line.replace("`", "").split()) for line in _FENCE.sub("", text).split("\n"))
-        return " ".join(f"`{line}`" for line in lines if line)
+        code = text if markup is Markup.NONE else _FENCE.sub("", text)
+        return " ".join(code_span(" ".join(line.split())) for line in code.split("\n") if line.strip())
     if kind is UnitKind.ROW:
-        return ended(row_reads(text, header))
-    if kind is UnitKind.TURN:
-        text = _NOISE.sub(" ", text)
-    bare = plain(text)
-    return ended(_NUMBER.sub("", bare)) if kind is UnitKind.ITEM else bare
+        return quote_row(text, header, markup)
+    if markup is not Markup.NONE:
+        text = _QUOTED.sub("", text)
+    if kind is UnitKind.HEADING and markup is not Markup.NONE:
+        text = _HEADING.sub("", text)
+    return _words(_without_mark(text) if kind is UnitKind.ITEM else text, markup)
 
 
-def plain(text: str) -> str:
-    """``text`` on one line without bullets, emphasis, links, tags and commands; numbers of a list stay."""
-    seen = text.translate(_ZERO_WIDTH)
-    bare = _OPENING.sub("", " ".join(_HYPHEN.sub("", _SOFT_HYPHEN.sub("", seen)).split()))
-    bare = _without_links(bare)
-    if "BIBREF" in bare:
-        bare = _PLACE.sub(_left_open, bare)
-    if "\\" in bare or "$" in bare:
-        bare = _without_commands(bare)
-    if "``" in bare:
-        bare = _QUOTES.sub(r"“\1”", bare)
-    if "(" in bare:
-        bare = _PADDED.sub("", _HOLLOW.sub("", bare))
-    bare = _CODE.sub(r"\2", _STRONG.sub(r"\1", _EMPHASIS.sub(lambda m: m[2] or m[3], bare)))
-    if "''" in bare or "``" in bare:
-        bare = _UNCLOSED.sub(lambda m: "“" if m[0][0] == "`" else "”", bare)
-    return " ".join(_BEFORE_MARK.sub("", bare).split())
+def _without_mark(item: str) -> str:
+    found = _ITEM.match(item)
+    return item[found.end() :] if found else item
 
 
-def _without_links(bare: str) -> str:
-    """With the words of links in the place of links, and without tags."""
-    if "[" in bare:
-        bare = _LINK.sub(r"\1", _IMAGE.sub("", _LINK.sub(r"\1", _IMAGE.sub("", bare))))
-    if "`" in bare:
-        bare = _NAMED.sub(lambda m: m[1] or m[2] or "", bare)
-    if "<" in bare:
-        bare = without_tags(_ADDRESS.sub(r"\1", bare))
-    return bare
+def _words(text: str, markup: Markup) -> str:
+    """``text`` on one line, without markup inside lines."""
+    whole = _COMPOUND.sub("", _WRAPPED_WORD.sub("", text))
+    if markup is Markup.BLOCKS:
+        whole = not_literal(whole)
+    return strip_markdown(whole) if markup is Markup.INLINE else " ".join(whole.split())
 
 
-def _left_open(place: re.Match[str]) -> str:
-    """The bracket that closes one before the place."""
-    before = place.string[: place.start()]
-    return ")" if place[0].endswith(")") and "(" not in place[0] and before.count("(") > before.count(")") else ""
+def strip_markdown(text: str) -> str:
+    """Markdown of one paragraph as its words, on one line: without emphasis, images, tags and addresses of links."""
+    if _MARKDOWN_SIGN.search(text):
+        tokens = _inline_parser().parseInline(text)
+        text = "".join(_token_text(child) for token in tokens for child in token.children or ())
+    return " ".join(text.split())
 
 
-def ended(sentence: str) -> str:
-    """``sentence`` with a full stop, if nothing ends it."""
-    if not sentence or _ENDING.search(sentence):
-        return sentence
-    return sentence + ("。" if language_of(sentence) == "zh" else ".")
+def _token_text(token: Token) -> str:
+    if token.type in _BREAKS:
+        return " "
+    return "" if token.type in {"html_inline", "image"} else token.content
 
 
-def row_reads(row: str, header: str = "") -> str:
-    """A row of a table as prose: ``Revenue, 2023: 2,018; 2022: 1,900``.
+@cache
+def _inline_parser() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable("strikethrough")
+
+
+def quote_row(row: str, header: str, markup: Markup = Markup.NONE) -> str:
+    """A row of a table with the names of its columns, as in "Revenue, 2023: 2,018; 2022: 1,900".
 
     Args:
         row: Its cells as the source sets them apart; the first says what it is about.
         header: The table's header row, if it has one.
+        markup: Of its document.
     """
-    values = [plain(cell) for cell in cells(row)] or [""]
-    names = [name if any(map(str.isalnum, name)) else "" for name in map(plain, cells(header))] if header else []
+    values = _cells(row, markup) or [""]
+    named = _cells(header, markup) if header else []
+    names = [name if any(map(str.isalnum, name)) else "" for name in named]
     if not row.startswith("|"):
         names = _over(names, len(values))
-    subject = _NUMBER.sub("", values[0]) + (f" {names[0]}" if names and names[0].startswith(("(", "（")) else "")
+    subject = values[0] + (f" {names[0]}" if names and names[0].startswith(("(", "（")) else "")
     pairs = dict.fromkeys((n, v) for n, v in zip_longest(names[1:], values[1:], fillvalue="") if v)
-    wide = language_of(row) == "zh"
-    colon, semicolon, comma = ("：", "；", "，") if wide else (": ", "; ", ", ")
-    told = semicolon.join(f"{n}{colon}{v}" if n else v for n, v in pairs)
-    if not subject or not told:
-        return subject or told
-    return f"{subject}{comma if pairs and next(iter(pairs))[0] else colon}{told}"
+    is_wide = language_of(row) == "zh"
+    colon, semicolon, comma, stop = ("：", "；", "，", "。") if is_wide else (": ", "; ", ", ", ".")
+    said = semicolon.join(f"{n}{colon}{v}" if n else v for n, v in pairs)
+    between = (comma if next(iter(pairs))[0] else colon) if subject and said else ""
+    whole = f"{subject}{between}{said}"
+    return whole if not whole or _ENDING.search(whole) else whole + stop
+
+
+def _cells(row: str, markup: Markup) -> list[str]:
+    return [_words(cell if markup is Markup.NONE else cell.replace("\\|", "|"), markup) for cell in cells(row)]
 
 
 def _over(names: list[str], columns: int) -> list[str]:
@@ -134,18 +116,3 @@ def _over(names: list[str], columns: int) -> list[str]:
     if len(names) == columns - 1:  # nothing stands over the first
         return ["", *names]
     return names[:1] + names[len(names) - columns + 1 :] if len(names) > columns else names
-
-
-def _without_commands(text: str) -> str:
-    """Without the commands of LaTeX that only mark, and with formulas as their letters."""
-    bare = _MATH.sub(lambda m: _formula(m[1]) if _IS_MATH.search(m[1]) else m[0], _POINTER.sub("", text))
-    while bare != (inner := _COMMAND.sub(r"\1", bare)):
-        bare = inner
-    return _ESCAPE.sub(r"\1", bare)
-
-
-def _formula(inner: str) -> str:
-    while inner != (shorter := _COMMAND.sub(r"\1", inner)):
-        inner = shorter
-    spelled = _SYMBOL.sub(lambda m: f"{said} " if (said := _SIGNS.get(m[1], m[1] or " ")) else "", inner)
-    return " ".join(re.sub(r"[{}]|(?:^|(?<=[A-Za-z]))_(?=\{?\d)", "", spelled).split())

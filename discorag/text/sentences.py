@@ -20,10 +20,11 @@ WRAP_WIDTH = 120
 _EVENLY = 0.8  # share of full lines from which on a block of wider ones is wrapped
 
 CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-ITEM = re.compile(
-    r"[ \t]*(?:[-*+•‣◦▪●·□■]\s|\d{1,3}[.)]\s|\([0-9A-Za-z]{1,4}\)|[a-z]\)\s|\[\d{1,3}\]\s+[A-Z]|\|"
+LIST_MARK = (
+    r"(?:[-*+•‣◦▪●·□■]\s|\d{1,3}[.)]\s|\([0-9A-Za-z]{1,4}\)|[a-z]\)\s"
     r"|（[0-9A-Za-z]{1,4}）|\d{1,3}、|\d{1,3}[.．](?=[\u3400-\u9fff])|[（(]?[一二三四五六七八九十]{1,3}[）)、])"
 )
+ITEM = re.compile(rf"[ \t]*(?:{LIST_MARK}|\[\d{{1,3}}\]\s+[A-Z]|\|)")
 _ABBREVIATION = re.compile(r"(?:^|[\s(\[（])(?:vs|approx|resp|Proc|Int|Conf|Trans|Commun|Symp|Tech)\.\s*$")
 _REFERENCE = re.compile(
     r"(?:^|[\s(\[（])(?:eqs?|figs?|tabs?|refs?|sect?s?|chaps?|app|thm|lem|prop|def|alg|nos|vols?)\.\s*$", re.IGNORECASE

@@ -1,23 +1,18 @@
 """What others wrote, made safe to show: one function for each form of output (DESIGN rule 19).
 
-Square brackets are ours alone: a citation is a mark that we set from an answer's evidence. What a source, a model or a
-plan has in square brackets, of any width, is shown in round ones, so it cannot be read as a mark of ours. HTML pages
-are templates that escape by themselves; JSON carries texts as they are, and whoever shows them escapes them.
+Words of sources and models are shown as they are: what a form of output would read as its own is escaped, not changed.
+Citations of ours differ from brackets of a source by their style: bold in Markdown and in the terminal, raised in HTML.
+HTML pages are templates that escape by themselves; JSON carries texts as they are, and whoever shows them escapes them.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import cycle
 
-_SQUARE = (
-    "[]［］【】〔〕〖〗〘〙〚〛⟦⟧⟬⟭❲❳⁅⁆⦋⦌⦍⦎⦏⦐⦗⦘\u2e55\u2e56\u2e57\u2e58"
-    "\ufe17\ufe18\ufe39\ufe3a\ufe3b\ufe3c\ufe47\ufe48\ufe5d\ufe5e"
-)
-_ROUND = dict(zip(map(ord, _SQUARE), cycle("()"), strict=False))
-# As entities where a renderer may read the character itself before Markdown does: formulas, HTML.
-_MARKDOWN = str.maketrans({"\\": "&#92;", "$": "&#36;", "<": "&lt;", "&": "&amp;"} | {c: f"\\{c}" for c in "`*_~|"})
+# As entities where a renderer may read the character itself before Markdown does: formulas, HTML, citations.
+_ENTITIES = {"\\": "&#92;", "$": "&#36;", "<": "&lt;", "&": "&amp;", "[": "&#91;"}
+_MARKDOWN = str.maketrans(_ENTITIES | {c: f"\\{c}" for c in "`*_~|"})
 _BLOCK = re.compile(r"^(?:\d{1,9}(?=[.)])|(?=[-+#=>:!%]))")  # what would open a list, heading, quotation or fence
 _LINK = re.compile(r"//|@|www\.|[^\s.]\.[^\W\d_]{2}", re.IGNORECASE)  # generous: what some renderer makes a link of
 _MERMAID = re.compile(r'["#&<>`%|\[\]{}()\\$*_~;°¶]|:(?! )')
@@ -30,21 +25,10 @@ def one_line(text: str, length: int | None = 60) -> str:
     return line if length is None or len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
-def rounded(text: str) -> str:
-    """``text`` with round brackets for square ones."""
-    return text.translate(_ROUND)
-
-
-def plain(text: str, length: int | None = None) -> str:
-    """For a terminal, as `rich.text.Text`: one line without control characters and without marks of ours."""
-    return rounded(one_line(text, length))
-
-
 def markdown(text: str, length: int | None = None) -> str:
-    """Markdown that renders as `plain` text: no markup, HTML, link, image, footnote or formula; addresses as code."""
-    words = plain(text, length).split(" ")
-    line = " ".join(_code(word) if _LINK.search(word) else word.translate(_MARKDOWN) for word in words)
-    return _BLOCK.sub(r"\g<0>\\", line)
+    """Markdown that renders as one line of text, without markup, HTML, links and formulas; addresses are code."""
+    words = one_line(text, length).split(" ")
+    return _BLOCK.sub(r"\g<0>\\", " ".join(map(_word, words)))
 
 
 def code_block(text: str) -> str:
@@ -58,11 +42,18 @@ def mermaid(text: str, length: int | None = None) -> str:
     return _MERMAID.sub(lambda m: f"#{ord(m[0])};", one_line(text, length))
 
 
-def _code(word: str) -> str:
-    """A code span: the one place where no renderer looks for addresses."""
-    fence = "`" * (1 + _longest_run(word))
-    pad = " " if "`" in word else ""
-    return f"{fence}{pad}{word}{pad}{fence}"
+def _word(word: str) -> str:
+    """A word, with the parts of it that may become links as code; an opening bracket stays outside."""
+    parts = word.split("[")
+    shown = (code_span(part) if _LINK.search(part) else part.translate(_MARKDOWN) for part in parts)
+    return _ENTITIES["["].join(shown)
+
+
+def code_span(text: str) -> str:
+    """A code span of Markdown: the one place where no renderer looks for addresses."""
+    fence = "`" * (1 + _longest_run(text))
+    pad = " " if "`" in text else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
 
 
 def _longest_run(text: str) -> int:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from discorag.types.document import Markup
 from discorag.types.errors import InvariantError
 from discorag.types.hierarchy import UnitKind
 from discorag.types.notebook import Drawn
@@ -32,6 +33,7 @@ class Chunk(Drawn, BaseModel):
         headings: Section headings around its first sentence, outermost first.
         page: One-based page on which it starts; None where the source has no pages.
         page_breaks: Where later pages start inside it, in document offsets.
+        markup: What of its text is markup.
         columns: Header row of the table, or speaker of the turn, that it begins in the middle of; else empty.
         tree: Its RST tree in document offsets; None until parsed.
         metadata: The document's metadata, for filters.
@@ -66,6 +68,7 @@ class Chunk(Drawn, BaseModel):
     headings: tuple[str, ...] = ()
     page: int | None = None
     page_breaks: tuple[int, ...] = ()
+    markup: Markup = Markup.NONE
     columns: str = ""
     tree: RstTree | None = None
     metadata: dict[str, str] = {}

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from discorag.types.ids import digest, stable_id
+
+
+class Markup(StrEnum):
+    """What of a document's text is markup: nothing, its blocks (headings, lists, tables, fences), or also its lines."""
+
+    NONE = "none"
+    BLOCKS = "blocks"
+    INLINE = "inline"
 
 
 class Scope(BaseModel):
@@ -45,6 +54,7 @@ class Document(BaseModel):
         title: First heading, else the file's stem.
         text: Canonical text (line feeds only, no Unicode normalisation). Offsets count its characters.
         media_type: ``text/plain`` or ``text/markdown``: what ``text`` is, whatever the file was.
+        is_converted: Whether the file was of another format: its blocks are Markdown then, its lines are its own words.
         metadata: What the user may filter on.
         pages: Where each page of a paged source (PDF) starts in ``text``, ascending from 0; empty for others.
 
@@ -61,8 +71,16 @@ class Document(BaseModel):
     title: str
     text: str = Field(min_length=1, repr=False)
     media_type: str = "text/plain"
+    is_converted: bool = False
     metadata: dict[str, str] = {}
     pages: tuple[int, ...] = ()
+
+    @property
+    def markup(self) -> Markup:
+        """What of its text is markup."""
+        if self.media_type != "text/markdown":
+            return Markup.NONE
+        return Markup.BLOCKS if self.is_converted else Markup.INLINE
 
     def page_at(self, offset: int) -> int | None:
         """One-based page of the character at ``offset``; None where the source has no pages."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from discorag.answer.openings import alone
-from discorag.answer.realisation import CONNECTIVES
 from discorag.claims.alignment import Floats
 from discorag.claims.units import Unit, UnitTable, folded, units_of, within_window
 from discorag.disagreement.difference import differences
 from discorag.disagreement.pairs import at_odds
 from discorag.models.protocol import Encoder
 from discorag.text.citations import references, steps, without_references
-from discorag.text.reading import plain
+from discorag.text.reading import strip_markdown
 from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
 from discorag.types.case import Case
 from discorag.types.chunk_relations import ChunkRelation
@@ -27,7 +25,6 @@ from discorag.verification.places import places_of, whole_sentence
 from discorag.verification.verifier import Metered
 
 Copies = Mapping[str, Sequence[int]]
-_CONNECTIVES = tuple(c for pair in CONNECTIVES.values() for c in pair)
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class _Drafted:
 
     Args:
         text: With citations.
-        bare: As it is compared: without citations, connectives of ours and markup.
+        bare: As it is compared: without citations and markup.
     """
 
     text: str
@@ -117,11 +114,10 @@ _NOTHING = "No passage shares its content."
 
 
 def _copies(table: UnitTable) -> Copies:
-    """Each form in which an answer may copy a unit, also without the connective that it opens with: the units."""
+    """Each form in which an answer may copy a unit, with or without what it is read with: the units."""
     found: dict[str, list[int]] = {}
     for i, unit in enumerate(table.units):
-        bare = alone(unit)
-        for form in {folded(text) for text in (unit.plain, unit.body, bare, unit.prefix + bare)}:
+        for form in {unit.folded, folded(unit.body)}:
             found.setdefault(form, []).append(i)
     return found
 
@@ -137,17 +133,12 @@ def _sentences(line: str, chunks: int, copies: Copies) -> list[str]:
 
 
 def _is_copy(sentence: str, chunks: int, copies: Copies) -> bool:
-    return folded(_unlinked(without_references(sentence, chunks=chunks).strip())) in copies
+    return folded(without_references(sentence, chunks=chunks).strip()) in copies
 
 
 def _bare(sentence: str, chunks: int, copies: Copies) -> str:
     bare = without_references(sentence, chunks=chunks).strip()
-    return _unlinked(bare if _is_copy(sentence, chunks, copies) else plain(bare))
-
-
-def _unlinked(text: str) -> str:
-    opening = next((c for c in _CONNECTIVES if text.startswith(c)), "")
-    return text[len(opening) :].strip() or text
+    return bare if _is_copy(sentence, chunks, copies) else strip_markdown(bare)
 
 
 def _at_once(sentence: _Drafted, case: Case, table: UnitTable, copies: Copies) -> _Traced | None:

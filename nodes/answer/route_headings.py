@@ -36,7 +36,9 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
         return await search.found(rounds.chosen(asked), walks=rounds.told(asked))
     stage.usage += rounds.usage
     stage.failures += rounds.failures
-    stage.record_route("route_headings", f"{sum(w.ending is None for w in rounds.walks.values())} documents unfold a heading")
+    stage.record_route(
+        "route_headings", f"{sum(w.ending is None for w in rounds.walks.values())} documents unfold a heading"
+    )
     return Command(
         goto="route_headings",
         update={"walks": rounds.told(asked), "ledger": stage.done(engine="local", model="router")},

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from html.parser import HTMLParser
 from itertools import product
@@ -28,7 +28,7 @@ MARKUP = (
 )  # fmt: skip
 _CITED = ("It is perfectly safe {}.", "{} The dose is safe.", "Safe{}, said the board {}.")
 _MARKED = ("{}", "The dose is safe. {}", "The board\n\n{}\n\nfound it safe.", "Safe {} and sound.")
-_OURS = {"p", "ol", "ul", "li", "code"}
+OURS = {"p", "ol", "ul", "li", "code"}
 
 
 def hostile_texts() -> Iterator[str]:
@@ -37,12 +37,12 @@ def hostile_texts() -> Iterator[str]:
     yield from (template.replace("{}", payload) for template, payload in product(_MARKED, MARKUP))
 
 
-def planted(markdown: str) -> list[str]:
+def planted(markdown: str, ours: Collection[str] = OURS) -> list[str]:
     """Elements other than ours that the Markdown makes, as CommonMark and as GFM with all that it links by itself."""
     found: list[str] = []
     for html in (rendered(markdown, "commonmark"), rendered(markdown, "gfm-like")):
         page = Page(html)
-        found += [f"<{name} {dict(given)}>" for name, given in page.tags if name not in _OURS or given]
+        found += [f"<{name} {dict(given)}>" for name, given in page.tags if name not in ours or given]
     return found
 
 
@@ -57,12 +57,14 @@ def _renderer(preset: str) -> MarkdownIt:
 
 
 class Page(HTMLParser):
-    """The tags of a page with their attributes, and its text in one line."""
+    """The tags of a page with their attributes, what is bold, and its text in one line."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
+        self._is_bold = False
         self.tags: list[tuple[str, list[tuple[str, str | None]]]] = []
         self._text: list[str] = []
+        self.bold: list[str] = []
         self.feed(html)
         self.close()
 
@@ -72,8 +74,14 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, attrs))
+        self._is_bold = tag == "strong"
+
+    def handle_endtag(self, tag: str) -> None:
+        self._is_bold = False
 
     def handle_data(self, data: str) -> None:
+        if self._is_bold:
+            self.bold.append(data)
         self._text.append(data)
 
     def handle_comment(self, data: str) -> None:

@@ -2,12 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from discorag.answer.realisation import CONNECTIVES, Extractor
+from discorag.answer.realisation import Extractor
 from discorag.answer.selection import select
-from discorag.claims.units import unit_table
+from discorag.claims.units import unit_table, units_in
 from discorag.models.protocol import Encoder
 from discorag.text.citations import references, without_references
-from discorag.text.terms import terms
 from discorag.types.case import Case
 from discorag.types.plan import Plan
 from discorag.verification.local import LocalJudge
@@ -28,15 +27,13 @@ async def draft_of(case: Case, encoder: Encoder) -> list[str]:
 
 
 @pytest.mark.parametrize(("corpus", "query"), QUESTIONS)
-async def test_no_content_word_is_invented(corpus: str, query: str, encoder: Encoder) -> None:
+async def test_every_sentence_is_a_units_words_and_nothing_else(corpus: str, query: str, encoder: Encoder) -> None:
     case = await with_plan(await with_graph(await case_of(corpus, query, encoder), encoder), encoder)
-    added = {w for pair in CONNECTIVES.values() for c in pair for w in terms(c)}
+    units = units_in(case.chunks)
+    said = {text for unit in units for text in (unit.plain, unit.body)}
     lines = await draft_of(case, encoder)
     assert lines
-    for line in lines:
-        cited = [case.chunks[r.chunk - 1] for r in references(line)]
-        source = " ".join(t for c in cited for t in (c.text, *c.headings))  # an item is read with its heading
-        assert set(terms(without_references(line, chunks=99))) - set(terms(source)) <= added
+    assert {without_references(line, chunks=99) for line in lines} <= said
 
 
 async def test_sentences_follow_the_plan_also_when_a_person_has_edited_it(encoder: Encoder) -> None:
@@ -79,27 +76,6 @@ async def test_a_claim_never_comes_without_its_counter_claim(encoder: Encoder) -
     )
     lines = await draft_of(case, encoder)
     assert {references(line)[0].chunk for line in lines} == {1, 2}
-    assert lines[1].startswith("By contrast, ")
-
-
-async def test_names_keep_their_capital_behind_a_connective(encoder: Encoder) -> None:
-    case = await opposed(
-        "The drug lowered fever in Oslo.",
-        "Okoro found that the drug had no effect on fever in Oslo.",
-        "Does the drug lower fever?",
-        encoder,
-    )
-    assert any(line.startswith("By contrast, Okoro") for line in await draft_of(case, encoder))
-
-
-async def test_other_words_lose_it(encoder: Encoder) -> None:
-    case = await opposed(
-        "Vitamin D lowered the risk of flu.",
-        "Across all trials vitamin D had no effect on the risk of flu.",
-        "Does vitamin D lower the risk of flu?",
-        encoder,
-    )
-    assert any(line.startswith("By contrast, across all trials") for line in await draft_of(case, encoder))
 
 
 async def test_an_item_of_a_list_loses_its_number(encoder: Encoder) -> None:
@@ -110,7 +86,7 @@ async def test_an_item_of_a_list_loses_its_number(encoder: Encoder) -> None:
         encoder,
     )
     lines = await draft_of(case, encoder)
-    assert any(line.startswith("By contrast, Coffee has no effect") for line in lines), lines
+    assert any(line.startswith("Coffee has no effect") for line in lines), lines
 
 
 async def test_nothing_to_extract_gives_an_empty_draft(encoder: Encoder) -> None:
@@ -130,13 +106,9 @@ async def test_a_sentence_that_announces_a_list_comes_with_the_list(encoder: Enc
     assert lines[at + 4] == "A close relative of the member died during the period of the loan."
 
 
-async def test_a_sources_own_connective_goes_when_what_it_referred_to_is_not_there(encoder: Encoder) -> None:
+async def test_a_connective_of_a_source_stays_and_brings_the_sentence_before(encoder: Encoder) -> None:
     text = "The Moon pulls the sea. However, tides are highest when the Moon is near."
-    case = await case_from({"a": text}, "When are tides highest?", encoder)
-    alone = replace(case, plan=Plan(paragraph="Use [1.2]."))
-    both = replace(case, plan=Plan(paragraph="Use [1.1-2]."))
-    assert await draft_of(alone, encoder) == ["Tides are highest when the Moon is near [1.2]."]
-    assert (await draft_of(both, encoder))[1] == "However, tides are highest when the Moon is near [1.2]."
+    assert await told(text, "Use [1.2].", encoder) == text.replace(". ", ".\n").split("\n")
 
 
 @pytest.mark.parametrize("sentence", ["Previously, the dose was 5 mg.", "Otherwise, a fine is charged."])
@@ -165,7 +137,7 @@ async def test_stars_and_underscores_that_mean_something_stay(encoder: Encoder) 
     text = "Call __init__ before arr[1] is read, since 2**10 and 3**2 are **not** alike."
     case = await case_from({"a": text}, "What is called before arr is read?", encoder)
     line = (await draft_of(case, encoder))[0]
-    assert without_references(line, chunks=1) == text.replace("**not**", "not")
+    assert without_references(line, chunks=1) == text
 
 
 async def told(text: str, plan: str, encoder: Encoder) -> list[str]:
@@ -202,13 +174,13 @@ async def test_a_demonstrative_in_the_opening_brings_the_sentence_before_if_ther
     assert await told("In this town the siren wails.", "Use [1.1].", encoder) == ["In this town the siren wails."]
 
 
-async def test_a_conjunction_that_joins_to_nothing_told_goes(encoder: Encoder) -> None:
+async def test_a_conjunction_stays_and_brings_the_sentence_before_except_in_speech(encoder: Encoder) -> None:
     text = "The dam may break. But the siren wails for hours. So great is the noise that dogs howl."
-    assert await told(text, "Use [1.2].", encoder) == ["The siren wails for hours."]
-    assert (await told(text, "Use [1.1-2].", encoder))[1] == "But the siren wails for hours."
-    assert (await told(text, "Use [1.3].", encoder))[-1] == "So great is the noise that dogs howl."
+    dam, siren, dogs = text.replace(". ", ".\n").split("\n")
+    assert await told(text, "Use [1.2].", encoder) == [dam, siren]
+    assert (await told(text, "Use [1.3].", encoder))[-1] == dogs
     talk = "Ada Berg: So the board pays for glass now.\nBo Lind: We should ask them about cork.\n" * 3
-    assert await told(talk, "Use [1.1].", encoder) == ["Ada Berg: The board pays for glass now."]
+    assert await told(talk, "Use [1.1].", encoder) == ["Ada Berg: So the board pays for glass now."]
 
 
 async def test_a_lead_in_can_be_chosen_and_brings_its_code(encoder: Encoder) -> None:
@@ -229,17 +201,10 @@ async def test_code_comes_with_the_sentence_that_introduces_it_and_is_exact(enco
 async def test_rows_turns_and_items_are_read_with_their_headers_speakers_and_headings(encoder: Encoder) -> None:
     table = "Year end          2023      2022\nRevenue          2,018     1,900\nNet income         518       490\n"
     assert await told(table, "Use [1.2].", encoder) == ["Revenue, 2023: 2,018; 2022: 1,900."]
-    talk = "Ada Berg: Cork costs eleven euros {pause} . Glass costs four .\nBo Lind: Right.\n" * 3
-    assert await told(talk, "Use [1.1-2].", encoder) == ["Ada Berg: Cork costs eleven euros.", "Glass costs four."]
+    talk = "Ada Berg: Cork costs eleven euros {pause} . Glass costs four.\nBo Lind: Right.\n" * 3
+    assert await told(talk, "Use [1.1-2].", encoder) == [
+        "Ada Berg: Cork costs eleven euros {pause} .",
+        "Glass costs four.",
+    ]
     log = "weld 3.0.0 (2024-02-01)\n\n  * Drop support for [old](x) rivets\n\nweld 2.0.0\n\n  * Faster.\n"
-    assert await told(log, "Use [1.2].", encoder) == ["weld 3.0.0 (2024-02-01): Drop support for old rivets."]
-
-
-async def test_no_connective_of_ours_before_a_sentence_that_has_its_own(encoder: Encoder) -> None:
-    case = await opposed(
-        "Coffee reduces the risk of gout.",
-        "Although some disagree, coffee has no effect on the risk of gout.",
-        "Does coffee reduce the risk of gout?",
-        encoder,
-    )
-    assert not any(line.startswith("By contrast") for line in await draft_of(case, encoder))
+    assert await told(log, "Use [1.2].", encoder) == ["weld 3.0.0 (2024-02-01): Drop support for [old](x) rivets"]

@@ -10,13 +10,15 @@ from hypothesis import given
 from rich.console import Console, RenderableType
 
 from discorag.answer.render import answer_markdown, answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
+from discorag.text.citations import references
+from discorag.text.shown import one_line
 from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge, RhetoricalGraph
 from discorag.types.plan import Plan
 from discorag.types.span import Span
-from tests.answer.hostile import Page, hostile_texts, planted, rendered
+from tests.answer.hostile import OURS, Page, hostile_texts, planted, rendered
 from tests.strategies import texts
 
 _SQUARE = re.compile(r"[\[［【〔⟦][^\]］】〕⟧]*[\]］】〕⟧]")
@@ -36,6 +38,12 @@ def answer_of(text: str) -> Answer:
     return Answer(query=text, sentences=sentences, disagreements=(found,))
 
 
+def bold(answer: Answer) -> list[str]:
+    """What is bold in the terminal."""
+    segments = Console(file=StringIO(), width=10_000, force_terminal=True).render(answer_text(answer))
+    return [s.text.strip() for s in segments if s.style and s.style.bold and "disagree" not in s.text]
+
+
 def printed(what: RenderableType) -> str:
     out = StringIO()
     Console(file=out, width=10_000, color_system=None).print(what)
@@ -46,30 +54,36 @@ def printed(what: RenderableType) -> str:
 def test_the_only_marks_that_a_reader_sees_are_ours(text: str) -> None:
     answer = answer_of(text)
     shown = "".join(answer_markdown(answer))
-    assert planted(shown) == []
-    assert _SQUARE.findall(Page(rendered(shown)).text) == ["[1]", "[2]", "[unsupported]"]
+    assert planted(shown, {*OURS, "strong"}) == []
+    page = Page(rendered(shown))
+    assert page.bold == ["[1][2]", "[unsupported]"]
+    assert page.text.count(one_line(text, None)) >= 2
+    assert [mark for mark in references(shown) if mark.chunk not in (1, 2)] == []
+    assert bold(answer) == ["[1][2]", "[unsupported]", "[1]", "[2]"]
     terminal = printed(answer_text(answer))
-    assert _SQUARE.findall(terminal) == ["[1]", "[2]", "[unsupported]", "[1]", "[2]"]
+    assert terminal.startswith(one_line(text, None))
     assert "\x1b" not in terminal
 
 
 @given(texts)
 def test_an_answer_of_any_text_has_its_form_and_no_other(text: str) -> None:
     shown = "".join(answer_markdown(answer_of(text)))
-    assert planted(shown) == []
+    assert planted(shown, {*OURS, "strong"}) == []
     tags = [name for name, _ in Page(rendered(shown)).tags if name != "code"]
-    assert tags == ["p", "p", "ol", "li", "li", "p", "ul", "li"]
+    assert tags == ["p", "strong", "strong", "p", "ol", "li", "li", "p", "ul", "li"]
 
 
-def test_a_plan_keeps_its_references_and_no_other_brackets() -> None:
+def test_a_plan_shows_its_references_in_bold_and_other_brackets_as_they_are() -> None:
     plan = Plan(paragraph="Open with [2.1-3], which is [safe] 【1】. Set \\[1] against [1](http://evil.example).")
     assert printed(plan_text(plan)).splitlines() == [
-        "1. Open with [2.1-3], which is (safe) (1).",
-        "2. Set \\(1) against (1)(http://evil.example).",
+        "1. Open with [2.1-3], which is [safe] 【1】.",
+        "2. Set [1] against [1](http://evil.example).",
     ]
+    console = Console(file=StringIO(), force_terminal=True)
+    assert [s.text for s in console.render(plan_text(plan)) if s.style and s.style.bold] == ["[2.1-3]"]
     labels = plan_mermaid(plan)
-    assert "#91;2.1-3#93;" in labels
-    assert "#91;1#93;" not in labels
+    assert "with #91;2.1-3#93;, which is #92;#91;safe" in labels
+    assert labels.count("#92;#91;1#93;") == 2
 
 
 def test_labels_show_the_evidence_used_and_not_the_start_of_the_chunk() -> None:
@@ -105,7 +119,9 @@ def test_the_graph_numbers_chunks_and_no_chunk_numbers_itself() -> None:
     )
     edge = Edge(source="c0", target="c1", relation=ChunkRelation.SUPPORTS)
     graph = RhetoricalGraph(chunks=("c0", "c1"), edges=(edge,))
-    assert _SQUARE.findall(printed(graph_text(graph, chunks))) == ["[1]", "[2]", "[1]", "[2]"]
+    console = Console(file=StringIO(), width=200, force_terminal=True)
+    marked = [s.text for s in console.render(graph_text(graph, chunks)) if s.style and s.style.bold]
+    assert [text for text in marked if text.strip()] == ["[1]", "[2]"]
     head, *lines = graph_mermaid(graph, chunks).splitlines()
     assert head == "flowchart LR"
     assert [re.sub(r'(?<=: )[^"\[\]`{}%]+', "...", line.strip()) for line in lines] == [
@@ -113,5 +129,4 @@ def test_the_graph_numbers_chunks_and_no_chunk_numbers_itself() -> None:
         'c2["2: ..."]',
         "c1 -->|SUPPORTS| c2",
     ]
-    assert "#91;" not in "".join(lines)
     assert "fa:fa" not in "".join(lines)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from discorag.answer.words import Floats
 
 from discorag.answer import selection
 from discorag.answer.selection import LIMIT, Role, select
-from discorag.answer.words import Floats
 from discorag.claims.units import Unit, UnitTable
 from discorag.text.sentences import sentence_spans
 from discorag.types.case import Case

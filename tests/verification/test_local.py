@@ -214,14 +214,3 @@ async def test_a_verdict_says_how_sure_it_is(encoder: Encoder) -> None:
     assert reworded is not None
     assert invented is not None
     assert 1.0 == copied > reworded > invented
-
-
-async def test_a_copy_without_its_connective_is_of_the_sentence_that_it_copies(encoder: Encoder) -> None:
-    texts = {
-        "meeting": "But the case of the remote is yellow, as we said. And the case is red, as they said before.",
-        "notes": "The case of the remote is yellow and red, as we said before.",
-    }
-    case = await case_from(texts, "Which colour is the case?", encoder)
-    draft = "The case of the remote is yellow, as we said [1.1].\nThe case is red, as they said before [1.2]."
-    answer = await TracingVerifier(encoder, LocalJudge()).verify(case, draft)
-    assert [(s.confidence, s.evidence[0].text[:3]) for s in answer.sentences] == [(1.0, "But"), (1.0, "And")]

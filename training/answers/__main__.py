@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
 from discorag.answer.calibration import PACKAGED, Calibration, Logistic, answer_inputs, write_calibrations
-from discorag.answer.relevance import Relevance, rank_sentences
+from discorag.answer.relevance import rank_sentences
 from discorag.claims.units import UnitTable, unit_table
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.memo import MemoEncoder
@@ -127,9 +127,7 @@ def fit(questions: Sequence[Question], reranker: str, encoder: str) -> tuple[Cal
     rungs, gold, of = _rungs(told)
     adds = _logistic(rungs, gold, _weights(told)[of], threshold)
     models = {"reranker": reranker, "encoder": encoder}
-    calibration = Calibration(
-        fitted_on=models, answers=answers, sure=SURE, adds=adds, strong=STRONG, second=SECOND
-    )
+    calibration = Calibration(fitted_on=models, answers=answers, sure=SURE, adds=adds, strong=STRONG, second=SECOND)
     return calibration, figures
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 # At the start of a line these would make a heading, a fence, a quotation or a rule of what the source says in words.
 _MARKUP = re.compile(r"^([^\S\n]*)(?=#{1,6}(?:\s|$)|```|~~~|>|[-=]+[^\S\n]*$)", re.MULTILINE)
+_ESCAPED = re.compile(r"^([^\S\n]*)\\(?=#{1,6}(?:\s|$)|```|~~~|>|[-=]+[^\S\n]*$)", re.MULTILINE)
 _BARE_PIPE = re.compile(r"(?<!\\)\|")
 
 
@@ -36,6 +37,11 @@ class Converted:
 def literal(text: str) -> str:
     """``text`` with a backslash before what Markdown would take for block markup at the start of a line."""
     return _MARKUP.sub(r"\1\\", text)
+
+
+def not_literal(text: str) -> str:
+    """What `literal` made of a text, without its backslashes."""
+    return _ESCAPED.sub(r"\1", text)
 
 
 def cell(text: str) -> str:

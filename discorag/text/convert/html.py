@@ -7,12 +7,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from markdown_it.common.html_blocks import block_names
+
 from discorag.text.convert import hidden
 from discorag.text.convert.converted import Converted, cell, literal
 from discorag.types.errors import DecodingError
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
+    from bs4.element import PageElement
     from markdownify import MarkdownConverter
 
 LIBRARIES = ("markdownify", "beautifulsoup4", "lxml", *hidden.LIBRARIES)
@@ -21,7 +24,10 @@ _DROPPED = (
     "[hidden], [aria-hidden=true], [role=navigation], [role=search], "
     "a[href^='#footnote-ref'], a[href^='#endnote-ref']"  # mammoth's way back from a note
 )
-_UNWRAPPED = ["a", "b", "strong", "i", "em", "u", "s", "del", "ins", "mark", "small", "font", "img", "sub"]
+_UNWRAPPED = [
+    "a", "b", "strong", "i", "em", "u", "s", "del", "ins", "mark", "small", "font", "img", "sub", "code", "kbd", "samp"
+]  # fmt: skip
+_BLOCKS = frozenset({*block_names, "br", "pre"})
 _XML_DECLARATION = re.compile(r"^(\s*<\?xml(?:[^<>]*\?>)?)+")  # also one that is not closed
 _EXPONENT = re.compile(r"[+\u2212-]?\d+")
 _BACKTICKS = re.compile(r"`{3,}")
@@ -33,8 +39,9 @@ _MAX_COLSPAN = 50
 def from_html(data: bytes, path: Path) -> Converted:
     """The text of a page as Markdown, in the encoding that a byte order mark or the page itself names, else UTF-8.
 
-    Scripts, styles, forms, navigation, and what the page itself hides are left out. Links keep their text and emphasis
-    loses its markers; tables become pipe tables, preformatted text becomes fenced blocks.
+    Scripts, styles, forms, navigation, and what the page itself hides are left out. Links, emphasis and code in a line
+    keep their text only, so that no character of a line is markup; tables become pipe
+    tables, preformatted text becomes fenced blocks.
 
     Args:
         data: The file.
@@ -88,6 +95,7 @@ def _markdown(soup: BeautifulSoup, path: Path) -> str:
     try:
         for table in soup("table"):
             _simplify(table)
+        _escape(soup)
         text = _converter().convert_soup(soup)
     except RecursionError as error:
         raise DecodingError(f"{path} is nested too deeply.", hint="Save it in a simpler form.") from error
@@ -120,15 +128,36 @@ def _language(pre: Tag) -> str:
     return ""
 
 
+def _escape(soup: BeautifulSoup) -> None:
+    """Put a backslash before what would be block markup of Markdown at the start of a line, outside of code."""
+    for text in soup(string=True):
+        if not text.find_parent("pre"):
+            first, newline, others = text.partition("\n")
+            shown = f"{literal(first) if _opens_line(text) else first}{newline}{literal(others)}"
+            if shown != text:
+                text.replace_with(shown)
+
+
+def _opens_line(node: PageElement) -> bool:
+    """Whether nothing stands before it in its line."""
+    before = node.previous_sibling
+    while before is not None and not before.get_text().strip() and not _ends_line(before):
+        before = before.previous_sibling
+    if before is not None:
+        return _ends_line(before)
+    return node.parent is None or _ends_line(node.parent) or _opens_line(node.parent)
+
+
+def _ends_line(node: PageElement) -> bool:
+    return getattr(node, "name", "") in _BLOCKS
+
+
 @cache
 def _converter() -> MarkdownConverter:
     from markdownify import ATX, MarkdownConverter
 
     class Converter(MarkdownConverter):
-        """Markdown without escapes inside sentences: they would keep words from being found."""
-
-        def escape(self, text: str, parent_tags: set[str]) -> str:
-            return literal(text)
+        """Exponents, cells and code as we write them."""
 
         def convert_sup(self, el: Tag, text: str, parent_tags: set[str]) -> str:
             return f"^{text}" if _EXPONENT.fullmatch(text.strip()) else text
@@ -144,4 +173,5 @@ def _converter() -> MarkdownConverter:
             fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
             return f"\n\n{fence}{_language(el)}\n{text.strip(chr(10)).rstrip()}\n{fence}\n\n"
 
-    return Converter(heading_style=ATX, bullets="-", strip=_UNWRAPPED, table_infer_header=True)
+    escapes = dict.fromkeys(("escape_asterisks", "escape_underscores", "escape_misc"), False)
+    return Converter(heading_style=ATX, bullets="-", strip=_UNWRAPPED, table_infer_header=True, **escapes)

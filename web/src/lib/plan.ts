@@ -6,7 +6,7 @@ export interface Step {
   chunks: number[];
 }
 
-const REFERENCE = /\[(\d{1,4})(?:\.\d{1,4}(?:-\d{1,4})?)?\](?!\()/g;
+const REFERENCE = /(?<!\\)\[(\d{1,4})(?:\.\d{1,4}(?:-\d{1,4})?)?\](?!\()/g;
 
 export function cited(text: string): number[] {
   return [...new Set([...text.matchAll(REFERENCE)].map((match) => Number(match[1])))];
