@@ -67,7 +67,7 @@ class DiscoRAG:
         ...     for sentence in rag.ask("Does vitamin D lower the risk of influenza?").answer.sentences:
         ...         print(sentence.text)
         Vitamin D did not lower the risk of influenza.
-        By contrast, Vitamin D lowered the risk of influenza by 12 % in schoolchildren.
+        Vitamin D lowered the risk of influenza by 12 % in schoolchildren.
     """
 
     def __init__(

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from discorag import DiscoRAG
+from discorag.answer.calibration import find_calibration
 from discorag.answer.planning import RulePlanEngine
+from discorag.answer.selection import Selector
 from discorag.ingest.survey import survey
 from discorag.models.protocol import Encoder
+from discorag.models.reranker import reranker_from
 from discorag.relations.rules import RuleGraphEngine
 from discorag.rst.rules import RuleParser
+from discorag.settings import RerankerSettings
 from discorag.text.chunks import cut_chunks
 from discorag.text.headings import build_hierarchy
 from discorag.text.loaders import load
@@ -46,7 +50,13 @@ async def with_graph(case: Case, encoder: Encoder) -> Case:
 
 
 async def with_plan(case: Case, encoder: Encoder) -> Case:
-    return replace(case, plan=(await RulePlanEngine(encoder).plan(case)).value)
+    return replace(case, plan=(await RulePlanEngine(selector_of(encoder)).plan(case)).value)
+
+
+def selector_of(encoder: Encoder) -> Selector:
+    """With the packaged reranker, and the calibration that belongs to it."""
+    reranker = reranker_from(RerankerSettings())
+    return Selector(encoder, reranker, find_calibration(reranker.version, encoder.version))
 
 
 def stage_of(ledger: Ledger, name: str) -> StageRecord:

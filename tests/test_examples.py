@@ -21,6 +21,7 @@ from qdrant_client import QdrantClient
 
 import prompts
 from discorag import DiscoRAG
+from discorag.answer.selection import Selector
 from discorag.models.chat import Draft
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.gateway import Gateway
@@ -42,7 +43,7 @@ from discorag.types.hierarchy import Hierarchy
 from discorag.types.retrieval_tree import RetrievalTree
 from nodes.templates import paper_templates, templates
 from tests import house
-from tests.cases import case_from, chunks_of
+from tests.cases import case_from, chunks_of, selector_of
 from tests.conftest import Pipelines
 from tests.models import test_offline, test_reranker
 from tests.servers.qdrant import QdrantServer
@@ -101,6 +102,12 @@ def chunk(document: Document, encoder: Encoder) -> Chunk:
 def case(encoder: Encoder) -> Case:
     """A question with two chunks that disagree."""
     return asyncio.run(case_from({"trial.md": TRIAL, "review.md": REVIEW}, QUESTION, encoder))
+
+
+@pytest.fixture
+def selector(encoder: Encoder) -> Selector:
+    """With the packaged models."""
+    return selector_of(encoder)
 
 
 @pytest.fixture

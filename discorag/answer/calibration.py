@@ -1,4 +1,4 @@
-"""What a reranker's logits mean: whether anything answers the question, and whether one more sentence adds to an answer.
+"""What a reranker's logits mean: whether anything answers the question, and whether one more sentence adds to that.
 
 Two logistic regressions, of three and two inputs, fitted on questions with labelled evidence
 (``python -m training.answers``). They belong to the reranker and the encoder that they were fitted on and are not used
@@ -59,8 +59,8 @@ class Calibration(Fitted):
 
     Args:
         fitted_on: Versions of both, the encoder's up to its window.
-        answers: Whether the evidence answers the question; inputs as of `answer_inputs`. Below its ``threshold`` nothing
-            is answered.
+        answers: Whether the evidence answers the question; inputs as of `answer_inputs`. Below its ``threshold`` the
+            question is refused.
         sure: Probability of ``answers`` below which an answer is shown as unsure.
         adds: Whether a further sentence adds to the answer; inputs are its logit and how far it is below the best one.
         strong: Logit from which the best sentence of any source is part of the answer.

@@ -22,7 +22,7 @@ from discorag.types.vectors import Vectors
 Floats = NDArray[np.float64]
 
 PAIRS = 12
-"""Sentences that the reranker reads: with 24 no first sentence and one point of F1 more is right (`training.answers`)."""
+"""Sentences that the reranker reads. With 24 no more first sentences are right, and F1 is half a point higher."""
 _KEY = "relevance"
 
 
@@ -91,14 +91,14 @@ def _remember(case: Case, relevance: Relevance) -> Relevance:
 
 def find_candidates(case: Case, table: UnitTable, query: Vectors, limit: int = PAIRS) -> dict[int, float]:
     """The ``limit`` statements with the highest sum of reciprocal ranks by cosine and by BM25, with that sum."""
-    statements = np.array([i for i, unit in enumerate(table.units) if unit.statement], np.int64)
-    if not len(statements):
+    statements = [i for i, unit in enumerate(table.units) if unit.statement]
+    if not statements:
         return {}
     each = np.arange(len(statements))
     texts = TermCounts.of([in_context(case, table.units[i]) for i in statements])
     bm25 = Bm25(texts).scores(case.query, Runs(first=each, starts=each, stops=each + 1))
     fused = _reciprocal_ranks(table.vectors[statements] @ query) + _reciprocal_ranks(bm25)
-    return {int(statements[at]): float(fused[at]) for at in np.argsort(-fused, kind="stable")[:limit]}
+    return {statements[at]: float(fused[at]) for at in np.argsort(-fused, kind="stable")[:limit].tolist()}
 
 
 def in_context(case: Case, unit: Unit) -> str:

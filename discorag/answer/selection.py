@@ -116,8 +116,8 @@ def select_sentences(case: Case, table: UnitTable, relevance: Relevance, calibra
     """Select what answers, then what qualifies it, what opposes it, what supports it, and what adds to it.
 
     Every source with a strong sentence gives its best one before any source gives a second. A conflict counts when one
-    of its sides is relevant; its other side is then selected too. A claim comes with the sentence that says who makes it
-    or when it holds, if the tree has it apart.
+    of its sides is relevant; its other side is then selected too. A claim comes with the sentence that says who makes
+    it or when it holds, if the tree has it apart.
 
     Args:
         case: With its chunks, their trees and the graph.

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from discorag.answer.openings import with_context
 from discorag.answer.planning import missing
-from discorag.answer.selection import Role, Selection, Told, select
+from discorag.answer.selection import Role, SelectedSentence, Selection
 from discorag.answer.wording import CONDITION, SUPPORT, Wording, shortened
 from discorag.claims.units import units_of
 from discorag.models.protocol import Encoder
@@ -17,7 +17,7 @@ from discorag.types.graph import Edge, RhetoricalGraph
 from discorag.types.plan import Plan, Reference
 from discorag.types.rst_relations import Nuclearity, Relation
 from discorag.types.rst_tree import RstTree, Split
-from tests.cases import case_from, case_of, with_graph, with_plan
+from tests.cases import case_from, case_of, selector_of, with_graph, with_plan
 
 FLU = "Does vitamin D prevent flu?"
 QUESTIONS = {
@@ -53,14 +53,13 @@ async def test_a_plan_cites_what_was_selected_in_its_order_a_step_for_each_main_
     encoder: Encoder, corpus: str
 ) -> None:
     case = await with_plan(await with_graph(await case_of(corpus, QUESTIONS[corpus], encoder), encoder), encoder)
-    table = await units_of(case, encoder)
-    selection = select(case, table, await encoder.encode_query(case.query))
-    usable = with_context(table, list(selection.chosen))
-    told = [t for t in selection.told if t.unit in usable]
+    table, selection = await selector_of(encoder).select(case)
+    usable = with_context(table, list(selection.indices))
+    selected = [s for s in selection.sentences if s.index in usable]
     assert case.plan is not None
     cited = [(r.chunk, r.first) for s in steps(case.plan) for r in s.references]
-    assert cited == [(table.units[t.unit].chunk, table.units[t.unit].number) for t in told]
-    assert len(steps(case.plan)) == sum(t.role in (Role.ANSWER, Role.ADDS) for t in told)
+    assert cited == [(table.units[s.index].chunk, table.units[s.index].number) for s in selected]
+    assert len(steps(case.plan)) == sum(s.role in (Role.ANSWER, Role.ADDS) for s in selected)
 
 
 @pytest.mark.parametrize("corpus", QUESTIONS)
@@ -106,12 +105,12 @@ async def test_the_tree_says_what_a_qualification_is(
     (chunk,) = case.chunks
     split = Split(start=0, mid=1, end=2, relation=relation, nuclearity=Nuclearity.NS)
     tree = RstTree(edus=chunk.sentences, splits=(split,))
-    told = Selection((Told(0, Role.ANSWER), Told(1, Role.QUALIFIES, of=0)))
+    selected = Selection((SelectedSentence(0, Role.ANSWER), SelectedSentence(1, Role.QUALIFIES, of=0)))
 
-    def chosen(*_: object) -> Selection:
-        return told
+    def select(*_: object) -> Selection:
+        return selected
 
-    monkeypatch.setattr("discorag.answer.planning.select", chosen)
+    monkeypatch.setattr("discorag.answer.selection.select_sentences", select)
     plan = (await with_plan(replace(case, chunks=(chunk.model_copy(update={"tree": tree}),)), encoder)).plan
     assert plan is not None
     assert f"{said}: The sea has to be calm [1.2]." in plan.paragraph
@@ -160,8 +159,7 @@ def test_a_text_is_cut_after_a_clause_else_after_a_word() -> None:
 async def test_a_sentence_that_the_answer_cannot_tell_is_not_planned(encoder: Encoder) -> None:
     text = "Who eats crabs on the cliff? It eats crabs on the cliff daily. The gull eats crabs on the cliff by night."
     case = await case_from({"a": text}, "Who eats crabs on the cliff?", encoder)
-    table = await units_of(case, encoder)
-    assert 1 in select(case, table, await encoder.encode_query(case.query)).chosen
+    assert 1 in (await selector_of(encoder).select(case))[1].indices
     planned = (await with_plan(case, encoder)).plan
     assert planned is not None
     assert [r.first for step in steps(planned) for r in step.references] == [3]

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from discorag.answer.qualifiers import qualifiers
-from discorag.answer.selection import select
+from discorag.answer.relevance import Relevance
+from discorag.answer.selection import select_sentences
 from discorag.claims.units import Unit, UnitTable
 from discorag.text.sentences import sentence_spans
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
 from discorag.types.rst_relations import Nuclearity, Relation
 from discorag.types.rst_tree import RstTree, Split
+from tests.answer.test_selection import CALIBRATION
 
 _TEXT = "The pill prevents flu. This holds only in winter. The moon is round."
 
@@ -50,7 +52,8 @@ def test_the_satellite_may_stand_before_its_nucleus():
 
 
 def test_a_selected_claim_brings_its_condition():
-    query = np.array([1, 0, 0], dtype=np.float32)
+    relevance = Relevance(np.array([9.0, -9.0, -9.0]), "r@1")
     for relation, wanted in ((Relation.CONDITION, (0, 1)), (Relation.ELABORATION, (0,))):
         chunk = _chunk(relation)
-        assert select(Case(query="?", chunks=(chunk,)), _table(chunk), query).chosen == wanted
+        selection = select_sentences(Case(query="?", chunks=(chunk,)), _table(chunk), relevance, CALIBRATION)
+        assert selection.indices == wanted

@@ -3,7 +3,6 @@ from dataclasses import replace
 import pytest
 
 from discorag.answer.realisation import Extractor
-from discorag.answer.selection import select
 from discorag.claims.units import unit_table, units_in
 from discorag.models.protocol import Encoder
 from discorag.text.citations import references, without_references
@@ -11,7 +10,7 @@ from discorag.types.case import Case
 from discorag.types.plan import Plan
 from discorag.verification.local import LocalJudge
 from discorag.verification.tracing import TracingVerifier
-from tests.cases import case_from, case_of, with_graph, with_plan
+from tests.cases import case_from, case_of, selector_of, with_graph, with_plan
 from tests.conftest import EXAMPLES
 
 QUESTIONS = [
@@ -23,7 +22,7 @@ QUESTIONS = [
 
 
 async def draft_of(case: Case, encoder: Encoder) -> list[str]:
-    return (await Extractor(encoder).answer(case)).value.splitlines()
+    return (await Extractor(selector_of(encoder)).answer(case)).value.splitlines()
 
 
 @pytest.mark.parametrize(("corpus", "query"), QUESTIONS)
@@ -46,12 +45,11 @@ async def test_sentences_follow_the_plan_also_when_a_person_has_edited_it(encode
 
 async def test_without_a_plan_sentences_come_by_relevance(encoder: Encoder) -> None:
     case = await case_of("tides", "Why are some tides higher than others?", encoder)
-    table = await unit_table(case.chunks, encoder)
-    chosen = select(case, table, await encoder.encode_query(case.query)).chosen
+    table, selection = await selector_of(encoder).select(case)
     cited = [references(line)[0] for line in await draft_of(case, encoder)]
     first = [table.index(r.chunk, r.first or 0) for r in cited]
     assert len(first) > 1
-    assert first[0] == chosen[0]
+    assert first[0] == selection.indices[0]
 
 
 async def test_without_trees_nuclearity_plays_no_part(encoder: Encoder) -> None:
@@ -120,7 +118,7 @@ async def test_a_condition_or_a_time_is_never_dropped_with_its_comma(sentence: s
 
 async def test_brackets_of_a_source_are_its_own_and_stay(encoder: Encoder) -> None:
     case = await case_from({"a": "Attention helps in translation [1], as others found [12]."}, "What helps?", encoder)
-    draft = (await Extractor(encoder).answer(case)).value
+    draft = (await Extractor(selector_of(encoder)).answer(case)).value
     assert references(draft) == references("[1.1]")
     answer = await TracingVerifier(encoder, LocalJudge()).verify(case, draft)
     assert answer.text == "Attention helps in translation [1], as others found [12]."

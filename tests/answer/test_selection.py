@@ -1,13 +1,12 @@
-"""What is told, in which order, and when it is enough."""
+"""Which sentences an answer consists of, and in which order."""
 
 from dataclasses import replace
 
 import numpy as np
-import pytest
-from discorag.answer.words import Floats
 
-from discorag.answer import selection
-from discorag.answer.selection import LIMIT, Role, select
+from discorag.answer.calibration import Calibration, Logistic
+from discorag.answer.relevance import Relevance
+from discorag.answer.selection import LIMIT, UNCALIBRATED, Role, Selection, select_sentences
 from discorag.claims.units import Unit, UnitTable
 from discorag.text.sentences import sentence_spans
 from discorag.types.case import Case
@@ -17,85 +16,96 @@ from discorag.types.graph import Edge, RhetoricalGraph
 from discorag.types.hierarchy import UnitKind
 
 TEXTS = ["The first is one thing.", "The second is another.", "The third adds more.", "The fourth repeats nothing."]
+CALIBRATION = Calibration(
+    fitted_on={"reranker": "r@1", "encoder": "e@1"},
+    answers=Logistic(weights=(1.0, 0.0, 0.0), bias=0.0, threshold=0.5),
+    sure=0.6,
+    adds=Logistic(weights=(0.0, -1.0), bias=1.0, threshold=0.5),  # up to one below the best
+    strong=6.0,
+    second=-5.0,
+)
 
 
-def _chunk(i: int, text: str) -> Chunk:
+def _chunk(i: int, text: str, document: str) -> Chunk:
     whole = {"start": 0, "end": len(text)}
     spans = sentence_spans(text)
     return Chunk.model_validate(
-        {"id": f"c{i}", "doc_id": f"d{i}", "order": 0, "span": whole, "text": text, "sentences": spans}
+        {"id": f"c{i}", "doc_id": document, "order": 0, "span": whole, "text": text, "sentences": spans}
     )
 
 
-def _case(texts: list[str], *edges: Edge) -> tuple[Case, UnitTable]:
-    chunks = tuple(_chunk(i, t) for i, t in enumerate(texts))
+def _case(texts: list[str], *edges: Edge, documents: int = 1) -> tuple[Case, UnitTable]:
+    chunks = tuple(_chunk(i, t, f"d{i % documents}") for i, t in enumerate(texts))
     units = tuple(Unit(i, 1, c.sentences[0], c.text, 0) for i, c in enumerate(chunks, start=1))
     graph = RhetoricalGraph(chunks=tuple(c.id for c in chunks), edges=edges) if edges else None
     return Case(query="?", chunks=chunks, graph=graph), UnitTable(units, np.eye(len(texts), dtype=np.float32))
 
 
-def _always(*_: object) -> bool:
-    return True
+def _select(
+    logits: list[float], case: Case, table: UnitTable, calibration: Calibration | None = CALIBRATION
+) -> Selection:
+    return select_sentences(case, table, Relevance(np.array(logits), "r@1"), calibration)
 
 
-def _scored(monkeypatch: pytest.MonkeyPatch, *values: float) -> None:
-    def scores(*_: object) -> Floats:
-        return np.array(values)
-
-    monkeypatch.setattr(selection, "scores", scores)
+def test_the_best_sentence_comes_first_and_the_answer_stops_where_nothing_adds() -> None:
+    assert _select([7.5, 8.0, 3.0, 7.9], *_case(TEXTS)).indices == (1, 3, 0)
 
 
-def test_the_best_comes_first_and_those_below_the_learned_stop_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    _scored(monkeypatch, 0.88, 0.9, 0.3, 0.89)
-    case, table = _case(TEXTS)
-    assert select(case, table, table.vectors[0]).chosen == (1, 3, 0)
+def test_the_best_sentence_is_told_however_unlikely_and_one_that_was_not_read_never() -> None:
+    assert _select([-11.0, -9.5, -np.inf, -np.inf], *_case(TEXTS)).indices == (1,)
 
 
-def test_the_best_is_told_even_if_it_is_unlikely(monkeypatch: pytest.MonkeyPatch) -> None:
-    _scored(monkeypatch, 0.01, 0.02, 0.01, 0.01)
-    case, table = _case(TEXTS)
-    assert select(case, table, table.vectors[0]).chosen == (1,)
+def test_each_source_with_a_strong_sentence_gives_one_before_any_gives_two() -> None:
+    texts = [f"Sentence {i} says something else." for i in range(2 * LIMIT + 2)]
+    logits = [9.0 - i / 100 if i % 2 == 0 else 6.5 for i in range(len(texts))]  # the second source is weaker throughout
+    assert 1 in _select(logits, *_case(texts, documents=2)).indices
 
 
-def test_what_speaks_against_a_unit_follows_it_before_the_next_best(monkeypatch: pytest.MonkeyPatch) -> None:
-    _scored(monkeypatch, 0.9, 0.8, 0.1, 0.7)
+def test_the_second_best_source_is_heard_and_a_weak_third_one_is_not() -> None:
+    assert _select([9.0, 1.0, 0.0, -20.0], *_case(TEXTS, documents=4)).indices == (0, 1)
+    assert _select([9.0, -6.0, -7.0, -8.0], *_case(TEXTS, documents=4)).indices == (0,)
+
+
+def test_what_opposes_a_sentence_follows_it_before_the_next_best() -> None:
     edge = Edge(source="c2", target="c0", relation=ChunkRelation.CONTRADICTS)
-    case, table = _case(TEXTS, edge)
-    found = select(case, table, table.vectors[0])
-    assert [(t.unit, t.role, t.of) for t in found.told[:2]] == [(0, Role.ANSWER, None), (2, Role.OPPOSES, 0)]
-    assert found.opposed == ((0, 2),)
+    found = _select([9.0, 8.9, -9.0, 8.8], *_case(TEXTS, edge))
+    assert [(s.index, s.role, s.of) for s in found.sentences[:2]] == [(0, Role.ANSWER, None), (2, Role.OPPOSES, 0)]
+    assert found.conflicts == ((0, 2),)
 
 
-def test_what_supports_a_unit_follows_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    _scored(monkeypatch, 0.9, 0.89, 0.87, 0.88)
+def test_what_supports_a_sentence_follows_it() -> None:
     edge = Edge(source="c2", target="c0", relation=ChunkRelation.SUPPORTS)
-    case, table = _case(TEXTS, edge)
-    told = select(case, table, table.vectors[0]).told
-    assert [(t.unit, t.role) for t in told[:3]] == [(0, Role.ANSWER), (2, Role.SUPPORTS), (1, Role.ADDS)]
+    sentences = _select([9.0, 8.9, 8.7, 8.8], *_case(TEXTS, edge)).sentences
+    assert [(s.index, s.role) for s in sentences[:3]] == [(0, Role.ANSWER), (2, Role.SUPPORTS), (1, Role.ADDS)]
 
 
-def test_an_answer_has_no_more_than_its_limit_and_says_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_has_no_more_than_its_limit_and_says_nothing_twice() -> None:
     texts = [f"Sentence {i} says something." for i in range(LIMIT + 3)]
-    _scored(monkeypatch, *np.linspace(0.9, 0.89, len(texts)))
-    monkeypatch.setattr(selection, "adds", _always)
-    case, table = _case(texts)
-    assert select(case, table, table.vectors[0]).chosen == tuple(range(LIMIT))
-    same = UnitTable(table.units, np.ones_like(table.vectors) / np.sqrt(len(texts)))
-    assert select(case, same, table.vectors[0]).chosen == (0,)
+    logits = [9.0 - i / 100 for i in range(len(texts))]
+    assert _select(logits, *_case(texts)).indices == tuple(range(LIMIT))
+    case, table = _case(["Tides rise twice a day."] * len(texts))
+    assert _select(logits, case, table).indices == (0,)
 
 
-def test_a_full_answer_tells_all_that_is_relevant(monkeypatch: pytest.MonkeyPatch) -> None:
-    _scored(monkeypatch, 0.3, 0.9, 0.01, 0.4)
+def test_a_negation_is_not_a_repetition() -> None:
+    assert _select([9.0, 8.9], *_case(["The drug works in adults.", "The drug works not in adults."])).indices == (0, 1)
+
+
+def test_a_full_answer_tells_all_that_is_relevant() -> None:
     case, table = _case(TEXTS)
-    assert select(case, table, table.vectors[0]).chosen == (1,)
-    assert select(replace(case, detail="full"), table, table.vectors[0]).chosen == (1, 3, 0)
+    assert _select([0.0, 9.0, -8.0, 4.0], case, table).indices == (1,)
+    assert _select([0.0, 9.0, -8.0, 4.0], replace(case, detail="full"), table).indices == (1, 3, 0)
 
 
-def test_items_follow_what_introduces_them_in_their_own_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    _scored(monkeypatch, 0.88, 0.89, 0.9, 0.87)
+def test_without_a_calibration_an_answer_has_a_fixed_number_of_sentences() -> None:
+    found = _select([1.0, 4.0, 2.0, 3.0], *_case(TEXTS), calibration=None)
+    assert found.indices == (1, 3, 2)
+    assert len(found.indices) == UNCALIBRATED
+
+
+def test_items_follow_what_introduces_them_in_their_own_order() -> None:
     case, table = _case(TEXTS)
     items = tuple(replace(unit, kind=UnitKind.ITEM, lead=0) for unit in table.units[1:])
     listed = UnitTable((replace(table.units[0], introduces=True), *items), table.vectors)
-    monkeypatch.setattr(selection, "adds", _always)
-    assert select(case, listed, table.vectors[0]).chosen == (0, 1, 2, 3)
-    assert select(case, table, table.vectors[0]).chosen == (2, 1, 0, 3)
+    assert _select([8.8, 8.9, 9.0, 8.7], case, listed).indices == (0, 1, 2, 3)
+    assert _select([8.8, 8.9, 9.0, 8.7], case, table).indices == (2, 1, 0, 3)
