@@ -20,6 +20,7 @@ COMMANDS = {
     "fit": "Learn from questions about your documents when to say that they do not answer.",
     "key": "Make an API key: it is shown once, on standard error; its entry for the file of keys goes to standard "
     "output.",
+    "models": "List, download and carry the models that the pipeline uses.",
     "check": "Compare all that is stored with what was written; exit code 1 if it differs. Changes nothing.",
     "repair": "Make a damaged store right: from what is intact, the rest again from the texts; exit code 1 if some "
     "cannot be.",

@@ -16,17 +16,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
-from discorag.models.encoder import PackagedEncoder
 from discorag.models.hub import local_model, model_version
 from discorag.models.packaged import MS_MARCO_MINILM, PACKAGED, file_sha256, packaged_folder
 from discorag.models.wanted import check_wanted
 from discorag.registry import Registry
 from discorag.settings import RerankerSettings
-from discorag.types.errors import ConfigError, InvalidOutputError, QueryError
-from discorag.types.vectors import Vectors
+from discorag.types.errors import ConfigError, InvalidOutputError
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -160,84 +157,6 @@ def _checked_scores(logits: NDArray[Any], name: str) -> tuple[float, ...]:
             f"'{name}' gives {flat[~np.isfinite(flat)][0]} as a score.", hint="Name another reranker."
         )
     return tuple(flat.astype(float).tolist())
-
-
-class MaxSimReranker:
-    """A `Reranker` over the packaged encoder's token vectors, without a model of its own.
-
-    A query's token takes its best cosine among the text's tokens; the score is the mean over the query's tokens. The
-    vectors that retrieval compares are means over tokens, in which one decisive word of a long text drowns. Mean
-    reciprocal rank of the first gold passage, against cosine of the means: 0.82 to 0.68 on 160 questions of FairytaleQA
-    (sections of 20 stories), 0.45 to 0.29 on 26 of QASPER (paragraphs of 7 papers).
-
-    Args:
-        encoder: The packaged MiniLM, shared with retrieval.
-        batch_size: Texts per forward pass.
-
-    Source: late interaction of ColBERT (Khattab and Zaharia 2020), with an encoder that was not trained for it.
-
-    Example:
-        >>> from discorag.models.reranker import MaxSimReranker
-        >>> texts = ["The moon pulls the sea.", "Bees dance."]
-        >>> scores = asyncio.run(MaxSimReranker(minilm).scores("Why do tides rise?", texts))
-        >>> scores[0] > scores[1]
-        True
-    """
-
-    def __init__(self, encoder: PackagedEncoder, batch_size: int = 16) -> None:
-        self._encoder = encoder
-        self._batch_size = batch_size
-        self._tokenizer: Any = None
-        # Fast tokenizers must not be shared by threads.
-        self._lock = threading.Lock()
-
-    @property
-    def version(self) -> str:
-        """The encoder's."""
-        return f"maxsim:{self._encoder.version}"
-
-    async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        """Mean over the query's tokens of their best cosine in each text, in [-1, 1]; the window's tokens count.
-
-        Raises:
-            QueryError: The query has no token.
-        """
-        return await asyncio.to_thread(self._scores, query, texts)
-
-    def _scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        with self._lock:
-            [(asked, special)] = self._token_vectors([query])
-            asked = asked[~special]
-            if not len(asked):
-                raise QueryError(f"The query {query!r} has no token.", hint="Ask in words.")
-            size = self._batch_size
-            batches = (self._token_vectors(texts[i : i + size]) for i in range(0, len(texts), size))
-            return tuple(float((asked @ said.T).max(axis=1).mean()) for batch in batches for said, _ in batch)
-
-    def _token_vectors(self, texts: Sequence[str]) -> list[tuple[Vectors, NDArray[np.bool_]]]:
-        """For each text the unit vectors of its tokens, shape (tokens, 384), and which of these are special ones."""
-        import torch
-
-        transformer = self._encoder.transformer()
-        encodings = self._tokens(transformer).encode_batch(list(texts))
-        mask = torch.tensor([e.attention_mask for e in encodings])
-        with torch.inference_mode():
-            ids = torch.tensor([e.ids for e in encodings])
-            states = transformer.auto_model(input_ids=ids, attention_mask=mask).last_hidden_state
-            units = torch.nn.functional.normalize(states, dim=-1).numpy()
-        lengths = mask.sum(dim=1).tolist()
-        return [
-            (unit[:n], np.asarray(e.special_tokens_mask[:n], dtype=np.bool_))
-            for unit, e, n in zip(units, encodings, lengths, strict=True)
-        ]
-
-    def _tokens(self, transformer: Any) -> Tokenizer:
-        """A copy of the encoder's tokenizer that cuts at its window and pads."""
-        if self._tokenizer is None:
-            self._tokenizer = Tokenizer.from_str(transformer.tokenizer.backend_tokenizer.to_str())
-            self._tokenizer.enable_truncation(self._encoder.tokens.max_tokens)
-            self._tokenizer.enable_padding()
-        return self._tokenizer
 
 
 class CrossEncoderReranker:

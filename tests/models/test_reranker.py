@@ -1,4 +1,4 @@
-"""Rerankers: an endpoint on loopback in both forms, late interaction, and a cross-encoder from a folder."""
+"""Rerankers: an endpoint on loopback in both forms, the packaged one, and a cross-encoder from a folder."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ from discorag.models.encoder import PackagedEncoder
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_file
 from discorag.models.reranker import (
     CrossEncoderReranker,
-    MaxSimReranker,
     OnnxReranker,
-    Reranker,
     reranker_from,
 )
 from discorag.models.reranker_server import RerankerEndpoint, ServerReranker
@@ -35,7 +33,6 @@ from discorag.types.errors import (
     InvalidOutputError,
     ModelRejectedError,
     ModelUnavailableError,
-    QueryError,
     RateLimitedError,
 )
 
@@ -181,34 +178,6 @@ async def test_a_server_that_hangs_is_given_up_after_the_timeout() -> None:
         await scores(reranker(seen, timeout_s=0.1))
 
 
-async def test_late_interaction_finds_the_one_sentence_in_a_long_text_that_answers() -> None:
-    filler = "The market square was full of people who had come from all the villages around. " * 6
-    texts = [filler, filler + "The princess hid the golden key under the old oak.", "A key opens locks."]
-    found = await MaxSimReranker(ENCODER).scores("Where did the princess hide the golden key?", texts)
-    assert np.argmax(found) == 1
-
-
-async def test_late_interaction_does_not_depend_on_the_batch() -> None:
-    texts = ["one", "two and three and four", "five " * 300, ""]
-    alone = await MaxSimReranker(ENCODER, batch_size=1).scores("two", texts)
-    together = await MaxSimReranker(ENCODER, batch_size=4).scores("two", texts)
-    assert np.allclose(alone, together, atol=1e-4)
-    assert all(-1 <= score <= 1 for score in alone)
-
-
-async def test_a_text_is_the_best_match_of_itself() -> None:
-    [same, other] = await MaxSimReranker(ENCODER).scores("iron rusts", ["iron rusts", "gold shines"])
-    assert same == pytest.approx(1.0, abs=1e-4)
-    assert other < same
-
-
-async def test_late_interaction_needs_a_query_and_no_texts() -> None:
-    made: Reranker = MaxSimReranker(ENCODER)
-    assert await made.scores("why?", []) == ()
-    with pytest.raises(QueryError, match="no token"):
-        await made.scores(" ", ["text"])
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return cross_encoder(tmp_path_factory.mktemp("cross"), labels=1)
@@ -315,6 +284,7 @@ def _settings(**reranker: Any) -> RerankerSettings:
     return RerankerSettings.model_validate(reranker)
 
 
-def test_versions_tell_rerankers_apart() -> None:
-    made = [ServerReranker(RerankerEndpoint("u", "m")), MaxSimReranker(ENCODER), CrossEncoderReranker("m")]
+def test_versions_tell_rerankers_apart(folder: Path) -> None:
+    served_one = ServerReranker(RerankerEndpoint("u", "m"))
+    made = [served_one, reranker_from(_settings()), CrossEncoderReranker(os.fspath(folder))]
     assert len({m.version for m in made}) == 3
