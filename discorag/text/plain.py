@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from discorag.text.layout import Block, Line, Part, block_of, is_mark, lines_of, parts_of, speaker_of, speakers
 from discorag.text.sentences import CJK, ITEM, WRAP_WIDTH, evenly_wrapped
 from discorag.text.tables import Table, tables
-from discorag.text.titles import hangs, heading, term
+from discorag.text.titles import hangs, heading, is_title_above, term
 from discorag.types.hierarchy import UnitKind
 from discorag.types.span import Span
 
@@ -32,7 +33,9 @@ def plain_blocks(text: str) -> list[Block]:
             found.append(_code(paragraph))
         else:
             following = paragraphs[i + 1][0][0] if i + 1 < len(paragraphs) else None
-            found += _headed(paragraph, who, may_be_title=_stands_out(paragraph, following))
+            for lines, is_title in _split_at_titles(paragraph, who):
+                alone = is_title or (lines is paragraph and _stands_out(lines, following))
+                found += _headed(lines, who, may_be_title=alone)
     return found
 
 
@@ -49,6 +52,19 @@ def _stands_out(paragraph: Sequence[Line], then: Line | None) -> bool:
     if first.text[0].islower() and then.indent <= first.indent and not ITEM.match(then.text):
         return False
     return (first.after_blank and then.after_blank) or bool(CJK.search(first.text))
+
+
+def _split_at_titles(paragraph: Sequence[Line], who: frozenset[str]) -> Iterator[tuple[Sequence[Line], bool]]:
+    """The paragraph, cut before and after each line that is a title on top of others, and whether each part is one."""
+    titles = [i for i in range(len(paragraph)) if is_title_above(paragraph, i, who)]
+    if not titles:
+        yield paragraph, False
+        return
+    for start, end in pairwise([-1, *titles, len(paragraph)]):
+        if start >= 0:
+            yield paragraph[start : start + 1], True
+        if end > start + 1:
+            yield paragraph[start + 1 : end], False
 
 
 def _headed(paragraph: Sequence[Line], who: frozenset[str], *, may_be_title: bool) -> Iterator[Block]:

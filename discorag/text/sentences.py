@@ -90,15 +90,24 @@ def _outside(cuts: Iterable[int], formulas: list[tuple[int, int]]) -> list[int]:
 def _hard_breaks(text: str) -> Iterator[int]:
     """0, and the starts of the lines that begin something new."""
     yield 0
-    lines = text.split("\n")
+    lines = _with_first_indent(text.split("\n"))
     width = max(map(len, lines))
     if width > WRAP_WIDTH and not evenly_wrapped(lines):
         width = 0
-    at = 0
+    at = len(text.split("\n", 1)[0]) - len(lines[0])
     for line, following in pairwise(lines):
         at += len(line) + 1
         if ITEM.match(following) or (_may_start_sentence(following) and not _wrapped(line, following, width)):
             yield at
+
+
+def _with_first_indent(lines: list[str]) -> list[str]:
+    """The lines of a paragraph that begins behind its indentation, with as much as its second line has."""
+    if len(lines) < 2 or lines[0][:1].isspace():
+        return lines
+    mark = ITEM.match(lines[0])
+    missing = len(lines[1]) - len(lines[1].lstrip()) - (mark.end() if mark else 0)
+    return [" " * missing + lines[0], *lines[1:]]
 
 
 def _may_start_sentence(line: str) -> bool:
@@ -107,8 +116,8 @@ def _may_start_sentence(line: str) -> bool:
 
 
 def _wrapped(line: str, following: str, width: int) -> bool:
-    """Whether ``line`` ends in a comma or had no room for the next word: then the break between means nothing."""
-    if line.rstrip().endswith((",", "，", "、")):
+    """Whether ``line`` ends in a sign that more follows or had no room for a word: then the break means nothing."""
+    if line.rstrip().endswith((",", "，", "、", "&", "/", "(")):
         return True
     return width >= _MIN_WRAP_WIDTH and _is_full(line, following, width)
 

@@ -54,7 +54,7 @@ def tables(texts: Sequence[str], indents: Sequence[int], *, keyed: bool = True) 
             rows = range(at, end)
             inside = texts[at:end]
             top = _top(inside, indents[at:end])
-            found.append(Table(rows, frozenset(at + i for i in (*range(top), *_lower(inside, top)))))
+            found.append(Table(rows, frozenset(at + i for i in (*range(top), *_lower(inside, indents[at:end], top)))))
         at = max(end, at + 1)
     return found
 
@@ -113,18 +113,30 @@ def _like(texts: Sequence[str], at: int, opening: re.Pattern[str]) -> int:
 
 def _aligned(texts: Sequence[str], indents: Sequence[int], at: int) -> int:
     """End of the lines over which white columns ("rivers") run; between them may be labels ("Assets:")."""
-    rivers: list[tuple[int, int]] | None = None
-    end, rows, widest = at, 0, 0
+    rivers: list[tuple[int, int]] = []
+    rows: list[Sequence[tuple[int, int]]] = []
+    end = at
     for i in range(at, len(texts)):
         gaps = [(m.start() + indents[i], m.end() + indents[i]) for m in _GAP.finditer(texts[i])]
-        if rivers and not gaps and i - end < _MAX_LABELS and indents[i] + len(texts[i]) < rivers[-1][0]:
+        if rows and not gaps and i - end < _MAX_LABELS and indents[i] + len(texts[i]) < rivers[-1][0]:
             continue
         before = [(0, indents[i]), *gaps]  # a header row may have nothing over the first column
-        rivers = before if rivers is None else list(_meet(rivers, before))
-        if not gaps or not rivers:
+        rivers = list(_meet(rivers, before)) if rows else before
+        if not any(_meet(rivers, gaps)):
             break
-        end, rows, widest = i + 1, rows + 1, max(widest, *(b - a for a, b in gaps))
-    return end if rows >= (MIN_ROWS if widest >= _WIDE_GAP else _MANY_ROWS) else at
+        end = i + 1
+        rows.append(gaps)
+    return end if any(_is_column(list(filter(None, (_over_river(r, gaps) for gaps in rows)))) for r in rivers) else at
+
+
+def _over_river(river: tuple[int, int], gaps: Sequence[tuple[int, int]]) -> int:
+    """Width of a line's gap at a river; 0 if its text begins behind it or runs over it."""
+    return next((end - start for start, end in gaps if start <= river[0] and river[1] <= end), 0)
+
+
+def _is_column(widths: Sequence[int]) -> bool:
+    """Whether the gaps of lines at one place set columns apart, and not words of justified prose."""
+    return bool(widths) and len(widths) >= (MIN_ROWS if max(widths) >= _WIDE_GAP else _MANY_ROWS)
 
 
 def _meet(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -150,14 +162,12 @@ def _top(texts: Sequence[str], indents: Sequence[int]) -> int:
     return blank or _wordy(texts)
 
 
-def _lower(texts: Sequence[str], top: int) -> Iterator[int]:
-    """Rows further down that name the columns anew: words only, in three cells or more, between rows of figures."""
-    figures = [any(map(str.isdigit, text)) for text in texts]
+def _lower(texts: Sequence[str], indents: Sequence[int], top: int) -> Iterator[int]:
+    """Rows further down that name the columns again: words only, and nothing over the first column."""
     for i in range(top + 1, len(texts) - 1):
-        if not figures[i] and figures[i - 1] and figures[i + 1]:
-            named = [cell for cell in cells(texts[i]) if any(map(str.isalpha, cell))]
-            if len(named) > 2 and len(named) == len(cells(texts[i])):
-                yield i
+        is_blank = indents[i] > min(indents) + _WIDE_GAP or not cells(texts[i])[0]
+        if is_blank and not any(map(str.isdigit, texts[i])) and any(map(str.isalpha, texts[i])):
+            yield i
 
 
 def _over_rule(texts: Sequence[str]) -> int:
