@@ -221,7 +221,7 @@ def chunk_point(scope: Scope, manifest: Manifest, chunk: Chunk, vector: Vectors)
         "chunk": chunk.model_dump_json(exclude={"text", "stands_for", "also_in"}),
         **({"units": chunk.unit_vectors} if chunk.unit_vectors else {}),
     }
-    terms = sparse(f"{chunk.columns}\n{chunk.text}" if chunk.columns else chunk.text)
+    terms = sparse("\n".join(filter(None, (chunk.title, *chunk.headings, chunk.columns, chunk.text))))
     return Point(chunk.id, unit(vector), payload, terms)
 
 

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -24,7 +25,7 @@ from discorag.store.protocol import Hit, SearchQuery, Store
 from discorag.store.ranking import RRF_K
 from discorag.store.retrieval import Distinct, distinct
 from discorag.store.trees import node_id
-from discorag.text.bm25 import Bm25, TermCounts
+from discorag.text.bm25 import Bm25, Runs, TermCounts
 from discorag.text.headings import build_hierarchy
 from discorag.trees.builder import Builder, Source
 from discorag.trees.builders.discourse import DiscourseBuilt
@@ -44,6 +45,8 @@ Evidence = Mapping[str, Sequence[Span]]
 """Document id -> what of it is evidence."""
 Inside = dict[str, list[Span]]
 """Chunk id -> what of it is evidence."""
+BEST_CHUNKS = 20
+"""Chunks whose documents are searched too."""
 ATTEMPTS = 10
 """How often nodes are scored anew where their trees were being replaced."""
 
@@ -107,12 +110,24 @@ class TreeIndex:
         return f"{self._builder.version}|{self._how}"
 
     async def documents(self, query: SearchQuery, limit: int) -> Distinct[str]:
-        """The documents that are most like the question, best first, those of one content once."""
+        """The documents nearest to the question and those of its best chunks by hybrid search, those of one content once.
+
+        Both rankings are fused by reciprocal rank where there are more documents than ``limit``.
+        """
 
         def find(n: int) -> list[tuple[str, str]]:
-            return [(doc_id, doc_id) for doc_id, _ in self._store.search_documents(self._scope, query, n)]
+            near = [doc_id for doc_id, _ in self._store.search_documents(self._scope, query, n)]
+            found = near if len(near) < n else _fused_rankings(near, self._of_best_chunks(query))[:n]
+            return [(doc_id, doc_id) for doc_id in found]
 
         return await asyncio.to_thread(distinct, self._store, self._scope, find, limit)
+
+    def _of_best_chunks(self, query: SearchQuery) -> list[str]:
+        """The documents of the best chunks by hybrid search, best first: one may hold an exact term in one place."""
+        wanted = query.model_copy(update={"retrieval": "hybrid", "top_k": BEST_CHUNKS})
+        hits = self._store.search(self._scope, wanted)
+        owners = {c.id: c.doc_id for c in self._store.chunks(self._scope, [hit.chunk_id for hit in hits])}
+        return list(dict.fromkeys(owners[hit.chunk_id] for hit in hits if hit.chunk_id in owners))
 
     async def ensure(self, doc_ids: Sequence[str], *, by_any_parser: bool = False) -> None:
         """Build and store the trees that are missing or of another version.
@@ -182,7 +197,8 @@ class TreeIndex:
         except NotFoundError:
             return None
         forest = Forest(trees)
-        bm25 = partial(_bm25, asked.text, forest, [outlines[d] for d in trees])
+        named = {m.doc_id: f"{m.title} {Path(m.uri).stem}" for m in self._store.manifests(self._scope, list(trees))}
+        bm25 = partial(_bm25, asked.text, forest, [outlines[d] for d in trees], [named.get(d, "") for d in trees])
         nodes = fused(by, lambda: forest.together([cosines[d] for d in trees]), bm25)
         return Scores(forest, nodes, forest.words, tuple(outlines[d].key for d in trees))
 
@@ -192,6 +208,14 @@ class TreeIndex:
     async def tree(self, doc_id: str) -> RetrievalTree:
         """The stored tree of a document. Raises `NotFoundError`."""
         return await asyncio.to_thread(self._store.tree, self._scope, doc_id, self._builder.name)
+
+
+def _fused_rankings(*rankings: Sequence[str]) -> list[str]:
+    scores: dict[str, float] = defaultdict(float)
+    for ranking in rankings:
+        for rank, doc_id in enumerate(ranking, start=1):
+            scores[doc_id] += 1 / (RRF_K + rank)
+    return sorted(scores, key=lambda doc_id: -scores[doc_id])
 
 
 def fused(by: NodeScores, dense: Callable[[], Floats], bm25: Callable[[], Floats]) -> Floats:
@@ -215,10 +239,14 @@ def _reciprocal(scores: Floats) -> Floats:
     return found
 
 
-def _bm25(question: str, forest: Forest, outlines: Sequence[Outline]) -> Floats:
-    """Of every node, from the terms of the leaves below it."""
+def _bm25(question: str, forest: Forest, outlines: Sequence[Outline], titles: Sequence[str]) -> Floats:
+    """BM25 of every node by the terms of the leaves below it, plus that of its document's title among the titles."""
     terms = TermCounts.joined([outline.terms for outline in outlines])
-    return Bm25(terms).scores(question, forest.shape.groups)
+    each = np.arange(len(titles))
+    by_title = Bm25(TermCounts.of(titles)).scores(question, Runs(first=each, starts=each, stops=each + 1))
+    sizes = [len(forest.of(i).nodes) for i in each]
+    named = forest.together([np.full(size, score) for size, score in zip(sizes, by_title, strict=True)])
+    return Bm25(terms).scores(question, forest.shape.groups) + named
 
 
 def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> Evidence:
