@@ -181,8 +181,8 @@ eval-check: .venv/eval.stamp ## Whether the runs of eval-dev reproduce the commi
 bench-verify: .venv/eval.stamp ## What the verifier calls supported: minimal edits, stitched sentences, four sets of others
 	$(BIN)/python -m bench.verify --before bench/results/verify-before.json
 
-bench-answers: .venv/eval.stamp ## Answers without a language model: refusal, first sentences, wording, against those of before (an hour)
-	$(BIN)/python -m bench.answers --before bench/results/answers-before.json
+bench-answers: .venv/eval.stamp ## Answers without a language model, next to BM25, the encoder and the reranker alone: refusal, first sentences, wording (an hour)
+	$(BIN)/python -m bench.answers
 
 bench-disagreement: .venv/eval.stamp ## Whether sources disagree: what is reported, against labels of others
 	$(BIN)/python -m bench.disagreement
