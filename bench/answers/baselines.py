@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 from rich.progress import Progress
 
+from bench.answers.replies import complete_lines
 from bench.answers.sets import Run
 from discorag import DiscoRAG
 from discorag.text.sentences import sentence_spans
@@ -152,7 +153,7 @@ class Baselines:
         bm25, cosine = index.bm25.scores(query)[at], index.vectors[at] @ encode_query(self._rag, query)
         logits = np.full(len(at), -np.inf, dtype=np.float32)
         read = fused([bm25, cosine])[:count]
-        logits[read] = rerank(query, [index.texts[at[i]] for i in read])
+        logits[read] = rerank(query, [index.texts[at[int(i)]] for i in read])
         return {"bm25": bm25, "cosine": cosine, "reranker": logits}, [index.places[i] for i in at]
 
 
@@ -169,8 +170,7 @@ def rank_all(rag: DiscoRAG, run: Run, home: Path, limit: int | None, progress: P
     samples = run.benchmark.samples[:limit]
     path = home / "baselines" / f"{run.name.replace('/', '-')}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = path.read_text("utf-8").split("\n") if path.exists() else []
-    known = {found.id: found for found in (Ranking.model_validate_json(line) for line in lines if line.endswith("}"))}
+    known = {found.id: found for found in map(Ranking.model_validate_json, complete_lines(path))}
     missing = [sample for sample in samples if sample.id not in known]
     if missing:
         baselines = Baselines(rag, run.benchmark, home)

@@ -190,14 +190,17 @@ def reply_of(sample_id: str, answer: Answer, known: Mapping[str, str], benchmark
 
 
 def read_replies(path: Path) -> Iterator[Reply]:
-    """The replies in a file. Removes a last line that was cut off."""
-    if not path.exists():
-        return
-    text = path.read_text("utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        path.write_text(whole, "utf-8")
-    yield from (Reply.model_validate_json(line) for line in whole.split("\n") if line)
+    """The replies in a file."""
+    yield from map(Reply.model_validate_json, complete_lines(path))
+
+
+def complete_lines(path: Path) -> list[str]:
+    """The lines of a file that grows, none if it does not exist. Removes a last line that was cut off."""
+    text = path.read_text("utf-8") if path.exists() else ""
+    complete = text[: text.rfind("\n") + 1]
+    if complete != text:
+        path.write_text(complete, "utf-8")
+    return [line for line in complete.split("\n") if line]
 
 
 def _git(*arguments: str) -> str:

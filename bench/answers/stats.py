@@ -69,8 +69,8 @@ def refused_at(positive: Floats, negative: Floats, allowed: float) -> float:
 
     A score below the threshold is refused, so the threshold is one of the positive scores.
     """
-    threshold = np.sort(positive)[int(allowed * len(positive))]
-    return float(np.mean(negative < threshold))
+    threshold = sorted(positive.tolist())[int(allowed * len(positive))]
+    return float(np.mean(np.less(negative, threshold)))
 
 
 def pooled_f1(counts: NDArray[np.int64]) -> tuple[float, float, float]:
@@ -79,6 +79,6 @@ def pooled_f1(counts: NDArray[np.int64]) -> tuple[float, float, float]:
     Args:
         counts: Rightly, wrongly and not marked, shape (rows, 3).
     """
-    right, wrong, missed = (float(np.sum(counts[:, column])) for column in range(3))
+    right, wrong, missed = map(float, np.sum(counts, axis=0))
     precision, recall = right / max(1.0, right + wrong), right / max(1.0, right + missed)
     return precision, recall, 2 * right / max(1.0, 2 * right + wrong + missed)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from bench.answers.replies import Reply, Sentence
 from bench.answers.lint.check import faults, shares
 from bench.answers.lint.fit import Line, Rates, halves, rates
 from bench.answers.lint.marks import Mark, marks
 from bench.answers.lint.said import FAULTS, Answered, Said, answered
 from bench.answers.lint.signs import signs
 from bench.answers.lint.wholeness import logit, trained
+from bench.answers.replies import Reply, Sentence
 from discorag.types.span import Span
 from eval.sample import DocSpan
 
