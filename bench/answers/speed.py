@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,7 +74,7 @@ class Tree:
 
 
 @contextmanager
-def checkout(ref: str) -> Iterator[Path]:
+def checkout(ref: str) -> Generator[Path]:
     """A commit's files in a temporary git worktree."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "before"
