@@ -225,7 +225,7 @@ async def test_a_folder_is_ingested_and_what_sources_wrote_is_shown_as_text(
     for shown in (answer, found):
         assert "<b>" not in text_of(shown)
         assert "![report]" not in text_of(shown)
-        assert "(1) a day" in text_of(shown)
+        assert "&#91;1] a day" in text_of(shown)
     assert HOSTILE in data_of(found)["passages"][0]["text"]
 
 
