@@ -82,7 +82,7 @@ help: ## What there is to make
 	@echo "Installing LlamaIndex and Haystack (a few minutes the first time) ..."
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-peers.txt \
 	llama-index-core llama-index-embeddings-huggingface llama-index-vector-stores-qdrant \
-	haystack-ai qdrant-haystack sentence-transformers-haystack
+	haystack-ai qdrant-haystack sentence-transformers-haystack onnxruntime
 	@touch $@
 
 demo: .venv/run.stamp ## Ingest examples/ and answer three questions
@@ -181,8 +181,8 @@ eval-check: .venv/eval.stamp ## Whether the runs of eval-dev reproduce the commi
 bench-verify: .venv/eval.stamp ## What the verifier calls supported: minimal edits, stitched sentences, four sets of others
 	$(BIN)/python -m bench.verify --before bench/results/verify-before.json
 
-bench-answers: .venv/eval.stamp ## Answers without a language model: refusal, first sentences, wording, against those of before (an hour)
-	$(BIN)/python -m bench.answers --before bench/results/answers-before.json
+bench-answers: .venv/eval.stamp ## Answers without a language model, next to BM25, the encoder and the reranker alone: refusal, first sentences, wording (an hour)
+	$(BIN)/python -m bench.answers
 
 bench-disagreement: .venv/eval.stamp ## Whether sources disagree: what is reported, against labels of others
 	$(BIN)/python -m bench.disagreement
@@ -190,7 +190,7 @@ bench-disagreement: .venv/eval.stamp ## Whether sources disagree: what is report
 bench-speed: .venv/dev.stamp ## Processor time of a question, an ingest and a start, on default settings and real papers
 	$(BIN)/python -m bench.speed
 
-bench-peers: .venv/dev.stamp .venv-peers/run.stamp ## Ingest and retrieval beside LlamaIndex and Haystack, processor time
+bench-peers: .venv/dev.stamp .venv-peers/run.stamp ## Ingest, retrieval and reranking compared with LlamaIndex and Haystack, processor time
 	$(BIN)/python -m bench.peers
 
 bench-growth: .venv/eval.stamp ## Processor time a document and a word as there are more of them (half an hour with WORDS=1000000)

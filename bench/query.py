@@ -36,7 +36,8 @@ from rich.table import Table
 
 from bench.build_process import SCOPE, put_whole
 from discorag.models.encoder import PackagedEncoder
-from discorag.models.reranker import MaxSimReranker
+from discorag.models.reranker import reranker_from
+from discorag.settings import RerankerSettings
 from discorag.store.disk.points import HNSW_EF, EdgePoints
 from discorag.store.edge import EdgeStore
 from discorag.store.protocol import SearchQuery, Store
@@ -236,7 +237,7 @@ def _evidence(
 ) -> Callable[[str], Awaitable[object]]:
     """The whole way of a retriever that asks neither reranker nor router."""
     encoder = PackagedEncoder()
-    models = MaxSimReranker(encoder), LocalRouter(encoder)
+    models = reranker_from(RerankerSettings()), LocalRouter(encoder)
 
     async def ask(question: str) -> object:
         query = SearchQuery(vector=vectors[question], text=question)

@@ -1,23 +1,26 @@
-"""From answers to figures: one outcome a question, then shares over questions."""
+"""From replies to outcomes, one a question: what a reply is worth, without its text."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from bench.answers.asked import Told
+from bench.answers.baselines import Ranking, sentence_places
+from bench.answers.replies import Reply, Sentence
 from bench.answers.sets import KEYS
 from eval.metrics.normal import normalise
-from eval.sample import DocSpan, Gold, Sample
+from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
-ALLOWED = 0.10
-"""Share of the answerable questions that may be refused."""
-FIRST = KEYS["first_sentence"]
 BY_STRING = ("nq/own",)
-"""Of these, where gold evidence is no more than the places of accepted strings."""
+"""Runs whose gold evidence is only the places of accepted strings."""
+SIMPLE = ("bm25", "cosine", "reranker")
+ADDS = 0.5
+"""A sentence whose calibrated relevance is lower is padding."""
+Words = tuple[int, int, int]
+"""Words that were rightly, wrongly and not marked."""
 
 
 class Outcome(BaseModel):
@@ -26,11 +29,20 @@ class Outcome(BaseModel):
     Args:
         answerable: Whether its documents answer it.
         refused: Whether it was refused.
-        probability: What the code under test says of ``answerable``; None where it says nothing.
-        cosine: Of the question and the nearest chunk.
-        first: Whether the first sentence rests on gold evidence; None where that is not asked.
+        probability: That the question is answerable, by the product; None if it gives none.
+        scores: Baseline -> its score of the best passage or sentence.
+        first: System -> whether its first sentence rests on gold evidence. ``product`` is the product with refusal off,
+            ``product_refusing`` with its default settings. Empty where that is not asked, as in the next three.
+        f1: System -> F1 of its sentences against the gold sentences.
+        words: System -> counts of words in evidence spans against gold spans.
+        sides: System -> how many of the two contradicting statements it has evidence from.
         str_em: 0 to 100, 0 for a refusal; None where that is not asked.
-        words: Of the answer.
+        length: Words of the answer.
+        spans: Evidence spans.
+        exact: Those whose text equals the document's.
+        sentences: Of the answer.
+        padding: Those of low relevance; None if the product gives no relevance.
+        conflicts: Digests of the conflicts that it reports.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -38,105 +50,142 @@ class Outcome(BaseModel):
     answerable: bool
     refused: bool
     probability: float | None = None
-    cosine: float = 0.0
-    first: bool | None = None
+    scores: dict[str, float] = {}
+    first: dict[str, bool] = {}
+    f1: dict[str, float] = {}
+    words: dict[str, Words] = {}
+    sides: dict[str, int] = {}
     str_em: float | None = None
-    words: int = 0
+    length: int = 0
+    spans: int = 0
+    exact: int = 0
+    sentences: int = 0
+    padding: int | None = None
+    conflicts: tuple[str, ...] = ()
 
 
 Outcomes = Mapping[str, Outcome]
 
 
-def outcome(sample: Sample, told: Told, run: str) -> Outcome:
+def outcome(sample: Sample, reply: Reply, ranking: Ranking | None, run: str, benchmark: Benchmark) -> Outcome:
     """The outcome of a question in the run of that name."""
+    relevance = [s.relevance for s in reply.sentences if s.relevance is not None]
+    answers = answers_of(reply, ranking, benchmark.documents)
+    asked_for = sample.answerable
     return Outcome(
         answerable=sample.answerable and not run.endswith("/without"),
-        refused=bool(told.refused),
-        probability=told.answerable,
-        cosine=told.cosine,
-        first=first_is_gold(sample, told, by_string=run in BY_STRING) if run in FIRST else None,
-        str_em=str_em(sample, told.text) if sample.short_answers else None,
-        words=len(told.text.split()),
+        refused=bool(reply.refused),
+        probability=reply.answerable,
+        scores=ranking.scores if ranking else {},
+        first=_first(sample, answers, run) if asked_for and run in KEYS["first_sentence"] else {},
+        f1=_f1(sample, answers, benchmark) if asked_for and run in KEYS["f1"] else {},
+        words=_words(sample, answers, benchmark) if run in KEYS["acl_verbatim"] else {},
+        sides=_sides(sample, answers, ranking) if run in KEYS["both_sides"] else {},
+        str_em=str_em(sample, reply.text) if sample.short_answers else None,
+        length=len(reply.text.split()),
+        spans=reply.spans,
+        exact=reply.exact,
+        sentences=len(reply.sentences),
+        padding=sum(r < ADDS for r in relevance) if len(relevance) == len(reply.sentences) > 0 else None,
+        conflicts=tuple(conflict.id for conflict in reply.conflicts),
     )
 
 
-def first_is_gold(sample: Sample, told: Told, *, by_string: bool = False) -> bool:
-    """Whether the first sentence has evidence inside the gold evidence: half of its characters, at least.
+def answers_of(
+    reply: Reply, ranking: Ranking | None, documents: Mapping[str, SourceDocument]
+) -> dict[str, Sequence[Sentence]]:
+    """Each system's sentences, best first."""
+    best = ranking.best if ranking else {}
+    simple = {
+        name: [Sentence(text=p.span.of(documents[p.doc].text), evidence=(p,)) for p in best[name]]
+        for name in SIMPLE
+        if name in best
+    }
+    return {"product": reply.best_effort, "product_refusing": reply.sentences, **simple}
+
+
+def _first(sample: Sample, answers: Mapping[str, Sequence[Sentence]], run: str) -> dict[str, bool]:
+    return {name: first_is_gold(sample, found, by_string=run in BY_STRING) for name, found in answers.items()}
+
+
+def _f1(sample: Sample, answers: Mapping[str, Sequence[Sentence]], benchmark: Benchmark) -> dict[str, float]:
+    units = [place for doc in sample.documents for place in sentence_places(benchmark.documents[doc])]
+    gold = units_at(units, [place for piece in sample.gold for place in piece.anywhere])
+    return {name: f1(units_at(units, [e for s in found for e in s.evidence]), gold) for name, found in answers.items()}
+
+
+def _words(
+    sample: Sample, answers: Mapping[str, Sequence[Sentence]], benchmark: Benchmark
+) -> dict[str, tuple[int, int, int]]:
+    text = benchmark.documents[sample.documents[0]].text
+    gold = words_at(text, [place for piece in sample.gold for place in piece.anywhere])
+    marked = {name: words_at(text, [e for s in found for e in s.evidence]) for name, found in answers.items()}
+    return {name: (len(found & gold), len(found - gold), len(gold - found)) for name, found in marked.items()}
+
+
+def _sides(sample: Sample, answers: Mapping[str, Sequence[Sentence]], ranking: Ranking | None) -> dict[str, int]:
+    places = {name: [e for s in found for e in s.evidence] for name, found in answers.items()}
+    each = ranking.best.get("bm25_each", ()) if ranking else ()
+    return {name: sides_held(sample, found) for name, found in {**places, "bm25_each": each}.items()}
+
+
+def first_is_gold(sample: Sample, sentences: Sequence[Sentence], *, by_string: bool = False) -> bool:
+    """Whether at least half of an evidence span of the first sentence lies in gold evidence.
 
     With ``by_string``, and where no gold evidence stands in the text (QASPER: a figure, a table), an accepted string
     must stand in the sentence instead.
     """
-    if not told.sentences:
+    if not sentences:
         return False
-    first = told.sentences[0]
     gold = [piece for piece in sample.gold if piece.label != "highlight"]
     if gold and not by_string:
-        return any(inside(place, gold) for place in first.evidence)
-    said = normalise(first.text)
+        return any(is_inside(place, gold) for place in sentences[0].evidence)
+    text = normalise(sentences[0].text)
     accepted = [a for point in sample.short_answers for a in point] or [*sample.references]
-    return any(wanted in said for wanted in map(normalise, accepted) if wanted)
+    return any(answer in text for answer in map(normalise, accepted) if answer)
 
 
-def inside(place: DocSpan, gold: Iterable[Gold]) -> bool:
+def is_inside(place: DocSpan, gold: Iterable[Gold]) -> bool:
     """Whether at least half of a place lies in one piece of gold evidence."""
-    length = place.span.end - place.span.start
-    common = (
-        min(place.span.end, g.span.end) - max(place.span.start, g.span.start)
-        for piece in gold
-        for g in piece.anywhere
-        if g.doc == place.doc
+    common = (shared(place, g) for piece in gold for g in piece.anywhere)
+    return 2 * max(common, default=0) >= length(place)
+
+
+def length(place: DocSpan) -> int:
+    """Characters of a place."""
+    return place.span.end - place.span.start
+
+
+def shared(a: DocSpan, b: DocSpan) -> int:
+    """Characters that two places have in common."""
+    return max(0, min(a.span.end, b.span.end) - max(a.span.start, b.span.start)) if a.doc == b.doc else 0
+
+
+def units_at(units: Sequence[DocSpan], places: Sequence[DocSpan]) -> frozenset[int]:
+    """Which sentences the places take in: half of the sentence, or half of the place, is common to both."""
+    return frozenset(
+        i for i, u in enumerate(units) if any(2 * shared(u, p) >= min(length(u), length(p)) for p in places)
     )
-    return 2 * max(common, default=0) >= length
+
+
+def f1(found: frozenset[int], gold: frozenset[int]) -> float:
+    """F1 of two sets; 0 if both are empty."""
+    return 2 * len(found & gold) / (len(found) + len(gold)) if found or gold else 0.0
+
+
+def words_at(text: str, places: Sequence[DocSpan]) -> frozenset[int]:
+    """Which words of the text overlap one of the places."""
+    spans = [place.span for place in places]
+    found = enumerate(re.finditer(r"\S+", text))
+    return frozenset(i for i, m in found if any(m.start() < s.end and s.start < m.end() for s in spans))
+
+
+def sides_held(sample: Sample, places: Sequence[DocSpan]) -> int:
+    """How many gold pieces at least one of the places touches."""
+    return sum(any(shared(place, g) for place in places for g in piece.anywhere) for piece in sample.gold)
 
 
 def str_em(sample: Sample, text: str) -> float:
     """Share of the asked points of which an accepted string stands in the answer (`eval.metrics.strings.StrEm`)."""
-    said = normalise(text)
-    return 100 * float(np.mean([any(normalise(a) in said for a in point) for point in sample.short_answers]))
-
-
-def auc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Probability that a positive score is above a negative one; ties count half."""
-    above = np.subtract.outer(np.asarray(positive), np.asarray(negative))
-    return round(float(((above > 0) + 0.5 * (above == 0)).mean()), 4)
-
-
-def refused_at(positive: Sequence[float], negative: Sequence[float], allowed: float = ALLOWED) -> float:
-    """Share of ``negative`` refused by the highest threshold that refuses at most ``allowed`` of ``positive``.
-
-    Refused is what scores below the threshold, so the threshold is one of the positive scores.
-    """
-    threshold = sorted(positive)[int(allowed * len(positive))]
-    return round(float(np.mean(np.asarray(negative) < threshold)), 4)
-
-
-def refusal(outcomes: Iterable[Outcome]) -> dict[str, float | int | None]:
-    """What was refused rightly and wrongly, by the product and by the best threshold, and the AUC of both scores.
-
-    ``refused_right`` is the share of the unanswerable questions that were refused, ``refused_wrong`` of the answerable.
-    """
-    found = list(outcomes)
-    yes, no = [o for o in found if o.answerable], [o for o in found if not o.answerable]
-    figures: dict[str, float | int | None] = {
-        "answerable": len(yes),
-        "unanswerable": len(no),
-        "refused_right": share(o.refused for o in no),
-        "refused_wrong": share(o.refused for o in yes),
-        "cosine_auc": auc([o.cosine for o in yes], [o.cosine for o in no]),
-        "cosine_refused_right_at_10": refused_at([o.cosine for o in yes], [o.cosine for o in no]),
-    }
-    p, q = ([o.probability for o in part if o.probability is not None] for part in (yes, no))
-    complete = len(p) == len(yes) and len(q) == len(no)
-    figures["auc"] = auc(p, q) if complete else None
-    figures["refused_right_at_10"] = refused_at(p, q) if complete else None
-    return figures
-
-
-def share(hits: Iterable[bool]) -> float:
-    """Mean of yes and no."""
-    return round(float(np.mean(list(hits))), 4)
-
-
-def words(outcomes: Iterable[Outcome]) -> float:
-    """Median words of the answers that were given."""
-    return float(median(o.words for o in outcomes if not o.refused))
+    answer = normalise(text)
+    return 100 * float(np.mean([any(normalise(a) in answer for a in point) for point in sample.short_answers]))

@@ -1,4 +1,4 @@
-"""What is asked of what: the questions of each set that nothing was fitted on, and the documents to ask."""
+"""The questions of each set on which nothing was fitted or chosen, and the documents over which they are asked."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from discorag.types.ids import digest
+from eval.datasets.acl_verbatim import load_acl_verbatim
 from eval.datasets.asqa import load_asqa_pooled
 from eval.datasets.clapnq import load_clapnq
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.datasets.hotpotqa import load_hotpotqa
 from eval.datasets.loong import load_loong
+from eval.datasets.mtrag_un import load_mtrag_un
 from eval.datasets.qasper import load_qasper
 from eval.datasets.qmsum import load_qmsum
 from eval.datasets.triviaqa import load_triviaqa
+from eval.datasets.wikicontradict import load_wikicontradict
 from eval.sample import Benchmark, Sample
 from eval.splits import Part, groups
 
@@ -36,14 +39,24 @@ class Run:
     Args:
         name: Set and way, e.g. ``fairytaleqa/own``; a set of two files has two runs of one name.
         benchmark: The documents that are ingested, and the questions.
-        within: The documents that a question is asked over; empty: all.
-        switches: Of ``ask``.
+        within: The documents over which a question is asked; empty: all.
+        options: Of ``ask``.
     """
 
     name: str
     benchmark: Benchmark
     within: Within
-    switches: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def forced(self) -> bool:
+        """Whether a refused question is asked again with ``abstain="never"``: figures of ranking need an answer."""
+        return self.name in KEYS["first_sentence"]
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the baselines answer it too."""
+        return any(self.name in KEYS[key] for key in RANKED)
 
 
 def own(sample: Sample) -> tuple[str, ...]:
@@ -62,7 +75,7 @@ def without_gold(sample: Sample) -> tuple[str, ...]:
     return tuple(doc for doc in sample.documents if doc not in gold)
 
 
-def in_turn(samples: Iterable[Sample], count: int) -> tuple[Sample, ...]:
+def spread(samples: Iterable[Sample], count: int) -> tuple[Sample, ...]:
     """At most ``count`` samples, spread over their first documents, the same ones every time."""
     seen: Counter[str] = Counter()
     ranked: list[tuple[int, str, Sample]] = []
@@ -72,7 +85,7 @@ def in_turn(samples: Iterable[Sample], count: int) -> tuple[Sample, ...]:
     return tuple(sample for *_, sample in sorted(ranked, key=lambda r: r[:2])[:count])
 
 
-def of(benchmark: Benchmark, samples: Iterable[Sample], name: str = "") -> Benchmark:
+def restrict(benchmark: Benchmark, samples: Iterable[Sample], name: str = "") -> Benchmark:
     """The benchmark with these questions and their documents alone."""
     chosen = tuple(samples)
     named = dict.fromkeys(doc for sample in chosen for doc in sample.documents)
@@ -85,13 +98,13 @@ def clapnq(data: Path) -> Iterator[Run]:
     """Every question over its one passage; half of them cannot be answered from it."""
     benchmark, pages = load_clapnq(data / "clapnq"), groups("clapnq", "score")
     scored = (s for s in benchmark.samples if benchmark.documents[s.documents[0]].title in pages)
-    yield Run("clapnq/own", of(benchmark, in_turn(scored, MANY)), own)
+    yield Run("clapnq/own", restrict(benchmark, spread(scored, MANY)), own)
 
 
 def fairytaleqa(data: Path) -> Iterator[Run]:
     """Over the question's own tale, over all tales, and over all but its own."""
     benchmark, tales = load_fairytaleqa(data / "fairytaleqa"), groups("fairytaleqa", "score")
-    scored = of(benchmark, in_turn((s for s in benchmark.samples if s.documents[0] in tales), MANY))
+    scored = restrict(benchmark, spread((s for s in benchmark.samples if s.documents[0] in tales), MANY))
     ids = tuple(scored.documents)
     yield Run("fairytaleqa/own", scored, own)
     half = scored.model_copy(update={"samples": scored.samples[:HALF]})
@@ -104,7 +117,9 @@ def hotpotqa(data: Path) -> Iterator[Run]:
     scored = groups("hotpotqa", "score")
     for file in sorted((data / "hotpotqa").glob("*.json")):
         loaded = load_hotpotqa(file)
-        benchmark = of(loaded, (s for s in loaded.samples if s.id in scored), f"hotpotqa-{file.stem.split('_')[1]}")
+        benchmark = restrict(
+            loaded, (s for s in loaded.samples if s.id in scored), f"hotpotqa-{file.stem.split('_')[1]}"
+        )
         yield Run("hotpotqa/own", benchmark, own)
         yield Run("hotpotqa/without", benchmark, without_gold)
 
@@ -113,29 +128,29 @@ def qasper(data: Path) -> Iterator[Run]:
     """Answerable questions over their own paper."""
     benchmark, papers = load_qasper(data / "qasper/qasper-sample-v0.3.json"), groups("qasper", "score")
     scored = (s for s in benchmark.samples if s.documents[0] in papers and s.answerable)
-    yield Run("qasper/own", of(benchmark, in_turn(scored, SOME)), own)
+    yield Run("qasper/own", restrict(benchmark, spread(scored, SOME)), own)
 
 
 def nq(data: Path) -> Iterator[Run]:
-    """Over a question's passages, one of which holds the answer; of no page was anything fitted."""
+    """Over a question's passages, one of which holds the answer; nothing was fitted on any of their pages."""
     benchmark = load_triviaqa(data / "nq/retrieved_pooled.jsonl")
     fitted = {page for name in ("nq_open_oracle", "clapnq") for part in FITTED for page in groups(name, part)}
     clean = (
         s for s in benchmark.samples if s.gold and not fitted & {benchmark.documents[d].title for d in s.documents}
     )
-    yield Run("nq/own", of(benchmark, in_turn(clean, SOME), "nq"), own)
+    yield Run("nq/own", restrict(benchmark, spread(clean, SOME), "nq"), own)
 
 
 LONG: Mapping[str, Any] = {"detail": "full"}
-"""Its answers are long by intention: what a question may mean, each answered."""
+"""Its reference answers are long: each reading of the question is answered."""
 
 
 def asqa(data: Path) -> Iterator[Run]:
     """Over the passages of all questions, with everything on and as standard RAG."""
     benchmark = load_asqa_pooled(data / "asqa/asqa_eval_pooled.json")
-    asked = of(benchmark, (s for s in benchmark.samples if s.documents))
-    yield Run("asqa/full", asked, everything, LONG)
-    yield Run("asqa/standard", asked, everything, {**STANDARD, **LONG})
+    with_passages = restrict(benchmark, (s for s in benchmark.samples if s.documents))
+    yield Run("asqa/full", with_passages, everything, LONG)
+    yield Run("asqa/standard", with_passages, everything, {**STANDARD, **LONG})
 
 
 def qmsum(data: Path) -> Iterator[Run]:
@@ -145,7 +160,7 @@ def qmsum(data: Path) -> Iterator[Run]:
         loaded = load_qmsum(file)
         chosen = [doc for doc in loaded.documents if doc in meetings][:MEETINGS]
         scored = (s for s in loaded.samples if s.documents[0] in chosen and s.gold)
-        yield Run("qmsum/own", of(loaded, in_turn(scored, FEW // 2), f"qmsum-{file.stem}"), own)
+        yield Run("qmsum/own", restrict(loaded, spread(scored, FEW // 2), f"qmsum-{file.stem}"), own)
 
 
 def loong(data: Path) -> Iterator[Run]:
@@ -157,17 +172,45 @@ def loong(data: Path) -> Iterator[Run]:
             filing = sample.gold[0].anywhere[0].doc
             by_filing[sample.strata["language"]][filing].append(sample.model_copy(update={"documents": (filing,)}))
     chosen = (s for filings in by_filing.values() for name in list(filings)[:FILINGS] for s in filings[name])
-    yield Run("loong/own", of(benchmark, chosen), own)
+    yield Run("loong/own", restrict(benchmark, chosen), own)
+
+
+def mtrag_un(data: Path) -> Iterator[Run]:
+    """The last turn of each conversation over the passages of all tasks of its collection."""
+    for loaded in load_mtrag_un(data / "mtrag-un/tasks.jsonl"):
+        by_kind: dict[str, list[Sample]] = defaultdict(list)
+        for sample in loaded.samples:
+            by_kind[sample.strata["kind"]].append(sample)
+        for kind, samples in by_kind.items():
+            yield Run(f"mtrag_un/{kind}", loaded.model_copy(update={"samples": tuple(samples)}), everything)
+
+
+def acl_verbatim(data: Path) -> Iterator[Run]:
+    """Every query over its one chunk of a paper."""
+    yield Run("acl_verbatim/own", load_acl_verbatim(data / "acl-verbatim/gold.jsonl"), own)
+
+
+def wikicontradict(data: Path) -> Iterator[Run]:
+    """Every question over two passages that answer it differently."""
+    folder = data / "contradiction/wikicontradict"
+    yield Run("wikicontradict/own", load_wikicontradict(folder / "wiki_contradict_refined.jsonl"), own)
 
 
 SETS: Mapping[str, Callable[[Path], Iterator[Run]]] = {
-    f.__name__: f for f in (clapnq, fairytaleqa, hotpotqa, qasper, qmsum, loong, nq, asqa)
+    f.__name__: f
+    for f in (clapnq, fairytaleqa, hotpotqa, qasper, nq, mtrag_un, acl_verbatim, wikicontradict, qmsum, loong, asqa)
 }
+TALES = ("fairytaleqa/with", "fairytaleqa/without")
+PARAGRAPHS = ("hotpotqa/own", "hotpotqa/without")
 KEYS: Mapping[str, tuple[str, ...]] = {
+    "first_sentence": ("clapnq/own", "hotpotqa/own", "fairytaleqa/own", "nq/own", "qasper/own"),
+    "f1": ("clapnq/own", "hotpotqa/own", "fairytaleqa/own"),
     "clapnq": ("clapnq/own",),
-    "removed": ("fairytaleqa/with", "fairytaleqa/without", "hotpotqa/own", "hotpotqa/without"),
-    "first_sentence": ("fairytaleqa/own", "hotpotqa/own", "qasper/own", "nq/own"),
-    "asqa_str_em": ("asqa/full", "asqa/standard"),
+    "removed": (*TALES, *PARAGRAPHS),
+    "mtrag_un": tuple(f"mtrag_un/{kind}" for kind in ("single", "conversation", "partial", "underspecified")),
+    "acl_verbatim": ("acl_verbatim/own",),
+    "both_sides": ("wikicontradict/own",),
+    "false_reports": ("fairytaleqa/with", "hotpotqa/own", "qasper/own", "nq/own"),
     "lint": (
         "fairytaleqa/own",
         "hotpotqa/own",
@@ -178,9 +221,11 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "qmsum/own",
         "loong/own",
     ),
-    "cpu_floors": (),
+    "asqa_str_em": ("asqa/full", "asqa/standard"),
 }
-"""Of which runs each key is made."""
+"""The runs that each key is computed from."""
+RANKED = ("first_sentence", "f1", "clapnq", "removed", "mtrag_un", "acl_verbatim", "both_sides")
+"""Keys for which the baselines answer too."""
 
 
 def runs(data: Path, keys: Iterable[str]) -> list[Run]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench.answers.scores import auc
+from bench.answers.stats import auc
 from bench.disagreement.judged import Judge
 from discorag.types.chunk_relations import ChunkRelation
 
@@ -85,7 +85,11 @@ def _scores(pairs: list[tuple[str, str, str]], judge: Judge) -> dict[str, Any]:
     told = {label: [s.reported is ChunkRelation.CONTRADICTS for s in found] for label, found in by.items()}
     return {
         "pairs": {label: len(found) for label, found in by.items()},
-        "auc_refutes_supports": auc(scores[REFUTES], scores[SUPPORTS]),
-        "auc_refutes_rest": auc(scores[REFUTES], scores[SUPPORTS] + scores[NEITHER]),
+        "auc_refutes_supports": _auc(scores[REFUTES], scores[SUPPORTS]),
+        "auc_refutes_rest": _auc(scores[REFUTES], scores[SUPPORTS] + scores[NEITHER]),
         "reported": {label: round(float(np.mean(hits)), 4) for label, hits in told.items()},
     }
+
+
+def _auc(positive: Sequence[float], negative: Sequence[float]) -> float:
+    return round(auc(np.array(positive), np.array(negative)), 4)

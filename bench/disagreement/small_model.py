@@ -21,10 +21,9 @@ from rich.progress import Progress
 from rich.table import Table
 
 from bench.answers.__main__ import COLUMNS, HOME
-from bench.answers.asked import Asker, package_version
-from bench.answers.sets import Run, own
-from bench.disagreement.asked import benchmark_of, held
-from bench.disagreement.wikicontradict import items
+from bench.answers.replies import Asker, package_version
+from bench.answers.scores import sides_held
+from bench.answers.sets import Run, restrict, wikicontradict
 from discorag import DiscoRAG
 from discorag.models.toolbox import Toolbox
 from discorag.relations.engine import GraphEngine, register_relation_engine
@@ -36,7 +35,7 @@ from discorag.types.graph import Edge, RhetoricalGraph
 from eval.options import data_folder
 from eval.reporting.stats import mean_interval
 from eval.running.corpus import Corpus
-from eval.sample import Sample
+from eval.sample import DocSpan, Sample
 from graphs.facade import AskResult
 
 OUT = Path("bench/results/small-model.json")
@@ -81,7 +80,8 @@ def shuffled_engine(tools: Toolbox) -> Shuffled:
 
 def counted(sample: Sample, result: AskResult, known: Mapping[str, str]) -> Counts:
     """Of an answer: whether it holds both sides, tells one as the whole truth; how much of it nothing supports."""
-    told, sides = result.answer.sentences, held(sample, result, known)
+    told = result.answer.sentences
+    sides = sides_held(sample, [DocSpan(doc=known[e.doc_id], span=e.span) for s in told for e in s.evidence])
     return {
         "both": float(sides == 2),
         "one_as_whole": float(sides == 1),
@@ -94,8 +94,9 @@ def counted(sample: Sample, result: AskResult, known: Mapping[str, str]) -> Coun
 
 def asked(rag: DiscoRAG, home: Path, limit: int, progress: Progress) -> dict[str, list[Counts]]:
     """`counted` of each question, by system; those on disk, and the rest asked now."""
-    benchmark = benchmark_of([item for item in items(data_folder()) if not item.within][:QUESTIONS])
-    corpus = Asker(rag, home, progress).ingested(Run("wikicontradict/own", benchmark, own))
+    [run] = wikicontradict(data_folder())
+    benchmark = restrict(run.benchmark, run.benchmark.samples[:QUESTIONS])
+    corpus = Asker(rag, home, progress).ingest(Run(run.name, benchmark, run.within))
     names, path = sorted(benchmark.documents), home / "small-model.jsonl"
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     known: dict[str, dict[str, Counts]] = {k: v for line in lines for k, v in json.loads(line).items()}

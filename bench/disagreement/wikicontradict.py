@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.disagreement.judged import Judge, Said
-from discorag.text.sentences import sentence_spans
 from discorag.types.chunk_relations import ChunkRelation
-from eval.metrics.normal import normalise
+from eval.datasets.wikicontradict import sentences, stating
 
 TOP = 3
 
@@ -66,24 +65,6 @@ def _item(line: dict[str, Any]) -> Item:
         contexts=(line["context1"], line["context2"]),
         question=line["question"],
     )
-
-
-def sentences(passage: str) -> list[str]:
-    """Of a passage."""
-    return [text for span in sentence_spans(passage) if (text := span.of(passage).strip())]
-
-
-def stating(found: Sequence[str], context: str) -> frozenset[int]:
-    """Which sentences hold the statement: those that are a part of it, else the one that shares most words with it."""
-    whole = normalise(context)
-    inside = frozenset(i for i, s in enumerate(found) if (said := normalise(s)) and (said in whole or whole in said))
-    shared = [_overlap(s, context) for s in found]
-    return inside or frozenset(i for i, share in enumerate(shared) if share == max(shared))
-
-
-def _overlap(a: str, b: str) -> float:
-    one, other = set(normalise(a).split()), set(normalise(b).split())
-    return len(one & other) / max(1, len(one | other))
 
 
 def measured(data: Path, judge: Judge) -> dict[str, Any]:

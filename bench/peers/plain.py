@@ -26,6 +26,7 @@ class Ours:
         encoder.loaded()
         asyncio.run(encoder.encode_query("Once."))
         self._retriever = DiscoRetriever(rag=self._rag, retriever=switches.get("retriever"), top_k=task.top_k)
+        self._reranking = self._retriever.model_copy(update={"switches": {"rerank": True}})
 
     def ingest(self, texts: dict[str, str]) -> int:
         """Also what a question is answered from: sentences' vectors, manifests, and trees where they are parsed."""
@@ -35,7 +36,15 @@ class Ours:
 
     def retrieve(self, question: str) -> int:
         """As an answer's evidence is retrieved."""
-        return len({d.metadata["chunk_id"] for d in self._retriever.invoke(question)})
+        return _chunks(self._retriever, question)
+
+    def rerank(self, question: str) -> int:
+        """By the product's own reranker, which is the same cross-encoder."""
+        return _chunks(self._reranking, question)
+
+
+def _chunks(retriever: DiscoRetriever, question: str) -> int:
+    return len({document.metadata["chunk_id"] for document in retriever.invoke(question)})
 
 
 def plain(task: Task) -> Ours:

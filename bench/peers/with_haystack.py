@@ -4,7 +4,9 @@
 # pyright: basic, reportMissingImports=false
 from __future__ import annotations
 
-from haystack import Document, Pipeline
+from pathlib import Path
+
+from haystack import Document, Pipeline, component
 from haystack.components.preprocessors import DocumentSplitter
 from haystack.components.writers import DocumentWriter
 from haystack_integrations.components.embedders.sentence_transformers import (
@@ -14,7 +16,23 @@ from haystack_integrations.components.embedders.sentence_transformers import (
 from haystack_integrations.components.retrievers.qdrant import QdrantEmbeddingRetriever
 from haystack_integrations.document_stores.qdrant import QdrantDocumentStore
 
+from bench.cross_encoder import CrossEncoder
 from bench.peers.common import Task, main
+
+
+@component
+class Rerank:
+    """Documents in the order of the cross-encoder, as Haystack's own rankers give them."""
+
+    def __init__(self, folder: str) -> None:
+        self._model = CrossEncoder(Path(folder))
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, documents: list[Document]) -> dict[str, list[Document]]:
+        """All documents, best first."""
+        scores = self._model.scores(query, [document.content or "" for document in documents])
+        order = sorted(range(len(documents)), key=lambda i: -scores[i])
+        return {"documents": [documents[i] for i in order]}
 
 
 class Haystack:
@@ -32,9 +50,13 @@ class Haystack:
             self._ingest.add_component(name, part)
         self._ingest.connect("split", "embed")
         self._ingest.connect("embed", "write")
-        self._query.add_component("embed", SentenceTransformersTextEmbedder(**quiet))
-        self._query.add_component("search", QdrantEmbeddingRetriever(store, top_k=task.top_k))
-        self._query.connect("embed.embedding", "search.query_embedding")
+        self._reranked = Pipeline()
+        for pipeline in (self._query, self._reranked):
+            pipeline.add_component("embed", SentenceTransformersTextEmbedder(**quiet))
+            pipeline.add_component("search", QdrantEmbeddingRetriever(store, top_k=task.top_k))
+            pipeline.connect("embed.embedding", "search.query_embedding")
+        self._reranked.add_component("rerank", Rerank(task.reranker))
+        self._reranked.connect("search.documents", "rerank.documents")
         self._ingest.warm_up()
         self._ingest.get_component("embed").run([Document(content="Once.")])
 
@@ -46,6 +68,11 @@ class Haystack:
     def retrieve(self, question: str) -> int:
         """By vectors."""
         return len(self._query.run({"embed": {"text": question}})["search"]["documents"])
+
+    def rerank(self, question: str) -> int:
+        """By a ranker behind the retriever."""
+        found = self._reranked.run({"embed": {"text": question}, "rerank": {"query": question}})
+        return len(found["rerank"]["documents"])
 
 
 if __name__ == "__main__":

@@ -4,14 +4,38 @@
 # pyright: basic, reportMissingImports=false
 from __future__ import annotations
 
+from pathlib import Path
+
 from llama_index.core import Document, StorageContext, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 from llama_index.vector_stores.qdrant import QdrantVectorStore
+from pydantic import PrivateAttr
 from qdrant_client import QdrantClient
 from transformers import AutoTokenizer
 
+from bench.cross_encoder import CrossEncoder
 from bench.peers.common import Task, main
+
+
+class Rerank(BaseNodePostprocessor):
+    """Nodes in the order of the cross-encoder, as LlamaIndex's own rerankers give them."""
+
+    _model: CrossEncoder = PrivateAttr()
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self._model = CrossEncoder(Path(folder))
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        assert query_bundle is not None
+        scores = self._model.scores(query_bundle.query_str, [node.node.get_content() for node in nodes])
+        scored = [NodeWithScore(node=n.node, score=float(s)) for n, s in zip(nodes, scores, strict=True)]
+        return sorted(scored, key=lambda node: -(node.score or 0.0))
 
 
 class LlamaIndex:
@@ -21,6 +45,7 @@ class LlamaIndex:
         self._task = task
         self._model = HuggingFaceEmbedding(model_name=task.model, embed_batch_size=32)
         self._model.get_text_embedding("Once.")
+        self._rerank = Rerank(task.reranker)
         store = QdrantVectorStore("papers", client=QdrantClient(path=task.home))
         self._storage = StorageContext.from_defaults(vector_store=store)
 
@@ -37,6 +62,10 @@ class LlamaIndex:
     def retrieve(self, question: str) -> int:
         """By vectors."""
         return len(self._retriever.retrieve(question))
+
+    def rerank(self, question: str) -> int:
+        """By a node postprocessor."""
+        return len(self._rerank.postprocess_nodes(self._retriever.retrieve(question), query_str=question))
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from bench.retrieval.forest_scores import Scored
 from bench.retrieval.methods import Method
-from discorag.models.encoder import PackagedEncoder
 from discorag.models.protocol import Encoder
-from discorag.models.reranker import MaxSimReranker
+from discorag.models.reranker import reranker_from
+from discorag.settings import RerankerSettings
 from discorag.trees.registry import RETRIEVERS, Asked
 from discorag.trees.routers.local import LocalRouter
 from discorag.trees.scores import Scores
@@ -20,7 +20,7 @@ class Remembering:
     version = "remembering"
 
     def __init__(self) -> None:
-        self._reranker = MaxSimReranker(PackagedEncoder())
+        self._reranker = reranker_from(RerankerSettings())
         self._last: tuple[str, tuple[str, ...]] | None = None
         self._scores: tuple[float, ...] = ()
 
@@ -33,7 +33,7 @@ class Remembering:
 
 
 class Choice:
-    """Chooses for every row, without a language model: MaxSim reranks, similarity routes.
+    """Chooses for every row, without a language model: the packaged reranker reranks, similarity routes.
 
     Args:
         encoder: The router's.

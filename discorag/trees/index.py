@@ -110,7 +110,7 @@ class TreeIndex:
         return f"{self._builder.version}|{self._how}"
 
     async def documents(self, query: SearchQuery, limit: int) -> Distinct[str]:
-        """The documents nearest to the question and those of its best chunks by hybrid search, those of one content once.
+        """The documents nearest to the question and those of its best chunks by hybrid search, one of each content.
 
         Both rankings are fused by reciprocal rank where there are more documents than ``limit``.
         """

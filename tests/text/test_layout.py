@@ -121,7 +121,8 @@ def test_a_row_of_words_is_a_header_only_with_nothing_over_the_first_column() ->
         ("NAME\nweld - join files of iron\nEXIT STATUS\nWeld exits 0 on success.\n", ["NAME", "EXIT STATUS"]),
         (
             "Termination\nYou may not convey a work except as this License\nsays. Any attempt to do so is void.\n\n"
-            "Licences of others\nEach time you convey a work, the one who gets it gets\na license & may run it, as long as he likes.\n",
+            "Licences of others\nEach time you convey a work, the one who gets it gets\na license & may run it, as long as he "
+            "likes.\n",
             ["Termination", "Licences of others"],
         ),
         (

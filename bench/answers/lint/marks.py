@@ -14,8 +14,8 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel, ConfigDict, Field
 
-from bench.answers.asked import Sentence, Told, opened, package_version, read
 from bench.answers.lint.said import Answered, Fault, answered
+from bench.answers.replies import Reply, Sentence, open_product, package_version, read_replies
 from bench.answers.sets import SETS
 from discorag import DiscoRAG
 from eval.options import data_folder
@@ -62,10 +62,10 @@ def marked(home: Path) -> list[tuple[Mark, Answered]]:
     folder = home / "answers" / START
     found: list[tuple[Mark, Answered]] = []
     for name in dict.fromkeys(mark.set for mark in marks()):
-        told = {t.id: t for t in read(folder / (f"{name}-own.jsonl" if name in SETS else OWN))}
+        replies = {r.id: r for r in read_replies(folder / (f"{name}-own.jsonl" if name in SETS else OWN))}
         asked = dict(_questions(name)) if name in SETS else {}
-        ours = (mark for mark in marks() if mark.set == name and mark.question in told)
-        found += [(m, answered(asked.get(m.question, m.question), told[m.question])) for m in ours]
+        ours = (mark for mark in marks() if mark.set == name and mark.question in replies)
+        found += [(m, answered(asked.get(m.question, m.question), replies[m.question])) for m in ours]
     return found
 
 
@@ -74,14 +74,14 @@ def _questions(name: str) -> Iterator[tuple[str, str]]:
         yield from ((sample.id, sample.query) for sample in run.benchmark.samples)
 
 
-def ask(rag: DiscoRAG, mark: Mark) -> Told:
+def ask(rag: DiscoRAG, mark: Mark) -> Reply:
     """Ask one of our own questions."""
     answer = rag.ask(mark.question, corpus=mark.set).answer
     sentences = tuple(
         Sentence(text=s.text, evidence=tuple(DocSpan(doc=e.doc_id, span=e.span) for e in s.evidence))
         for s in answer.sentences
     )
-    return Told(id=mark.question, sentences=sentences, refused=answer.abstained)
+    return Reply(id=mark.question, sentences=sentences, refused=answer.abstained)
 
 
 def main(
@@ -92,7 +92,7 @@ def main(
     ours = [mark for mark in marks() if mark.set not in SETS]
     path = home / "answers" / package_version() / OWN
     path.parent.mkdir(parents=True, exist_ok=True)
-    with opened(home) as rag:
+    with open_product(home) as rag:
         for name in sorted({mark.set for mark in ours}):
             rag.ingest(folder / name, corpus=name)
         path.write_text("".join(ask(rag, mark).model_dump_json() + "\n" for mark in ours), "utf-8")

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from bench.answers.asked import Sentence, Told
+from bench.answers.replies import Reply, Sentence
 
 Fault: TypeAlias = Literal["fragments", "markup", "dangling", "connectives"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
@@ -38,9 +38,9 @@ class Answered(BaseModel):
     sentences: tuple[Said, ...]
 
 
-def answered(question: str, told: Told) -> Answered:
+def answered(question: str, reply: Reply) -> Answered:
     """What a question was answered, as the lint reads it."""
-    return Answered(question=question, sentences=tuple(_said(told.sentences)))
+    return Answered(question=question, sentences=tuple(_said(reply.sentences)))
 
 
 def _said(sentences: tuple[Sentence, ...]) -> Iterator[Said]:

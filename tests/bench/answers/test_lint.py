@@ -2,13 +2,13 @@
 
 import pytest
 
-from bench.answers.asked import Sentence, Told
 from bench.answers.lint.check import faults, shares
 from bench.answers.lint.fit import Line, Rates, halves, rates
 from bench.answers.lint.marks import Mark, marks
 from bench.answers.lint.said import FAULTS, Answered, Said, answered
 from bench.answers.lint.signs import signs
 from bench.answers.lint.wholeness import logit, trained
+from bench.answers.replies import Reply, Sentence
 from discorag.types.span import Span
 from eval.sample import DocSpan
 
@@ -67,8 +67,8 @@ def test_evidence_that_begins_where_the_last_one_ended_follows() -> None:
     def sentence(start: int, end: int, doc: str = "d") -> Sentence:
         return Sentence(text="It turns.", evidence=(DocSpan(doc=doc, span=Span(start=start, end=end)),))
 
-    told = Told(id="q", sentences=(sentence(0, 9), sentence(10, 19), sentence(40, 49), sentence(50, 59, "e")))
-    assert [said.follows for said in answered("Why?", told).sentences] == [False, True, False, False]
+    reply = Reply(id="q", sentences=(sentence(0, 9), sentence(10, 19), sentence(40, 49), sentence(50, 59, "e")))
+    assert [said.follows for said in answered("Why?", reply).sentences] == [False, True, False, False]
 
 
 def test_refusals_are_not_linted_and_shares_are_per_hundred_answers() -> None:

@@ -1,8 +1,8 @@
-"""What is asked of what."""
+"""Which questions are asked over which documents."""
 
 from collections import Counter
 
-from bench.answers.sets import in_turn, of, without_gold
+from bench.answers.sets import restrict, spread, without_gold
 from discorag.types.span import Span
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
@@ -14,8 +14,8 @@ def sample(name: str, *documents: str, gold: str = "") -> Sample:
 
 def test_a_sample_is_spread_over_the_documents_and_always_the_same() -> None:
     samples = [sample(f"{doc}-{n}", doc) for doc in "abc" for n in range(9)]
-    chosen = in_turn(samples, 7)
-    assert chosen == in_turn(reversed(samples), 7)
+    chosen = spread(samples, 7)
+    assert chosen == spread(reversed(samples), 7)
     assert sorted(Counter(s.documents[0] for s in chosen).values()) == [2, 2, 3]
 
 
@@ -26,4 +26,4 @@ def test_documents_with_gold_evidence_are_taken_away() -> None:
 def test_documents_of_questions_that_are_not_asked_are_left_out() -> None:
     documents = {doc: SourceDocument(id=doc, title=doc, text=doc) for doc in "ab"}
     whole = Benchmark(name="made", documents=documents, samples=(sample("p", "a"), sample("q", "b")))
-    assert list(of(whole, whole.samples[1:]).documents) == ["b"]
+    assert list(restrict(whole, whole.samples[1:]).documents) == ["b"]

@@ -1,0 +1,207 @@
+"""Asks the questions of a run and stores each reply as a line, so that a stopped run can be resumed."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from rich.progress import Progress
+
+from bench.answers.sets import Run
+from discorag import DiscoRAG
+from discorag.settings import LlmSettings, Settings, StoreSettings
+from discorag.types.answer import Answer
+from discorag.types.ids import digest
+from eval.running.corpus import Corpus, ingest
+from eval.sample import Benchmark, DocSpan, Sample, SourceDocument
+
+PACKAGES = ("discorag", "nodes", "graphs", "interfaces", "prompts")
+
+
+class Sentence(BaseModel, frozen=True):
+    """A sentence of an answer, where its evidence stands, and its calibrated relevance if the product gives one."""
+
+    text: str
+    evidence: tuple[DocSpan, ...]
+    relevance: float | None = None
+
+
+class Conflict(BaseModel, frozen=True):
+    """Two sentences that an answer reports as conflicting."""
+
+    relation: str
+    a: str
+    b: str
+
+    @property
+    def id(self) -> str:
+        """A digest of both sentences, in either order."""
+        return digest("\n".join(sorted((self.a, self.b))))[:16]
+
+
+class Reply(BaseModel):
+    """What the product replied to a question.
+
+    Args:
+        id: Of the sample.
+        sentences: Of the answer; empty if it refused.
+        refused: The reason it gave; empty if it answered.
+        forced: Sentences of the answer with ``abstain="never"``, where it refused and the run asks for them.
+        answerable: The calibrated probability that the evidence answers the question; None if there is none.
+        conflicts: Those that the answer reports.
+        spans: Evidence spans of the answer.
+        exact: Those whose text equals the document's text at the span.
+        seconds: Wall time.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    sentences: tuple[Sentence, ...] = ()
+    refused: str = ""
+    forced: tuple[Sentence, ...] = ()
+    answerable: float | None = None
+    conflicts: tuple[Conflict, ...] = ()
+    spans: int = 0
+    exact: int = 0
+    seconds: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """The answer; empty if it was refused."""
+        return " ".join(sentence.text for sentence in self.sentences)
+
+    @property
+    def best_effort(self) -> tuple[Sentence, ...]:
+        """The sentences with refusal switched off."""
+        return self.forced if self.refused else self.sentences
+
+
+def package_version() -> str:
+    """The last commit that changed the product, with a digest of uncommitted changes if there are any."""
+    commit = _git("log", "-1", "--format=%H", "--", *PACKAGES).strip()
+    changed = _git("diff", "HEAD", "--", *PACKAGES)
+    return f"{commit}+{digest(changed)[:6]}" if changed else commit
+
+
+def open_product(home: Path) -> DiscoRAG:
+    """The pipeline over a store below ``home``, without a language model."""
+    store = StoreSettings(kind="edge", path=home / "store", url=None)
+    return DiscoRAG(Settings(store=store, llm=LlmSettings(base_url=None, model="default", cache=None)))
+
+
+class Asker:
+    """Asks all questions of a run.
+
+    Args:
+        rag: The pipeline.
+        home: Folder of documents, store and replies.
+        progress: Shown while it works.
+    """
+
+    def __init__(self, rag: DiscoRAG, home: Path, progress: Progress) -> None:
+        self._rag, self._home, self._progress = rag, home, progress
+        self._replies = home / "replies" / package_version()
+
+    def ask(self, run: Run, limit: int | None = None) -> dict[str, Reply]:
+        """The replies by question: stored ones, and the others asked now.
+
+        Raises:
+            DataError: A document of the set could not be ingested unchanged.
+        """
+        samples = run.benchmark.samples[:limit]
+        path = self._replies / f"{run.name.replace('/', '-')}.jsonl"
+        known = {reply.id: reply for reply in read_replies(path)}
+        missing = [sample for sample in samples if sample.id not in known]
+        if missing:
+            known |= {reply.id: reply for reply in self._ask_missing(run, missing, path)}
+        return {sample.id: known[sample.id] for sample in samples}
+
+    def ingest(self, run: Run) -> Corpus:
+        """The run's documents in the store; documents that are stored already stay as they are."""
+        task = self._progress.add_task(f"{run.benchmark.name}: ingest", total=None)
+        corpus = self._rag.run(lambda: ingest(self._rag, run.benchmark, self._home))
+        self._progress.remove_task(task)
+        return corpus
+
+    def _ask_missing(self, run: Run, samples: list[Sample], path: Path) -> Iterator[Reply]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        corpus = self.ingest(run)
+        task = self._progress.add_task(run.name, total=len(samples))
+        with path.open("a", encoding="utf-8") as file:
+            for sample in samples:
+                reply = self._ask_one(run, sample, corpus)
+                file.write(reply.model_dump_json(exclude_defaults=True) + "\n")
+                file.flush()
+                self._progress.advance(task)
+                yield reply
+
+    def _ask_one(self, run: Run, sample: Sample, corpus: Corpus) -> Reply:
+        filters = filters_of(run, sample, corpus)
+        start = time.perf_counter()
+        answer = self._rag.ask(sample.query, filters=filters, corpus=corpus.name, **run.options).answer
+        seconds = round(time.perf_counter() - start, 3)
+        reply = reply_of(sample.id, answer, corpus.known, run.benchmark).model_copy(update={"seconds": seconds})
+        if not (reply.refused and run.forced and sample.answerable):
+            return reply
+        options: dict[str, Any] = {**run.options, "abstain": "never"}
+        answer = self._rag.ask(sample.query, filters=filters, corpus=corpus.name, **options).answer
+        forced = reply_of(sample.id, answer, corpus.known, run.benchmark)
+        return reply.model_copy(update={"forced": forced.sentences, "spans": forced.spans, "exact": forced.exact})
+
+
+def filters_of(run: Run, sample: Sample, corpus: Corpus) -> dict[str, list[str]]:
+    """The filter that leaves the documents over which the question is asked."""
+    within = run.within(sample)
+    return {"doc_id": [corpus.stored[doc] for doc in within]} if within else {}
+
+
+def reply_of(sample_id: str, answer: Answer, known: Mapping[str, str], benchmark: Benchmark) -> Reply:
+    """What is stored of an answer.
+
+    Args:
+        sample_id: Of the question.
+        answer: The product's.
+        known: Document id in the store -> id in the benchmark.
+        benchmark: Whose documents the evidence must equal.
+    """
+    evidence = [e for s in answer.sentences for e in s.evidence]
+    documents: Mapping[str, SourceDocument] = benchmark.documents
+    return Reply(
+        id=sample_id,
+        sentences=tuple(
+            Sentence(
+                text=s.text,
+                evidence=tuple(DocSpan(doc=known[e.doc_id], span=e.span) for e in s.evidence),
+                relevance=getattr(s, "relevance", None),
+            )
+            for s in answer.sentences
+        ),
+        refused=answer.abstained,
+        answerable=answer.answerable,
+        conflicts=tuple(Conflict(relation=d.relation, a=d.a.text, b=d.b.text) for d in answer.disagreements),
+        spans=len(evidence),
+        exact=sum(e.span.of(documents[known[e.doc_id]].text) == e.text for e in evidence),
+    )
+
+
+def read_replies(path: Path) -> Iterator[Reply]:
+    """The replies in a file."""
+    yield from map(Reply.model_validate_json, complete_lines(path))
+
+
+def complete_lines(path: Path) -> list[str]:
+    """The lines of a file that grows, none if it does not exist. Removes a last line that was cut off."""
+    text = path.read_text("utf-8") if path.exists() else ""
+    complete = text[: text.rfind("\n") + 1]
+    if complete != text:
+        path.write_text(complete, "utf-8")
+    return [line for line in complete.split("\n") if line]
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout
