@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-peers bench-growth bench-pipeline bench-parser train-parser bench-answers bench-disagreement bench-relations bench-trees bench-retrieval bench-build bench-query bench-serve bench-scale bench-trust bench-prefix test-vllm ray test-ray accurate embedded-llm clean help
+.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-peers bench-growth bench-pipeline bench-parser train-parser bench-answers bench-disagreement bench-relations bench-qualifiers bench-trees bench-retrieval bench-build bench-query bench-serve bench-scale bench-trust bench-prefix test-vllm ray test-ray accurate embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -212,6 +212,9 @@ bench-trees: .venv/eval.stamp ## Which trees give which answers, without a langu
 bench-relations: .venv/dev.stamp ## Relations between chunks: GUM, SICK, the frozen pairs, and retrieval that follows them
 	$(BIN)/python -m bench.relations.measure
 	$(BIN)/python -m bench.relations.following
+
+bench-qualifiers: .venv/eval.stamp ## Sentences that qualify others on GUM: by the tree, by cue words, by random trees
+	$(BIN)/python -m bench.qualifiers
 
 bench-retrieval: .venv/dev.stamp ## Which structure finds the evidence: every retriever and control, no language model (hours)
 	$(BIN)/python -m bench.retrieval.run

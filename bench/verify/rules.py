@@ -22,7 +22,7 @@ RULES = (
 )  # fmt: skip
 """Modules of ``discorag`` that are rules from end to end."""
 PROSE = (
-    "answer/openings", "answer/question", "answer/qualifiers", "answer/compression", "answer/realisation",
+    "answer/openings", "answer/question", "answer/compression", "answer/realisation",
     "relations/stated", "relations/follow", "relations/passages", "rst/markers", "rst/trained/relabel",
     "text/terms", "text/sentences",
 )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from discorag.answer.openings import with_context
 from discorag.answer.selection import Role, SelectedSentence, Selection, Selector
-from discorag.answer.wording import ADDITION, FROM_TOLD, LIMITS, SUPPORT, TO_TOLD, WITHIN, Wording, Words
+from discorag.answer.wording import FROM_TOLD, SUPPORT, TO_TOLD, WITHIN, Wording, Words
 from discorag.claims.units import Unit, UnitTable
 from discorag.text.citations import marked, steps
 from discorag.text.sentences import language_of
@@ -111,7 +111,7 @@ class _Writer:
 
     def _words(self, selected: SelectedSentence) -> Words:
         found = None if selected.of is None else self._relation(selected.index, selected.of)
-        return found or {Role.QUALIFIES: LIMITS, Role.SUPPORTS: SUPPORT}.get(selected.role, ADDITION)
+        return found or SUPPORT
 
     def _said(self, selected: SelectedSentence) -> tuple[str, str]:
         """The source, or the section of the one named last, and what it says."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from discorag.answer.calibration import Calibration
-from discorag.answer.qualifiers import qualifiers
 from discorag.answer.relevance import Relevance, rank_by_search, rank_sentences
 from discorag.claims import cues
 from discorag.claims.units import UnitTable, units_of
@@ -21,7 +20,7 @@ from discorag.types.graph import Edge
 from discorag.types.hierarchy import UnitKind
 
 LIMIT = 6
-"""Sentences of an answer, not counting those that qualify or oppose one."""
+"""Sentences of an answer, not counting those that oppose one."""
 FULL_LIMIT = 12
 """The same for ``detail="full"``."""
 UNCALIBRATED = 3
@@ -32,7 +31,6 @@ class Role(StrEnum):
     """What a sentence does in the answer."""
 
     ANSWER = "answer"
-    QUALIFIES = "qualifies"
     OPPOSES = "opposes"
     SUPPORTS = "supports"
     ADDS = "adds"
@@ -44,8 +42,8 @@ class SelectedSentence:
 
     Example:
         >>> from discorag.answer.selection import Role, SelectedSentence
-        >>> SelectedSentence(3, Role.QUALIFIES, of=2).role
-        <Role.QUALIFIES: 'qualifies'>
+        >>> SelectedSentence(3, Role.OPPOSES, of=2).role
+        <Role.OPPOSES: 'opposes'>
     """
 
     index: int
@@ -113,14 +111,13 @@ class Selector:
 
 
 def select_sentences(case: Case, table: UnitTable, relevance: Relevance, calibration: Calibration | None) -> Selection:
-    """Select what answers, then what qualifies it, what opposes it, what supports it, and what adds to it.
+    """Select what answers, then what opposes it, what supports it, and what adds to it.
 
     Every source with a strong sentence gives its best one before any source gives a second. A conflict counts when one
-    of its sides is relevant; its other side is then selected too. A claim comes with the sentence that says who makes
-    it or when it holds, if the tree has it apart.
+    of its sides is relevant; its other side is then selected too.
 
     Args:
-        case: With its chunks, their trees and the graph.
+        case: With its chunks and the graph.
         table: The sentences of the chunks.
         relevance: Of these sentences.
         calibration: Of the reranker that gave ``relevance``; without one the answer has `UNCALIBRATED` sentences.
@@ -183,13 +180,12 @@ def _with_companions(
     case: Case, table: UnitTable, chosen: list[int], conflicts: list[tuple[int, int]]
 ) -> tuple[SelectedSentence, ...]:
     """The chosen sentences, best first, each followed by those that belong to it."""
-    needed, selected = qualifiers(case.chunks, table), dict[int, SelectedSentence]()
+    selected: dict[int, SelectedSentence] = {}
     for i in (j for first in chosen for j in _same_list(first, chosen, table)):
         if i in selected:
             continue
         selected[i] = SelectedSentence(i, Role.ADDS if selected else Role.ANSWER)
-        others = [SelectedSentence(j, Role.QUALIFIES, i) for j in needed.get(i, ()) if table.units[j].statement]
-        others += [SelectedSentence(j, Role.OPPOSES, i) for j in _counterparts(i, conflicts)]
+        others = [SelectedSentence(j, Role.OPPOSES, i) for j in _counterparts(i, conflicts)]
         others += [SelectedSentence(j, Role.SUPPORTS, i) for j in _supporting(case, table, i, chosen)]
         for other in others:
             selected.setdefault(other.index, other)

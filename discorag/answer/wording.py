@@ -47,7 +47,6 @@ RESTATED = Words("the same in other words", "换言之")
 PURPOSE = Words("what it is for", "目的")
 SOURCE = Words("who says so", "出处")
 SUPPORT = Words("what supports it", "佐证")
-LIMITS = Words("what limits it", "限定")
 ADDITION = Words("what adds to it", "补充")
 
 WITHIN: dict[Within, Words] = {

@@ -93,19 +93,19 @@ async def test_the_other_side_of_a_disagreement_is_set_against_the_point_with_it
 @pytest.mark.parametrize(
     ("relation", "said"),
     [
-        (Relation.CONDITION, "then the condition"),
+        (Relation.CONDITION, "Then the condition"),
         (Relation.ATTRIBUTION, "who says so"),
         (Relation.CAUSE, "reason"),
     ],
 )
-async def test_the_tree_says_what_a_qualification_is(
+async def test_the_tree_says_what_a_further_sentence_is_to_the_one_before(
     encoder: Encoder, monkeypatch: pytest.MonkeyPatch, relation: Relation, said: str
 ) -> None:
     case = await case_from({"gate.md": "The gate opens at noon. The sea has to be calm."}, "When?", encoder)
     (chunk,) = case.chunks
     split = Split(start=0, mid=1, end=2, relation=relation, nuclearity=Nuclearity.NS)
     tree = RstTree(edus=chunk.sentences, splits=(split,))
-    selected = Selection((SelectedSentence(0, Role.ANSWER), SelectedSentence(1, Role.QUALIFIES, of=0)))
+    selected = Selection((SelectedSentence(0, Role.ANSWER), SelectedSentence(1, Role.ADDS)))
 
     def select(*_: object) -> Selection:
         return selected
