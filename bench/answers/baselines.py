@@ -36,6 +36,8 @@ ALL = 400
 PASSAGE_WORDS = 100
 K1, B, RRF = 1.2, 0.75, 60
 
+_ENDING = re.compile(r"(?<=\w{3})(?:ing|ies|ied|ed|es|ly|s)$")
+
 Floats = NDArray[np.float32]
 
 
@@ -79,8 +81,8 @@ class Bm25:
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words."""
-    return re.findall(r"\w+", text.lower())
+    """Lower-case words without their commonest endings."""
+    return [_ENDING.sub("", word) for word in re.findall(r"\w+", text.lower())]
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,9 @@ class Index:
 class Baselines:
     """Ranks the sentences and passages of a benchmark's documents.
 
+    A passage is read under its document's heading, and so is a sentence if questions have several documents: it seldom
+    names what it is about.
+
     Args:
         rag: Whose encoder is used.
         benchmark: Its documents.
@@ -112,6 +117,7 @@ class Baselines:
     def __init__(self, rag: DiscoRAG, benchmark: Benchmark, home: Path) -> None:
         self._rag, self._home = rag, home
         self._documents = benchmark.documents
+        self._several = any(len(sample.documents) > 1 for sample in benchmark.samples)
         self._places = [place for document in benchmark.documents.values() for place in sentence_places(document)]
 
     def rank(self, sample: Sample, within: Sequence[str]) -> Ranking:
@@ -129,14 +135,17 @@ class Baselines:
 
     @cached_property
     def _sentences(self) -> Index:
-        return self._index(self._places)
+        return self._index(self._places, under_heading=self._several)
 
     @cached_property
     def _passages(self) -> Index:
-        return self._index(passage_places(self._places, self._documents))
+        return self._index(passage_places(self._places, self._documents), under_heading=True)
 
-    def _index(self, places: Sequence[DocSpan]) -> Index:
+    def _index(self, places: Sequence[DocSpan], *, under_heading: bool) -> Index:
         texts = [place.span.of(self._documents[place.doc].text) for place in places]
+        if under_heading:
+            headings = (heading(self._documents[place.doc]) for place in places)
+            texts = [f"{above}{text}" for above, text in zip(headings, texts, strict=True)]
         return Index(places, texts, stored_vectors(self._rag, texts, self._home), Bm25(texts))
 
     def _ranked(
@@ -147,7 +156,7 @@ class Baselines:
         bm25, cosine = index.bm25.scores(query)[at], index.vectors[at] @ encode_query(self._rag, query)
         logits = np.full(len(at), -np.inf, dtype=np.float32)
         read = fused([bm25, cosine])[:count]
-        logits[read] = rerank(query, [index.texts[at[int(i)]] for i in read])
+        logits[read] = rerank(query, [index.texts[at[i]] for i in read])
         return {"bm25": bm25, "cosine": cosine, "reranker": logits}, [index.places[i] for i in at]
 
 
@@ -160,9 +169,10 @@ def best_of_each(scores: Floats, places: Sequence[DocSpan]) -> tuple[DocSpan, ..
 
 
 def rank_all(rag: DiscoRAG, run: Run, home: Path, limit: int | None, progress: Progress) -> dict[str, Ranking]:
-    """The rankings of a run by question: stored ones, and the others made now."""
+    """The rankings of a run by question: those stored by this version of the file, and the others made now."""
     samples = run.benchmark.samples[:limit]
-    path = home / "baselines" / f"{run.name.replace('/', '-')}.jsonl"
+    version = digest(Path(__file__).read_text("utf-8"))[:8]
+    path = home / "baselines" / version / f"{run.name.replace('/', '-')}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     known = {found.id: found for found in map(Ranking.model_validate_json, complete_lines(path))}
     missing = [sample for sample in samples if sample.id not in known]
@@ -176,11 +186,17 @@ def rank_all(rag: DiscoRAG, run: Run, home: Path, limit: int | None, progress: P
 
 
 def sentence_places(document: SourceDocument) -> list[DocSpan]:
-    """The sentences of a document; headings are none."""
+    """The sentences of a document without its headings."""
     spans = sentence_spans(document.text)
     return [
         DocSpan(doc=document.id, span=s) for s in spans if document.text[s.start] != "#" and words(s.of(document.text))
     ]
+
+
+def heading(document: SourceDocument) -> str:
+    """The first heading of a document, as a sentence; empty if it begins without one."""
+    first, _, _ = document.text.partition("\n")
+    return f"{first.lstrip('# ')}. " if first.startswith("#") else ""
 
 
 def passage_places(sentences: Iterable[DocSpan], documents: Mapping[str, SourceDocument]) -> list[DocSpan]:
@@ -197,12 +213,12 @@ def passage_places(sentences: Iterable[DocSpan], documents: Mapping[str, SourceD
     return passages
 
 
-def top(scores: Floats) -> NDArray[np.intp]:
+def top(scores: Floats) -> list[int]:
     """Indices by score, best first; the earlier one first where they tie."""
-    return np.argsort(-scores, kind="stable")
+    return [int(i) for i in np.argsort(-scores, kind="stable")]
 
 
-def fused(rankings: Sequence[Floats]) -> NDArray[np.intp]:
+def fused(rankings: Sequence[Floats]) -> list[int]:
     """Indices by reciprocal rank fusion of several scores of the same texts, best first."""
     total = np.zeros(len(rankings[0]), dtype=np.float32)
     for scores in rankings:

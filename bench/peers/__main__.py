@@ -1,8 +1,8 @@
 """Ingest and retrieval compared with LlamaIndex and Haystack, in processor time (``make bench-peers``).
 
 The same weights (all-MiniLM-L6-v2; the packaged cross-encoder, over all chunks that were retrieved), documents,
-questions, chunks of 256 tokens and embedded Qdrant, one thread, every round in a fresh process of each system, one after
-the other. Models are loaded, and have run once, before anything is counted.
+questions, chunks of 256 tokens and embedded Qdrant, one thread, every round in a fresh process of each system, one
+after the other. Models are loaded, and have run once, before anything is counted.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bench.answers.baselines import Bm25, best_of_each, fused, passage_places, sentence_places, top
+from bench.answers.baselines import Bm25, best_of_each, fused, heading, passage_places, sentence_places, top
 from discorag.types.span import Span
 from eval.sample import DocSpan, SourceDocument
 
@@ -13,9 +13,14 @@ DOCUMENT = SourceDocument(
 
 def test_rare_words_count_more_and_long_texts_less() -> None:
     bm25 = Bm25(["the mill stands", "the river froze", "the mill stands by the river and waits for spring"])
-    assert top(bm25.scores("the river")).tolist()[0] == 1
-    assert top(bm25.scores("mill")).tolist() == [0, 2, 1]
+    assert top(bm25.scores("the river"))[0] == 1
+    assert top(bm25.scores("mills")) == [0, 2, 1]
     assert not bm25.scores("unknown words").any()
+
+
+def test_the_heading_is_read_as_a_sentence() -> None:
+    assert heading(DOCUMENT) == "Mills. "
+    assert heading(SourceDocument(id="e", title="Rivers", text="A river is long.")) == ""
 
 
 def test_headings_are_no_candidates() -> None:
@@ -35,8 +40,8 @@ def test_passages_join_sentences_of_one_document() -> None:
 
 
 def test_what_both_rankings_place_high_comes_first() -> None:
-    assert fused([np.array([3.0, 2.0, 1.0], np.float32), np.array([2.0, 3.0, 1.0], np.float32)]).tolist()[2] == 2
-    assert fused([np.array([1.0, 2.0], np.float32), np.array([1.0, 2.0], np.float32)]).tolist() == [1, 0]
+    assert fused([np.array([3.0, 2.0, 1.0], np.float32), np.array([2.0, 3.0, 1.0], np.float32)])[2] == 2
+    assert fused([np.array([1.0, 2.0], np.float32), np.array([1.0, 2.0], np.float32)]) == [1, 0]
 
 
 def test_the_best_sentence_of_each_document() -> None:
