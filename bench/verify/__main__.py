@@ -23,7 +23,6 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from bench.verify.judged import Judged, judged
 from bench.verify.pairs import FOLDER, Pair, load_hostile, load_pairs
-from bench.verify.rules import rule_lines
 from bench.verify.sets import sets
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.memo import MemoEncoder
@@ -154,7 +153,6 @@ def main(
         told |= asyncio.run(parts[name]())
     if before is not None and "cpu_floors_copied" in told:
         told["cpu_floors_added"] = _added(told, json.loads(before.read_text("utf-8")))
-    told["rule_lines"] = rule_lines()
     out.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
     typer.echo(json.dumps({k: v for k, v in told.items() if not isinstance(v, dict)}, indent=1))
 
