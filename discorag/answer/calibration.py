@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from discorag.answer.relevance import Relevance
 from discorag.models.fitted import Fitted
+from discorag.text.sentences import CJK
 from discorag.types.case import Case
 from discorag.types.errors import ConfigError
 from discorag.types.vectors import Vectors
@@ -24,7 +25,7 @@ from discorag.types.vectors import Vectors
 PACKAGED = Path(__file__).parent / "weights" / "calibration.json"
 PASSAGES = "passages"
 """Under this name a case knows the stored vectors of its chunks."""
-_WORD = re.compile(r"[^\W_]+(?:[.\-'’/][^\W_]+)*")
+_WORD = re.compile(rf"(?:(?!{CJK.pattern})[^\W_])+(?:[.\-'’/](?:(?!{CJK.pattern})[^\W_])+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
 
 

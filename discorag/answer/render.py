@@ -10,7 +10,7 @@ from rich.text import Text
 
 from discorag.text.citations import escaped_brackets, marked_pieces, steps
 from discorag.text.shown import markdown, mermaid, one_line
-from discorag.types.answer import NO_ANSWER, Answer, AnswerSentence, Disagreement, EvidenceSpan
+from discorag.types.answer import NO_ANSWER, NOT_SURE, Answer, AnswerSentence, Disagreement, EvidenceSpan
 from discorag.types.chunk import Chunk
 from discorag.types.graph import RhetoricalGraph
 from discorag.types.plan import Plan
@@ -90,7 +90,7 @@ def answer_text(answer: Answer) -> RenderableType:
         nearest = (Text(f"- {_where(e, one_line)}", style="dim") for e in answer.nearest)
         return Group(Text(f"{NO_ANSWER} {answer.abstained}"), *_nearest(answer), *nearest, *_notes(answer))
     sources = _sources(answer)
-    body = Text()
+    body = Text(f"{NOT_SURE} " if answer.unsure else "", style="yellow")
     for sentence in answer.sentences:
         marks = _marks(sentence, sources)
         body.append(one_line(sentence.text, None) + " ", style="" if sentence.supported else "yellow")
@@ -113,6 +113,8 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
         yield "".join(f"\n\n{line}\n" for line in _nearest(answer))
         yield "".join(f"\n- {_where(e, markdown)}" for e in answer.nearest)
     sources = _sources(answer)
+    if answer.unsure:
+        yield f"{NOT_SURE} "
     for sentence in answer.sentences:
         yield f"{markdown(sentence.text)} **{_marks(sentence, sources)}** "
     if sources:
@@ -130,7 +132,7 @@ def _notes(answer: Answer) -> list[RenderableType]:
 
 
 def _nearest(answer: Answer) -> list[str]:
-    return ["The nearest passages:"] if answer.nearest else []
+    return ["Closest passages:"] if answer.nearest else []
 
 
 def _sources(answer: Answer) -> list[EvidenceSpan]:

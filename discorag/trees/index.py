@@ -244,7 +244,7 @@ def _bm25(question: str, forest: Forest, outlines: Sequence[Outline], titles: Se
     terms = TermCounts.joined([outline.terms for outline in outlines])
     each = np.arange(len(titles))
     by_title = Bm25(TermCounts.of(titles)).scores(question, Runs(first=each, starts=each, stops=each + 1))
-    sizes = [len(forest.of(i).nodes) for i in each]
+    sizes = [len(forest.of(i).nodes) for i in range(len(titles))]
     named = forest.together([np.full(size, score) for size, score in zip(sizes, by_title, strict=True)])
     return Bm25(terms).scores(question, forest.shape.groups) + named
 

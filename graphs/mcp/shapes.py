@@ -99,6 +99,7 @@ class Answered(Disagreements):
 
     text: str
     abstained: str = Field(description="Why the documents do not answer the question; empty where they do.")
+    unsure: bool = Field(description="Whether the documents may not answer it: the sentences are the closest passages.")
     nearest: list[Passage] = Field(description="What they say instead, where they do not.")
     sentences: list[Sentence]
     sources: list[Passage] = Field(description="Numbered from 1.")
@@ -114,6 +115,7 @@ class Answered(Disagreements):
         return cls(
             text=answer.text,
             abstained=answer.abstained,
+            unsure=answer.unsure,
             nearest=[Passage.of(e) for e in answer.nearest],
             sentences=[
                 Sentence(text=s.text, sources=[numbers[e] for e in s.evidence], reason=s.reason)

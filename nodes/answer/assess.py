@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,9 +10,10 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from discorag.answer.calibration import absent_terms, answer_inputs, find_calibration, stored_passages
+from discorag.models.languages import language_warning
 from discorag.text.terms import terms
 from discorag.types.case import Case
-from discorag.types.errors import ConfigError, ModelError
+from discorag.types.errors import ConfigError, InputError, ModelError
 from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
 from nodes.resources import Resources
@@ -63,6 +65,10 @@ async def _assess(case: Case, context: AnswerContext, stage: Stage) -> Assessmen
     deps = await context.deps()
     if context.preset != "ours" or not terms(case.query):
         return Assessment()
+    passages = "\n".join(chunk.text for chunk in case.chunks)
+    models = [deps.encoder.version, deps.reranker.version]
+    if warning := await asyncio.to_thread(language_warning, passages, models):
+        stage.failed(InputError(warning), fallback="the order that these models give")
     try:
         _, relevance = await deps.selector.rank(case)
     except ModelError as error:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from langgraph.runtime import Runtime
 
 from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.models.languages import language_warning
 from discorag.text.loaders import reading_note
 from discorag.types.errors import StoreError, StoreFullError
 from nodes.context import IngestContext, ingest_context
@@ -35,6 +36,7 @@ async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
         outcome = DocumentOutcome(uri=state["uri"], status=Status.FAILED, note=str(cause))
         return settled("upsert", outcome, error=cause, seconds=clock.seconds)
     status = Status.REPLACED if piece.replaces else Status.ADDED
-    note = reading_note(piece.document)
+    warning = await asyncio.to_thread(language_warning, piece.document.text, [deps.encoder.version])
+    note = " ".join(filter(None, (reading_note(piece.document), warning)))
     outcome = DocumentOutcome(uri=state["uri"], status=status, chunks=len(piece.chunks), note=note)
     return {**settled("upsert", outcome, seconds=clock.seconds), "doc_id": manifest.doc_id}

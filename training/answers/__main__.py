@@ -170,7 +170,7 @@ def _f1(question: Question, count: int) -> float:
 
 def _by_dataset(questions: Sequence[Question], names: Sequence[str], held_out: Floats, labels: Bools) -> list[str]:
     of = np.array([q.dataset for q in questions])
-    return [f"{roc_auc_score(labels[of == n], held_out[of == n]):.3f}" if n in of else "" for n in names]
+    return [f"{roc_auc_score(labels[of == n], held_out[of == n]):.3f}" if (of == n).any() else "" for n in names]
 
 
 def _held_out(inputs: Floats, labels: Bools, weights: Floats, questions: Sequence[Question]) -> Floats:

@@ -13,13 +13,16 @@ from discorag.types.words import count_words
 
 
 def sentence_leaves(source: Source) -> tuple[RetrievalNode, ...]:
-    """Every sentence of the document (headings, table rows and lines of code are some), in text order.
+    """Every sentence of the document under its headings, in text order; headings, rows and lines of code are some.
 
     Raises:
         EmptyDocumentError: There is none.
     """
-    text = source.document.text
-    leaves = [RetrievalNode(text=n.span.of(text), spans=(n.span,)) for _, n in source.hierarchy.of_kind(Kind.SENTENCE)]
+    text, hierarchy = source.document.text, source.hierarchy
+    leaves = [
+        RetrievalNode(text=node.span.of(text), spans=(node.span,), heading=" > ".join(hierarchy.headings(i)))
+        for i, node in hierarchy.of_kind(Kind.SENTENCE)
+    ]
     if not leaves:
         raise EmptyDocumentError(f"{source.document.uri} holds no sentence.", hint="Leave blank documents out.")
     return tuple(leaves)

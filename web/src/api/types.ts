@@ -45,6 +45,7 @@ export interface Answer {
   notes: string[];
   abstained: string;
   answerable: number | null;
+  unsure: boolean;
   nearest: EvidenceSpan[];
 }
 

@@ -2,6 +2,7 @@ import type { AskResult, EvidenceSpan } from "../api/types";
 import { relationName } from "./words";
 
 export const NO_ANSWER = "The documents do not answer this.";
+export const NOT_SURE = "Not sure that the documents answer this. Closest passages:";
 
 /** The sources of an answer in the order of their first citation. */
 export function sourcesOf(result: AskResult): EvidenceSpan[] {
@@ -48,6 +49,7 @@ export function markdown(result: AskResult): string {
       const marks = line.numbers.map((n) => `[^${n}]`).join("");
       return `${inMarkdown(line.text)}${marks}${line.unsupported ? " *(unsupported)*" : ""}`;
     });
+    if (answer.unsure) parts.push(NOT_SURE);
     parts.push(told.join(" "));
   }
   if (answer.disagreements.length) {
@@ -60,7 +62,7 @@ export function markdown(result: AskResult): string {
     parts.push(pairs.join("\n"));
   }
   if (answer.nearest.length) {
-    parts.push("## Nearest passages");
+    parts.push("## Closest passages");
     parts.push(answer.nearest.map((n) => `- ${inMarkdown(n.text)} (${inMarkdown(where(n))})`).join("\n"));
   }
   parts.push(...answer.notes.map((note) => `> ${inMarkdown(note)}`));
@@ -82,7 +84,8 @@ function htmlAnswer(result: AskResult): string {
     const marks = line.numbers.map((n) => `<sup><a href="#s${n}">${n}</a></sup>`).join(" ");
     return `<bdi>${inHtml(line.text)}</bdi>${marks}${line.unsupported ? ' <em class="no">unsupported</em>' : ""}`;
   });
-  return `<p>${told.join(" ")}</p>`;
+  const unsure = answer.unsure ? `<p><strong>${NOT_SURE}</strong></p>` : "";
+  return `${unsure}<p>${told.join(" ")}</p>`;
 }
 
 const section = (title: string, items: string[], tag = "ul"): string =>
@@ -97,7 +100,7 @@ export function html(result: AskResult): string {
     `<h1><bdi>${inHtml(answer.query)}</bdi></h1>`,
     htmlAnswer(result),
     section("Disagreements", odds),
-    section("Nearest passages", answer.nearest.map((n) => `<li>${quoted(n)}</li>`)),
+    section("Closest passages", answer.nearest.map((n) => `<li>${quoted(n)}</li>`)),
     section("Notes", answer.notes.map((note) => `<li>${inHtml(note)}</li>`)),
     section("Sources", sourcesOf(result).map((s, i) => `<li id="s${i + 1}">${quoted(s)}</li>`), "ol"),
   ];

@@ -1,7 +1,7 @@
 import { useRef, type KeyboardEvent } from "react";
 import type { AnswerSentence, AskResult } from "../../api/types";
 import { disputes } from "../../lib/disputes";
-import { sourcesOf } from "../../lib/report";
+import { NOT_SURE, sourcesOf } from "../../lib/report";
 import { useApp } from "../../state/app";
 
 interface Props {
@@ -46,6 +46,7 @@ export function Prose({ result, lit, chosen, onPoint }: Props) {
   };
   return (
     <p className="prose" ref={box} dir="auto" onPointerLeave={() => onPoint(null)}>
+      {result.answer.unsure && <span className="quiet">{NOT_SURE} </span>}
       {sentences.map((sentence, at) => (
         <span key={at}>
           <bdi

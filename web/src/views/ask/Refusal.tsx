@@ -24,7 +24,7 @@ export function Refusal({ result, corpus }: { result: AskResult; corpus: string 
         <Unsaid result={result} />
         {nearest.length > 0 && (
           <>
-            <h2>What stands nearest</h2>
+            <h2>Closest passages</h2>
             <ul className="nearest">
               {nearest.map((span, i) => (
                 <li key={i}>
