@@ -41,6 +41,6 @@ class Fitted(BaseModel):
                 raise ConfigError(
                     f"These weights were fitted on the {role} {version}; "
                     + (f"the configured one is {configured}." if configured else "none is configured."),
-                    hint=f"Set DISCO_RAG_{role.upper()}__* to {version.partition('@')[0]}, or fit them again with "
-                    "`make fit-answers`.",
+                    hint=f"Set DISCO_RAG_{role.upper()}__* to {version.partition('@')[0]}, or fit them again "
+                    "(docs/answers.md) and set DISCO_RAG_CALIBRATION.",
                 )

@@ -1,4 +1,4 @@
-"""``disco-rag serve``, ``disco-rag mcp``, ``disco-rag fit`` and ``disco-rag key``."""
+"""``disco-rag serve``, ``disco-rag mcp`` and ``disco-rag key``."""
 
 from __future__ import annotations
 

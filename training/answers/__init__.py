@@ -1,1 +1,1 @@
-"""Fits the scorer and the refusal of `discorag.answer` on the training parts of `eval.splits`."""
+"""Fits `discorag.answer.calibration` on the training parts of `eval.splits`."""
