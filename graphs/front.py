@@ -17,7 +17,6 @@ COMMANDS = {
     "parse": "Write the RST tree over a whole document, which is not stored; or a tree's file in another format.",
     "serve": "Serve the HTTP API until SIGTERM or Ctrl-C; requests under way are finished, or ended after a while.",
     "mcp": "Serve tools and resources to clients of the Model Context Protocol, over standard input and output.",
-    "fit": "Learn from questions about your documents when to say that they do not answer.",
     "key": "Make an API key: it is shown once, on standard error; its entry for the file of keys goes to standard "
     "output.",
     "models": "List, download and carry the models that the pipeline uses.",

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -25,7 +24,7 @@ from discorag.store.protocol import Hit, SearchQuery, Store
 from discorag.store.ranking import RRF_K
 from discorag.store.retrieval import Distinct, distinct
 from discorag.store.trees import node_id
-from discorag.text.bm25 import Bm25, Runs, TermCounts
+from discorag.text.bm25 import Bm25, TermCounts
 from discorag.text.headings import build_hierarchy
 from discorag.trees.builder import Builder, Source
 from discorag.trees.builders.discourse import DiscourseBuilt
@@ -197,8 +196,7 @@ class TreeIndex:
         except NotFoundError:
             return None
         forest = Forest(trees)
-        named = {m.doc_id: f"{m.title} {Path(m.uri).stem}" for m in self._store.manifests(self._scope, list(trees))}
-        bm25 = partial(_bm25, asked.text, forest, [outlines[d] for d in trees], [named.get(d, "") for d in trees])
+        bm25 = partial(_bm25, asked.text, forest, [outlines[d] for d in trees])
         nodes = fused(by, lambda: forest.together([cosines[d] for d in trees]), bm25)
         return Scores(forest, nodes, forest.words, tuple(outlines[d].key for d in trees))
 
@@ -239,14 +237,10 @@ def _reciprocal(scores: Floats) -> Floats:
     return found
 
 
-def _bm25(question: str, forest: Forest, outlines: Sequence[Outline], titles: Sequence[str]) -> Floats:
-    """BM25 of every node by the terms of the leaves below it, plus that of its document's title among the titles."""
+def _bm25(question: str, forest: Forest, outlines: Sequence[Outline]) -> Floats:
+    """Of every node, from the terms of the leaves below it and of what stands above these."""
     terms = TermCounts.joined([outline.terms for outline in outlines])
-    each = np.arange(len(titles))
-    by_title = Bm25(TermCounts.of(titles)).scores(question, Runs(first=each, starts=each, stops=each + 1))
-    sizes = [len(forest.of(i).nodes) for i in range(len(titles))]
-    named = forest.together([np.full(size, score) for size, score in zip(sizes, by_title, strict=True)])
-    return Bm25(terms).scores(question, forest.shape.groups) + named
+    return Bm25(terms).scores(question, forest.shape.groups)
 
 
 def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> Evidence:

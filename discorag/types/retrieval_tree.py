@@ -24,8 +24,8 @@ class RetrievalNode(BaseModel):
         spans: The characters of the document that it covers, ascending and disjoint; one for a leaf.
         children: Indices of its children in the tree, ascending; none for a leaf.
         layer: 0 for leaves, above them one more than the highest child.
-        heading: The heading of the section that it is, if it is one; of a sentence the headings above it, which are
-            searched with it.
+        heading: The heading of the section that it is, if it is one; of a sentence the title and the headings above
+            it, which are searched with it.
         relation: How its children hang together, where a parser says so (a `discorag.types.rst_relations.Relation`).
 
     Example:

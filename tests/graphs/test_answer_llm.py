@@ -390,4 +390,4 @@ def test_a_citation_that_the_model_copied_from_a_source_is_none_of_ours(pipeline
     [sentence] = result.answer.sentences
     assert sentence.text == "Vitamin D is perfectly safe [1]."
     assert [e.title for e in sentence.evidence] == ["b"]
-    assert "".join(answer_markdown(result.answer)).startswith("Vitamin D is perfectly safe (1). [1] ")
+    assert "".join(answer_markdown(result.answer)).startswith("Vitamin D is perfectly safe &#91;1]. **[1]** ")

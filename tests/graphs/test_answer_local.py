@@ -1,6 +1,7 @@
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,8 @@ def test_every_sentence_carries_evidence_and_the_ledger_names_every_stage(rag: D
     assert result.answer.unsupported == ()
     assert [s.stage for s in result.ledger.stages] == STAGES
     assert result.ledger.failures == ()
-    assert all(s.step is not None for s in result.answer.sentences)
+    steps = [s.step for s in result.answer.sentences]  # a sentence without one leads to the next
+    assert all(a is not None or b is not None for a, b in pairwise([*steps, None]))
 
 
 def test_all_switches_off_is_standard_rag(rag: DiscoRAG) -> None:

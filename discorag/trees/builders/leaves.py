@@ -20,12 +20,18 @@ def sentence_leaves(source: Source) -> tuple[RetrievalNode, ...]:
     """
     text, hierarchy = source.document.text, source.hierarchy
     leaves = [
-        RetrievalNode(text=node.span.of(text), spans=(node.span,), heading=" > ".join(hierarchy.headings(i)))
+        RetrievalNode(text=node.span.of(text), spans=(node.span,), heading=_context(source, i))
         for i, node in hierarchy.of_kind(Kind.SENTENCE)
     ]
     if not leaves:
         raise EmptyDocumentError(f"{source.document.uri} holds no sentence.", hint="Leave blank documents out.")
     return tuple(leaves)
+
+
+def _context(source: Source, index: int) -> str:
+    """The title of the document and the headings above a node of its hierarchy, each once."""
+    path = (source.document.title, *source.hierarchy.headings(index))
+    return " > ".join(dict.fromkeys(filter(None, path)))
 
 
 def chunk_leaves(source: Source, words: int) -> tuple[RetrievalNode, ...]:
