@@ -10,22 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from training.nli.sources import CONTRADICTION, ENTAILMENT, Pair, plain
+from training.nli.words import NO_NAMES
 
 GRAM = 8
 """Words in a row that two texts share only if one of them was copied."""
 WIKIPEDIA = frozenset({"fever-nli", "condaqa", "begin"})
 """Sets whose evidence comes from Wikipedia's pages."""
 _WORD = re.compile(r"\w+")
-_NAME = r"(?:[^\W_a-z][\w.’-]*)(?: (?:(?:of|the|and|in|for|de) )*[^\W_a-z][\w.’-]*)"
-_ARTICLE = r"(?:The |A |An )?"
-_LEADING = re.compile(rf"{_ARTICLE}({_NAME}+)")
+_ARTICLE = r"(?>(?:The |A |An )?)"
+_CAPITAL = r"[^\W_a-z][\w.’-]*"
+_LEADING = re.compile(rf"{_ARTICLE}({_CAPITAL}(?: (?:(?:of|the|and|in|for|de|to) )*{_CAPITAL})+)")
 _TITLE = re.compile(
     rf"{_ARTICLE}([^\W_a-z].{{0,60}}?)(?: \(|,|\.(?: |$)| (?:is|was|are|were|has|had|did|does|stars|starred)\b)"
-)
-_OPENERS = frozenset(
-    "the a an it he she they this these that in on at as there his her its their both one some many most all for while "
-    "however after before during when since from by with although also among between if because another other i we you "
-    "yes no yeah well originally early later film series according within being formed following first".split()
 )
 
 
@@ -47,10 +43,12 @@ def pages(pair: Pair) -> set[tuple[str, ...]]:
 
 
 def _opening(sentence: str) -> Iterator[tuple[str, ...]]:
-    """What stands before the verb, and the capital words in front."""
+    """What stands before the verb, and the capital words in front; "in 1990" and "the film" are no names."""
     for pattern in (_TITLE, _LEADING):
-        if (found := pattern.match(sentence)) and (name := words(found[1]))[0] not in _OPENERS:
-            yield name
+        if found := pattern.match(sentence):
+            first, *rest = _WORD.findall(found[1])
+            if first.lower() not in NO_NAMES or (rest[:1] and rest[0][0].isupper()):
+                yield words(found[1])
 
 
 @dataclass(frozen=True)

