@@ -33,7 +33,7 @@ def export(home: Path, pairs: Sequence[Pair], start: Path) -> dict[str, Any]:
     state = torch.load(home / "state.pt", weights_only=True, map_location="cpu")
     written(start, state["model"], folder / "model.onnx")
     some = chosen(pairs)
-    logits = Judge(folder, threads=2).logits([(p.evidence, p.sentence) for p in some])
+    logits = Judge(folder).logits([(p.evidence, p.sentence) for p in some])
     labels, sets = np.array([p.label for p in some]), [set_of(p) for p in some]
     temperature = temperature_of(logits, labels)
     found = probabilities(logits, temperature)

@@ -94,7 +94,7 @@ def _places(graph: onnx.ModelProto) -> Iterator[tuple[str, str, bool]]:
 
 
 def written(folder: Path, state: Mapping[str, Tensor], out: Path) -> None:
-    """Write a trained model as ``out``, quantised as the file in ``folder`` is."""
+    """Write a trained model as ``out``, in the graph of the file in ``folder``."""
     graph = onnx.load(folder / "model.onnx")
     values = {name: value.detach().float().cpu().numpy() for name, value in state.items()}
     new: dict[str, NDArray[Any]] = {}
@@ -104,15 +104,16 @@ def written(folder: Path, state: Mapping[str, Tensor], out: Path) -> None:
     for stored in graph.graph.initializer:
         if (value := new.get(stored.name, values.get(stored.name))) is not None:
             stored.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(value), stored.name))
+    del graph.graph.value_info[:]  # shapes of the reranker's one class
     graph.graph.output[0].type.tensor_type.shape.dim[1].dim_value = len(values["classifier.bias"])
     onnx.checker.check_model(graph)
     onnx.save(graph, out)
 
 
 def _quantized(values: Floats) -> tuple[NDArray[np.int8], Floats, NDArray[np.int8]]:
-    """Signed bytes around zero with one scale."""
-    scale = np.float32(np.abs(values).max() / 127)
-    return np.clip(np.rint(values / scale), -127, 127).astype(np.int8), np.asarray(scale), np.asarray(0, np.int8)
+    """Signed bytes around zero with one scale a column: with one for all a trained judge loses a tenth of AUC."""
+    scale = np.maximum(np.abs(values).max(0) / 127, 1e-12).astype(np.float32)
+    return np.clip(np.rint(values / scale), -127, 127).astype(np.int8), scale, np.asarray(0, np.int8)
 
 
 def _shifted(values: Floats) -> tuple[NDArray[np.uint8], Floats, NDArray[np.uint8]]:
