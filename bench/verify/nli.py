@@ -180,7 +180,7 @@ def main(
         if not only or name in only:
             told["sets"][name] = measured(pairs, judge, own)
             typer.echo(f"{name}: {json.dumps(told['sets'][name])}")
-    out.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+            out.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors.torch import save_file
 from sklearn.metrics import roc_auc_score
 
 from training.nli.graph import start_model, written
@@ -26,11 +27,12 @@ EACH = 400
 
 
 def export(home: Path, pairs: Sequence[Pair], start: Path) -> dict[str, Any]:
-    """Write ``home/model`` from ``home/state.pt``, and return what ``nli.json`` in it says."""
+    """Write ``home/model`` and the weights as floats from ``home/state.pt``; return what ``nli.json`` says."""
     folder = home / "model"
     folder.mkdir(exist_ok=True)
     shutil.copy(start / "tokenizer.json", folder)
     state = torch.load(home / "state.pt", weights_only=True, map_location="cpu")
+    save_file({name: value.contiguous() for name, value in state["model"].items()}, home / "weights.safetensors")
     written(start, state["model"], folder / "model.onnx")
     some = chosen(pairs)
     logits = Judge(folder).logits([(p.evidence, p.sentence) for p in some])
