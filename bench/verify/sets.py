@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from training.verify.sources import SUMMARIES, Pair, held_out, plain, symmetric
+from training.nli.apart import symmetric
+from training.nli.sources import ENTAILMENT, SUMMARIES, Pair, held_out, plain
 
 MOST = 150
 """Pairs of a set, by the hash of their texts."""
@@ -36,19 +37,19 @@ def sets(data: Path) -> dict[str, list[Scored]]:
     """By name, at most `MOST` pairs each."""
     home = data / "entailment"
     found = {
-        "contractnli_dev": list(_contracts(data / "contractnli/dev.json")),
-        "summedits": list(_summaries(home / "summedits")),
-        "wice": list(_claims(home / "wice/entailment_retrieval/claim")),
+        "contractnli_dev": list(contracts(data / "contractnli/dev.json")),
+        "summedits": list(summaries(home / "summedits")),
+        "wice": list(web_claims(home / "wice/entailment_retrieval/claim")),
         "feversymmetric": [_of(p) for p in symmetric(home / "feversymmetric/symmetric_v0.2") if p.held_out],
     }
     return {name: sorted(pairs, key=lambda p: p.order)[:MOST] for name, pairs in found.items()}
 
 
 def _of(pair: Pair) -> Scored:
-    return Scored(pair.evidence, pair.sentence, pair.supported)
+    return Scored(pair.evidence, pair.sentence, pair.label == ENTAILMENT)
 
 
-def _contracts(file: Path) -> Iterator[Scored]:
+def contracts(file: Path) -> Iterator[Scored]:
     """Hypotheses with the spans that entail or contradict them; without spans there is no evidence to give."""
     told = json.loads(file.read_text("utf-8"))
     for document in told["documents"]:
@@ -59,7 +60,7 @@ def _contracts(file: Path) -> Iterator[Scored]:
                 yield Scored(evidence, told["labels"][name]["hypothesis"], found["choice"] == "Entailment")
 
 
-def _summaries(folder: Path) -> Iterator[Scored]:
+def summaries(folder: Path) -> Iterator[Scored]:
     """Whole summaries of the documents that are held out, and of the two domains that are not fitted on."""
     for name in (*SUMMARIES, "news", "ectsum"):
         for row in json.loads((folder / f"summedits_{name}.json").read_text("utf-8")):
@@ -67,7 +68,7 @@ def _summaries(folder: Path) -> Iterator[Scored]:
                 yield Scored(row["doc"], row["summary"], bool(row["label"]))
 
 
-def _claims(folder: Path) -> Iterator[Scored]:
+def web_claims(folder: Path) -> Iterator[Scored]:
     """Claims of Wikipedia and the page that they cite; partly supported is not supported."""
     for file in sorted(folder.glob("*.jsonl")):
         for row in map(json.loads, file.open(encoding="utf-8")):

@@ -6,6 +6,8 @@ Nothing of the benchmark's sets of contradictions is among them.
 from __future__ import annotations
 
 import asyncio
+import csv
+import json
 import random
 from collections import defaultdict
 from collections.abc import Iterator
@@ -16,9 +18,9 @@ import numpy as np
 
 from discorag.claims.units import within_window
 from discorag.models.encoder import PackagedEncoder
-from training.judge.pairs import CONTRADICTED, UNSAID, contradictions, labelled
+from training.nli.pairs import DENIED
 from training.verify.examples import examples, texts
-from training.verify.sources import Pair, held_out
+from training.verify.sources import Pair, held_out, plain
 
 NATURAL = "natural"
 """Sentences of one text, near in meaning: a text does not contradict itself."""
@@ -66,10 +68,26 @@ def opposed(data: Path) -> list[Opposed]:
 
 
 def _labelled(data: Path) -> Iterator[Opposed]:
-    for row in labelled(examples(data), contradictions(data)):
-        p, kind = row.pair, "edits" if row.pair.edit else row.pair.source
-        if row.label != UNSAID and kind in SOURCES | {"edits"} and len(p.evidence.split()) <= _LONGEST:
-            yield Opposed(kind, p, contradicted=row.label == CONTRADICTED)
+    denied = _denied(data / "entailment")
+    for p in examples(data):
+        kind = "edits" if p.edit else p.source
+        known = not p.edit or p.supported or p.edit in DENIED | {"elsewhere"}
+        if known and kind in SOURCES | {"edits"} and len(p.evidence.split()) <= _LONGEST:
+            said = p.edit in DENIED or p.source == "fm2" or (p.source, p.evidence, p.sentence) in denied
+            yield Opposed(kind, p, contradicted=said and not p.supported)
+
+
+def _denied(home: Path) -> frozenset[tuple[str, str, str]]:
+    """Set, evidence and sentence of what others call a contradiction or refuted."""
+    found = set[tuple[str, str, str]]()
+    for name in ("mnli", "snli"):
+        with (home / f"nli_datasets/{name}/dev.csv").open(encoding="utf-8", newline="") as lines:
+            rows = [r for r in csv.DictReader(lines) if r["label"] == "contradiction"]
+        found |= {(name, plain(r["premise"]), plain(r["hypothesis"])) for r in rows}
+    for file in (home / "feversymmetric/symmetric_v0.2").glob("*.jsonl"):
+        rows = [r for r in map(json.loads, file.open(encoding="utf-8")) if r["label"] == "REFUTES"]
+        found |= {("feversymmetric", plain(r["evidence"]), plain(r["claim"])) for r in rows}
+    return frozenset(found)
 
 
 def _natural(data: Path) -> Iterator[Opposed]:

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
-from discorag.text.sentences import sentence_spans
+from training.nli.sources import SUMMARIES, held_out, plain, sentences
 
 LICENCES = {
     "mnli": "OANC, CC BY 3.0, CC BY-SA 3.0",
@@ -26,8 +24,6 @@ LICENCES = {
     "condaqa": "Apache-2.0, CC BY-SA 3.0",
     "begin": "CC BY 4.0",
 }
-SUMMARIES = ("sales_call", "sales_email", "qmsumm", "scitldr")  # news and ectsum are others' text
-HELD_OUT = 0.25
 
 
 @dataclass(frozen=True)
@@ -59,11 +55,6 @@ class Pair:
     def held_out(self) -> bool:
         """Whether its group only scores."""
         return held_out(self.source, self.group)
-
-
-def held_out(source: str, group: str) -> bool:
-    """Whether a group of a set only scores."""
-    return int(sha256(f"{source}|{group}".encode()).hexdigest()[:8], 16) < HELD_OUT * 16**8
 
 
 def pairs(data: Path) -> Iterator[Pair]:
@@ -140,18 +131,3 @@ def _summedits(folder: Path) -> Iterator[Pair]:
                 if row["label"] or sentence not in seed:
                     group = f"{name}|{row['doc'][:80]}"
                     yield Pair("summedits", group, row["doc"], sentence, bool(row["label"]))
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text."""
-    return [span.of(line) for line in text.splitlines() for span in sentence_spans(line)]
-
-
-_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "``": '"', "''": '"', " n't": "n't"}
-
-
-def plain(text: str) -> str:
-    """``text`` without the marks of a treebank's tokens."""
-    for mark, plain in _BRACKETS.items():
-        text = text.replace(mark, plain)
-    return re.sub(r"\s+([.,;:!?)\]'])", r"\1", re.sub(r"([(\[])\s+", r"\1", text)).strip()

@@ -1,1 +1,0 @@
-"""A judge that reads evidence and sentence together: an experiment (``docs/verification.md``), not in the wheel."""
