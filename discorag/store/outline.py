@@ -156,7 +156,7 @@ class Outline:
     def of(cls, tree: RetrievalTree, vectors: Vectors) -> Outline:
         """That of a tree with the unit vectors of its nodes, shape (nodes, d)."""
         shape = Shape.of(tree)
-        terms = TermCounts.of([f"{node.heading}\n{node.text}" for node in tree.nodes[: tree.leaves]])
+        terms = TermCounts.of([f"{node.context}\n{node.text}" for node in tree.nodes[: tree.leaves]])
         packed = pack([terms.ends, terms.ids, terms.counts])
         return cls(tree.builder, shape, packed, _lengths(shape, vectors))
 

@@ -24,9 +24,9 @@ class RetrievalNode(BaseModel):
         spans: The characters of the document that it covers, ascending and disjoint; one for a leaf.
         children: Indices of its children in the tree, ascending; none for a leaf.
         layer: 0 for leaves, above them one more than the highest child.
-        heading: The heading of the section that it is, if it is one; of a sentence the title and the headings above
-            it, which are searched with it.
+        heading: The heading of the section that it is, if it is one.
         relation: How its children hang together, where a parser says so (a `discorag.types.rst_relations.Relation`).
+        context: Of a sentence the title and the headings above it, which are searched with it.
 
     Example:
         >>> from discorag.types.retrieval_tree import RetrievalNode
@@ -44,6 +44,7 @@ class RetrievalNode(BaseModel):
     layer: int = Field(default=0, ge=0)
     heading: str = ""
     relation: str = ""
+    context: str = ""
 
 
 class RetrievalTree(BaseModel):

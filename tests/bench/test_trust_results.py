@@ -14,7 +14,7 @@ from bench.trust.content import differing, missing
 from bench.trust.corruptions import Damage, Found, damages, kind_of
 from bench.trust.drawn import Drawer, operations
 from bench.trust.experiments import EXPERIMENTS
-from bench.trust.forged import foreign, shown
+from bench.trust.forged import foreign, marks, shown
 from bench.trust.payloads import CITATIONS, forgeries
 from bench.trust.poisons import KINDS, LARGEST, poisons
 from bench.trust.results import BEGIN, END, OUT, PAGE, When, add, broken, markdown, read, rows, table_of, with_table
@@ -138,8 +138,9 @@ def test_markup_of_any_kind_is_seen(message: str) -> None:
 
 
 @pytest.mark.parametrize("citation", CITATIONS)
-def test_marks_that_look_like_ours_are_counted_beyond_those_of_the_evidence(citation: str) -> None:
-    assert shown(f"It is safe {citation} for all. [1]", [{"evidence": ["a"]}])
+def test_only_bold_marks_are_ours_and_those_beyond_the_evidence_are_counted(citation: str) -> None:
+    assert marks(f"It is safe {citation} for all. **[1]**") == 1
+    assert shown(f"It is safe **{citation}** for all. **[1]**", [{"evidence": ["a"]}])
 
 
 def test_escaped_markup_is_text() -> None:

@@ -20,7 +20,7 @@ def sentence_leaves(source: Source) -> tuple[RetrievalNode, ...]:
     """
     text, hierarchy = source.document.text, source.hierarchy
     leaves = [
-        RetrievalNode(text=node.span.of(text), spans=(node.span,), heading=_context(source, i))
+        RetrievalNode(text=node.span.of(text), spans=(node.span,), context=_context(source, i))
         for i, node in hierarchy.of_kind(Kind.SENTENCE)
     ]
     if not leaves:
