@@ -165,6 +165,7 @@ def test_no_request_of_a_tenant_ever_shows_or_touches_a_document_of_the_other(
 def leaked(text: str, other: str) -> bool:
     """Whether a reply holds the other tenant's word, but where it repeats the question."""
     word = SECRETS[other]
+    text = text.replace(f"No passage mentions {word}", "")
     try:
         found = json.loads(text)
     except ValueError:
