@@ -1,9 +1,10 @@
 """What the benchmark makes of a verifier's answers."""
 
+from discorag.verification.local import LocalJudge
+
 from bench.verify.__main__ import recall_at
 from bench.verify.judged import judged
 from discorag.models.protocol import Encoder
-from discorag.verification.local import LocalJudge
 from discorag.verification.tracing import TracingVerifier
 
 
