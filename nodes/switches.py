@@ -136,7 +136,8 @@ class AnswerSwitches(Switches):
         default="auto",
         description="auto: where nothing is found, what is found does not seem to answer (`answerable` in the result "
         "is the probability), a router refuses every document, or no sentence that was written is supported or "
-        "unchecked, the answer is that the documents do not say, with the nearest passages. never: something is always answered.",
+        "unchecked, the answer is that the documents do not say, with the nearest passages. "
+        "never: something is always answered.",
     )
     use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")
     use_graph: bool = Field(default=True, description="Infer the rhetorical graph between chunks.")

@@ -44,7 +44,7 @@ class _Verdicts(BaseModel):
 class LlmJudge:
     """Decides claims by a language model. Implements `discorag.verification.judge.Judge`.
 
-    A sentence is not supported if the passage that the model names lacks one of its figures, dates, quotations or names.
+    A sentence is not supported if the passage that the model names lacks one of its figures, dates, names or quotes.
 
     Args:
         model: The gateway.

@@ -141,8 +141,6 @@ _ASSENT = frozenset(
     ("yes", "no", "not", "nor", "true", "false", "right", "wrong", "correct", "indeed", "never", "always", "ok", "okay")
 )
 """Words that say something only about what was said before."""
-    ["yes", "no", "not", "nor", "true", "false", "right", "wrong", "correct", "indeed", "never", "always", "ok", "okay"]
-)
 
 
 def _copies(table: UnitTable) -> Copies:
@@ -200,7 +198,8 @@ def _cited(sentence: _Drafted) -> set[int]:
 def _missing(claim: Claim, case: Case, sentence: _Drafted) -> str:
     """Which detail of a claim is neither in the chunks that it cites nor in its places; empty if none."""
     cited = [chunk.text for n, chunk in enumerate(case.chunks, start=1) if n in _cited(sentence)]
-    return missing_detail(_BRACKETED.sub("", claim.sentence), "\n".join([*cited, *(place.evidence for place in claim.places)]))
+    evidence = [*cited, *(place.evidence for place in claim.places)]
+    return missing_detail(_BRACKETED.sub("", claim.sentence), "\n".join(evidence))
 
 
 def _trace(claim: Claim, verdict: Verdict, table: UnitTable, cited: set[int]) -> _Traced:

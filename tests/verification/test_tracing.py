@@ -9,7 +9,6 @@ from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.errors import ModelUnavailableError
 from discorag.types.graph import Edge, RhetoricalGraph
 from discorag.types.plan import Plan
-from discorag.types.span import Span
 from discorag.verification.judge import Claim, Judge, Verdict
 from discorag.verification.tracing import NO_JUDGE, QUOTED, TracingVerifier
 from tests.cases import case_from, selector_of
