@@ -16,8 +16,8 @@ _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<![\w.:/`-])[A-Z][\w’']*(?:-\w+)*")
 _WORD = re.compile(r"[^\W_]+")
 _AFTER_STOP = re.compile(r"(?:^|[.!?:;“”\"(\[])\W*$")
-_ENGLISH = frozenset(["the", "of", "and", "to", "by", "with", "for", "is", "are"])
-_NO_NAMES = frozenset(["i", "mr", "mrs", "ms", "miss", "dr", "prof", "sir", "mx"])
+_GERMAN = frozenset(("und", "ist", "mit", "ein", "eine", "nicht", "wird", "das", "im", "auf", "für"))
+_NO_NAMES = frozenset(("i", "mr", "mrs", "ms", "miss", "dr", "prof", "sir", "mx"))
 _LEAST_STEM = 4  # letters that "Norway" and "Norwegian" share
 _OF_A_PLACE = ("an", "ish", "ese", "ic")
 _MONTHS = (
@@ -76,11 +76,12 @@ def _is_stated(figure: Quantity, theirs: tuple[Quantity, ...]) -> bool:
 
 
 def _is_computed(figure: Quantity, theirs: tuple[Quantity, ...]) -> bool:
-    """Whether a count is the sum or the difference of two: "fourteen years" from 1688 and 1702."""
-    if figure.dimension == "share" or figure.year:
+    """Whether a figure is the sum or the difference of two of its unit, or of two years: "fourteen years"."""
+    if figure.year:
         return False
-    values = [q.raw for q in theirs]
-    return any(figure.raw in (abs(a - b), a + b) for i, a in enumerate(values) for b in values[:i])
+    own = [q for q in theirs if q.unit == figure.unit or (q.year and figure.dimension == "time")]
+    pairs = ((a, b) for i, a in enumerate(own) for b in own[:i] if a.unit == b.unit)
+    return any(figure.raw in (abs(a.raw - b.raw), a.raw + b.raw) for a, b in pairs)
 
 
 def _is_rough(figure: Quantity, said: str) -> bool:
@@ -98,9 +99,9 @@ def _missing_months(sentence: str, evidence: str) -> list[str]:
 
 
 def _missing_names(sentence: str, evidence: str) -> list[str]:
-    """The capitalised words of an English sentence that the evidence has in no form."""
-    if not _ENGLISH.intersection(_WORD.findall(sentence.casefold())):
-        return []  # other languages capitalise other words
+    """The capitalised words of a sentence that the evidence has in no form; none of a German one."""
+    if _GERMAN.intersection(_WORD.findall(sentence)):
+        return []
     names = [m[0] for m in _names(sentence)]
     if 2 * len(names) > len(sentence.split()):
         return []  # a title
