@@ -178,8 +178,8 @@ eval-dev: .venv/eval.stamp ## The development suites without a language model (l
 eval-check: .venv/eval.stamp ## Whether the runs of eval-dev reproduce the committed numbers
 	for suite in $(DEV); do $(BIN)/python -m eval check $(RUNS)/$$suite eval/expected/dev-$$suite.json || exit 1; done
 
-bench-verify: .venv/eval.stamp ## What the verifier calls supported: minimal edits, stitched sentences, four sets of others
-	$(BIN)/python -m bench.verify --before bench/results/verify-before.json
+bench-verify: .venv/eval.stamp ## What the verifier says of forged, true and paraphrased sentences; NLI=FOLDER with an NLI model
+	$(BIN)/python -m bench.verify $(if $(NLI),--nli $(NLI))
 
 bench-answers: .venv/eval.stamp ## Answers without a language model, next to BM25, the encoder and the reranker alone: refusal, first sentences, wording (an hour)
 	$(BIN)/python -m bench.answers

@@ -124,8 +124,8 @@ class Named:
         >>> from pydantic import TypeAdapter
         >>> from discorag.registry import Named
         >>> from discorag.verification.verifier import VERIFIERS
-        >>> TypeAdapter(Annotated[str, Named(VERIFIERS, ("auto",))]).json_schema()["enum"]
-        ['auto', 'local', 'llm', 'nli']
+        >>> TypeAdapter(Annotated[str, Named(VERIFIERS, ("none",))]).json_schema()["enum"]
+        ['none', 'auto', 'nli', 'llm']
     """
 
     registry: Registry[Any]

@@ -165,9 +165,13 @@ class Resources:
             calibration = None  # `assess` reports it
         return Selector(self.encoder, self.reranker, calibration)
 
-    @cached_property
+    @property
     def reranker(self) -> Reranker:
         """The configured one, for all questions."""
+        return self._reranker
+
+    @cached_property
+    def _reranker(self) -> Reranker:
         return reranker_from(self.settings.reranker)
 
     def close(self) -> None:

@@ -135,8 +135,9 @@ class AnswerSwitches(Switches):
     abstain: Literal["auto", "never"] = Field(
         default="auto",
         description="auto: where nothing is found, what is found does not seem to answer (`answerable` in the result "
-        "is the probability), a router refuses every document, or no sentence that was written is supported, the "
-        "answer is that the documents do not say, with the nearest passages. never: something is always answered.",
+        "is the probability), a router refuses every document, or no sentence that was written is supported or "
+        "unchecked, the answer is that the documents do not say, with the nearest passages. "
+        "never: something is always answered.",
     )
     use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")
     use_graph: bool = Field(default=True, description="Infer the rhetorical graph between chunks.")
@@ -157,7 +158,8 @@ class AnswerSwitches(Switches):
         f"{RELATION_ENGINES.described()}.",
     )
     verifier: VerifierName = Field(
-        default="local", description=f"Who traces the answer's sentences to their sources. {VERIFIERS.described()}."
+        default="auto",
+        description=f"Who checks sentences that are not quoted word for word. {VERIFIERS.described()}.",
     )
     layout: Layout = Field(
         default="auto",

@@ -10,6 +10,7 @@ nothing else is: what is bold beyond those that the answer's evidence has is for
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -58,8 +59,9 @@ def marks(markdown: str) -> int:
     found, is_bold = 0, False
     for token in tokens(markdown):
         is_bold = (is_bold or token.type == "strong_open") and token.type != "strong_close"
-        if is_bold and token.content != "[unsupported]":
-            found += max(1, token.content.count("[")) if token.content else 0
+        said = re.sub(r"\[not (?:supported|verified)\]", "", token.content)
+        if is_bold and said:
+            found += max(1, said.count("["))
     return found
 
 

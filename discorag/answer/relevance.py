@@ -6,6 +6,7 @@ Source of the fusion: Cormack, Clarke and Büttcher, SIGIR 2009 (k = 60). Source
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -70,7 +71,7 @@ async def rank_sentences(case: Case, table: UnitTable, query: Vectors, reranker:
     chunks, known = case.known.get(_KEY, (None, ("", None)))
     if chunks is case.chunks and known[0] == case.query:
         return cast(Relevance, known[1])
-    logits, candidates = np.full(len(table.units), -np.inf), find_candidates(case, table, query)
+    logits, candidates = np.full(len(table.units), -np.inf), _candidates(case, table, query)
     if candidates:
         texts = [in_context(case, table.units[i]) for i in candidates]
         logits[list(candidates)] = await reranker.scores(case.query, texts)
@@ -79,7 +80,7 @@ async def rank_sentences(case: Case, table: UnitTable, query: Vectors, reranker:
 
 def rank_by_search(case: Case, table: UnitTable, query: Vectors) -> Relevance:
     """Score the candidates by hybrid search alone, and let the later stages of the question use that."""
-    scores, candidates = np.full(len(table.units), -np.inf), find_candidates(case, table, query)
+    scores, candidates = np.full(len(table.units), -np.inf), _candidates(case, table, query)
     scores[list(candidates)] = list(candidates.values())
     return _remember(case, Relevance(scores, ""))
 
@@ -89,16 +90,35 @@ def _remember(case: Case, relevance: Relevance) -> Relevance:
     return relevance
 
 
-def find_candidates(case: Case, table: UnitTable, query: Vectors, limit: int = PAIRS) -> dict[int, float]:
-    """The ``limit`` statements with the highest sum of reciprocal ranks by cosine and by BM25, with that sum."""
-    statements = [i for i, unit in enumerate(table.units) if unit.statement]
-    if not statements:
+def _candidates(case: Case, table: UnitTable, query: Vectors) -> dict[int, float]:
+    return find_candidates(case, table, statements_of(table), case.query, query)
+
+
+def statements_of(table: UnitTable) -> list[int]:
+    """Indices of the units that say something."""
+    return [i for i, unit in enumerate(table.units) if unit.statement]
+
+
+def find_candidates(
+    case: Case, table: UnitTable, units: Sequence[int], text: str, vector: Vectors, limit: int = PAIRS
+) -> dict[int, float]:
+    """The ``limit`` units with the highest sum of reciprocal ranks by cosine and by BM25, with that sum.
+
+    Args:
+        case: With the chunks.
+        table: Their sentences.
+        units: Indices of the sentences to choose from.
+        text: What they are compared with.
+        vector: Its vector, shape (d,).
+        limit: How many are returned at most.
+    """
+    if not units:
         return {}
-    each = np.arange(len(statements))
-    texts = TermCounts.of([in_context(case, table.units[i]) for i in statements])
-    bm25 = Bm25(texts).scores(case.query, Runs(first=each, starts=each, stops=each + 1))
-    fused = _reciprocal_ranks(table.vectors[statements] @ query) + _reciprocal_ranks(bm25)
-    return {statements[at]: float(fused[at]) for at in np.argsort(-fused, kind="stable")[:limit].tolist()}
+    each = np.arange(len(units))
+    texts = TermCounts.of([in_context(case, table.units[i]) for i in units])
+    bm25 = Bm25(texts).scores(text, Runs(first=each, starts=each, stops=each + 1))
+    fused = _reciprocal_ranks(table.vectors[units] @ vector) + _reciprocal_ranks(bm25)
+    return {units[at]: float(fused[at]) for at in np.argsort(-fused, kind="stable")[:limit].tolist()}
 
 
 def in_context(case: Case, unit: Unit) -> str:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from discorag.text.citations import escaped_brackets, marked_pieces, steps
 from discorag.text.shown import markdown, mermaid, one_line
-from discorag.types.answer import NO_ANSWER, NOT_SURE, Answer, AnswerSentence, Disagreement, EvidenceSpan
+from discorag.types.answer import NO_ANSWER, NOT_SURE, Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
 from discorag.types.chunk import Chunk
 from discorag.types.graph import RhetoricalGraph
 from discorag.types.plan import Plan
@@ -85,18 +85,20 @@ def _evidence_of(answer: Answer | None, step: int) -> list[EvidenceSpan]:
 
 
 def answer_text(answer: Answer) -> RenderableType:
-    """The answer with numbered sources, the disagreements with both spans, and what is unsupported."""
+    """The answer with numbered sources, why sentences are not supported or not verified, and the disagreements."""
     if answer.abstained:
         nearest = (Text(f"- {_where(e, one_line)}", style="dim") for e in answer.nearest)
         return Group(Text(f"{NO_ANSWER} {answer.abstained}"), *_nearest(answer), *nearest, *_notes(answer))
     sources = _sources(answer)
     body = Text(f"{NOT_SURE} " if answer.unsure else "", style="yellow")
     for sentence in answer.sentences:
-        marks = _marks(sentence, sources)
-        body.append(one_line(sentence.text, None) + " ", style="" if sentence.supported else "yellow")
-        body.append(marks + " ", style=_MARK if sentence.supported else "bold yellow")
+        style = "yellow" if sentence.support is Support.NOT_SUPPORTED else ""
+        body.append(one_line(sentence.text, None) + " ", style=style)
+        body.append(_marks(sentence, sources) + " ", style=f"bold {style}" if style else _MARK)
     parts: list[RenderableType] = [body, Text("")]
     parts += [Text.assemble((f"[{i}] ", _MARK), (_where(e, one_line), "dim")) for i, e in enumerate(sources, start=1)]
+    if reasons := _reasons(answer):
+        parts += [Text(""), *(Text(f"{state}: {one_line(reason, None)}", style="dim") for state, reason in reasons)]
     if answer.disagreements:
         parts += [Text(""), Text("The sources disagree:", style="bold red")]
         parts += [_disagreement(d) for d in answer.disagreements]
@@ -119,6 +121,8 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
         yield f"{markdown(sentence.text)} **{_marks(sentence, sources)}** "
     if sources:
         yield "\n\nSources:\n\n" + "\n".join(f"{i}. {_where(e, markdown)}" for i, e in enumerate(sources, start=1))
+    for i, (state, reason) in enumerate(_reasons(answer)):
+        yield ("\n" if i == 0 else "") + f"\n- {state}: {markdown(reason)}"
     for i, d in enumerate(answer.disagreements):
         sides = f"{_where(d.a, markdown)} / {_where(d.b, markdown)}"
         yield ("\n\nThe sources disagree:\n" if i == 0 else "") + f"\n- {d.relation}: {sides}{_differs(d, markdown)}"
@@ -140,7 +144,15 @@ def _sources(answer: Answer) -> list[EvidenceSpan]:
 
 
 def _marks(sentence: AnswerSentence, sources: list[EvidenceSpan]) -> str:
-    return "".join(f"[{sources.index(e) + 1}]" for e in sentence.evidence) or "[unsupported]"
+    """The numbers of its sources, and its state unless it is supported: ``[1][not verified]``."""
+    state = "" if sentence.supported else f"[{sentence.support}]"
+    return "".join(f"[{sources.index(e) + 1}]" for e in sentence.evidence) + state
+
+
+def _reasons(answer: Answer) -> list[tuple[str, str]]:
+    """Why sentences are not supported or not verified, each state and reason once."""
+    why = ((s.support.capitalize(), s.reason) for s in answer.sentences if not s.supported and s.reason)
+    return list(dict.fromkeys(why))
 
 
 def _where(e: EvidenceSpan, shown: Callable[[str, int], str]) -> str:

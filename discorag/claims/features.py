@@ -1,4 +1,4 @@
-"""What the model of support sees of a sentence and one place of the evidence: numbers, and which words differ."""
+"""What the model of contradiction sees of a sentence and one place of the evidence: numbers, and which words differ."""
 
 from __future__ import annotations
 
@@ -133,23 +133,6 @@ def _affirmed(i: int, text: Text, other: Text, to: Alignment) -> bool:
     heads = [int(to.at[j]) for j in behind[:_SCOPE] if to.best[j] > _SAID]
     near = [other.lower[k] for head in heads for k in range(max(0, head - _BEFORE), head)]
     return bool(heads) and not any(map(denies, near))
-
-
-def contrary(sentence: str, evidence: str) -> str:
-    """A negation of either text whose denied word the other has in a clause without one; empty if there is none."""
-    said, there = text_of(sentence), text_of(evidence)
-    found = (*_flatly(said, there, aligned(said, there)), *_flatly(there, said, aligned(there, said)))
-    return next(iter(found), "")
-
-
-def _flatly(text: Text, other: Text, to: Alignment) -> Iterator[str]:
-    """Negations of a text whose next content word the other says in the same word, in a clause without a negation."""
-    clauses = np.cumsum(other.mark)
-    denied = {c for c, word in zip(clauses.tolist(), other.lower, strict=True) if denies(word)}
-    for i in np.flatnonzero([denies(word) for word in text.lower]):
-        behind = np.flatnonzero(text.content & (text.sentence == text.sentence[i]) & (np.arange(len(text.words)) > i))
-        if len(behind) and to.best[behind[0]] >= _SAME and int(clauses[to.at[behind[0]]]) not in denied:
-            yield text.lower[i]
 
 
 def denies(word: str) -> bool:

@@ -1,8 +1,7 @@
 """Small models of two texts side by side: a probability from what `discorag.claims.features` sees of them.
 
 Words that differ have learned weights; their sum and the numbers go through small regression trees, whose score is
-made a probability. Fitted by ``python -m training.verify`` and ``python -m training.disagreement``; here they are only
-read.
+made a probability. Fitted by ``python -m training.disagreement``; here they are only read.
 """
 
 from __future__ import annotations
@@ -73,13 +72,14 @@ class PairModel(BaseModel):
         threshold: Probability from which the two are called what the model is of.
 
     Example:
-        >>> from discorag.claims.features import seen
-        >>> from discorag.verification.support import load_support
-        >>> evidence = "The mill opened in 1846, but its tolls were not lifted until 1903."
-        >>> same, other = (seen(f"The mill opened in {year}.", evidence) for year in (1846, 1864))
-        >>> likely, unlikely = load_support().probabilities([same, other])
-        >>> bool(likely > unlikely)
-        True
+        >>> from discorag.claims.features import NAMES, seen
+        >>> from discorag.claims.pair_model import PairModel
+        >>> weights = {"often>always": -2.0}
+        >>> model = PairModel(
+        ...     names=NAMES, cues=weights, bias=0.5, trees=(), base=0.0, slope=1.0, offset=0.0, threshold=0.5
+        ... )
+        >>> model.cue_score(seen("It always rained.", "It often rained."))
+        -1.5
     """
 
     model_config = ConfigDict(frozen=True)

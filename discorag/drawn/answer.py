@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from discorag.types.answer import NOT_SURE, Answer, AnswerSentence, Disagreement, EvidenceSpan
+from discorag.types.answer import NOT_SURE, Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
 
 
 def answer_html(answer: Answer) -> str:
@@ -22,12 +22,11 @@ def answer_html(answer: Answer) -> str:
 
 
 def _sentence(sentence: AnswerSentence, sources: list[EvidenceSpan]) -> str:
-    if not sentence.supported:
-        return (
-            f'<span style="text-decoration:underline wavy" title="{escape(sentence.reason)}">{_said(sentence)}</span>'
-        )
+    wavy = ' style="text-decoration:underline wavy"' if sentence.support is Support.NOT_SUPPORTED else ""
+    state = "" if sentence.supported else f" <small>[{sentence.support}]</small>"
     numbers = ", ".join(str(sources.index(e) + 1) for e in sentence.evidence)
-    return f"{_said(sentence)} <sup>[{numbers}]</sup>"
+    cited = f" <sup>[{numbers}]</sup>" if numbers else ""
+    return f'<span{wavy} title="{escape(sentence.reason)}">{_said(sentence)}</span>{cited}{state}'
 
 
 def _said(sentence: AnswerSentence) -> str:

@@ -25,12 +25,13 @@ def to_pandas(answers: Iterable[Answer]) -> DataFrame:
 
 
 def rows(answer: Answer) -> Iterator[dict[str, Any]]:
-    """Question, sentence and source; an answer that was refused, and a sentence that nothing supports, has none."""
+    """Question, sentence and source; an answer that was refused, and a sentence that is not supported, has none."""
     asked: dict[str, Any] = {"question": answer.query, "answerable": answer.answerable, "refused": answer.abstained}
     for number, sentence in enumerate(answer.sentences, start=1):
-        told = {"number": number, "sentence": sentence.text, "confidence": sentence.confidence}
+        said = {"number": number, "sentence": sentence.text}
+        judged = {"support": str(sentence.support), "confidence": sentence.confidence}
         for source in sentence.evidence or (None,):
-            yield asked | told | _place(source)
+            yield asked | said | judged | _place(source)
     if not answer.sentences:
         yield asked
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from discorag.models.protocol import Encoder, LanguageModel, Template
+from discorag.models.reranker import Reranker
 from discorag.settings import Settings
 
 
@@ -24,6 +25,11 @@ class Toolbox(Protocol):
     @property
     def bare_encoder(self) -> Encoder:
         """The same without the memory: what it is made of can be shared."""
+        ...
+
+    @property
+    def reranker(self) -> Reranker:
+        """The configured reranker; a model in this process is loaded at its first use."""
         ...
 
     @property

@@ -50,21 +50,36 @@ class EvidenceSpan(BaseModel, frozen=True):
         )
 
 
-class AnswerSentence(BaseModel):
-    """One sentence of the answer. Without evidence it is unsupported; ``reason`` then says what is missing.
+class Support(StrEnum):
+    """What the verifier found out about a sentence. All views show these words."""
 
-    ``step`` is the index of the plan step that it carries out, None where no step matches. ``confidence`` is how likely
-    the verifier holds it to be supported, 0 to 1; None where it did not judge.
+    SUPPORTED = "supported"
+    NOT_SUPPORTED = "not supported"
+    NOT_VERIFIED = "not verified"
+
+
+class AnswerSentence(BaseModel):
+    """One sentence of the answer, and whether the sources support it.
+
+    Args:
+        text: Without citations.
+        support: What the verifier found out.
+        evidence: Where a supported sentence stands; for one that is not verified, the places to compare it with: the
+            closest of each chunk that it cites, else the closest of all. Empty if it is not supported.
+        step: Index of the plan step that it carries out, None where no step matches.
+        reason: Why it has this state, in one plain sentence: it is quoted, something is missing, nothing checked it.
+        confidence: Probability that it is supported, from the model that judged it; None if none did.
 
     Example:
-        >>> from discorag.types.answer import AnswerSentence
-        >>> AnswerSentence(text="The moon is cheese.", reason="no source says so").supported
+        >>> from discorag.types.answer import AnswerSentence, Support
+        >>> AnswerSentence(text="The moon is cheese.", support=Support.NOT_SUPPORTED).supported
         False
     """
 
     model_config = ConfigDict(frozen=True)
 
     text: str
+    support: Support = Support.NOT_VERIFIED
     evidence: tuple[EvidenceSpan, ...] = ()
     step: int | None = None
     reason: str = ""
@@ -72,8 +87,8 @@ class AnswerSentence(BaseModel):
 
     @property
     def supported(self) -> bool:
-        """Whether at least one source span supports the sentence."""
-        return bool(self.evidence)
+        """Whether a source supports the sentence."""
+        return self.support is Support.SUPPORTED
 
 
 class Kind(StrEnum):
@@ -142,9 +157,9 @@ class Answer(Drawn, BaseModel):
 
     Example:
         >>> from discorag.types.answer import Answer, AnswerSentence
-        >>> answer = Answer(query="Why?", sentences=(AnswerSentence(text="The moon pulls.", reason="unsupported"),))
-        >>> answer.text, len(answer.unsupported)
-        ('The moon pulls.', 1)
+        >>> answer = Answer(query="Why?", sentences=(AnswerSentence(text="The moon pulls."),))
+        >>> answer.text, len(answer.unverified), len(answer.unsupported)
+        ('The moon pulls.', 1, 0)
     """
 
     model_config = ConfigDict(frozen=True)
@@ -166,5 +181,13 @@ class Answer(Drawn, BaseModel):
 
     @property
     def unsupported(self) -> tuple[AnswerSentence, ...]:
-        """The sentences for which no source span was found."""
-        return tuple(s for s in self.sentences if not s.supported)
+        """The sentences that the sources do not support."""
+        return self._with(Support.NOT_SUPPORTED)
+
+    @property
+    def unverified(self) -> tuple[AnswerSentence, ...]:
+        """The sentences that nothing checked."""
+        return self._with(Support.NOT_VERIFIED)
+
+    def _with(self, support: Support) -> tuple[AnswerSentence, ...]:
+        return tuple(s for s in self.sentences if s.support is support)

@@ -15,7 +15,7 @@ _ENDING = re.compile(r"[.!?。！？…][\"'”’)\]」』]*\s*$")
 
 
 def unverified(case: Case, draft: str, reason: str) -> Answer:
-    """The draft's sentences, all unsupported for the same ``reason``: verification itself failed."""
+    """Return the draft's sentences, none of them verified, for the same ``reason``."""
     k = len(case.chunks)
     texts = [without_references(s, chunks=k).strip() for s in drafted_sentences(draft, k)]
     return Answer(

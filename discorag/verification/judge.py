@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from discorag.types.answer import Support
+from discorag.verification.guards import missing_detail
+
 
 @dataclass(frozen=True)
 class Place:
-    """Up to three units that follow each other in one chunk.
+    """A sentence of a chunk, alone or with its neighbours.
 
     Args:
         units: Their indices in the case's table.
         text: How they read.
+        context: Title and headings above them.
 
     Example:
         >>> from discorag.verification.judge import Place
@@ -23,6 +27,12 @@ class Place:
 
     units: tuple[int, ...]
     text: str
+    context: str = ""
+
+    @property
+    def evidence(self) -> str:
+        """All that is looked up in it."""
+        return f"{self.context}\n{self.text}"
 
 
 @dataclass(frozen=True)
@@ -41,35 +51,46 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was decided of a claim.
+    """What was decided about a claim.
 
     Args:
-        places: Numbers of the places that support it: one, or one for each part that stands on its own; none if it
-            is not supported.
-        probability: That it is supported, 0 to 1.
-        reason: Why it is not, in one plain sentence; empty if it is.
+        support: Whether a place supports it.
+        place: Number of the place that does; None if none does.
+        probability: That it is supported, 0 to 1; None if no model said so.
+        reason: Why, in one plain sentence.
 
     Example:
+        >>> from discorag.types.answer import Support
         >>> from discorag.verification.judge import Verdict
-        >>> Verdict((0,), 0.9).supported
-        True
+        >>> str(Verdict(Support.NOT_SUPPORTED, reason="No passage says so.").support)
+        'not supported'
     """
 
-    places: tuple[int, ...]
-    probability: float
+    support: Support
+    place: int | None = None
+    probability: float | None = None
     reason: str = ""
 
-    @property
-    def supported(self) -> bool:
-        """Whether a place supports it."""
-        return bool(self.places)
+
+def verdict_on(claim: Claim, place: int, probability: float, reason: str) -> Verdict:
+    """Return that a place supports a claim, unless the place lacks a figure, date, name or quotation of the sentence.
+
+    Args:
+        claim: The claim.
+        place: Number of the place that a model named.
+        probability: What the model said.
+        reason: Why the claim counts as supported.
+    """
+    if missing := missing_detail(claim.sentence, claim.places[place].evidence):
+        return Verdict(Support.NOT_SUPPORTED, reason=missing)
+    return Verdict(Support.SUPPORTED, place, probability, reason)
 
 
 class Judge(Protocol):
     """Decides claims."""
 
     async def judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
-        """A verdict for each claim, in order; every claim has a place.
+        """Return a verdict for each claim, in order; every claim has a place.
 
         Raises:
             ModelError: A model failed.

@@ -10,19 +10,20 @@ from pydantic import BaseModel, ConfigDict, Field
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
 from discorag.rst.inline import escape
+from discorag.types.answer import Support
 from discorag.types.usage import Usage
-from discorag.verification.guards import guarded
-from discorag.verification.judge import Claim, Verdict
+from discorag.verification.judge import Claim, Verdict, verdict_on
 from discorag.verification.tracing import TracingVerifier
 
 _TOKENS = 40
 """Of the output, for each sentence."""
-_UNSAID = "The language model finds no passage that supports it."
+_SAID = "The language model finds a passage that says so."
+_UNSAID = "The language model finds no passage that says so."
 
 
 def llm_verifier(tools: Toolbox) -> TracingVerifier:
     """For the registry. Raises `ConfigError` if no language model is configured."""
-    return TracingVerifier(tools.encoder, LlmJudge(tools.require_model(), tools.template("support")))
+    return TracingVerifier(tools.encoder, tools.reranker, LlmJudge(tools.require_model(), tools.template("support")))
 
 
 class _Verdict(BaseModel):
@@ -43,7 +44,7 @@ class _Verdicts(BaseModel):
 class LlmJudge:
     """Decides claims by a language model. Implements `discorag.verification.judge.Judge`.
 
-    A sentence whose figures or quotations the named passage lacks is not supported, whatever the model says.
+    A sentence is not supported if the passage that the model names lacks one of its figures, dates, names or quotes.
 
     Args:
         model: The gateway.
@@ -54,8 +55,9 @@ class LlmJudge:
         >>> from discorag.verification.llm import LlmJudge
         >>> model = says('{"verdicts": [{"sentence": 1, "passage": 1, "confidence": 95}]}')
         >>> claim = Claim("The tide rises.", (Place((0,), "Tides rise."),))
-        >>> asyncio.run(LlmJudge(model, prompt("support")).judge([claim]))
-        [Verdict(places=(0,), probability=0.95, reason='')]
+        >>> [verdict] = asyncio.run(LlmJudge(model, prompt("support")).judge([claim]))
+        >>> verdict.place, verdict.probability
+        (0, 0.95)
     """
 
     model: LanguageModel
@@ -110,5 +112,5 @@ def _verdict(claim: Claim, found: _Verdict, passages: Sequence[str]) -> Verdict:
     probability = found.confidence / 100
     texts = [place.text for place in claim.places]
     if not found.passage or passages[found.passage - 1] not in texts:
-        return Verdict((), min(probability, 1 - probability), _UNSAID)
-    return guarded(claim, Verdict((texts.index(passages[found.passage - 1]),), probability))
+        return Verdict(Support.NOT_SUPPORTED, probability=min(probability, 1 - probability), reason=_UNSAID)
+    return verdict_on(claim, texts.index(passages[found.passage - 1]), probability, _SAID)

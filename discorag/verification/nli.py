@@ -1,4 +1,4 @@
-"""The verifier that asks a model of natural language inference."""
+"""The verifiers that ask a model of natural language inference: ``auto`` if there is one, ``nli`` in any case."""
 
 from __future__ import annotations
 
@@ -8,31 +8,40 @@ from itertools import accumulate
 
 from discorag.models.nli import ENTAILMENT, VARIABLES, NliModel, nli_from
 from discorag.models.toolbox import Toolbox
+from discorag.types.answer import Support
 from discorag.types.errors import ConfigError
-from discorag.verification.guards import guarded
-from discorag.verification.judge import Claim, Verdict
+from discorag.verification.judge import Claim, Verdict, verdict_on
 from discorag.verification.tracing import TracingVerifier
 
-_UNSAID = "The model of inference finds no place that entails it."
+_SAID = "The NLI model finds a passage that says so."
+_UNSAID = "The NLI model finds no passage that says so."
+
+
+def auto_verifier(tools: Toolbox) -> TracingVerifier:
+    """For the registry: written sentences are judged if an NLI model is configured, else not verified."""
+    settings = tools.settings.nli
+    model = nli_from(settings)
+    judge = NliJudge(model, settings.threshold) if model else None
+    return TracingVerifier(tools.encoder, tools.reranker, judge)
 
 
 def nli_verifier(tools: Toolbox) -> TracingVerifier:
     """For the registry. Raises `ConfigError` if no model is named."""
-    settings = tools.settings.nli
-    model = nli_from(settings)
-    if model is None:
+    verifier = auto_verifier(tools)
+    if verifier.judge is None:
         raise ConfigError(
-            "A model of inference is to verify, but none is named.",
+            "An NLI model is to verify, but none is named.",
             hint=f"Set {VARIABLES}__MODEL to a folder or hub name, or {VARIABLES}__BASE_URL.",
         )
-    return TracingVerifier(tools.encoder, NliJudge(model, settings.threshold))
+    return verifier
 
 
 @dataclass(frozen=True)
 class NliJudge:
-    """Decides claims by a model of inference. Implements `discorag.verification.judge.Judge`.
+    """Decides claims by an NLI model. Implements `discorag.verification.judge.Judge`.
 
-    A sentence is supported by the place that most probably entails it, if that has its figures and quotations.
+    A sentence is supported by the place that most probably entails it, if that has its figures, dates, quotations and
+    names.
 
     Args:
         model: The model.
@@ -44,8 +53,8 @@ class NliJudge:
         >>> from discorag.verification.nli import NliJudge
         >>> claim = Claim("The tide rises.", (Place((0,), "Tides rise."),))
         >>> [verdict] = asyncio.run(NliJudge(CrossEncoderNli(str(cross_encoder)), threshold=0.0).judge([claim]))
-        >>> verdict.places
-        (0,)
+        >>> verdict.place
+        0
     """
 
     model: NliModel
@@ -61,5 +70,5 @@ class NliJudge:
     def _verdict(self, claim: Claim, likely: Sequence[float]) -> Verdict:
         best = max(range(len(likely)), key=likely.__getitem__)
         if likely[best] < self.threshold:
-            return Verdict((), likely[best], _UNSAID)
-        return guarded(claim, Verdict((best,), likely[best]))
+            return Verdict(Support.NOT_SUPPORTED, probability=likely[best], reason=_UNSAID)
+        return verdict_on(claim, best, likely[best], _SAID)

@@ -1,57 +1,67 @@
-"""Where the support of a sentence may stand: a few units in a row of one chunk."""
+"""Where the support of a sentence may stand: the sentences of the chunks that the reranker puts first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
-
-import numpy as np
-
-from discorag.claims.alignment import Floats, text_of
+from discorag.answer.relevance import PAIRS, find_candidates, in_context
 from discorag.claims.units import UnitTable
+from discorag.models.reranker import Reranker
+from discorag.types.case import Case
+from discorag.types.errors import ModelError
+from discorag.types.vectors import Vectors
 from discorag.verification.judge import Place
 
 PLACES = 3
-"""Units around which places are made, for one sentence."""
-_STEM = 5  # letters that forms of one word are taken to share, to find a place
+"""Sentences around which places are made, in the cited chunks and in the others."""
 
 
-def places_of(sentence: str, candidates: Sequence[int], table: UnitTable, cosine: Floats) -> tuple[Place, ...]:
-    """Places around the units that say most of the sentence, and of what those before them left unsaid.
+async def find_places(
+    case: Case, table: UnitTable, cited: set[int], sentence: str, vector: Vectors, reranker: Reranker
+) -> tuple[Place, ...]:
+    """Return places around the sentences that are closest to one of an answer: of the cited chunks, then of the others.
+
+    The reranker reads at most `PAIRS` sentences; if its endpoint fails, cosine decides.
 
     Args:
+        case: With the chunks.
+        table: Their sentences.
+        cited: Numbers of the chunks that the sentence cites.
         sentence: Without citations.
-        candidates: Indices of units.
-        table: The case's units.
-        cosine: Of the sentence and each unit of the table, shape (units,).
+        vector: Its vector, shape (d,).
+        reranker: Scores the candidates, with the sentence as the query.
     """
-    words = _stems(sentence)
-    said = [words & _stems(table.units[i].plain) for i in candidates]
-    score = np.array([len(s) / max(1, len(words)) + float(cosine[i]) for s, i in zip(said, candidates, strict=True)])
-    chosen: list[int] = []
-    left = words
-    for _ in range(min(PLACES, len(candidates))):
-        gain = [len(s & left) / max(1, len(words)) for s in said]
-        best = int((score + np.array(gain)).argmax())
-        chosen.append(candidates[best])
-        left, score[best] = left - said[best], -np.inf
-    return tuple(dict.fromkeys(place for i in chosen for place in _around(i, table)))
+    parts = [part for part in _parts(table, cited) if part]
+    groups = [[*find_candidates(case, table, part, sentence, vector, PAIRS // len(parts))] for part in parts]
+    candidates = [i for group in groups for i in group]
+    try:
+        found = await reranker.scores(sentence, [in_context(case, table.units[i]) for i in candidates])
+    except ModelError:
+        found = (table.vectors[candidates] @ vector).tolist()
+    scores = dict(zip(candidates, found, strict=True))
+    best = [i for group in groups for i in sorted(group, key=scores.__getitem__, reverse=True)[:PLACES]]
+    return tuple(dict.fromkeys(place for i in best for place in _around(case, table, i)))
 
 
-def _around(i: int, table: UnitTable) -> list[Place]:
-    """The sentence around a unit alone, with the one before it, with the one after it."""
+def _parts(table: UnitTable, cited: set[int]) -> list[list[int]]:
+    """The units of the cited chunks and those of the others: statements, unless a part has none."""
+    parts = [[i for i, u in enumerate(table.units) if (u.chunk in cited) is inside] for inside in (True, False)]
+    return [[i for i in part if table.units[i].statement] or part for part in parts]
+
+
+def _around(case: Case, table: UnitTable, i: int) -> list[Place]:
+    """The sentence around a unit alone, and with the ones before and after it."""
     first, last = whole_sentence(i, table)
-    ranges = [(first, last), (_before(first, table), last), (first, _after(last, table))]
-    return [place_of(range(a, b + 1), table) for a, b in dict.fromkeys(ranges)]
+    return [_place(case, table, first, last), _place(case, table, _before(first, table), _after(last, table))]
 
 
-def place_of(units: Sequence[int], table: UnitTable) -> Place:
-    """These units as a place."""
-    return Place(tuple(units), " ".join(table.units[i].plain for i in units))
+def _place(case: Case, table: UnitTable, first: int, last: int) -> Place:
+    units = table.units[first : last + 1]
+    chunk = case.chunks[units[0].chunk - 1]
+    context = dict.fromkeys((chunk.title, *chunk.headings, *(h for u in units for h in u.headings)))
+    return Place(tuple(range(first, last + 1)), " ".join(u.plain for u in units), "\n".join(context))
 
 
 def whole_sentence(i: int, table: UnitTable) -> tuple[int, int]:
-    """First and last unit of the sentence around unit ``i``, which may be a part of one: who says it, or when."""
+    """Return the first and last unit of the sentence around unit ``i``, which may be a part of one: who says it."""
     first, last = i, i
     while first > 0 and _continues(table, first - 1):
         first -= 1
@@ -61,7 +71,7 @@ def whole_sentence(i: int, table: UnitTable) -> tuple[int, int]:
 
 
 def _continues(table: UnitTable, i: int) -> bool:
-    """Whether the unit after ``i`` goes on with its sentence."""
+    """Whether the unit after ``i`` continues its sentence."""
     unit, then = table.units[i], table.units[i + 1]
     return unit.chunk == then.chunk and not unit.statement and then.text[:1].islower()
 
@@ -72,10 +82,3 @@ def _before(i: int, table: UnitTable) -> int:
 
 def _after(i: int, table: UnitTable) -> int:
     return i + 1 if i + 1 < len(table.units) and table.units[i + 1].chunk == table.units[i].chunk else i
-
-
-@lru_cache(maxsize=4096)  # every sentence of an answer is held against the same units
-def _stems(text: str) -> frozenset[str]:
-    """Its words that say something, cut."""
-    words = text_of(text)
-    return frozenset(w[:_STEM] for w, keep in zip(words.lower, words.content, strict=True) if keep)

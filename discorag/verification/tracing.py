@@ -1,18 +1,20 @@
-"""Each sentence of a draft with the spans that support it: what all verifiers share, whoever judges."""
+"""Each sentence of a draft with its support and evidence: what all verifiers share."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from discorag.claims.alignment import Floats
 from discorag.claims.units import Unit, UnitTable, folded, units_of, within_window
 from discorag.disagreement.difference import differences
 from discorag.disagreement.pairs import at_odds
 from discorag.models.protocol import Encoder
+from discorag.models.reranker import Reranker
 from discorag.text.citations import references, steps, without_references
 from discorag.text.reading import strip_markdown
-from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
+from discorag.text.terms import terms
+from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
 from discorag.types.case import Case
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge
@@ -20,8 +22,9 @@ from discorag.types.plan import Plan
 from discorag.types.span import Span
 from discorag.types.usage import Usage
 from discorag.verification.draft import drafted_sentences, is_heading
-from discorag.verification.judge import Claim, Judge, Verdict
-from discorag.verification.places import places_of, whole_sentence
+from discorag.verification.guards import missing_detail
+from discorag.verification.judge import Claim, Judge, Place, Verdict
+from discorag.verification.places import find_places, whole_sentence
 from discorag.verification.verifier import Metered
 
 Copies = Mapping[str, Sequence[int]]
@@ -42,35 +45,42 @@ class _Drafted:
 
 @dataclass(frozen=True)
 class _Traced:
-    """The units that support a sentence, how sure that is, or why none does."""
+    """What was found out about a sentence: the fields of `AnswerSentence`, with units in place of evidence."""
 
+    support: Support
+    reason: str
     units: tuple[Unit, ...] = ()
     confidence: float | None = None
-    reason: str = ""
 
 
 @dataclass(frozen=True)
 class TracingVerifier:
     """Traces a draft to its sources. Implements `discorag.verification.verifier.Verifier`.
 
-    A sentence that a unit says word for word is supported by it; all others are left to the judge, each with a few
-    places where its support may stand: in the chunks that it cites, and in all others.
+    1. A heading, and a sentence without content ("It did."), is not verified.
+    2. A sentence that a source has word for word is supported; no model is asked.
+    3. The reranker finds the places that are closest to any other sentence. One whose figures, dates, quotations and
+       names are not all in the cited chunks and these places is not supported.
+    4. The judge decides the rest; without one they are not verified.
 
     Args:
         encoder: Gives the sentences' vectors.
-        judge: Decides.
+        reranker: Finds places.
+        judge: Decides; None if nothing can.
 
     Example:
-        >>> from discorag.verification.local import LocalJudge
         >>> from discorag.verification.tracing import TracingVerifier
-        >>> draft = "Vitamin D lowered the risk of influenza by 12 % [1]. It lowered it by 21 % [1]."
-        >>> answer = asyncio.run(TracingVerifier(encoder, LocalJudge()).verify(case, draft))
-        >>> [(sentence.supported, sentence.reason) for sentence in answer.sentences]
-        [(True, ''), (False, 'The number 21 % is not in the evidence.')]
+        >>> draft = "Vitamin D reduced influenza [1]. It lowered it by 21 % [1]."
+        >>> answer = asyncio.run(TracingVerifier(encoder, selector.reranker).verify(case, draft))
+        >>> [str(sentence.support) for sentence in answer.sentences]
+        ['not verified', 'not supported']
+        >>> answer.sentences[1].reason
+        'The number 21 % is not in the evidence.'
     """
 
     encoder: Encoder
-    judge: Judge
+    reranker: Reranker
+    judge: Judge | None = None
 
     @property
     def usage(self) -> Usage:
@@ -83,7 +93,7 @@ class TracingVerifier:
         return self.judge.prompt_hash if isinstance(self.judge, Metered) else ""
 
     async def verify(self, case: Case, draft: str) -> Answer:
-        """The verified answer.
+        """Return the verified answer.
 
         Args:
             case: With the chunks, graph and plan that the draft was made from.
@@ -95,22 +105,42 @@ class TracingVerifier:
         table = await units_of(case, self.encoder)
         copies = _copies(table)
         drafts = _drafted(draft, len(case.chunks), copies)
-        traced = [_at_once(d, case, table, copies) for d in drafts]
-        open_ = [i for i, found in enumerate(traced) if found is None]
-        claims = await self._claims([drafts[i] for i in open_], table)
-        judged = await self.judge.judge([c for c in claims if c.places])
-        verdicts = iter(judged)
-        for i, claim in zip(open_, claims, strict=True):
-            traced[i] = _of(claim, next(verdicts), table) if claim.places else _Traced(reason=_NOTHING)
-        return _answer(case, table, drafts, [t or _Traced(reason=_NOTHING) for t in traced])
+        found = {i: t for i, d in enumerate(drafts) if (t := _trace_at_once(d, case, table, copies))}
+        claims = await self._claims(case, table, {i: d for i, d in enumerate(drafts) if i not in found})
+        for i, claim in list(claims.items()):
+            if missing := _missing(claim, case, drafts[i]):
+                found[i] = _Traced(Support.NOT_SUPPORTED, missing)
+                del claims[i]
+        for (i, claim), verdict in zip(claims.items(), await self._judge([*claims.values()]), strict=True):
+            found[i] = _trace(claim, verdict, table, _cited(drafts[i]))
+        return _answer(case, table, drafts, [found[i] for i in range(len(drafts))])
 
-    async def _claims(self, drafts: Sequence[_Drafted], table: UnitTable) -> list[Claim]:
-        """Each sentence with its places; those that it cites come first."""
-        vectors = await self.encoder.encode_documents(within_window([d.bare for d in drafts], self.encoder))
-        return [_claim(d, table, table.vectors @ vector) for d, vector in zip(drafts, vectors, strict=True)]
+    async def _claims(self, case: Case, table: UnitTable, drafts: Mapping[int, _Drafted]) -> dict[int, Claim]:
+        """Each sentence with the places where its support may stand."""
+        texts = within_window([d.bare for d in drafts.values()], self.encoder)
+        vectors = await self.encoder.encode_documents(texts)
+        claims: dict[int, Claim] = {}
+        for (i, d), vector in zip(drafts.items(), vectors, strict=True):
+            places = await find_places(case, table, _cited(d), d.bare, vector, self.reranker) if table.units else ()
+            claims[i] = Claim(d.bare, places)
+        return claims
+
+    async def _judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
+        if self.judge is None:
+            return [Verdict(Support.NOT_VERIFIED, reason=NO_JUDGE)] * len(claims)
+        return await self.judge.judge(claims)
 
 
-_NOTHING = "No passage shares its content."
+QUOTED = "Quoted word for word."
+NO_JUDGE = "No model checks written sentences. Set DISCO_RAG_NLI__MODEL, or verifier=llm."
+_NO_PASSAGES = "There are no passages to compare it with."
+_HEADING = "It is a heading, which states nothing."
+_NO_CONTENT = "It says nothing that could be looked up."
+_BRACKETED = re.compile(r"\[\d[\d.,–-]*\]")  # a citation of no passage is not a figure
+_ASSENT = frozenset(
+    ("yes", "no", "not", "nor", "true", "false", "right", "wrong", "correct", "indeed", "never", "always", "ok", "okay")
+)
+"""Words that say something only about what was said before."""
 
 
 def _copies(table: UnitTable) -> Copies:
@@ -141,46 +171,64 @@ def _bare(sentence: str, chunks: int, copies: Copies) -> str:
     return bare if _is_copy(sentence, chunks, copies) else strip_markdown(bare)
 
 
-def _at_once(sentence: _Drafted, case: Case, table: UnitTable, copies: Copies) -> _Traced | None:
-    """What needs no judge: headings, and what a unit says word for word; cited units first, then cited chunks."""
+def _trace_at_once(sentence: _Drafted, case: Case, table: UnitTable, copies: Copies) -> _Traced | None:
+    """Trace what needs no model; of several units that say the same a cited one, then one of a cited chunk."""
     if is_heading(without_references(sentence.text, chunks=len(case.chunks)), case):
-        return _Traced(reason="It is a heading, which asserts nothing.")
+        return _Traced(Support.NOT_VERIFIED, _HEADING)
+    if _ASSENT.issuperset(terms(sentence.bare)):
+        return _Traced(Support.NOT_VERIFIED, _NO_CONTENT)
     cited = references(sentence.text)
-    same = [table.units[i] for i in copies.get(folded(sentence.bare), ()) if _whole(i, table)]
+    same = [table.units[i] for i in copies.get(folded(sentence.bare), ()) if _is_whole(i, table)]
     if not same:
-        return None
+        return None if table.units else _Traced(Support.NOT_SUPPORTED, _NO_PASSAGES)
     exact, chunks = {(r.chunk, r.first) for r in cited}, {r.chunk for r in cited}
-    return _Traced((min(same, key=lambda u: ((u.chunk, u.number) not in exact, u.chunk not in chunks)),), 1.0)
+    unit = min(same, key=lambda u: ((u.chunk, u.number) not in exact, u.chunk not in chunks))
+    return _Traced(Support.SUPPORTED, QUOTED, (unit,))
 
 
-def _whole(i: int, table: UnitTable) -> bool:
+def _is_whole(i: int, table: UnitTable) -> bool:
     """Whether unit ``i`` is all of its sentence."""
     return whole_sentence(i, table) == (i, i)
 
 
-def _claim(sentence: _Drafted, table: UnitTable, cosine: Floats) -> Claim:
-    cited = {r.chunk for r in references(sentence.text)}
-    inside = [i for i, u in enumerate(table.units) if u.chunk in cited]
-    outside = [i for i, u in enumerate(table.units) if u.chunk not in cited]
-    found = [p for part in (inside, outside) for p in places_of(sentence.bare, part, table, cosine)]
-    return Claim(sentence.bare, tuple(found))
+def _cited(sentence: _Drafted) -> set[int]:
+    return {r.chunk for r in references(sentence.text)}
 
 
-def _of(claim: Claim, verdict: Verdict, table: UnitTable) -> _Traced:
-    if not verdict.supported:
-        return _Traced((), round(verdict.probability, 3), verdict.reason)
-    units = dict.fromkeys(i for p in verdict.places for i in claim.places[p].units)
-    return _Traced(tuple(table.units[i] for i in units), round(verdict.probability, 3))
+def _missing(claim: Claim, case: Case, sentence: _Drafted) -> str:
+    """Which detail of a claim is neither in the chunks that it cites nor in its places; empty if none."""
+    cited = [chunk.text for n, chunk in enumerate(case.chunks, start=1) if n in _cited(sentence)]
+    evidence = [*cited, *(place.evidence for place in claim.places)]
+    return missing_detail(_BRACKETED.sub("", claim.sentence), "\n".join(evidence))
+
+
+def _trace(claim: Claim, verdict: Verdict, table: UnitTable, cited: set[int]) -> _Traced:
+    if verdict.support is Support.NOT_VERIFIED:
+        places = _closest(claim, table, cited)
+    else:
+        places = [claim.places[verdict.place]] if verdict.place is not None else []
+    units = dict.fromkeys(i for place in places for i in place.units)
+    confidence = None if verdict.probability is None else round(verdict.probability, 3)
+    return _Traced(verdict.support, verdict.reason, tuple(table.units[i] for i in units), confidence)
+
+
+def _closest(claim: Claim, table: UnitTable, cited: set[int]) -> list[Place]:
+    """The first place of each chunk that the sentence cites, else the first of all."""
+    first: dict[int, Place] = {}
+    for place in claim.places:
+        first.setdefault(table.units[place.units[0]].chunk, place)
+    return [first[n] for n in sorted(cited) if n in first] or [*claim.places[:1]]
 
 
 def _answer(case: Case, table: UnitTable, drafts: Sequence[_Drafted], traced: Sequence[_Traced]) -> Answer:
     sentences: list[AnswerSentence] = []
     passed = -1  # the last plan step carried out
     for sentence, found in zip(drafts, traced, strict=True):
-        step = _step(case.plan, sentence.text, found.units, passed)
+        step = _step(case.plan, sentence.text, found.units if found.support is Support.SUPPORTED else (), passed)
         passed = max(passed, -1 if step is None else step)
         made = AnswerSentence(
             text=without_references(sentence.text, chunks=len(case.chunks)).strip(),
+            support=found.support,
             evidence=tuple(_evidence(case, u.chunk, u.span) for u in found.units),
             step=step,
             reason=found.reason,

@@ -16,7 +16,7 @@ class Verifier(Protocol):
     """Traces a draft to its sources."""
 
     async def verify(self, case: Case, draft: str) -> Answer:
-        """The draft's sentences, each with the spans that support it or with the reason why none does.
+        """Return the draft's sentences, each with what was found out about it, its evidence and the reason.
 
         Args:
             case: With the chunks, graph and plan that the draft was made from.
@@ -48,8 +48,6 @@ VERIFIERS = Registry[Callable[[Toolbox], Verifier]]("verifier", "disco_rag.verif
 
 register_verifier = VERIFIERS.register
 
-VERIFIERS.offer(
-    "local", "discorag.verification.local:local_verifier", "a small model of words, order, figures, polarity"
-)
+VERIFIERS.offer("auto", "discorag.verification.nli:auto_verifier", "the NLI model if one is configured, else nothing")
+VERIFIERS.offer("nli", "discorag.verification.nli:nli_verifier", "the NLI model, by name or folder, or served")
 VERIFIERS.offer("llm", "discorag.verification.llm:llm_verifier", "the language model, one call for all sentences")
-VERIFIERS.offer("nli", "discorag.verification.nli:nli_verifier", "a model of inference by name or folder, or served")

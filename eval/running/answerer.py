@@ -8,6 +8,7 @@ from typing import Any
 
 from discorag import DiscoRAG
 from discorag.trees.registry import RETRIEVERS
+from discorag.types.answer import Answer
 from discorag.types.chunk import Chunk
 from discorag.types.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
 from discorag.types.span import Span
@@ -122,7 +123,7 @@ class Answerer:
             plan=plan or "",
             edges=len(result.graph.edges) if result.graph else None,
             disagreements=len(answer.disagreements),
-            unsupported=len(answer.unsupported) / len(answer.sentences) if answer.sentences else None,
+            unsupported=_unsupported(answer),
             lost=lost,
             found=len(sample.gold) - len(lost),
             ledger=result.ledger,
@@ -154,6 +155,11 @@ class Answerer:
             found=len(sample.gold) - len(lost),
             seconds=seconds,
         )
+
+
+def _unsupported(answer: Answer) -> float | None:
+    """Share of the sentences that are not supported or not verified; None for no sentence."""
+    return sum(not s.supported for s in answer.sentences) / len(answer.sentences) if answer.sentences else None
 
 
 def _thread(sample: Sample, system: System) -> str:

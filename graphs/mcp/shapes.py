@@ -9,7 +9,7 @@ from langchain_core.documents import Document as Found
 from pydantic import BaseModel, Field
 
 from discorag.store.protocol import Corpus, Manifest
-from discorag.types.answer import Difference, Disagreement, EvidenceSpan
+from discorag.types.answer import Difference, Disagreement, EvidenceSpan, Support
 from graphs.facade import AskResult
 
 _ID = "The document's id, as the other tools and the resources take it."
@@ -57,8 +57,11 @@ class Sentence(BaseModel):
     """A sentence of the answer."""
 
     text: str
-    sources: list[int] = Field(description="Numbers of its sources, from 1. None: nothing supports the sentence.")
-    reason: str = Field(default="", description="Why nothing supports it.")
+    support: Support = Field(description="Whether the sources support it; not verified: nothing checked it.")
+    sources: list[int] = Field(
+        description="Numbers from 1: of its sources if it is supported, of the closest passages if it is not verified."
+    )
+    reason: str = Field(default="", description="Why it has this state.")
 
 
 class Contradiction(BaseModel):
@@ -118,7 +121,7 @@ class Answered(Disagreements):
             unsure=answer.unsure,
             nearest=[Passage.of(e) for e in answer.nearest],
             sentences=[
-                Sentence(text=s.text, sources=[numbers[e] for e in s.evidence], reason=s.reason)
+                Sentence(text=s.text, support=s.support, sources=[numbers[e] for e in s.evidence], reason=s.reason)
                 for s in answer.sentences
             ],
             sources=[Passage.of(e) for e in cited],

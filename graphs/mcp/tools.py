@@ -51,8 +51,8 @@ class Tools:
     ) -> Annotated[CallToolResult, Answered]:
         """Answer a question from the stored documents.
 
-        Every sentence names its sources, exact to the character, or is marked unsupported; disagreements between
-        sources are listed. Use search where you want passages to read yourself.
+        Every sentence names its sources, exact to the character, or is marked as not supported or not verified;
+        disagreements between sources are listed. Use search where you want passages to read yourself.
         """
         switches = {"instruction": instruction, "retriever": retriever}
         return shown.answered(await self._answer(ctx, question, corpus, switches))

@@ -8,7 +8,6 @@ from discorag.models.protocol import Encoder
 from discorag.text.citations import references, without_references
 from discorag.types.case import Case
 from discorag.types.plan import Plan
-from discorag.verification.local import LocalJudge
 from discorag.verification.tracing import TracingVerifier
 from tests.cases import case_from, case_of, selector_of, with_graph, with_plan
 from tests.conftest import EXAMPLES
@@ -120,7 +119,7 @@ async def test_brackets_of_a_source_are_its_own_and_stay(encoder: Encoder) -> No
     case = await case_from({"a": "Attention helps in translation [1], as others found [12]."}, "What helps?", encoder)
     draft = (await Extractor(selector_of(encoder)).answer(case)).value
     assert references(draft) == references("[1.1]")
-    answer = await TracingVerifier(encoder, LocalJudge()).verify(case, draft)
+    answer = await TracingVerifier(encoder, selector_of(encoder).reranker).verify(case, draft)
     assert answer.text == "Attention helps in translation [1], as others found [12]."
     assert answer.sentences[0].supported
 
@@ -141,7 +140,7 @@ async def test_stars_and_underscores_that_mean_something_stay(encoder: Encoder) 
 async def told(text: str, plan: str, encoder: Encoder) -> list[str]:
     case = await case_from({"a": text}, "What?", encoder)
     lines = await draft_of(replace(case, plan=Plan(paragraph=plan)), encoder)
-    answer = await TracingVerifier(encoder, LocalJudge()).verify(case, "\n".join(lines))
+    answer = await TracingVerifier(encoder, selector_of(encoder).reranker).verify(case, "\n".join(lines))
     assert [s.text for s in answer.sentences] == [without_references(line, chunks=9) for line in lines]
     assert all(s.supported for s in answer.sentences)
     return [s.text for s in answer.sentences]

@@ -16,7 +16,7 @@ from discorag.answer.calibration import (
     find_calibration,
     read_calibrations,
 )
-from discorag.answer.relevance import PAIRS, find_candidates, rank_by_search, rank_sentences
+from discorag.answer.relevance import PAIRS, find_candidates, rank_by_search, rank_sentences, statements_of
 from discorag.claims.units import unit_table
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import reranker_from
@@ -61,7 +61,7 @@ async def test_of_many_sentences_the_reranker_reads_the_most_promising(encoder: 
     text = "\n\n".join(f"Barrel {i} holds salted herring." for i in range(3 * PAIRS)) + "\n\nError E1047 means a leak."
     case = await case_from({"log.md": text}, "What does E1047 mean?", encoder)
     table = await unit_table(case.chunks, encoder)
-    found = find_candidates(case, table, await encoder.encode_query(case.query))
+    found = find_candidates(case, table, statements_of(table), case.query, await encoder.encode_query(case.query))
     assert len(found) == PAIRS
     assert "E1047" in table.units[max(found, key=found.__getitem__)].text
 

@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 from discorag.answer.render import answer_markdown, answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from discorag.text.citations import references
 from discorag.text.shown import one_line
-from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
+from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
 from discorag.types.chunk import Chunk
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge, RhetoricalGraph
@@ -25,14 +25,15 @@ _SQUARE = re.compile(r"[\[［【〔⟦][^\]］】〕⟧]*[\]］】〕⟧]")
 
 
 def answer_of(text: str) -> Answer:
-    """Two sentences and all else of an answer made of ``text``."""
+    """A sentence in each state and all else of an answer made of ``text``."""
     first, second = (
         EvidenceSpan(chunk_id=c, doc_id=c, title=text, span=Span(start=0, end=max(1, len(text))), text=text)
         for c in "ab"
     )
     sentences = (
-        AnswerSentence(text=text, evidence=(first, second)),
-        AnswerSentence(text=text, reason=text),
+        AnswerSentence(text=text, support=Support.SUPPORTED, evidence=(first, second)),
+        AnswerSentence(text=text, support=Support.NOT_SUPPORTED, reason=f"Not there: {text}"),
+        AnswerSentence(text=text, support=Support.NOT_VERIFIED, evidence=(first,), reason="Nothing checks."),
     )
     found = Disagreement(relation=ChunkRelation.CONTRADICTS, a=first, b=second)
     return Answer(query=text, sentences=sentences, disagreements=(found,))
@@ -56,10 +57,10 @@ def test_the_only_marks_that_a_reader_sees_are_ours(text: str) -> None:
     shown = "".join(answer_markdown(answer))
     assert planted(shown, {*OURS, "strong"}) == []
     page = Page(rendered(shown))
-    assert page.bold == ["[1][2]", "[unsupported]"]
+    assert page.bold == ["[1][2]", "[not supported]", "[1][not verified]"]
     assert page.text.count(one_line(text, None)) >= 2
     assert [mark for mark in references(shown) if mark.chunk not in (1, 2)] == []
-    assert bold(answer) == ["[1][2]", "[unsupported]", "[1]", "[2]"]
+    assert bold(answer) == ["[1][2]", "[not supported]", "[1][not verified]", "[1]", "[2]"]
     terminal = printed(answer_text(answer))
     assert terminal.startswith(one_line(text, None))
     assert "\x1b" not in terminal
@@ -70,7 +71,7 @@ def test_an_answer_of_any_text_has_its_form_and_no_other(text: str) -> None:
     shown = "".join(answer_markdown(answer_of(text)))
     assert planted(shown, {*OURS, "strong"}) == []
     tags = [name for name, _ in Page(rendered(shown)).tags if name != "code"]
-    assert tags == ["p", "strong", "strong", "p", "ol", "li", "li", "p", "ul", "li"]
+    assert tags == ["p", "strong", "strong", "strong", "p", "ol", "li", "li", "ul", "li", "li", "p", "ul", "li"]
 
 
 def test_a_plan_shows_its_references_in_bold_and_other_brackets_as_they_are() -> None:

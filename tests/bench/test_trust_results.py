@@ -124,9 +124,9 @@ def test_poison_is_small_of_every_kind_and_the_same_every_time() -> None:
 
 
 def test_plain_text_with_our_citations_and_lists_shows_nothing() -> None:
-    said = "The tide rises. [1][2] It falls. [unsupported] "
+    said = "The tide rises. [1][2] It falls. [not supported] It stays. [1][not verified] "
     lists = "\n\nSources:\n\n1. a\n2. b\n\nThe sources disagree:\n\n- C: a / b"
-    sentences: list[dict[str, Any]] = [{"evidence": ["a", "b"]}, {"evidence": []}]
+    sentences: list[dict[str, Any]] = [{"evidence": ["a", "b"]}, {"evidence": []}, {"evidence": ["a"]}]
     assert shown(said + lists, sentences) == []
 
 

@@ -11,7 +11,7 @@ from discorag.drawn.answer import answer_html
 from discorag.drawn.graph import graph_svg
 from discorag.drawn.tree import tree_svg
 from discorag.models.encoder import PackagedEncoder
-from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan
+from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge, RhetoricalGraph
 from discorag.types.rst_tree import RstTree
@@ -50,14 +50,21 @@ def _source(text: str) -> EvidenceSpan:
     return EvidenceSpan(chunk_id="c", doc_id="d", title=HOSTILE, span=Span(start=0, end=9), text=text, page=2)
 
 
-def test_an_answer_shows_its_sources_what_nothing_supports_and_who_disagrees() -> None:
+def test_an_answer_shows_its_sources_the_state_of_each_sentence_and_who_disagrees() -> None:
     a, b = _source("The tide rises."), _source("The tide falls.")
-    told = AnswerSentence(text=HOSTILE, evidence=(a,)), AnswerSentence(text="Nobody says so.", reason="no source")
+    told = (
+        AnswerSentence(text=HOSTILE, support=Support.SUPPORTED, evidence=(a,), reason="Quoted word for word."),
+        AnswerSentence(text="Nobody says so.", support=Support.NOT_SUPPORTED, reason="no source"),
+        AnswerSentence(text="It may rise.", support=Support.NOT_VERIFIED, evidence=(a,), reason="no model"),
+    )
     pair = Disagreement(relation=ChunkRelation.CONTRADICTS, a=a, b=b, confidence=0.5)
     html = answer_html(Answer(query="?", sentences=told, disagreements=(pair,)))
     assert "<script" not in html
     assert "[1]" in html
     assert 'title="no source"' in html
+    assert 'title="Quoted word for word."' in html
+    assert "[not supported]" in html
+    assert "[not verified]" in html
     assert "contradicts (50%)" in html
     assert "page 2" in html
 

@@ -14,6 +14,7 @@ from discorag.answer.render import answer_markdown
 from discorag.rst.inline import unmark
 from discorag.rst.trained.parser import TrainedParser
 from discorag.settings import EncoderSettings, LlmSettings, Settings, StoreSettings
+from discorag.types.answer import Support
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.rst_tree import RstTree
 from graphs.answer import build
@@ -207,7 +208,8 @@ def test_an_answer_that_cites_a_missing_passage_is_repaired(pipeline: Pipelines,
 
     with ScriptedServer(respond) as server:
         result = opened(pipeline, server, texts).ask(QUERY)
-    assert result.answer.sentences[0].supported
+    [sentence] = result.answer.sentences
+    assert (sentence.support, len(sentence.evidence)) == (Support.NOT_VERIFIED, 1)
     assert result.ledger.usage.repairs == 1
 
 

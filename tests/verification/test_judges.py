@@ -14,10 +14,11 @@ from discorag.models.gateway import Gateway
 from discorag.models.nli import Probabilities
 from discorag.models.protocol import Request
 from discorag.settings import LlmSettings, Settings
+from discorag.types.answer import Support
 from discorag.types.errors import ConfigError, ModelError
-from discorag.verification.judge import Claim, Place, Verdict
+from discorag.verification.judge import Claim, Place
 from discorag.verification.llm import LlmJudge
-from discorag.verification.nli import NliJudge, nli_verifier
+from discorag.verification.nli import NliJudge, auto_verifier, nli_verifier
 
 TIDES, BEES = Place((0,), "Tides rise twice a day."), Place((1,), "Bees dance for 12 minutes.")
 TIDE = Claim("The tide rises twice a day.", (TIDES, BEES))
@@ -48,7 +49,8 @@ def reply(*verdicts: tuple[int, int]) -> str:
 async def test_one_call_judges_all_sentences_and_each_passage_is_shown_once() -> None:
     says = Says(reply((1, 90), (0, 20)))
     first, second = await judge(says).judge([TIDE, DANCE])
-    assert (first, second.supported) == (Verdict((0,), 0.9), False)
+    assert (first.support, first.place, first.probability) == (Support.SUPPORTED, 0, 0.9)
+    assert second.support is Support.NOT_SUPPORTED
     [asked] = says.asked
     assert asked.messages[0].content.count(BEES.text) == 1
     assert asked.schema is not None
@@ -62,18 +64,18 @@ async def test_without_sentences_nothing_is_asked() -> None:
 
 async def test_a_figure_that_the_passage_lacks_is_not_supported_whatever_the_model_says() -> None:
     _, dance = await judge(Says(reply((1, 90), (2, 100)))).judge([TIDE, DANCE])
-    assert (dance.supported, "20 minutes" in dance.reason) == (False, True)
+    assert (dance.support, "20 minutes" in dance.reason) == (Support.NOT_SUPPORTED, True)
 
 
 async def test_a_quotation_that_the_passage_lacks_is_not_supported_whatever_the_model_says() -> None:
     claim = Claim('Tides "come and go" twice a day.', (TIDES,))
     [verdict] = await judge(Says(reply((1, 100)))).judge([claim])
-    assert (verdict.supported, "come and go" in verdict.reason) == (False, True)
+    assert (verdict.support, "come and go" in verdict.reason) == (Support.NOT_SUPPORTED, True)
 
 
 async def test_a_passage_that_was_offered_for_another_sentence_only_supports_nothing() -> None:
     _, dance = await judge(Says(reply((1, 90), (1, 90)))).judge([TIDE, DANCE])
-    assert not dance.supported
+    assert dance.support is Support.NOT_SUPPORTED
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,7 @@ async def test_a_passage_that_was_offered_for_another_sentence_only_supports_not
 async def test_what_breaks_the_form_is_asked_for_again_and_then_fails(bad: str) -> None:
     good = reply((1, 90), (0, 10))
     found = await judge(Says(bad, good)).judge([TIDE, DANCE])
-    assert [v.supported for v in found] == [True, False]
+    assert [v.support for v in found] == [Support.SUPPORTED, Support.NOT_SUPPORTED]
     with pytest.raises(ModelError):
         await judge(Says(bad, bad)).judge([TIDE, DANCE])
 
@@ -106,16 +108,17 @@ class Table:
 
 async def test_the_place_that_entails_a_sentence_supports_it_if_it_has_its_figures() -> None:
     tide, dance = await NliJudge(Table()).judge([TIDE, DANCE])
-    assert tide == Verdict((0,), 0.75)
-    assert (dance.supported, "20 minutes" in dance.reason) == (False, True)
+    assert (tide.support, tide.place, tide.probability) == (Support.SUPPORTED, 0, 0.75)
+    assert (dance.support, "20 minutes" in dance.reason) == (Support.NOT_SUPPORTED, True)
 
 
 async def test_below_the_threshold_nothing_is_entailed() -> None:
     [verdict] = await NliJudge(Table(), threshold=0.8).judge([TIDE])
-    assert (verdict.supported, verdict.probability) == (False, 0.75)
+    assert (verdict.support, verdict.probability) == (Support.NOT_SUPPORTED, 0.75)
 
 
-def test_without_a_model_or_an_endpoint_there_is_no_verifier() -> None:
-    tools: Any = SimpleNamespace(settings=Settings())
+def test_without_an_nli_model_auto_judges_nothing_and_nli_is_an_error() -> None:
+    tools: Any = SimpleNamespace(settings=Settings(), encoder=None, reranker=None)
+    assert auto_verifier(tools).judge is None
     with pytest.raises(ConfigError, match="none is named"):
         nli_verifier(tools)

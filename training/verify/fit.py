@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_curve
 from sklearn.model_selection import GroupKFold
 
 from discorag.claims.features import Seen
@@ -185,9 +184,3 @@ def _tree(nodes: Any) -> Tree:
         right=tuple(int(n["right"]) for n in nodes),
         value=tuple(float(np.round(n["value"], 5)) for n in nodes),
     )
-
-
-def even(probabilities: Floats, labels: Labels) -> float:
-    """Where as large a share of the supported lies below as of the unsupported above."""
-    accepted, found, at = roc_curve(labels.y, probabilities, sample_weight=labels.weights)
-    return round(float(at[int(np.argmin(np.abs(1 - found - accepted)))]), 2)

@@ -77,7 +77,7 @@ function large(passages) {
   );
   const known = new Set();
   const single = edges.filter((e) => e.source !== e.target && !known.has(e.source + e.target) && known.add(e.source + e.target));
-  const sentence = { text: "Many passages.", evidence: [], step: null, reason: "", confidence: null };
+  const sentence = { text: "Many passages.", support: "supported", evidence: [], step: null, reason: "", confidence: null };
   const answer = { query: "Many?", sentences: [sentence], disagreements: [], plan: null, notes: [], abstained: "", answerable: null, nearest: [] };
   return {
     answer,
@@ -99,18 +99,19 @@ async function stub(page, result) {
   await page.route("**/chunks?*", (route) => route.fulfill({ json: [] }));
 }
 
-test("unsupported sentences, and what a language model did not do, are said", async () => {
+test("sentences that are not supported or not verified, and what a language model did not do, are said", async () => {
   const { page, done } = await opened(browser, "#/ask?corpus=vitamin-d");
   const result = large(2);
-  result.answer.sentences[0].reason = "No source says so.";
+  const reason = "The number 7 is not in the evidence.";
+  Object.assign(result.answer.sentences[0], { support: "not supported", reason });
   result.answer.notes = ["The language model did not make the plan: no reply. Used instead: the rules' plan."];
   await stub(page, result);
   await page.getByLabel("Question").fill("Many?");
   await page.keyboard.press("Enter");
   await page.locator(".sentence.unsupported").waitFor();
-  await page.getByText("No source supports this sentence. No source says so.").waitFor();
+  await page.getByText("Not supported. The number 7 is not in the evidence.").waitFor();
   await page.getByText("The language model did not make the plan").waitFor();
-  await shown(page, "unsupported");
+  await shown(page, "not-supported");
   await done();
 });
 

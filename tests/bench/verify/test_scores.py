@@ -1,21 +1,54 @@
 """What the benchmark makes of a verifier's answers."""
 
-from bench.verify.__main__ import recall_at
-from bench.verify.judged import judged
+import json
+from pathlib import Path
+
+import numpy as np
+
+from bench.verify.__main__ import auc
+from bench.verify.judged import judged, state_of
 from discorag.models.protocol import Encoder
-from discorag.verification.local import LocalJudge
+from discorag.types.answer import Support
 from discorag.verification.tracing import TracingVerifier
+from tests.cases import selector_of
+
+RESULT = Path("bench/results/verify.json")
 
 
-def test_recall_is_taken_where_a_tenth_of_the_supported_lies_below_the_threshold() -> None:
-    supported = [0.1, 0.3, 0.5, 0.6, 0.6, 0.7, 0.7, 0.8, 0.9, 1.0]
-    assert recall_at([True] * 10 + [False] * 2, [*supported, 0.2, 0.4]) == 0.5
+def test_an_auc_lies_in_its_interval_and_is_the_same_every_time() -> None:
+    labels, scores = [True, False] * 20, np.arange(40.0) % 7
+    found = auc(labels, scores)
+    assert found["interval"][0] <= found["auc"] <= found["interval"][1]
+    assert found == auc(labels, scores)
+    assert auc(labels, np.array(labels, float)) == {"auc": 1.0, "interval": [1.0, 1.0]}
 
 
-async def test_a_draft_is_supported_if_all_its_sentences_are_and_scores_as_the_least(encoder: Encoder) -> None:
-    verifier = TracingVerifier(encoder, LocalJudge())
+async def test_a_draft_is_as_supported_as_its_worst_sentence(encoder: Encoder) -> None:
+    verifier = TracingVerifier(encoder, selector_of(encoder).reranker)
     documents = {"a": "The ferry sailed on Monday.", "b": "The mill closed in 1903."}
-    both = await judged(verifier, documents, "The ferry sailed on Monday. The mill closed in 1903.")
-    one = await judged(verifier, documents, "The ferry sailed on Monday. The mill closed in 1930.")
-    assert (both.supported, both.score, one.supported) == (True, 1.0, False)
-    assert one.score < 1
+    drafts = (
+        "The ferry sailed on Monday. The mill closed in 1903.",
+        "The ferry sailed on Monday. In 1903 the mill was shut.",
+        "The ferry sailed on Monday. The mill closed in 1930. In 1903 the mill was shut.",
+    )
+    assert [state_of(await judged(verifier, documents, d)) for d in drafts] == [
+        Support.SUPPORTED,
+        Support.NOT_VERIFIED,
+        Support.NOT_SUPPORTED,
+    ]
+
+
+def test_the_committed_result_has_no_forged_sentence_supported_and_few_true_ones_not_supported() -> None:
+    found = json.loads(RESULT.read_text("utf-8"))
+    assert found["forged"]["supported"] == 0
+    assert found["true"]["not_supported_share"] <= 0.05
+
+
+def test_the_page_has_the_figures_of_the_result() -> None:
+    found, page = json.loads(RESULT.read_text("utf-8")), Path("docs/verification.md").read_text("utf-8")
+    for name in ("forged", "true", "paraphrase", "edited"):
+        states = (str(found[name][key]) for key in ("n", "supported", "not_supported", "not_verified"))
+        assert f"| {' | '.join(states)} |" in page
+    for name, score in found["auc"].items():
+        low, high = score["interval"]
+        assert f"| {name} | {score['auc']} | {low} to {high} |" in page

@@ -15,8 +15,11 @@ export interface EvidenceSpan {
   also_in: string[];
 }
 
+export type Support = "supported" | "not supported" | "not verified";
+
 export interface AnswerSentence {
   text: string;
+  support: Support;
   evidence: EvidenceSpan[];
   step: number | null;
   reason: string;

@@ -20,7 +20,8 @@ const same = (a: EvidenceSpan, b: EvidenceSpan): boolean =>
 interface Line {
   text: string;
   numbers: number[];
-  unsupported: boolean;
+  /** Empty for a sentence that is supported. */
+  state: string;
 }
 
 function lines(result: AskResult): Line[] {
@@ -28,7 +29,7 @@ function lines(result: AskResult): Line[] {
   return result.answer.sentences.map((sentence) => ({
     text: sentence.text,
     numbers: sentence.evidence.map((span) => sources.findIndex((source) => same(source, span)) + 1),
-    unsupported: !sentence.evidence.length,
+    state: sentence.support === "supported" ? "" : sentence.support,
   }));
 }
 
@@ -47,7 +48,7 @@ export function markdown(result: AskResult): string {
   else {
     const told = lines(result).map((line) => {
       const marks = line.numbers.map((n) => `[^${n}]`).join("");
-      return `${inMarkdown(line.text)}${marks}${line.unsupported ? " *(unsupported)*" : ""}`;
+      return `${inMarkdown(line.text)}${marks}${line.state && ` *(${line.state})*`}`;
     });
     if (answer.unsure) parts.push(NOT_SURE);
     parts.push(told.join(" "));
@@ -82,7 +83,7 @@ function htmlAnswer(result: AskResult): string {
   if (answer.abstained) return `<p><strong>${NO_ANSWER}</strong> ${inHtml(answer.abstained)}</p>`;
   const told = lines(result).map((line) => {
     const marks = line.numbers.map((n) => `<sup><a href="#s${n}">${n}</a></sup>`).join(" ");
-    return `<bdi>${inHtml(line.text)}</bdi>${marks}${line.unsupported ? ' <em class="no">unsupported</em>' : ""}`;
+    return `<bdi>${inHtml(line.text)}</bdi>${marks}${line.state && ` <em class="no">${line.state}</em>`}`;
   });
   const unsure = answer.unsure ? `<p><strong>${NOT_SURE}</strong></p>` : "";
   return `${unsure}<p>${told.join(" ")}</p>`;

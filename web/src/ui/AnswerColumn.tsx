@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Answer } from "../api/types";
 import { against } from "../lib/against";
 import { NO_ANSWER } from "../lib/report";
+import { SupportFlag } from "./SupportFlag";
 
 interface Props {
   title: string;
@@ -14,6 +15,7 @@ interface Props {
 const textsOf = (answer: Answer | null): string[] => answer?.sentences.map((s) => s.text) ?? [];
 
 export function AnswerColumn({ title, answer, other, children }: Props) {
+  const sentences = answer?.sentences ?? [];
   const told = other ? against(textsOf(answer), textsOf(other)) : textsOf(answer).map((text) => ({ text, only: false }));
   return (
     <section className="panel answer-column" aria-label={title}>
@@ -27,10 +29,10 @@ export function AnswerColumn({ title, answer, other, children }: Props) {
       )}
       {answer && !answer.abstained && (
         <p className="prose" dir="auto">
-          {told.map(({ text, only }, at) => (
+          {sentences.map((sentence, at) => (
             <span key={at}>
-              <bdi className={only ? "only" : ""}>{text}</bdi>
-              {!answer.sentences[at]?.evidence.length && <span className="flag bad"> unsupported</span>}{" "}
+              <bdi className={told[at]?.only ? "only" : ""}>{sentence.text}</bdi>
+              <SupportFlag sentence={sentence} />{" "}
             </span>
           ))}
         </p>

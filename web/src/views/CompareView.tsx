@@ -76,12 +76,15 @@ function Settings({ label, setting, onChange }: SettingsProps) {
 
 function Costs({ result }: { result: AskResult }) {
   const used = tokens(result.ledger.stages);
-  const unsupported = result.answer.sentences.filter((s) => !s.evidence.length).length;
+  const { sentences } = result.answer;
+  const states = (["not supported", "not verified"] as const)
+    .map((state) => ({ state, count: sentences.filter((s) => s.support === state).length }))
+    .filter(({ count }) => count);
   const facts: [string, string][] = [
     ["Seconds", seconds(result.seconds)],
     ["Tokens", `${used.in.toLocaleString("en")} in, ${used.out.toLocaleString("en")} out`],
     ["Passages", String(result.hits.length)],
-    ["Sentences", `${result.answer.sentences.length}${unsupported ? `, ${unsupported} unsupported` : ""}`],
+    ["Sentences", [sentences.length, ...states.map(({ state, count }) => `${count} ${state}`)].join(", ")],
     ["Disagreements", String(result.answer.disagreements.length)],
   ];
   return (

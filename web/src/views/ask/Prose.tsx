@@ -3,6 +3,7 @@ import type { AnswerSentence, AskResult } from "../../api/types";
 import { disputes } from "../../lib/disputes";
 import { NOT_SURE, sourcesOf } from "../../lib/report";
 import { useApp } from "../../state/app";
+import { SupportFlag } from "../../ui/SupportFlag";
 
 interface Props {
   result: AskResult;
@@ -53,7 +54,7 @@ export function Prose({ result, lit, chosen, onPoint }: Props) {
             role="button"
             tabIndex={0}
             aria-pressed={chosen === at}
-            className={`sentence${lit.includes(at) ? " lit" : ""}${sentence.evidence.length ? "" : " unsupported"}`}
+            className={`sentence${lit.includes(at) ? " lit" : ""}${sentence.support === "not supported" ? " unsupported" : ""}`}
             onPointerEnter={(event) => event.pointerType === "mouse" && onPoint(at)}
             onFocus={() => onPoint(at)}
             onBlur={() => onPoint(null)}
@@ -61,7 +62,7 @@ export function Prose({ result, lit, chosen, onPoint }: Props) {
             onKeyDown={(event) => keyed(event, at)}
           >
             {sentence.text}
-            {!sentence.evidence.length && <span className="flag bad"> unsupported</span>}
+            <SupportFlag sentence={sentence} />
             {disputes(result.answer, sentence).length > 0 && <span className="flag"> disputed</span>}
             <sup className="cites">{numbers(sentence, documents).join(" ")}</sup>
           </bdi>{" "}

@@ -35,6 +35,8 @@ function Step({ result, at }: { result: AskResult; at: number }) {
   );
 }
 
+const STATES = { supported: "Supported.", "not supported": "Not supported.", "not verified": "Not verified." };
+
 function Support({ result, at }: { result: AskResult; at: number }) {
   const { go } = useApp();
   const sentence = result.answer.sentences[at];
@@ -42,14 +44,10 @@ function Support({ result, at }: { result: AskResult; at: number }) {
   const odds = disputes(result.answer, sentence).length;
   return (
     <>
-      {!sentence.evidence.length && (
-        <p className="bad">
-          No source supports this sentence. <bdi>{sentence.reason}</bdi>
-        </p>
-      )}
-      {sentence.evidence.length > 0 && sentence.confidence !== null && (
-        <p className="quiet small">Held to be supported with probability {percent(sentence.confidence)}.</p>
-      )}
+      <p className={sentence.support === "not supported" ? "bad" : "quiet small"}>
+        {STATES[sentence.support]} <bdi>{sentence.reason}</bdi>
+        {sentence.confidence !== null && ` Probability: ${percent(sentence.confidence)}.`}
+      </p>
       {odds > 0 && (
         <button type="button" className="link" onClick={() => go({ view: "disagreements", s: at })}>
           {odds === 1 ? "Sources disagree about this" : `${odds} disagreements about this`}

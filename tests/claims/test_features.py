@@ -1,4 +1,4 @@
-"""What the model of support sees, and what it makes of plain cases."""
+"""Quantities and words of two texts side by side."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.claims.alignment import aligned, text_of
-from discorag.claims.features import NAMES, contrary, missing_figures, seen
-from discorag.claims.pair_model import PairModel
+from discorag.claims.features import NAMES, missing_figures, seen
 from discorag.claims.quantities import quantities
-from discorag.verification.support import load_support
 
 MILL = "The mill opened in 1846, but its tolls were not lifted until 1903."
 
@@ -78,40 +76,3 @@ def test_a_negation_of_one_side_only_is_counted() -> None:
 
 def test_what_differs_is_told_word_by_word() -> None:
     assert {"+always", "-often", "often>always"} <= seen("It always rained.", "It often rained.").cues
-
-
-def test_the_packaged_model_asks_for_the_numbers_that_are_seen() -> None:
-    assert load_support().names == NAMES
-    assert 0 < load_support().threshold < 1
-
-
-@pytest.mark.parametrize(
-    ("same", "other"),
-    [
-        ("The mill opened in 1846.", "The mill opened in 1864."),
-        ("Its tolls were not lifted until 1903.", "Walruses compose operas underwater."),
-    ],
-    ids=["figure", "topic"],
-)
-def test_what_is_said_is_likelier_than_what_is_not(same: str, other: str) -> None:
-    likely, unlikely = load_support().probabilities([seen(same, MILL), seen(other, MILL)])
-    assert likely > 0.5 > unlikely
-
-
-def test_a_probability_depends_on_its_own_pair_only() -> None:
-    model: PairModel = load_support()
-    pairs = [seen("The mill opened in 1846.", MILL), seen("The mill never opened.", MILL)]
-    assert model.probabilities(pairs).tolist() == [model.probabilities([p])[0] for p in pairs]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "denied"),
-    [
-        ("Its tolls were lifted.", "not"),
-        ("The mill never opened in 1846.", "never"),
-        ("Its tolls were not lifted.", ""),
-        ("Tolls were charged until 1903.", ""),
-    ],
-)
-def test_a_negation_that_one_side_lacks_is_named(sentence: str, denied: str) -> None:
-    assert contrary(sentence, MILL) == denied
