@@ -105,8 +105,8 @@ class Index:
 class Baselines:
     """Ranks the sentences and passages of a benchmark's documents.
 
-    A passage is read under its document's heading, and so is a sentence if questions have several documents: it seldom
-    names what it is about.
+    Sentences and passages are read under their document's heading if questions have several documents: they seldom name
+    what they are about. Over one document the heading says nothing, and weakens the scores.
 
     Args:
         rag: Whose encoder is used.
@@ -135,15 +135,15 @@ class Baselines:
 
     @cached_property
     def _sentences(self) -> Index:
-        return self._index(self._places, under_heading=self._several)
+        return self._index(self._places)
 
     @cached_property
     def _passages(self) -> Index:
-        return self._index(passage_places(self._places, self._documents), under_heading=True)
+        return self._index(passage_places(self._places, self._documents))
 
-    def _index(self, places: Sequence[DocSpan], *, under_heading: bool) -> Index:
+    def _index(self, places: Sequence[DocSpan]) -> Index:
         texts = [place.span.of(self._documents[place.doc].text) for place in places]
-        if under_heading:
+        if self._several:
             headings = (heading(self._documents[place.doc]) for place in places)
             texts = [f"{above}{text}" for above, text in zip(headings, texts, strict=True)]
         return Index(places, texts, stored_vectors(self._rag, texts, self._home), Bm25(texts))

@@ -2,7 +2,8 @@
 
 Usage: ``python -m bench.answers.speed --before GITREF [--rounds N] [--out FILE]``. The earlier commit is checked out as
 a git worktree; both trees answer the same questions over the same papers in turn, with the same Python. A ratio is
-after over before, round by round; every figure is a median over rounds.
+after over before, round by round; every figure is a median over rounds. The figures become the key ``speed`` of the
+result of `bench.answers`, whose other keys stay if they are of the same commit.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from bench.answers import report
 from bench.answers.replies import package_version
 from bench.serving.server import PATIENCE_S, free_port
 from bench.speed import papers, questions
 
-OUT, HOME = Path("bench/results/answers-speed.json"), Path(".disco-rag/bench/answers-speed")
+HOME = Path(".disco-rag/bench/answers-speed")
 JOB = Path(__file__).with_name("speed_job.py")
 ROUNDS, CLIENTS, SECONDS = 5, 50, 20.0
 UNLIMITED = "1000000"
@@ -185,7 +187,7 @@ def summarise(found: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, A
 def main(
     before: Annotated[str, typer.Option(help="The earlier commit.")],
     rounds: Annotated[int, typer.Option(help="Of each tree.")] = ROUNDS,
-    out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
+    out: Annotated[Path, typer.Option(help="Result file.")] = Path("bench/results/answers.json"),
     home: Annotated[Path, typer.Option(help="Folder of papers and stores.")] = HOME,
 ) -> None:
     """Measure, write, show."""
@@ -197,8 +199,8 @@ def main(
             "after": Tree(Path.cwd(), Path(stores) / "after"),
         }
         found = measure(trees, folder, rounds, console)
-    result = {"before": commit, "after": package_version(), "clients": CLIENTS, "figures": found}
-    out.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    figures = {"speed": {"before_commit": commit, "clients": CLIENTS, **found}}
+    report.write(out, report.merge(report.read(out), report.Result(commit=package_version(), figures=figures)))
     table = Table("figure", "before", "after", "after / before")
     for name, ratio in found["ratio"].items():
         table.add_row(name, f"{found['before'][name]:g}", f"{found['after'][name]:g}", f"{ratio:g}")
