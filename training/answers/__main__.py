@@ -159,7 +159,7 @@ def _best_threshold(questions: Sequence[Question]) -> tuple[float, dict[str, str
             added = [bool(probability >= threshold) for probability in held_out[of == i]]
             f1 = _f1(question, 1 + min(MOST - 1, [*added, False].index(False)))
             found.setdefault(threshold, {}).setdefault(question.dataset, []).append(f1)
-    best = max(found, key=lambda t: np.mean([np.mean(v) for v in found[t].values()]))
+    best = max(found, key=lambda t: float(np.mean([np.mean(v) for v in found[t].values()])))
     return best, {name: f"{np.mean(values):.3f}" for name, values in found[best].items()}
 
 
@@ -187,8 +187,8 @@ def _regression(inputs: Floats, labels: Bools, weights: Floats) -> LogisticRegre
 
 def _logistic(inputs: Floats, labels: Bools, weights: Floats, threshold: float) -> Logistic:
     model = _regression(inputs, labels, weights)
-    coefficients = tuple(float(c) for c in model.coef_[0].round(5))
-    return Logistic(weights=coefficients, bias=round(float(model.intercept_[0]), 5), threshold=round(threshold, 4))
+    coefficients, intercept = np.asarray(model.coef_).round(5), np.asarray(model.intercept_).round(5)
+    return Logistic(weights=tuple(coefficients[0].tolist()), bias=float(intercept[0]), threshold=round(threshold, 4))
 
 
 def _weights(questions: Sequence[Question]) -> Floats:
