@@ -27,7 +27,8 @@ from bench.retrieval.methods import METHODS, SLOW, SUMMARISED, builders
 from bench.retrieval.questions import HALVES, Case, as_document
 from bench.retrieval.shown import Shown
 from bench.retrieval.table import BASELINE, OUT, Row, Scores, markdown, merged, over_budgets, read, rows, write
-from discorag.text.bm25 import Bm25, TermCounts
+from discorag.store.outline import leaf_terms
+from discorag.text.bm25 import Bm25
 from discorag.text.headings import build_hierarchy
 from discorag.trees.builder import Builder, Source
 from discorag.trees.forest import Forest
@@ -93,9 +94,9 @@ class Bench:
 
     def _bm25(self, tree: RetrievalTree) -> Bm25:
         """Most builders have the same leaves."""
-        texts = tuple(n.text for n in tree.nodes[: tree.leaves])
+        texts = tuple(f"{n.context}\n{n.text}" for n in tree.nodes[: tree.leaves])
         if texts not in self._terms:
-            self._terms[texts] = Bm25(TermCounts.of(texts))
+            self._terms[texts] = Bm25(leaf_terms(tree))
         return self._terms[texts]
 
     async def _tree(self, builder: Builder, source: SourceDocument) -> RetrievalTree:

@@ -122,6 +122,11 @@ class Shape:
         return cls(words, spans.reshape(-1, 2), ends, children, Runs(*runs))
 
 
+def leaf_terms(tree: RetrievalTree) -> TermCounts:
+    """The search terms of a tree's leaves and of what stands above them."""
+    return TermCounts.of([f"{node.context}\n{node.text}" for node in tree.nodes[: tree.leaves]])
+
+
 @dataclass(frozen=True)
 class Outline:
     """A stored tree without its texts.
@@ -156,7 +161,7 @@ class Outline:
     def of(cls, tree: RetrievalTree, vectors: Vectors) -> Outline:
         """That of a tree with the unit vectors of its nodes, shape (nodes, d)."""
         shape = Shape.of(tree)
-        terms = TermCounts.of([f"{node.context}\n{node.text}" for node in tree.nodes[: tree.leaves]])
+        terms = leaf_terms(tree)
         packed = pack([terms.ends, terms.ids, terms.counts])
         return cls(tree.builder, shape, packed, _lengths(shape, vectors))
 

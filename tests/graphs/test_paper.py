@@ -70,7 +70,7 @@ def test_the_calls_are_those_of_the_figures_each_on_its_own(pipeline: Pipelines,
     assert result.draft == ANSWER
     assert result.graph is not None
     assert [e.relation for e in result.graph.edges] == [ChunkRelation.CONTRASTS_WITH]
-    assert engines(result) == ["llm", "llm", "llm", "llm", "local"]
+    assert engines(result) == ["llm", "llm", "llm", "llm", "auto"]
     assert (result.ledger.usage.calls, result.ledger.failures) == (6, ())
 
 
@@ -128,7 +128,7 @@ def test_fig_14_with_everything_off_the_answer_reads_query_and_chunks_only(pipel
     assert sections(call) == ["QUERY", "CHUNKS"]
     assert fenced(call, "chunk") == [escape(c.text) for c in chunks_of(rag, result)]
     assert not re.search(r"\b(RST|trees?|graph|plan|EDUs?|SUPPORTS|UNRELATED)\b", prompt_of(call), re.IGNORECASE)
-    assert engines(result) == ["off", "off", "off", "llm", "local"]
+    assert engines(result) == ["off", "off", "off", "llm", "auto"]
 
 
 @pytest.mark.parametrize(("tree", "graph", "plan"), [s for s in product([True, False], repeat=3) if any(s)])

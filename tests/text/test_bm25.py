@@ -15,7 +15,7 @@ from bench.build_process import SCOPE, put_whole
 from bench.query import DIMENSION, TopicEncoder, made_document
 from bench.retrieval.forest_scores import Grown, Scored
 from discorag.store.edge import EdgeStore
-from discorag.store.outline import Shape
+from discorag.store.outline import Shape, leaf_terms
 from discorag.store.protocol import SearchQuery
 from discorag.text.bm25 import Bm25, Runs, TermCounts
 from discorag.text.terms import K1, B, terms
@@ -98,7 +98,7 @@ async def test_a_query_over_the_store_ranks_nodes_as_the_benchmark_does(
         trees = {i: await index.tree(i) for i in ids}
         forest = Forest(trees)
         vectors = forest.together([await node_vectors(tree, encoder, "mean") for tree in trees.values()])
-        grown = Grown(forest, vectors, Bm25(TermCounts.of([n.text for n in forest.tree.nodes[: forest.tree.leaves]])))
+        grown = Grown(forest, vectors, Bm25(leaf_terms(forest.tree)))
         by: NodeScores
         for question, by, texts in product(asked, get_args(NodeScores), (False, True)):
             vector = await encoder.encode_query(question)
