@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from discorag.answer.openings import with_context
 from discorag.answer.selection import Role, SelectedSentence, Selection, Selector
 from discorag.answer.wording import FROM_TOLD, SUPPORT, TO_TOLD, WITHIN, Wording, Words
 from discorag.claims.units import Unit, UnitTable
@@ -38,8 +37,6 @@ class RulePlanEngine:
     async def plan(self, case: Case) -> Outcome[Plan]:
         """A paragraph in the question's language that cites each selected sentence as ``[chunk.sentence]``."""
         table, selection = await self.selector.select(case)
-        usable = set(with_context(table, list(selection.indices)))
-        selection = replace(selection, sentences=tuple(s for s in selection.sentences if s.index in usable))
         if not selection.sentences:
             return Outcome(value=Plan(paragraph="None of the passages holds a statement that answers the question."))
         writer = _Writer(case, table, Wording(chinese=language_of(case.query) == "zh"))

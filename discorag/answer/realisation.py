@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discorag.answer.openings import with_context
 from discorag.answer.relevance import Floats
 from discorag.answer.selection import Selector, select_sentences
 from discorag.claims.units import Unit, UnitTable
@@ -15,6 +14,8 @@ from discorag.text.citations import escaped, steps, with_citation
 from discorag.types.case import Case, Outcome
 from discorag.types.hierarchy import UnitKind
 from discorag.types.plan import Plan, Reference
+
+_ANNOUNCES = (":", "：")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,29 @@ class Extractor:
         if not order:
             selection = select_sentences(case, table, relevance, self.selector.calibration_of(relevance))
             order = [j for i in selection.indices for j in table.group(i)]
-        return Outcome(value="\n".join(_sentences(table, with_context(table, order))))
+        return Outcome(value="\n".join(_sentences(table, with_lead_ins(table, order))))
+
+
+def with_lead_ins(table: UnitTable, order: list[int]) -> list[int]:
+    """The sentences in order, each right after those that introduce it, outermost first; none twice."""
+    found: list[int] = []
+    for i in order:
+        for j in [*_lead_ins(table, i), i]:
+            if j not in found:
+                found.append(j)
+    return found
+
+
+def _lead_ins(table: UnitTable, i: int) -> list[int]:
+    """The sentences before code, and the lead-ins of a list; a table's header is read with its rows."""
+    unit = table.units[i]
+    if unit.lead is None:
+        return []
+    lead = table.units[unit.lead]
+    introduces = unit.kind is UnitKind.CODE or lead.text.endswith(_ANNOUNCES)
+    if not introduces or lead.kind is UnitKind.HEADER:
+        return []
+    return [*_lead_ins(table, unit.lead), unit.lead]
 
 
 def resolve(plan: Plan, table: UnitTable, relevance: Floats) -> list[int]:
