@@ -6,6 +6,7 @@ import { chromium } from "playwright-core";
 
 export const URL_OF = (process.env.DISCO_RAG_URL ?? "http://127.0.0.1:8080").replace(/\/$/, "");
 export const FLU = "?q=Does+vitamin+D+prevent+flu%3F&corpus=vitamin-d";
+export const ADVICE = "?q=Does+vitamin+D+prevent+influenza%2C+and+who+should+take+it%3F&corpus=vitamin-d";
 export const VIEWS = ["ask", "disagreements", "graph", "plan", "tree", "trace", "compare", "documents"];
 
 export const launch = () =>

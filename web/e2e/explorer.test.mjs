@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { eventually, FLU, launch, opened, says, settled, upload } from "./browser.mjs";
+import { ADVICE, eventually, FLU, launch, opened, says, settled, upload } from "./browser.mjs";
 import { HOSTILE } from "./hostile.mjs";
 
 let browser;
@@ -133,7 +133,7 @@ test("files are dropped, and an upload is cancelled", async () => {
 });
 
 test("it says where a passage was lost", async () => {
-  const { page, done } = await opened(browser, `#/trace${FLU}`);
+  const { page, done } = await opened(browser, `#/trace${ADVICE}`);
   await settled(page, "trace");
   const ask = async (passage) => {
     await page.getByLabel("Passage", { exact: true }).fill(passage);

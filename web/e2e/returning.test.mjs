@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { eventually, FLU, launch, LOOKS, opened, says, settled, shown } from "./browser.mjs";
+import { ADVICE, eventually, FLU, launch, LOOKS, opened, says, settled, shown } from "./browser.mjs";
 
 let browser;
 before(async () => {
@@ -17,7 +17,7 @@ async function written(page, count) {
 }
 
 test("earlier answers stay, one is gone back to and on from, and the link keeps them", async () => {
-  const { page, done } = await opened(browser, `#/plan${FLU}`);
+  const { page, done } = await opened(browser, `#/plan${ADVICE}`);
   await settled(page, "plan");
   const steps = page.locator(".steps li");
   const planned = await steps.count();
