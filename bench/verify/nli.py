@@ -42,7 +42,7 @@ _PASSAGE = "The tenant may withhold the rent after fourteen days if the landlord
 Floats = NDArray[np.float64]
 
 
-def asked(data: Path, most: int) -> dict[str, list[Pair]]:
+def load_sets(data: Path, most: int) -> dict[str, list[Pair]]:
     """By set, at most ``most`` pairs each, by the hash of their texts."""
     home = data / "entailment"
     halves = (Scored(p.evidence, p.sentence, p.supported) for p in load_pairs(FOLDER / "heldout.jsonl"))
@@ -176,7 +176,7 @@ def main(
     told: dict[str, Any] = {"model": {key: own[key] for key in ("sha256", "temperature", "threshold", "run")}}
     told["cost"] = cost(judge, Judge(start or start_folder()))
     told["sets"] = {}
-    for name, pairs in asked(data, most).items():
+    for name, pairs in load_sets(data, most).items():
         if not only or name in only:
             told["sets"][name] = measured(pairs, judge, own)
             typer.echo(f"{name}: {json.dumps(told['sets'][name])}")

@@ -65,12 +65,6 @@ ATTRIBUTION = _any(
     "alleges?", "alleged", "myth", "supposedly", "rumou?r", "认为", "声称", "据说", "谣言",
 )  # fmt: skip
 
-# Openers that no stop word list holds and that are never names.
-_OPENERS = (
-    "across amid among amongst despite throughout toward towards upon without within during because since although"
-)
-PREPOSITIONS = frozenset(_OPENERS.split())
-
 DEFINITION = re.compile(
     r"^(?:an?|the)?\s*[\w\s-]{2,40}?\b(?:is|are) (?:an?|the|called|known as|defined as)\b"
     r"|\b(?:refers to|is defined as|means)\b"

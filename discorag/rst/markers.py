@@ -149,23 +149,6 @@ _DEFINITIONS = (
 )
 
 
-# Relations whose markers only link: without them a sentence says the same. Conditions and times do not belong here.
-_LINKING = frozenset(
-    {Relation.CONTRAST, Relation.ANTITHESIS, Relation.CONCESSION, Relation.COMPARISON, Relation.EXAMPLE}
-    | {Relation.RESULT, Relation.CONSEQUENCE, Relation.SUMMARY, Relation.RESTATEMENT, Relation.JOINT}
-)
-
-
-def without_connective(sentence: str) -> str:
-    """``sentence`` without a marker that a comma sets off at its start."""
-    found = _OPENING.match(sentence.casefold())
-    rest = sentence[found.end() :] if found else ""
-    marker = MARKERS[" ".join(found[1].split())] if found else None
-    if marker is None or marker.relation not in _LINKING or not rest.startswith((", ", "，")):
-        return sentence
-    return rest.lstrip(",， ") or sentence
-
-
 def opening(sentence: str) -> Marker | None:
     """What the opening words of ``sentence`` say about how it relates to what precedes; None if nothing.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from training.nli import words as w
@@ -24,6 +24,7 @@ _TURNING = re.compile(
     r"(.{10,}?)[.!]?$"
 )
 _WORD = re.compile(r"[A-Za-z']+")
+_LEAST, _MOST = 7, 45  # words of a sentence that is edited
 Edited = str | None
 Editor = Callable[[str, str, random.Random], Edited]
 """Makes another sentence of evidence, sentence and chance; None where it finds nothing to change."""
@@ -236,6 +237,20 @@ def kept(evidence: str, sentence: str, rng: random.Random) -> list[Example]:
             made.append(new)
     rng.shuffle(made)
     return [Example(evidence, s, supported=True, edit="kept") for s in made[:1]]
+
+
+def among_neighbours(sentences: Sequence[str], rng: random.Random) -> Iterator[Example]:
+    """Edits of each sentence of a text, with a few sentences around it as the evidence."""
+    for i, sentence in enumerate(sentences):
+        if not _LEAST <= len(sentence.split()) <= _MOST or sentence.endswith("?"):
+            continue
+        first = rng.randint(max(0, i - 1), i)
+        evidence = " ".join(sentences[first : i + rng.randint(1, 3)])
+        yield from edited(evidence, sentence, rng, 4) + kept(evidence, sentence, rng)
+        yield from limited(evidence, sentence, rng)
+        yield Example(evidence, sentence, supported=True, edit="copy")
+        if others := [s for s in sentences if s not in evidence]:
+            yield Example(evidence, rng.choice(others), supported=False, edit="elsewhere")
 
 
 def _put(sentence: str, spot: re.Match[str], new: str) -> str:

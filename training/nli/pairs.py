@@ -32,7 +32,6 @@ DENIED = frozenset({"negation", "opposite", "number", "time"})
 """Edits of ours after which the evidence denies the sentence."""
 WORDS = 95
 """Of sentence and evidence together, about what 128 word pieces hold."""
-_LEAST, _MOST = 7, 45  # words of a text's sentence that is edited
 
 
 def collected(data: Path) -> Iterator[Pair]:
@@ -96,17 +95,7 @@ def _of_texts(home: Path, kept_apart: Apart, rng: random.Random) -> Iterator[Pai
     for source, group, parts in texts(home):
         if Pair(source, group, " ".join(parts), "", NEUTRAL) in kept_apart:
             continue
-        for i, sentence in enumerate(parts):
-            if not _LEAST <= len(sentence.split()) <= _MOST or sentence.endswith("?"):
-                continue
-            first = rng.randint(max(0, i - 1), i)
-            evidence = " ".join(parts[first : i + rng.randint(1, 3)])
-            made = edits.edited(evidence, sentence, rng, 4) + edits.kept(evidence, sentence, rng)
-            made += edits.limited(evidence, sentence, rng)
-            made.append(edits.Example(evidence, sentence, supported=True, edit="copy"))
-            if others := [s for s in parts if s not in evidence]:
-                made.append(edits.Example(evidence, rng.choice(others), supported=False, edit="elsewhere"))
-            yield from (_pair(source, group, e) for e in made)
+        yield from (_pair(source, group, e) for e in edits.among_neighbours(parts, rng))
 
 
 def _pair(source: str, group: str, e: edits.Example) -> Pair:

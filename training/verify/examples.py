@@ -17,7 +17,6 @@ SEED = 7
 WINDOW = 3
 """Sentences of a long text that are taken for the evidence."""
 _SHORT = 110  # words of evidence that are read whole
-_LEAST, _MOST = 7, 45  # words of a text's sentence that is edited
 
 
 def examples(data: Path) -> list[Pair]:
@@ -56,17 +55,7 @@ def _paraphrased(found: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
 def _copied(data: Path, rng: random.Random) -> Iterator[Pair]:
     """Edits of sentences beside a few sentences around them."""
     for source, group, parts in texts(data / "entailment"):
-        for i, sentence in enumerate(parts):
-            if not _LEAST <= len(sentence.split()) <= _MOST or sentence.endswith("?"):
-                continue
-            first = rng.randint(max(0, i - 1), i)
-            evidence = " ".join(parts[first : i + rng.randint(1, 3)])
-            made = edits.edited(evidence, sentence, rng, 4) + edits.kept(evidence, sentence, rng)
-            made += edits.limited(evidence, sentence, rng)
-            made.append(edits.Example(evidence, sentence, supported=True, edit="copy"))
-            if others := [s for s in parts if s not in evidence]:
-                made.append(edits.Example(evidence, rng.choice(others), supported=False, edit="elsewhere"))
-            yield from (_pair(source, group, e) for e in made)
+        yield from (_pair(source, group, e) for e in edits.among_neighbours(parts, rng))
 
 
 def _pair(source: str, group: str, example: edits.Example) -> Pair:
