@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -82,6 +83,39 @@ class Calibration(Fitted):
     def addition(self, logit: float, best: float) -> float:
         """Probability that a sentence adds to an answer whose best sentence has the logit ``best``."""
         return self.adds.probability([logit, best - logit])
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Whether the evidence answers the question.
+
+    Args:
+        probability: Calibrated; None where it is not known.
+        refusal: Why the question is refused; empty where it is answered.
+        unsure: Whether the answer is shown as unsure.
+
+    Example:
+        >>> from discorag.answer.calibration import Assessment
+        >>> Assessment(probability=0.4, unsure=True).refusal
+        ''
+    """
+
+    probability: float | None = None
+    refusal: str = ""
+    unsure: bool = False
+
+
+def assess_evidence(
+    case: Case, relevance: Relevance, calibration: Calibration, passages: Vectors, query: Vectors
+) -> Assessment:
+    """Refuse, answer, or answer as unsure; arguments as of `answer_inputs`."""
+    probability = calibration.answers.probability(answer_inputs(case, relevance, passages, query))
+    if probability >= calibration.answers.threshold:
+        return Assessment(round(probability, 4), unsure=probability < calibration.sure)
+    absent = absent_terms(case)
+    missing = f" No passage mentions {', '.join(absent)}." if absent else ""
+    refusal = f"No passage seems to answer the question (probability {probability:.0%}).{missing}"
+    return Assessment(round(probability, 4), refusal)
 
 
 def answer_inputs(case: Case, relevance: Relevance, passages: Vectors, query: Vectors) -> tuple[float, float, float]:
