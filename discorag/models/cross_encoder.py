@@ -32,7 +32,7 @@ class OnnxCrossEncoder:
     """A cross-encoder from ``model.onnx`` and ``tokenizer.json``: rerankers have one label, NLI models three.
 
     Pairs are scored one at a time. The packaged int8 model scales its activations by the largest one in a batch: in a
-    batch of eight its logits move by up to 0.1, and on one core a batch is not faster (0.71 s each way for 64 pairs of
+    batch its logits move by up to 0.17, and on one core a batch is not faster (0.71 s each way for 64 pairs of
     50 tokens). So a pair's logits depend on nothing but the pair. Threads may share an instance.
 
     Args:
