@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -163,10 +162,30 @@ class CrossEncoderNli:
 
     def _load(self) -> tuple[Callable[[Sequence[tuple[str, str]]], Logits], Sequence[str]]:
         folder = local_model(self._name)
-        if is_onnx_folder(folder):
-            config: Mapping[str, Any] = json.loads((folder / "config.json").read_text("utf-8"))
-            return OnnxCrossEncoder(folder, 512, cut="first").logits, list(config["id2label"].values())
-        return _load_classifier(self._name, folder)
+        return _load_onnx(folder) if is_onnx_folder(folder) else _load_classifier(self._name, folder)
+
+
+class _OnnxConfig(BaseModel):
+    """What ``config.json`` says of an ONNX model; ``make train-nli`` writes the last two."""
+
+    id2label: dict[int, str]
+    hypothesis_first: bool = False
+    temperature: float = Field(default=1.0, gt=0)
+
+
+def _load_onnx(folder: Path) -> tuple[Callable[[Sequence[tuple[str, str]]], Logits], Sequence[str]]:
+    try:
+        config = _OnnxConfig.model_validate_json((folder / "config.json").read_bytes())
+    except (OSError, ValidationError) as error:
+        hint = "Name a folder whose config.json has `id2label`."
+        raise ConfigError(f"The labels of the model in '{folder}' cannot be read: {error}", hint=hint) from error
+    model = OnnxCrossEncoder(folder, 512, cut="second" if config.hypothesis_first else "first")
+
+    def logits(pairs: Sequence[tuple[str, str]]) -> Logits:
+        ordered = [(h, p) for p, h in pairs] if config.hypothesis_first else pairs
+        return model.logits(ordered) / np.float32(config.temperature)
+
+    return logits, [label for _, label in sorted(config.id2label.items())]
 
 
 def _load_classifier(name: str, folder: Path) -> tuple[Callable[[Sequence[tuple[str, str]]], Logits], Sequence[str]]:

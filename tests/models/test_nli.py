@@ -86,6 +86,28 @@ async def test_an_onnx_folder_is_read(tmp_path: Path) -> None:
     assert (likely + neutral, denied) == (pytest.approx(1), 0)
 
 
+async def test_an_onnx_folder_says_in_which_order_its_model_reads_a_pair(tmp_path: Path) -> None:
+    premise, hypothesis = "The moon pulls the sea.", "Why do tides rise?"
+    found: list[float] = []
+    ways = ((False, (hypothesis, premise)), (True, (premise, hypothesis)), (False, (premise, hypothesis)))
+    for i, (hypothesis_first, pair) in enumerate(ways):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        for name in MS_MARCO_MINILM.files:
+            (folder / name).symlink_to(packaged_file(MS_MARCO_MINILM.name, name))
+        config = {"id2label": {"0": "entailment"}, "hypothesis_first": hypothesis_first, "temperature": 4.0}
+        (folder / "config.json").write_text(json.dumps(config))
+        found.append(float((await CrossEncoderNli(str(folder)).probabilities([pair]))[0, 0]))
+    assert found[0] == found[1] != found[2]
+
+
+async def test_an_onnx_folder_without_labels_says_so(tmp_path: Path) -> None:
+    for name in ("model.onnx", "tokenizer.json"):
+        (tmp_path / name).touch()
+    with pytest.raises(ConfigError, match=r"id2label|labels of the model"):
+        await CrossEncoderNli(str(tmp_path)).probabilities([("a", "b")])
+
+
 def test_there_is_none_by_default_and_none_is_packaged() -> None:
     assert nli_from(NliSettings()) is None
     with pytest.raises(ConfigError, match=r"No NLI model is packaged.*DISCO_RAG_NLI__MODEL"):

@@ -51,6 +51,8 @@ def export(home: Path, pairs: Sequence[Pair], start: Path) -> dict[str, Any]:
         "float32": scores(probabilities(_in_floats(state["model"], some, start), temperature), some),
     }
     (folder / "nli.json").write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+    config = {"id2label": dict(enumerate(CLASSES)), "hypothesis_first": True, "temperature": temperature}
+    (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
     return told
 
 
