@@ -171,7 +171,7 @@ class Training:
         self.model.to(self.device)
         self.tokenizer, self.pairs, self.home, self.options, self._tell = tokenizer, pairs, home, options, tell
         self.position, self.stopped = Position(), False
-        self.optimiser = torch.optim.AdamW(_groups(model), lr=RATE)
+        self.optimiser = torch.optim.AdamW(_groups(model), lr=RATE, fused=True)
         home.mkdir(parents=True, exist_ok=True)
         if self._file.exists():
             self._load()
@@ -255,6 +255,8 @@ class Training:
         state = torch.load(self._file, weights_only=True, map_location=self.device)
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
+        for group in self.optimiser.param_groups:
+            group["fused"] = True
         self.position = Position(**state["position"])
         self._tell(f"goes on at step {self.position.step}")
 
