@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from discorag import DiscoRAG
-from discorag.answer.abstention import abstention
+from discorag.answer.abstention import abstain_from
 from discorag.models.protocol import Encoder
 from discorag.text.citations import renumbered
 from discorag.types.case import Case
@@ -18,6 +18,7 @@ from discorag.types.graph import Edge, RhetoricalGraph
 from discorag.types.plan import Plan
 from discorag.types.span import Span
 from discorag.verification.sources import sourced
+from tests.cases import selector_of
 from tests.conftest import Pipelines
 
 FIRST, LAST = "Iron rusts in wet air.", "Gold does not rust at all."
@@ -78,9 +79,9 @@ def test_references_move_and_those_to_nothing_are_no_references_any_more() -> No
     assert renumbered("A [1], b [2.3-4], c [3], \\[1].", {1: [2], 2: [1, 3]}) == "A [2], b [1][3], c \\[3], \\[1]."
 
 
-async def test_what_comes_nearest_where_the_documents_do_not_answer_is_text_of_documents(
-    rag: DiscoRAG, encoder: Encoder
-) -> None:
+async def test_the_closest_passages_of_a_refusal_are_sentences_of_documents(rag: DiscoRAG, encoder: Encoder) -> None:
     a, _, summary = passages(rag)
     case = Case(query="Who won?", chunks=(summary, a))
-    assert [e.text for e in (await abstention(case, encoder, "Nothing does.")).nearest] == [FIRST]
+    answer = await abstain_from(case, selector_of(encoder), "Nothing does.")
+    assert FIRST in [e.text for e in answer.nearest]
+    assert all(e.doc_id == a.doc_id for e in answer.nearest)
