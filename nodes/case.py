@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from discorag.answer.calibration import PASSAGES
 from discorag.answer.compression import compressed, narrowed
 from discorag.store.retrieval import check_query
 from discorag.types.case import Case
@@ -14,7 +13,6 @@ from discorag.types.graph import RhetoricalGraph
 from discorag.types.plan import Plan
 from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
-from discorag.types.vectors import Vectors
 from nodes.context import AnswerContext, Reading
 from nodes.resources import Resources
 from nodes.state import AnswerState
@@ -29,7 +27,7 @@ async def case_of(state: AnswerState, context: AnswerContext) -> Case:
     reading = context.reading
     if reading.told != told:
         chunks = await _chunks(state, context, reading.found)
-        reading = Reading(told, chunks, {PASSAGES: (chunks, await _vectors(chunks, context))})
+        reading = Reading(told, chunks)
         context.read(reading)
     graph, plan = state.get("graph"), state.get("plan")
     return Case(
@@ -60,11 +58,6 @@ async def _chunks(state: AnswerState, context: AnswerContext, found: Mapping[str
     made, evidence = state.get("trees", {}), state.get("evidence", {})
     whole = (_with_tree(_placed(c, state), made, keep=context.use_tree) for c in chunks)
     return tuple(_shortened(_narrowed(c, evidence), context, deps) for c in whole)
-
-
-async def _vectors(chunks: tuple[Chunk, ...], context: AnswerContext) -> Vectors:
-    deps, scope = await context.deps(), await context.scope()
-    return await asyncio.to_thread(deps.store.vectors, scope, [c.id for c in chunks])
 
 
 def _placed(chunk: Chunk, state: AnswerState) -> Chunk:

@@ -160,7 +160,7 @@ class Resources:
     def selector(self) -> Selector:
         """Ranks and selects sentences; without a calibration where none belongs to the configured models."""
         try:
-            calibration = find_calibration(self.reranker.version, self.encoder.version, self.settings.calibration)
+            calibration = find_calibration(self.reranker.version, self.settings.calibration)
         except ConfigError:
             calibration = None  # `assess` reports it
         return Selector(self.encoder, self.reranker, calibration)

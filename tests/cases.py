@@ -56,7 +56,7 @@ async def with_plan(case: Case, encoder: Encoder) -> Case:
 def selector_of(encoder: Encoder) -> Selector:
     """With the packaged reranker, and the calibration that belongs to it."""
     reranker = reranker_from(RerankerSettings())
-    return Selector(encoder, reranker, find_calibration(reranker.version, encoder.version))
+    return Selector(encoder, reranker, find_calibration(reranker.version))
 
 
 def stage_of(ledger: Ledger, name: str) -> StageRecord:

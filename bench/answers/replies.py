@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from pydantic import BaseModel, ConfigDict
 from rich.progress import Progress
 
 from bench.answers.sets import Run
+from bench.cross_encoder import CrossEncoder, packaged_folder
 from discorag import DiscoRAG
+from discorag.answer.calibration import PACKAGED, read_calibrations
 from discorag.settings import LlmSettings, Settings, StoreSettings
 from discorag.types.answer import Answer
 from discorag.types.ids import digest
@@ -23,7 +26,7 @@ PACKAGES = ("discorag", "nodes", "graphs", "interfaces", "prompts")
 
 
 class Sentence(BaseModel, frozen=True):
-    """A sentence of an answer, where its evidence stands, and its calibrated relevance if the product gives one."""
+    """A sentence of an answer, where its evidence stands, and the `relevance_of` it."""
 
     text: str
     evidence: tuple[DocSpan, ...]
@@ -177,9 +180,9 @@ def reply_of(sample_id: str, answer: Answer, known: Mapping[str, str], benchmark
             Sentence(
                 text=s.text,
                 evidence=tuple(DocSpan(doc=known[e.doc_id], span=e.span) for e in s.evidence),
-                relevance=getattr(s, "relevance", None),
+                relevance=relevance,
             )
-            for s in answer.sentences
+            for s, relevance in zip(answer.sentences, relevance_of(answer), strict=True)
         ),
         refused=answer.abstained,
         answerable=answer.answerable,
@@ -187,6 +190,20 @@ def reply_of(sample_id: str, answer: Answer, known: Mapping[str, str], benchmark
         spans=len(evidence),
         exact=sum(e.span.of(documents[known[e.doc_id]].text) == e.text for e in evidence),
     )
+
+
+def relevance_of(answer: Answer) -> list[float]:
+    """The calibrated probability of each sentence of an extractive answer that it adds to the best of them."""
+    if not answer.sentences:
+        return []
+    [calibration] = read_calibrations(PACKAGED)
+    logits = _reranker().scores(answer.query, [f"{s.evidence[0].title}: {s.text}" for s in answer.sentences])
+    return [round(calibration.addition(float(logit), float(logits.max())), 3) for logit in logits]
+
+
+@cache
+def _reranker() -> CrossEncoder:
+    return CrossEncoder(packaged_folder())
 
 
 def read_replies(path: Path) -> Iterator[Reply]:

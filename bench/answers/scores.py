@@ -11,13 +11,14 @@ from pydantic import BaseModel, ConfigDict
 from bench.answers.baselines import Ranking, sentence_places
 from bench.answers.replies import Reply, Sentence
 from bench.answers.sets import KEYS
+from discorag.answer.calibration import PACKAGED, read_calibrations
 from eval.metrics.normal import normalise
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
 BY_STRING = ("nq/own",)
 """Runs whose gold evidence is only the places of accepted strings."""
 SIMPLE = ("bm25", "cosine", "reranker")
-ADDS = 0.5
+ADDS = read_calibrations(PACKAGED)[0].adds.threshold
 """A sentence whose calibrated relevance is lower is padding."""
 Words = tuple[int, int, int]
 """Words that were rightly, wrongly and not marked."""
@@ -41,7 +42,7 @@ class Outcome(BaseModel):
         spans: Evidence spans.
         exact: Those whose text equals the document's.
         sentences: Of the answer.
-        padding: Those of low relevance; None if the product gives no relevance.
+        padding: Its sentences of low relevance; None without sentences.
         conflicts: Digests of the conflicts that it reports.
     """
 

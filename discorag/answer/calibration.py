@@ -1,8 +1,7 @@
 """What a reranker's logits mean: whether anything answers the question, and whether one more sentence adds to that.
 
-Two logistic regressions, of three and two inputs, fitted on questions with labelled evidence
-(``python -m training.answers``). They belong to the reranker and the encoder that they were fitted on and are not used
-with others.
+Two logistic regressions of two inputs each, fitted on questions with labelled evidence (``python -m
+training.answers``). They belong to the reranker that they were fitted on and are not used with another.
 """
 
 from __future__ import annotations
@@ -16,16 +15,12 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from discorag.answer.relevance import Relevance
 from discorag.models.fitted import Fitted
 from discorag.text.sentences import CJK
 from discorag.types.case import Case
 from discorag.types.errors import ConfigError
-from discorag.types.vectors import Vectors
 
 PACKAGED = Path(__file__).parent / "weights" / "calibration.json"
-PASSAGES = "passages"
-"""Under this name a case knows the stored vectors of its chunks."""
 _WORD = re.compile(rf"(?:(?!{CJK.pattern})[^\W_])+(?:[.\-'’/](?:(?!{CJK.pattern})[^\W_])+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
 
@@ -57,10 +52,10 @@ class Logistic(BaseModel):
 
 
 class Calibration(Fitted):
-    """The decisions that rest on the logits of one reranker and the cosines of one encoder.
+    """The decisions that rest on the logits of one reranker.
 
     Args:
-        fitted_on: Versions of both, the encoder's up to its window.
+        fitted_on: Its version.
         answers: Whether the evidence answers the question; inputs as of `answer_inputs`. Below its ``threshold`` the
             question is refused.
         sure: Probability of ``answers`` below which an answer is shown as unsure.
@@ -105,11 +100,15 @@ class Assessment:
     unsure: bool = False
 
 
-def assess_evidence(
-    case: Case, relevance: Relevance, calibration: Calibration, passages: Vectors, query: Vectors
-) -> Assessment:
-    """Refuse, answer, or answer as unsure; arguments as of `answer_inputs`."""
-    probability = calibration.answers.probability(answer_inputs(case, relevance, passages, query))
+def assess_evidence(case: Case, logit: float, calibration: Calibration) -> Assessment:
+    """Refuse, answer, or answer as unsure.
+
+    Args:
+        case: With at least one chunk.
+        logit: As of `discorag.answer.relevance.read_evidence`.
+        calibration: Of the reranker that gave it.
+    """
+    probability = calibration.answers.probability(answer_inputs(case, logit))
     if probability >= calibration.answers.threshold:
         return Assessment(round(probability, 4), unsure=probability < calibration.sure)
     absent = absent_terms(case)
@@ -118,28 +117,10 @@ def assess_evidence(
     return Assessment(round(probability, 4), refusal)
 
 
-def answer_inputs(case: Case, relevance: Relevance, passages: Vectors, query: Vectors) -> tuple[float, float, float]:
-    """Best logit, highest cosine of a passage, and the share of the question's names and numbers that no source holds.
-
-    Args:
-        case: With at least one chunk.
-        relevance: Of its sentences.
-        passages: Vectors of its chunks, shape (chunks, d).
-        query: Vector of the question, shape (d,).
-    """
+def answer_inputs(case: Case, logit: float) -> tuple[float, float]:
+    """The logit of the best evidence, and the share of the question's names and numbers that no source holds."""
     exact = exact_terms(case.query)
-    missing = len(absent_terms(case)) / len(exact) if exact else 0.0
-    return max(relevance.best, _LOWEST), float((passages @ query).max()), missing
-
-
-_LOWEST = -12.0
-"""Stands for the logit where no sentence was read: as low as the packaged reranker goes."""
-
-
-def stored_passages(case: Case) -> Vectors | None:
-    """The stored vectors of the case's chunks, shape (chunks, d); None where they were not read."""
-    chunks, vectors = case.known.get(PASSAGES, (None, None))
-    return vectors if chunks is case.chunks else None
+    return logit, len(absent_terms(case)) / len(exact) if exact else 0.0
 
 
 def exact_terms(question: str) -> list[str]:
@@ -159,21 +140,19 @@ def absent_terms(case: Case) -> list[str]:
     return [term for term in exact_terms(case.query) if term.casefold() not in sources]
 
 
-def find_calibration(reranker: str, encoder: str, file: Path | None = None) -> Calibration:
-    """The calibration of these two models: the user's, else the packaged one.
+def find_calibration(reranker: str, file: Path | None = None) -> Calibration:
+    """The calibration of a reranker: the user's, else the packaged one.
 
     Args:
         reranker: Its version.
-        encoder: Its version.
         file: As ``python -m training.answers`` writes it.
 
     Raises:
-        ConfigError: There is none for them, or the file cannot be read.
+        ConfigError: There is none for it, or the file cannot be read.
     """
     known = [*(read_calibrations(file) if file else ()), *read_calibrations(PACKAGED)]
-    versions = {"reranker": reranker, "encoder": encoder.partition("/")[0]}
-    found = next((c for c in known if c.matches(**versions)), known[0])
-    found.check(**versions)
+    found = next((c for c in known if c.matches(reranker=reranker)), known[0])
+    found.check(reranker=reranker)
     return found
 
 

@@ -6,6 +6,7 @@ Source of the fusion: Cormack, Clarke and Büttcher, SIGIR 2009 (k = 60). Source
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -24,6 +25,16 @@ Floats = NDArray[np.float64]
 
 PAIRS = 12
 """Sentences that the reranker reads. With 24 no more first sentences are right, and F1 is half a point higher."""
+SENTENCES, PASSAGES = 3, 2
+"""How many of the best are read once more to decide whether anything answers the question. More change nothing."""
+FEW = 4
+"""A code of the question is rare if at most one in this many sentences holds it."""
+_ABOVE = 0.1  # of a logit, from the best other sentence to the last one that holds a rare code
+_CODE = re.compile(
+    r"(?<![\w-])(?:--?[a-z][\w-]*"  # an option
+    r"|(?=[\w.-]*\d)(?=[\w.-]*[a-z]|\d+\.\d)\w+(?:[.-]\w+)*)",  # digits with letters, or with points
+    re.ASCII | re.IGNORECASE,
+)
 _KEY = "relevance"
 
 
@@ -71,11 +82,47 @@ async def rank_sentences(case: Case, table: UnitTable, query: Vectors, reranker:
     chunks, known = case.known.get(_KEY, (None, ("", None)))
     if chunks is case.chunks and known[0] == case.query:
         return cast(Relevance, known[1])
-    logits, candidates = np.full(len(table.units), -np.inf), _candidates(case, table, query)
+    logits, exact = np.full(len(table.units), -np.inf), holders_of_codes(case, table)
+    candidates = list(dict.fromkeys([*exact, *_candidates(case, table, query)]))[: max(PAIRS, len(exact))]
     if candidates:
         texts = [in_context(case, table.units[i]) for i in candidates]
-        logits[list(candidates)] = await reranker.scores(case.query, texts)
+        logits[candidates] = await reranker.scores(case.query, texts)
+    if others := [i for i in candidates if i not in exact]:
+        logits[exact] += max(0.0, logits[others].max() - logits[exact].min(initial=np.inf) + _ABOVE)
     return _remember(case, Relevance(logits, reranker.version))
+
+
+def holders_of_codes(case: Case, table: UnitTable) -> list[int]:
+    """The sentences that hold a code of the question which few sentences hold: they outweigh what says more words.
+
+    A code is an option ("-S", "--sort"; capitals count), or a word of digits and other characters ("8.1.4", "E1047").
+    """
+    statements, found = statements_of(table), list[int]()
+    for code in dict.fromkeys(_CODE.findall(case.query)):
+        is_option = code.startswith("-")
+        pattern = re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-]|\.\d)", 0 if is_option else re.IGNORECASE)
+        holders = [i for i in statements if pattern.search(in_context(case, table.units[i]))]
+        if len(holders) <= max(1, len(statements) // FEW):
+            found += holders
+    return sorted(set(found))[:PAIRS]
+
+
+async def read_evidence(case: Case, table: UnitTable, relevance: Relevance, reranker: Reranker) -> float:
+    """The highest logit of the best sentences and the first passages, read without title and headings.
+
+    Under a title that names the subject of the question, sentences that do not answer it look as if they did.
+
+    Args:
+        case: With its chunks, best first, at least one.
+        table: Their sentences.
+        relevance: Of these sentences.
+        reranker: That ranked them.
+
+    Raises:
+        ModelError: The reranker is an endpoint and fails.
+    """
+    sentences = [table.units[i].plain for i in relevance.ranked[:SENTENCES]]
+    return max(await reranker.scores(case.query, [*sentences, *(chunk.text for chunk in case.chunks[:PASSAGES])]))
 
 
 def rank_by_search(case: Case, table: UnitTable, query: Vectors) -> Relevance:

@@ -23,6 +23,8 @@ LIMIT = 6
 """Sentences of an answer, not counting those that oppose one."""
 FULL_LIMIT = 12
 """The same for ``detail="full"``."""
+OF_TWO = -9.0
+"""Of two documents the second is heard too if its best sentence has this logit: below, it is on another subject."""
 UNCALIBRATED = 3
 """Sentences of an answer where nothing says what the reranker's logits mean."""
 
@@ -148,10 +150,10 @@ def _wanted(case: Case, table: UnitTable, relevance: Relevance, calibration: Cal
     if calibration is None:
         yield from ranked[:UNCALIBRATED]
         return
-    for number, i in enumerate(_first_of_each_source(case, table, ranked)):
-        limit = (-float("inf"), calibration.second)[number] if number < 2 else calibration.strong
-        if relevance.logits[i] >= limit:
-            yield i
+    first = _first_of_each_source(case, table, ranked)
+    second = OF_TWO if len({chunk.doc_id for chunk in case.chunks}) == 2 else calibration.second
+    limits = [-float("inf"), second, *[calibration.strong] * len(first)]
+    yield from (i for i, limit in zip(first, limits, strict=False) if relevance.logits[i] >= limit)
     for i in ranked:
         if _adds(float(relevance.logits[i]), relevance.best, case, calibration):
             yield i

@@ -8,7 +8,8 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.answer.calibration import Assessment, assess_evidence, find_calibration, stored_passages
+from discorag.answer.calibration import Assessment, assess_evidence, find_calibration
+from discorag.answer.relevance import read_evidence
 from discorag.models.languages import language_warning
 from discorag.text.terms import terms
 from discorag.types.case import Case
@@ -54,23 +55,22 @@ async def _assess(case: Case, context: AnswerContext, stage: Stage) -> Assessmen
     if warning := await asyncio.to_thread(language_warning, text, models):
         stage.failed(InputError(warning), fallback="the order that these models give")
     try:
-        _, relevance = await deps.selector.rank(case)
+        table, relevance = await deps.selector.rank(case)
+        calibration = deps.selector.calibration_of(relevance)
+        if calibration:
+            logit = await read_evidence(case, table, relevance, deps.reranker)
+            return assess_evidence(case, logit, calibration)
     except ModelError as error:
         stage.failed(error, fallback="the order of hybrid search, without refusal")
         await deps.selector.rank_without_reranker(case)
         return Assessment()
-    passages = stored_passages(case)
-    calibration = deps.selector.calibration_of(relevance)
-    if calibration is None and (deps.model is None or context.generator == "local"):
+    if deps.model is None or context.generator == "local":
         _report_missing_calibration(deps, stage)
-    if calibration is None or passages is None:
-        return Assessment()
-    query = await deps.encoder.encode_query(case.query)
-    return assess_evidence(case, relevance, calibration, passages, query)
+    return Assessment()
 
 
 def _report_missing_calibration(deps: Resources, stage: Stage) -> None:
     try:
-        find_calibration(deps.reranker.version, deps.encoder.version, deps.settings.calibration)
+        find_calibration(deps.reranker.version, deps.settings.calibration)
     except ConfigError as error:
         stage.failed(error, fallback="every question is answered, with three sentences")

@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
 from discorag.answer.calibration import PACKAGED, Calibration, Logistic, answer_inputs, write_calibrations
-from discorag.answer.relevance import rank_sentences
+from discorag.answer.relevance import rank_sentences, read_evidence
 from discorag.claims.units import UnitTable, unit_table
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.memo import MemoEncoder
@@ -90,13 +90,13 @@ async def rank_question(example: Example, encoder: Encoder, reranker: Reranker) 
     case, table = example.case, await unit_table(example.chunks, encoder)
     query = await encoder.encode_query(example.query)
     relevance = await rank_sentences(case, table, query, reranker)
-    passages = await encoder.encode_documents([chunk.text for chunk in example.chunks])
+    logit = await read_evidence(case, table, relevance, reranker)
     gold = np.array([_is_gold(example, i, table) for i in range(len(table.units))], bool)
     return Question(
         dataset=example.dataset,
         group=f"{example.dataset}|{example.group}",
         answerable=example.answerable,
-        inputs=answer_inputs(case, relevance, passages, query),
+        inputs=answer_inputs(case, logit),
         logits=relevance.logits[relevance.ranked],
         gold=gold[relevance.ranked],
         gold_count=int((gold & np.array([u.statement for u in table.units], bool)).sum()),
@@ -109,7 +109,7 @@ def _is_gold(example: Example, i: int, table: UnitTable) -> bool:
     return any(unit.span.start < s.end and s.start < unit.span.end for s in spans)
 
 
-def fit(questions: Sequence[Question], reranker: str, encoder: str) -> tuple[Calibration, Table]:
+def fit(questions: Sequence[Question], reranker: str) -> tuple[Calibration, Table]:
     """Fit both decisions.
 
     Returns:
@@ -119,7 +119,7 @@ def fit(questions: Sequence[Question], reranker: str, encoder: str) -> tuple[Cal
     judged = [q for q in questions if q.dataset not in BY_NO_SENTENCE]
     inputs, labels = np.array([q.inputs for q in judged]), np.array([q.answerable for q in judged])
     weights = _weights(judged)
-    for columns in ((0,), (1,), (0, 1), (0, 2), (0, 1, 2)):
+    for columns in ((0,), (1,), (0, 1)):
         held_out = _held_out(inputs[:, columns], labels, weights, judged)
         figures.add_row("answers: AUC", str(columns), *_by_dataset(judged, names, held_out, labels))
     held_out = _held_out(inputs, labels, weights, judged)
@@ -129,8 +129,9 @@ def fit(questions: Sequence[Question], reranker: str, encoder: str) -> tuple[Cal
     figures.add_row("adds: F1", f"threshold {threshold}", *(f1.get(name, "") for name in names))
     rungs, gold, of = _rungs(told)
     adds = _logistic(rungs, gold, _weights(told)[of], threshold)
-    models = {"reranker": reranker, "encoder": encoder}
-    calibration = Calibration(fitted_on=models, answers=answers, sure=SURE, adds=adds, strong=STRONG, second=SECOND)
+    calibration = Calibration(
+        fitted_on={"reranker": reranker}, answers=answers, sure=SURE, adds=adds, strong=STRONG, second=SECOND
+    )
     return calibration, figures
 
 
@@ -218,7 +219,7 @@ def main(
     asyncio.run(collect(data, home, "train"))
     encoder, reranker = MemoEncoder(PackagedEncoder(), size=200_000), reranker_from(Settings().reranker)
     questions = asyncio.run(rank_all(list(read_examples(home, "train")), encoder, reranker))
-    calibration, figures = fit(questions, reranker.version, encoder.version.partition("/")[0])
+    calibration, figures = fit(questions, reranker.version)
     write_calibrations(out, [calibration])
     Console().print(figures)
 
