@@ -27,8 +27,7 @@ PAIRS = 12
 """Sentences that the reranker reads. With 24 no more first sentences are right, and F1 is half a point higher."""
 SENTENCES, PASSAGES = 3, 2
 """How many of the best are read once more to decide whether anything answers the question. More change nothing."""
-FEW = 4
-"""A code of the question is rare if at most one in this many sentences holds it."""
+_BEGINNING = 24  # characters of a sentence within which a code is what it is about
 _ABOVE = 0.1  # of a logit, from the best other sentence to the last one that holds a rare code
 _CODE = re.compile(
     r"(?<![\w-])(?:--?[a-z][\w-]*"  # an option
@@ -82,7 +81,7 @@ async def rank_sentences(case: Case, table: UnitTable, query: Vectors, reranker:
     chunks, known = case.known.get(_KEY, (None, ("", None)))
     if chunks is case.chunks and known[0] == case.query:
         return cast(Relevance, known[1])
-    logits, exact = np.full(len(table.units), -np.inf), holders_of_codes(case, table)
+    logits, exact = np.full(len(table.units), -np.inf), sentences_about_codes(case, table)
     candidates = list(dict.fromkeys([*exact, *_candidates(case, table, query)]))[: max(PAIRS, len(exact))]
     if candidates:
         texts = [in_context(case, table.units[i]) for i in candidates]
@@ -92,19 +91,24 @@ async def rank_sentences(case: Case, table: UnitTable, query: Vectors, reranker:
     return _remember(case, Relevance(logits, reranker.version))
 
 
-def holders_of_codes(case: Case, table: UnitTable) -> list[int]:
-    """The sentences that hold a code of the question which few sentences hold: they outweigh what says more words.
+def sentences_about_codes(case: Case, table: UnitTable) -> list[int]:
+    """The sentences about a code of the question: they outweigh what says more of its words.
 
-    A code is an option ("-S", "--sort"; capitals count), or a word of digits and other characters ("8.1.4", "E1047").
+    A code is an option ("-S", "--sort"; capitals count), or a word of digits and other characters ("8.1.4", "E1047"). A
+    sentence is about it if it begins with it or stands under a heading that holds it. Where that is most of them, the
+    code says nothing about which one answers.
     """
     statements, found = statements_of(table), list[int]()
     for code in dict.fromkeys(_CODE.findall(case.query)):
-        is_option = code.startswith("-")
-        pattern = re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-]|\.\d)", 0 if is_option else re.IGNORECASE)
-        holders = [i for i in statements if pattern.search(in_context(case, table.units[i]))]
-        if len(holders) <= max(1, len(statements) // FEW):
-            found += holders
+        pattern = re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-]|\.\d)", 0 if code[0] == "-" else re.IGNORECASE)
+        about = [i for i in statements if pattern.search(_subject(case, table.units[i]))]
+        if 2 * len(about) <= len(statements):
+            found += about
     return sorted(set(found))[:PAIRS]
+
+
+def _subject(case: Case, unit: Unit) -> str:
+    return " ".join((*case.chunks[unit.chunk - 1].headings, *unit.headings, unit.plain[:_BEGINNING]))
 
 
 async def read_evidence(case: Case, table: UnitTable, relevance: Relevance, reranker: Reranker) -> float:

@@ -76,14 +76,16 @@ async def test_of_many_sentences_the_reranker_reads_the_most_promising(encoder: 
 @pytest.mark.parametrize(
     ("question", "best"),
     [
-        ("What does the -S option do?", "The option -S sorts by size."),
-        ("What does the -s option do?", "The option -s prints the size in blocks."),
+        ("What does the -S option do?", "-S sorts by size."),
+        ("What does the -s option do?", "-s prints the size in blocks."),
         ("What changed in version 8.1.4?", "Since 8.1.4, prompts hide their input."),
     ],
 )
-async def test_a_code_that_few_sentences_hold_outweighs_more_words(question: str, best: str, encoder: Encoder) -> None:
+async def test_sentences_about_a_code_of_the_question_outweigh_more_words(
+    question: str, best: str, encoder: Encoder
+) -> None:
     text = "# 8.1.3\n\n" + " ".join(f"What an option changed in version {i} is much the same." for i in range(9))
-    text += "\n\nThe option -S sorts by size. The option -s prints the size in blocks.\n\n"
+    text += "\n\n-S sorts by size.\n\n-s prints the size in blocks.\n\n"
     text += "Since 8.1.4, prompts hide their input.\n"
     case = await case_from({"notes.md": text}, question, encoder)
     table, query = await unit_table(case.chunks, encoder), await encoder.encode_query(question)
