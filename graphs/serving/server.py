@@ -80,5 +80,5 @@ class Server(uvicorn.Server):
 
 
 def _is_idle(connection: H11Protocol) -> bool:
-    cycle: RequestResponseCycle | None = connection.cycle
-    return cycle is None or cycle.response_complete or connection.transport.is_closing()
+    under_way = connection.cycle  # None before the first request
+    return not under_way or under_way.response_complete or connection.transport.is_closing()
