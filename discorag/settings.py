@@ -262,7 +262,11 @@ class ApiSettings(_Section):
     questions: int = Field(default=256, ge=1, description="Questions under way or waiting; more are turned away.")
     requests_per_minute: int = Field(default=600, ge=1, description="Of one key.")
     quota: QuotaSettings = QuotaSettings()
-    drain_s: int = Field(default=30, ge=0, description="On SIGTERM, seconds for requests under way to end.")
+    drain_s: int = Field(
+        default=20,
+        ge=0,
+        description="On SIGTERM, seconds for requests under way to end; the process exits ten seconds later at most.",
+    )
     audit: Path | None = Field(
         default=None, description="File of the audit log: which key read or changed which document. None: the log."
     )

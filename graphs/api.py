@@ -21,7 +21,7 @@ from graphs.serving import ask, chat, documents, health, ingest, threads
 from graphs.serving.access import Access, Rates
 from graphs.serving.jobs import JobFile, Jobs
 from graphs.serving.meters import Meters
-from graphs.serving.middleware import Limited, Watched
+from graphs.serving.middleware import Limited, Secured, Watched
 from graphs.serving.problems import handle_errors
 from graphs.serving.quotas import Questions, Quotas
 from graphs.serving.service import Service, Shared
@@ -78,6 +78,7 @@ def create_app(
     app = FastAPIOffline(redoc_url=None, lifespan=life, **about)  # /docs loads nothing from elsewhere
     app.add_middleware(Limited, settings=settings.api, uploads=frozenset({"/ingest"}))
     app.add_middleware(Watched, meters=meters)
+    app.add_middleware(Secured)
     handle_errors(app)
     for part in (ask, threads, ingest, documents, chat, health):
         app.include_router(part.router)

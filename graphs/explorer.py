@@ -25,12 +25,7 @@ _POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-_HEADERS = {
-    "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}
+_HEADERS = {"Content-Security-Policy": _POLICY}
 _KEPT, _ASKED = "public, max-age=31536000, immutable", "no-cache"
 
 

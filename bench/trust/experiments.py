@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.trust import corruptions, disk_full, forged, jobs, kills, probes, streams, unauthenticated
+from bench.trust import connections, corruptions, disk_full, forged, jobs, kills, probes, streams, unauthenticated
 from bench.trust.trial import Experiment, needs_root
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -42,6 +42,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         count=12,
         limits={"unauthenticated_bytes_kept": 0},
         run=unauthenticated.run,
+    ),
+    "connections": Experiment(
+        what="half-open connections, 200 bodies of a byte a second and a head of 150 MB, without a key",
+        count=20_000,
+        limits={"unanswered": 0, "slowest_s": 5, "held": 0},
+        run=connections.run,
     ),
     "requests": Experiment(
         what="randomised requests of two tenants over every endpoint of the schema, each with the other's ids",

@@ -27,36 +27,49 @@ if TYPE_CHECKING:
 VARIABLES = "DISCO_RAG_LLM"
 # Sent where no key is configured, so that OPENAI_API_KEY never goes to somebody else's server.
 NO_KEY = SecretStr("none")
+CHARACTERS_PER_TOKEN = 16
+"""A reply with more characters for each token of its limit is cut off: its server does not keep to ``max_tokens``."""
 
 
 @dataclass
 class Draft:
     """What the model wrote, unjudged; built up piece by piece when streamed.
 
+    Args:
+        max_characters: What is longer is cut off, and ``finish_reason`` is ``length``. None: no limit.
+
     Example:
         >>> from langchain_core.messages import AIMessage
         >>> from discorag.models.chat import Draft
-        >>> draft = Draft()
+        >>> draft = Draft(max_characters=8)
         >>> draft.add(AIMessage("Tides rise."))
-        >>> draft.text, draft.usage.calls
-        ('Tides rise.', 1)
+        'Tides ri'
+        >>> draft.finish_reason, draft.usage.calls
+        ('length', 1)
     """
 
     text: str = ""
     finish_reason: str = ""
     refusal: str = ""
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
+    max_characters: int | None = None
+    is_full: bool = False
 
-    def add(self, message: AIMessage) -> None:
-        """Append a message, or a chunk of one."""
-        self.text += _encodable(message.text)
+    def add(self, message: AIMessage) -> str:
+        """Append a message, or a chunk of one; return the text that was appended."""
+        whole, before = self.text + _encodable(message.text), len(self.text)
+        self.text = whole[: self.max_characters]
+        self.is_full = self.text != whole
         self.finish_reason = message.response_metadata.get("finish_reason") or self.finish_reason
-        self.refusal += message.additional_kwargs.get("refusal") or ""
+        if self.is_full:
+            self.finish_reason = "length"
+        self.refusal = (self.refusal + (message.additional_kwargs.get("refusal") or ""))[: self.max_characters]
         if counts := message.usage_metadata:
             cached = counts.get("input_token_details", {}).get("cache_read") or 0
             self.usage = Usage(
                 calls=1, tokens_in=counts["input_tokens"], tokens_out=counts["output_tokens"], tokens_cached=cached
             )
+        return self.text[before:]
 
 
 @dataclass(frozen=True)
@@ -117,7 +130,7 @@ class ChatClient:
             ModelError: As `send`; with ``usage`` of one call if it broke off after the first piece.
         """
         lane = await self._lanes.get()
-        draft = Draft()
+        draft = _draft_of(request)
         with self._breaker.call() as call:
             try:
                 async for attempt in self._backoff.attempts(lambda e: not draft.text and is_transient(e)):
@@ -139,7 +152,7 @@ class ChatClient:
             await client.close()
 
     async def _once(self, lane: _Lane, request: Request[Any], call: Call) -> Draft:
-        draft = Draft()
+        draft = _draft_of(request)
         async with lane.slots, asyncio.timeout(self._settings.timeout_s):
             call.ask()
             # stream=False: inside LangGraph a callback would otherwise turn this into a streamed call.
@@ -151,9 +164,8 @@ class ChatClient:
             call.ask()
             stream = cast("AsyncGenerator[AIMessageChunk]", lane.chat.astream(_turns(request), **_parameters(request)))
             async with aclosing(stream):
-                while (chunk := await self._next(stream)) is not None:
-                    draft.add(chunk)
-                    if piece := _encodable(chunk.text):
+                while not draft.is_full and (chunk := await self._next(stream)) is not None:
+                    if piece := draft.add(chunk):
                         yield piece
 
     async def _next(self, stream: AsyncGenerator[AIMessageChunk]) -> AIMessageChunk | None:
@@ -180,6 +192,10 @@ class ChatClient:
             http_async_client=DefaultAsyncHttpxClient(timeout=settings.timeout_s),
         )
         return _Lane(chat, asyncio.Semaphore(settings.concurrency))
+
+
+def _draft_of(request: Request[Any]) -> Draft:
+    return Draft(max_characters=CHARACTERS_PER_TOKEN * request.max_tokens)
 
 
 def _encodable(text: str) -> str:

@@ -18,7 +18,7 @@ from discorag.types.answer import Answer, AnswerSentence, Disagreement, Evidence
 from discorag.types.case import Case
 from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.graph import Edge
-from discorag.types.plan import Plan
+from discorag.types.plan import PlanStep
 from discorag.types.span import Span
 from discorag.types.usage import Usage
 from discorag.verification.draft import drafted_sentences, is_heading
@@ -222,9 +222,10 @@ def _closest(claim: Claim, table: UnitTable, cited: set[int]) -> list[Place]:
 
 def _answer(case: Case, table: UnitTable, drafts: Sequence[_Drafted], traced: Sequence[_Traced]) -> Answer:
     sentences: list[AnswerSentence] = []
+    planned = steps(case.plan) if case.plan else ()
     passed = -1  # the last plan step carried out
     for sentence, found in zip(drafts, traced, strict=True):
-        step = _step(case.plan, sentence.text, found.units if found.support is Support.SUPPORTED else (), passed)
+        step = _step(planned, sentence.text, found.units if found.support is Support.SUPPORTED else (), passed)
         passed = max(passed, -1 if step is None else step)
         made = AnswerSentence(
             text=without_references(sentence.text, chunks=len(case.chunks)).strip(),
@@ -243,14 +244,12 @@ def _evidence(case: Case, number: int, span: Span) -> EvidenceSpan:
     return EvidenceSpan.of(case.chunks[number - 1], span)
 
 
-def _step(plan: Plan | None, draft: str, units: tuple[Unit, ...], passed: int) -> int | None:
+def _step(planned: Sequence[PlanStep], draft: str, units: tuple[Unit, ...], passed: int) -> int | None:
     """The plan step that cites what the sentence rests on; of several, the first not yet passed."""
-    if plan is None:
-        return None
     exact = {(u.chunk, u.number) for u in units}
     chunks = {u.chunk for u in units} or {r.chunk for r in references(draft)}
     scores: list[tuple[int, bool, int]] = []
-    for i, step in enumerate(steps(plan)):
+    for i, step in enumerate(planned):
         hit = max((_match(r.chunk, r.first, r.last, exact, chunks) for r in step.references), default=0)
         if hit:
             scores.append((hit, i > passed, -i))

@@ -1,4 +1,8 @@
-"""The file of keys: whose each is, what for and until when, and what a tenant may have. It is read when it changes."""
+"""The file of keys: whose each is, what for and until when, and what a tenant may have.
+
+It is read again when its content changes. Replace it as a whole: write another file and rename it, so that no half of
+it is ever read.
+"""
 
 from __future__ import annotations
 
@@ -77,16 +81,16 @@ class Keys:
 
 
 class KeyFile:
-    """The keys as the file has them now. What cannot be read changes nothing, and is logged as an error.
+    """The keys as the file has them now. A file that cannot be read or parsed changes nothing, and is logged once.
 
     Raises:
         ConfigError: It cannot be read, or holds no key.
     """
 
     def __init__(self, file: Path) -> None:
-        self._file = file
-        self._seen, self._checked = _state(file), monotonic()
-        self._keys = _read(file)
+        self._file, self._checked = file, monotonic()
+        self._content = _content(file)
+        self._keys = _parse(self._content, file)
         if not self._keys.keys:
             raise ConfigError(f"There is no key in {file}.", hint=_HINT)
 
@@ -94,16 +98,16 @@ class KeyFile:
         """The keys; a file that was emptied has none, and lets nobody in."""
         if monotonic() - self._checked >= CHECKED_S:
             self._checked = monotonic()
-            if (state := _state(self._file)) != self._seen:
-                self._seen = state
-                self._read_again()
+            if (content := _content(self._file)) != self._content:
+                self._content = content
+                self._read(content)
         return self._keys
 
-    def _read_again(self) -> None:
+    def _read(self, content: bytes | None) -> None:
         try:
-            self._keys = _read(self._file)
+            self._keys = _parse(content, self._file)
         except ConfigError as error:
-            _log.error("keys are as before", reason=str(error))
+            _log.warning("the file of keys is ignored; the keys are as before", reason=str(error))
         else:
             _log.info("keys read", keys=len(self._keys.keys))
 
@@ -126,22 +130,23 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _state(file: Path) -> tuple[int, ...]:
+def _content(file: Path) -> bytes | None:
+    """What the file holds; None if it cannot be read."""
     try:
-        found = file.stat()
+        return file.read_bytes()
     except OSError:
-        return ()
-    return found.st_mtime_ns, found.st_size, found.st_ino
+        return None
 
 
-def _read(file: Path) -> Keys:
+def _parse(content: bytes | None, file: Path) -> Keys:
+    if content is None:
+        raise ConfigError(f"The file of keys {file} cannot be read.", hint="Check its path and who may read it.")
     try:
-        with file.open("rb") as stream:
-            found = _File.model_validate(tomllib.load(stream))
+        found = _File.model_validate(tomllib.loads(content.decode()))
     except ValidationError as error:
         said = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors())
         raise ConfigError(f"Keys in {file}: {said}.", hint=_HINT) from error
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise ConfigError(f"The file of keys {file} cannot be read: {error}.", hint=_HINT) from error
     keys, tenants = {k.sha256: k for k in found.key}, {t.name: t for t in found.tenant}
     if len({k.name for k in found.key}) < len(found.key):

@@ -93,9 +93,9 @@ def server(app: FastAPI, api: ApiSettings) -> uvicorn.Server:
     """A server of one process."""
     import uvicorn
 
-    from graphs.workers.server import Graceful, options
+    from graphs.serving.server import Server, options
 
-    return Graceful(uvicorn.Config(app, **options(api)))
+    return Server(uvicorn.Config(app, **options(api)))
 
 
 def _stop(*_: object) -> None:

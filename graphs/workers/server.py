@@ -1,4 +1,4 @@
-"""uvicorn's server, which ends what is under way with an error before it leaves; uvicorn would cut it off."""
+"""A server beside others on one socket."""
 
 from __future__ import annotations
 
@@ -6,38 +6,17 @@ import asyncio
 import signal
 import sys
 from socket import socket
-from typing import Any
 
-import uvicorn
+from graphs.serving.server import END_S, Server
 
-from discorag.settings import ApiSettings
-
-END_S = 5
-"""Seconds in which requests that are ended tell their clients so."""
 POLL_S = 0.05
-
-
-def options(api: ApiSettings) -> dict[str, Any]:
-    """For ``uvicorn.Config``."""
-    listen = {"host": api.host, "port": api.port, "log_config": None, "access_log": False, "server_header": False}
-    return listen | {"timeout_graceful_shutdown": api.drain_s + END_S, "h11_max_incomplete_event_size": 16_384}
-
-
-class Graceful(uvicorn.Server):
-    """A server of one process."""
-
-    async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """As uvicorn does, but that questions which last too long are stopped in time to say so."""
-        patience = self.config.timeout_graceful_shutdown or END_S
-        asyncio.get_running_loop().call_later(patience - END_S, self.lifespan.state["service"].stop)
-        await super().shutdown(sockets)
 
 
 def _end(*_: object) -> None:
     sys.exit()
 
 
-class Replaceable(Graceful):
+class Replaceable(Server):
     """A server beside others that go on listening to its socket: what has reached it is answered, so none is lost.
 
     A connection may be idle to us while a request is on its way. So none is closed before it had as much time as an
@@ -50,7 +29,7 @@ class Replaceable(Graceful):
         super().run(sockets)
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """As `Graceful` does, when connections without a request have had their time."""
+        """As `Server` does, when connections without a request have had their time."""
         loop, patience = asyncio.get_running_loop(), self.config.timeout_graceful_shutdown or END_S
         self.server_state.default_headers.append((b"connection", b"close"))
         for server in self.servers:

@@ -28,10 +28,11 @@ from uvicorn.supervisors import multiprocess
 from discorag.settings import Settings
 from discorag.types.errors import ConfigError, DiscoRagError
 from graphs.serving.meters import SHARED_FOLDER
+from graphs.serving.server import options
 from graphs.serving.uploads import Uploads
 from graphs.workers.keeper import keep
 from graphs.workers.process import begun
-from graphs.workers.server import POLL_S, Replaceable, options
+from graphs.workers.server import POLL_S, Replaceable
 from graphs.workers.worker import make_worker
 
 START_S = 120

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from discorag.models.chat import CHARACTERS_PER_TOKEN
 from discorag.models.protocol import Reply
 from discorag.types.errors import (
     ContextTooLongError,
@@ -261,3 +262,24 @@ async def test_call_inside_a_streamed_langgraph_run_is_not_turned_into_a_stream(
         async for _ in graph.astream({"text": ""}, stream_mode="messages"):  # pyright: ignore[reportUnknownMemberType]
             pass
     assert not server.requests[0].get("stream")
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_reply_that_is_much_longer_than_its_limit_is_cut_off(stream: bool) -> None:
+    request = text_request(max_tokens=10, cut=str)
+    with ScriptedServer(lambda _: "Tides rise. " * 20_000) as server:
+        made = gateway(server)
+        reply = (await streamed(made, request))[1] if stream else await made.complete(request)
+        while server.streaming:
+            await asyncio.sleep(0.01)
+        await made.aclose()
+    assert reply.cut
+    assert reply.text == ("Tides rise. " * 20)[: 10 * CHARACTERS_PER_TOKEN]
+
+
+async def test_a_reply_that_keeps_to_its_characters_is_whole() -> None:
+    text = "x" * 10 * CHARACTERS_PER_TOKEN
+    with ScriptedServer([text]) as server:
+        pieces, reply = await streamed(gateway(server), text_request(max_tokens=10, cut=str))
+    assert "".join(pieces) == reply.text == text
+    assert not reply.cut

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from starlette.types import Message
+from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
 from discorag.settings import ApiSettings, Settings
@@ -230,6 +232,23 @@ def test_keys_come_and_go_with_their_file_while_the_server_runs(
 def serve_with(apps: Apps, serve: Serve, uploads: Path, keys: Path, content: str) -> TestClient:
     keys.write_text(content, encoding="utf-8")
     return serve(apps(uploads, keys=keys))
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_file_of_keys_is_read_again_by_its_content_and_a_broken_one_is_logged_once(keys: Path) -> None:
+    (first, entry), (second, other) = new_key("a", "alpha", EVERY), new_key("b", "alpha", EVERY)
+    keys.write_text(entry, encoding="utf-8")
+    found, before = access(keys), keys.stat()
+    keys.write_text(other, encoding="utf-8")
+    os.utime(keys, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (keys.stat().st_size, keys.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    assert found.who(second).name == "b"
+    with pytest.raises(RefusedError):
+        found.who(first)
+    keys.write_text(other[:-20], encoding="utf-8")
+    with capture_logs() as logs:
+        assert [found.who(second).name for _ in range(3)] == ["b"] * 3
+    assert [line["log_level"] for line in logs] == ["warning"]
 
 
 def test_the_file_of_keys_is_looked_at_once_a_second_at_most(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:

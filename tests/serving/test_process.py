@@ -53,6 +53,7 @@ class Process:
             self.port = free.getsockname()[1]
         fields = {"STORE__PATH": home / "store", "API__UPLOADS": home / "uploads", "API__KEYS": keys}
         own = {f"DISCO_RAG_{name}": str(value) for name, value in fields.items()}
+        own["DISCO_RAG_API__REQUESTS_PER_MINUTE"] = "100000"  # these tests ask until something happens
         if llm:
             own |= {"DISCO_RAG_LLM__BASE_URL": llm, "DISCO_RAG_LLM__CACHE": str(home / "cache")}
             own |= {"DISCO_RAG_LLM__LAYOUT": "inline"}
