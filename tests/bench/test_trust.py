@@ -24,7 +24,7 @@ from discorag import DiscoRAG
 from discorag.models.gateway import gateway_from
 from discorag.models.protocol import Encoder
 from discorag.settings import ApiSettings, LlmSettings, ParserSettings, Settings, StoreSettings
-from discorag.store.open import open_store
+from discorag.store.store import open_store
 from graphs.api import create_app
 from graphs.serving.access import Role
 from nodes.resources import Resources
@@ -53,7 +53,7 @@ class Places:
             api=ApiSettings(uploads=self.home / "up", keys=self.home / "keys.toml", requests_per_minute=10**6),
         )
         encoder = self.encoder
-        store = open_store(settings.store, dimension=encoder.dimension, encoder_version=encoder.version)
+        store = open_store(settings.store, (encoder.version, encoder.dimension))
         return DiscoRAG(resources=Resources(settings, store, encoder, gateway_from(settings)))
 
     def clients(self, llm: str | None = None) -> list[httpx.Client]:
