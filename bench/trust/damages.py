@@ -15,11 +15,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from bench.trust.content import Content, Reading, differing, missing, read
+from bench.trust.content import Content, differing, missing, read
 from bench.trust.pipeline import look, start
 from bench.trust.product import Ended, command, environment, write_texts
 from bench.trust.trial import Figures, Trial
@@ -92,28 +93,34 @@ def copied(store: Path, to: Path) -> Path:
     return to
 
 
+@dataclass(frozen=True)
 class Intact:
     """A closed store of some texts with their trees, how it is searched, and what it holds."""
 
-    def __init__(self, folder: Path, documents: int = DOCUMENTS, parser: str = "local") -> None:
-        self.store, self.reading = folder / "intact" / "store", folder / "reading.json"
-        self.store.parent.mkdir(parents=True)
-        write_texts(folder / "texts", documents)
-        process = start(self.store, folder / "texts", parser)
+    store: Path
+    reading: Path
+    content: Content
+
+    @classmethod
+    def of(cls, store: Path, reading: Path) -> Intact:
+        """A store that was made. Raises `InvariantError` if it cannot be read."""
+        found = read(store, reading)
+        if isinstance(found, Ended):
+            raise InvariantError(f"The intact store cannot be read: {found.err[-2000:]}")
+        return cls(store, reading, found)
+
+    @classmethod
+    def made(cls, folder: Path) -> Intact:
+        """A new one of `DOCUMENTS` texts."""
+        store, reading = folder / "intact" / "store", folder / "reading.json"
+        store.parent.mkdir(parents=True)
+        write_texts(folder / "texts", DOCUMENTS)
+        process = start(store, folder / "texts", "local")
         _, said = process.communicate()
         if process.returncode:
             raise InvariantError(f"The store was not made: {said[-2000:]}")
-        self.reading.write_text(look(copied(self.store, folder / "seen")).reading.model_dump_json(), encoding="utf-8")
-        found = read(self.store, self.reading)
-        if isinstance(found, Ended):
-            raise InvariantError(f"The intact store cannot be read: {found.err[-2000:]}")
-        self.content: Content = found
-
-    @property
-    def encoder(self) -> tuple[str, int]:
-        """Version and dimension."""
-        asked = Reading.model_validate_json(self.reading.read_text("utf-8"))
-        return asked.encoder_version, asked.dimension
+        reading.write_text(look(copied(store, folder / "seen")).reading.model_dump_json(), encoding="utf-8")
+        return cls.of(store, reading)
 
     def differs(self, got: Content) -> list[str]:
         """What of the content is missing, different or new."""
@@ -121,8 +128,23 @@ class Intact:
 
 
 def index(trial: Trial) -> Figures:
+    """`damage_index` of a store of its own."""
+    return damage_index(Intact.made(trial.folder), trial)
+
+
+def database(trial: Trial) -> Figures:
+    """`damage_database` of a store of its own."""
+    return damage_database(Intact.made(trial.folder), trial)
+
+
+def backups(trial: Trial) -> Figures:
+    """`damage_backups` of a store of its own."""
+    return damage_backups(Intact.made(trial.folder), trial)
+
+
+def damage_index(intact: Intact, trial: Trial) -> Figures:
     """``trial.count`` damages of a file of the index, every second one while a process has the store open."""
-    rng, intact = random.Random(trial.seed), Intact(trial.folder)
+    rng = random.Random(trial.seed)
     wrong, crashed, lost, told = list[str](), list[str](), 0, 0
     modes = islice(cycle(MODES), trial.count)
     for number, name in enumerate(modes):
@@ -160,9 +182,9 @@ def _read_twice(store: Path, intact: Intact, damage: Callable[[], None]) -> Cont
     return Ended(process.returncode, out, err) if process.returncode else json.loads(out)
 
 
-def database(trial: Trial) -> Figures:
+def damage_database(intact: Intact, trial: Trial) -> Figures:
     """``trial.count`` damages of the database's file, each then looked at, checked, and restored from a backup."""
-    rng, intact = random.Random(trial.seed), Intact(trial.folder)
+    rng = random.Random(trial.seed)
     saved = trial.folder / "saved"
     with open_store(StoreSettings(path=intact.store)) as store:
         backup(store.database, saved)
@@ -187,9 +209,9 @@ def database(trial: Trial) -> Figures:
     return figures | {"harmless": harmless, "were": [*wrong, *silent, *crashed][:15]}
 
 
-def backups(trial: Trial) -> Figures:
+def damage_backups(intact: Intact, trial: Trial) -> Figures:
     """``trial.count`` damages of a backup; whether any of them is restored."""
-    rng, intact = random.Random(trial.seed), Intact(trial.folder)
+    rng = random.Random(trial.seed)
     saved, modes = trial.folder / "saved", {**OF_DATABASE, "cut": _cut}
     with open_store(StoreSettings(path=intact.store)) as store:
         backup(store.database, saved)

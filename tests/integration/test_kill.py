@@ -16,6 +16,9 @@ import numpy as np
 import pytest
 
 from discorag.settings import EncoderSettings, Settings, StoreSettings
+from discorag.store.database import FILE
+from discorag.store.protocol import SearchQuery
+from discorag.store.store import Store, open_store
 from discorag.text.loaders import find_files, load
 from discorag.types.document import Scope
 from graphs.facade import DiscoRAG
