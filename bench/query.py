@@ -10,9 +10,8 @@ ten documents share a topic, and questions are about topics. So in a large store
 mostly not those of the last questions, and are read from disk. ``htsir`` and ``rdr2`` ask a model, whose time would be
 measured; they are left out.
 
-The floor is Qdrant Edge's own search for the best nodes of the same trees, asked directly: the store has none, as
-nothing but this floor used it. In the committed result the floor was the store's, which also fetched the documents
-of what it found and settled ties.
+The floor is Qdrant Edge's own search for the best nodes of the same trees, in a shard of its own: the store keeps the
+vectors of nodes in its database.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import quantiles
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any, get_args
 from zlib import crc32
 
 import numpy as np
@@ -37,11 +36,11 @@ from rich.table import Table
 from bench.build_process import SCOPE, put_whole
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.reranker import reranker_from
-from discorag.settings import RerankerSettings
-from discorag.store.disk.points import HNSW_EF, EdgePoints
-from discorag.store.edge import EdgeStore
-from discorag.store.protocol import SearchQuery, Store
-from discorag.store.shard import BUILDER, NODES
+from discorag.settings import RerankerSettings, StoreSettings
+from discorag.store.edge import HNSW_EF
+from discorag.store.outline import node_id
+from discorag.store.protocol import SearchQuery
+from discorag.store.store import Store, open_store
 from discorag.text.tokens import TokenCounter
 from discorag.trees.builder import Builder
 from discorag.trees.builders.bisection import BisectionBuilder
@@ -186,10 +185,13 @@ async def _milliseconds(ask: Callable[[str], Awaitable[object]], asked: Sequence
     return taken[WARM:]
 
 
-async def _rows(store: EdgeStore, nodes: int, topics: int) -> list[Row]:
+async def _rows(store: Store, folder: Path, nodes: int, topics: int) -> list[Row]:
     asked, trees = questions(topics, WARM + QUESTIONS), indices(store)
     vectors = dict(zip(asked, await TopicEncoder().encode_documents(asked), strict=True))
-    floor = {flat: percentiles(await _milliseconds(raw(store, flat, vectors), asked))[0] for flat in trees}
+    floor: dict[bool, float] = {}
+    for flat in trees:
+        ask = raw(node_shard(store, folder / f"floor-{flat}", flat), vectors)
+        floor[flat] = percentiles(await _milliseconds(ask, asked))[0]
     rows: list[Row] = []
     for name, retriever in RETRIEVERS.items():
         if name in MODELS:
@@ -214,19 +216,28 @@ def percentiles(milliseconds: Sequence[float]) -> tuple[float, float]:
     return cuts[49], cuts[94]
 
 
-def raw(
-    store: EdgeStore, flat: bool, vectors: Mapping[str, Vectors]
-) -> Callable[[str], Awaitable[Sequence[tuple[str, float]]]]:
-    """The floor: from a question to the ids of the best nodes with their cosines."""
-    points = cast("EdgePoints", store._nodes)  # pyright: ignore[reportPrivateUsage]
-    shard = points._shard  # pyright: ignore[reportPrivateUsage]
+def node_shard(store: Store, folder: Path, flat: bool) -> qe.EdgeShard:
+    """A shard of Qdrant Edge with the nodes of all trees of one kind, optimised."""
+    dense = {"dense": qe.EdgeVectorParams(size=DIMENSION, distance=qe.Distance.Cosine)}
+    shard = qe.EdgeShard.create(str(folder), qe.EdgeConfig(vectors=dense, wal_enabled=False))
     builder = FlatSentenceBuilder.name if flat else BisectionBuilder.name
-    within = qe.Filter(must=[qe.FieldCondition(BUILDER, match=qe.MatchValue(builder))])
+    for manifest in store.manifests(SCOPE):
+        outline = store.outlines(SCOPE, builder, [manifest.doc_id])[manifest.doc_id]
+        ids = [node_id(outline.key, at) for at in range(len(outline.shape.words))]
+        vectors = store.vectors(SCOPE, ids)
+        points = [qe.Point(i, {"dense": v.tolist()}, {}) for i, v in zip(ids, vectors, strict=True)]
+        shard.update(qe.UpdateOperation.upsert_points(points))
+    shard.optimize()
+    return shard
+
+
+def raw(shard: qe.EdgeShard, vectors: Mapping[str, Vectors]) -> Callable[[str], Awaitable[Sequence[tuple[str, float]]]]:
+    """The floor: from a question to the ids of the best nodes with their cosines."""
 
     async def ask(question: str) -> Sequence[tuple[str, float]]:
-        query = qe.Query.Nearest(vectors[question].tolist(), using=NODES.dense)
+        query = qe.Query.Nearest(vectors[question].tolist(), using="dense")
         params = qe.SearchParams(hnsw_ef=max(HNSW_EF, RAW_TOP_K))
-        request = qe.QueryRequest(limit=RAW_TOP_K, query=query, filter=within, params=params)
+        request = qe.QueryRequest(limit=RAW_TOP_K, query=query, params=params)
         return [(str(point.id), point.score) for point in await asyncio.to_thread(shard.query, request)]
 
     return ask
@@ -253,10 +264,10 @@ async def measured(nodes: int, console: Console) -> tuple[list[Row], float]:
     """The rows of a store of about ``nodes`` nodes, and nodes stored a second."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        EdgeStore(Path(folder) / "store", dimension=DIMENSION, encoder_version=TopicEncoder.version) as store,
+        open_store(StoreSettings(path=Path(folder) / "store"), (TopicEncoder.version, DIMENSION)) as store,
     ):
         documents, speed = await fill(store, nodes, console)
-        return await _rows(store, nodes, -(-documents // PER_TOPIC)), speed
+        return await _rows(store, Path(folder), nodes, -(-documents // PER_TOPIC)), speed
 
 
 def result(rows: Sequence[Row], speeds: Mapping[int, float]) -> dict[str, Any]:

@@ -25,8 +25,9 @@ from rich.console import Console
 from rich.table import Table
 
 from discorag.models.encoder import PackagedEncoder
-from discorag.store.edge import EdgeStore
+from discorag.settings import StoreSettings
 from discorag.store.protocol import Manifest, SearchQuery
+from discorag.store.store import Store, open_store
 from discorag.text.chunks import chunk_id, cut_chunks
 from discorag.text.headings import build_hierarchy
 from discorag.types.chunk import Chunk
@@ -111,7 +112,8 @@ def measure_search(nodes: int = 100_000, tenants: int = 1) -> SearchFigures:
     """
     passages = real_passages()
     with tempfile.TemporaryDirectory() as folder:
-        store = EdgeStore(Path(folder) / "store", dimension=passages.vectors.shape[1], encoder_version="bench")
+        settings = StoreSettings(path=Path(folder) / "store")
+        store = open_store(settings, ("bench", passages.vectors.shape[1]))
         with store:
             writing, some = _fill(store, passages, nodes, tenants)
             searches = _searches(passages, some)
@@ -193,7 +195,7 @@ def _made_texts(passages: Passages, nodes: int) -> Iterator[list[str]]:
         yield [s if j % 2 == 0 else pool[rng.integers(len(pool))] for j, s in enumerate(own)]
 
 
-def _fill(store: EdgeStore, passages: Passages, nodes: int, tenants: int) -> tuple[float, list[str]]:
+def _fill(store: Store, passages: Passages, nodes: int, tenants: int) -> tuple[float, list[str]]:
     """Put the made documents; seconds spent in `Store.put`, and the ids of some documents of the first tenant."""
     seconds, first = 0.0, list[str]()
     texts = _made_texts(passages, nodes)
@@ -273,7 +275,7 @@ Truth = dict[str, list[set[str]]]
 
 
 def _measured(
-    store: EdgeStore, searches: dict[str, list[SearchQuery]], truth: Truth | None
+    store: Store, searches: dict[str, list[SearchQuery]], truth: Truth | None
 ) -> tuple[dict[str, SearchTimes], Truth]:
     """Times of every kind of search, with the recall against ``truth``; and what was found."""
     times: dict[str, SearchTimes] = {}
@@ -288,7 +290,7 @@ def _measured(
     return times, found
 
 
-def _timed(store: EdgeStore, queries: Sequence[SearchQuery]) -> tuple[list[float], list[set[str]]]:
+def _timed(store: Store, queries: Sequence[SearchQuery]) -> tuple[list[float], list[set[str]]]:
     """Seconds of every search with the chunks of its hits, and the ids that it found."""
     seconds: list[float] = []
     found: list[set[str]] = []

@@ -50,17 +50,17 @@ class StoreSettings(_Section):
     """Where documents are kept."""
 
     kind: str = Field(
-        default="edge", description="edge: Qdrant Edge on disk; memory: lost at exit; or one that a package adds."
+        default="edge",
+        description="Index of the documents. edge: Qdrant Edge, in the folder; memory: all is lost at exit; or one "
+        "that a package adds.",
     )
-    path: Path = Field(default=Path(".disco-rag/store"), description="Folder of the Edge store, and of checkpoints.")
+    path: Path = Field(default=Path(".disco-rag/store"), description="Folder of the database and its index.")
     min_free_mb: float = Field(
-        default=256.0, ge=0, description="With less free on the folder's disk the store is read-only."
+        default=256.0, ge=0, description="With less free on the folder's disk nothing is stored."
     )
-    url: str | None = Field(
-        default=None, description="A Qdrant server in the folder's place, e.g. http://localhost:6333."
-    )
+    url: str | None = Field(default=None, description="A Qdrant server for the index, e.g. http://localhost:6333.")
     api_key: SecretStr | None = None
-    prefix: str = Field(default="", description="Put before the server's collection names: docs, nodes.")
+    prefix: str = Field(default="", description="Put before the name of the server's collection.")
     timeout_s: float = Field(default=30.0, gt=0, description="Limit of one request to the server.")
 
 
@@ -245,12 +245,6 @@ class ApiSettings(_Section):
 
     host: str = Field(default="127.0.0.1", description="Address to listen on; others than loopback want keys.")
     port: int = Field(default=8080, ge=1, le=65_535)
-    workers: int = Field(
-        default=1,
-        ge=1,
-        description="Processes of disco-rag serve that answer requests; beside several of them one keeps what they "
-        "share.",
-    )
     keys: Path | None = Field(
         default=None, description="TOML file of API keys (disco-rag key makes them). None: no keys, one tenant."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 
 import structlog
@@ -13,20 +13,20 @@ from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 
 from discorag.settings import Settings, read_settings
+from discorag.store.jobs import JobTable
 from discorag.types.errors import ModelError, StoreError
 from graphs import explorer
 from graphs.facade import DiscoRAG
-from graphs.owner import answering
 from graphs.serving import ask, chat, documents, health, ingest, threads
-from graphs.serving.access import Access, Rates
+from graphs.serving.access import Access
 from graphs.serving.jobs import JobFile, Jobs
 from graphs.serving.meters import Meters
 from graphs.serving.middleware import Limited, Secured, Watched
 from graphs.serving.problems import handle_errors
 from graphs.serving.quotas import Questions, Quotas
-from graphs.serving.service import Service, Shared
+from graphs.serving.service import Service
 from graphs.serving.uploads import Uploads
-from graphs.threads import Runs, Threads
+from graphs.threads import Threads
 
 THREADS = 64
 """For what blocks: with as many as there are cores, an ingest would leave none to questions and jobs."""
@@ -40,21 +40,18 @@ _ABOUT = (
 )
 
 
-def create_app(
-    settings: Settings | None = None, *, rag: DiscoRAG | None = None, shared: Shared | None = None
-) -> FastAPI:
+def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None) -> FastAPI:
     """The app. What it serves is opened when it starts, and closed when it ends.
 
     Args:
         settings: Configuration; default: environment and ``disco-rag.toml``.
         rag: An opened pipeline, if you manage it yourself; then its settings count.
-        shared: What another process keeps for this one; else it is opened and closed here as well.
 
     Raises:
         ConfigError: Impossible settings, or a file of keys that cannot be read.
     """
     settings = rag.resources.settings if rag else settings or read_settings()
-    meters, access = Meters(), Access.of(settings, shared.rates if shared else Rates())
+    meters, access = Meters(), Access.of(settings)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[dict[str, Service]]:
@@ -62,11 +59,7 @@ def create_app(
         opened = rag or await asyncio.to_thread(DiscoRAG, settings)
         warming = asyncio.create_task(_warm(opened))
         try:
-            async with (
-                nullcontext(shared) if shared else _alone(opened, access, meters) as common,
-                Threads.opened(settings.api.uploads / "threads.sqlite", common.runs) as threads,
-            ):
-                app.state.service = _service(opened, access, meters, threads, common)
+            async with _opened(opened, access, meters) as app.state.service:
                 yield {"service": app.state.service}
         finally:
             warming.cancel()
@@ -87,42 +80,27 @@ def create_app(
     return app
 
 
-def _service(rag: DiscoRAG, access: Access, meters: Meters, threads: Threads, shared: Shared) -> Service:
-    api, (jobs, quotas, questions) = rag.resources.settings.api, (shared.jobs, shared.quotas, shared.questions)
-    return Service(rag, api, access, Uploads(api.uploads), jobs, meters, quotas, questions, threads)
-
-
 @asynccontextmanager
-async def _alone(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncGenerator[Shared]:
-    """What workers share, for one that has no others."""
-    await asyncio.to_thread(Uploads(rag.resources.settings.api.uploads).sweep)
-    async with kept(rag, access, meters) as shared:
-        yield shared
-
-
-@asynccontextmanager
-async def kept(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncGenerator[Shared]:
-    """What workers share, at work. Jobs that are not done when it ends are taken up when it starts again."""
+async def _opened(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncGenerator[Service]:
+    """The service, with its jobs at work. Jobs that are not done when it ends are taken up when it starts again."""
 
     def settled(file: JobFile) -> None:
         meters.documents.labels(str(file.status)).inc()
 
-    api = rag.resources.settings.api
+    api, table = rag.resources.settings.api, JobTable(rag.resources.store.database)
     uploads = Uploads(api.uploads)
-    read, folder = ingest.reader_of(rag, uploads, meters), api.uploads / "jobs"
-    jobs = await asyncio.to_thread(Jobs, folder, read, settled, api.jobs)
+    await asyncio.to_thread(uploads.sweep)
+    jobs = Jobs(table, ingest.reader_of(rag, uploads, meters), settled, api.jobs)
+    await jobs.resume()
+    tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_indexed(rag, jobs))]
     try:
-        await jobs.resume()
-        tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_indexed(rag, jobs))]
-        try:
-            async with answering(rag):
-                yield Shared(access.rates, jobs, Quotas(access, uploads, jobs), Questions(api.questions), Runs())
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+        async with Threads.opened(api.uploads / "threads.sqlite") as threads:
+            quotas, questions = Quotas(access, table), Questions(api.questions)
+            yield Service(rag, api, access, uploads, jobs, table, meters, quotas, questions, threads)
     finally:
-        jobs.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
 
 
 async def _indexed(rag: DiscoRAG, jobs: Jobs) -> None:

@@ -29,12 +29,11 @@ from discorag.text.shown import one_line
 from discorag.trees.registry import RETRIEVERS
 from discorag.types.chunk import Chunk
 from discorag.types.document import Scope
-from discorag.types.errors import ConfigError, DiscoRagError, InputError, StoreLockedError
-from graphs.bulk.questions import read_questions
+from discorag.types.errors import ConfigError, DiscoRagError, InputError
 from graphs.facade import AskResult, DiscoRAG
-from graphs.owner import asked
+from graphs.questions import answer_file, read_questions
 from graphs.terminal.commands import key, mcp, serve
-from graphs.terminal.engines import ActorsOption, Engine, EngineOption, answered, check_engine, ingested
+from graphs.terminal.engines import Engine, EngineOption, check_engine
 from graphs.terminal.models import models
 from graphs.terminal.present import (
     IngestProgress,
@@ -46,7 +45,7 @@ from graphs.terminal.present import (
     status_table,
 )
 from graphs.terminal.trees import parse
-from graphs.terminal.upkeep import backup, check, migrate, repair, restore
+from graphs.terminal.upkeep import backup, check, reindex, restore
 from nodes.context import AnswerContext
 from nodes.switches import DEFAULT_RETRIEVER, retriever_names
 
@@ -54,7 +53,7 @@ app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=F
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
 app.add_typer(show, name="show")
 app.add_typer(models, name="models")
-for command in (parse, serve, mcp, key, check, repair, migrate, backup, restore):
+for command in (parse, serve, mcp, key, check, reindex, backup, restore):
     app.command()(command)
 SWITCHES = AnswerContext.model_fields.keys() - {"resources"}
 out, err = Console(), Console(stderr=True)
@@ -85,18 +84,17 @@ def ingest(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate.")] = False,
     llm: Llm = None,
     engine: EngineOption = Engine.OWN,
-    actors: ActorsOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Read documents into the store; changed ones are replaced, vanished ones deleted."""
-    check_engine(engine, actors)
+    check_engine(engine)
     if dry_run:
         estimate(path, corpus, tenant, parser, llm, as_json)
         raise typer.Exit
     with _pipeline(llm) as rag, IngestProgress(err) as progress:
-        switches = {"corpus": corpus, "tenant": tenant, "parser": parser, "retriever": retriever, "refresh": refresh}
+        where: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "refresh": refresh}
         try:
-            result = ingested(rag, path, progress, switches, engine, actors)
+            result = rag.ingest(path, progress=progress.on_event, parser=parser, retriever=retriever, **where)
         except KeyboardInterrupt:
             _leave_soon(f"Interrupted: {progress.done} documents are done and kept; the same command goes on.")
             raise
@@ -139,21 +137,16 @@ def ask(
     batch: Annotated[Path | None, typer.Option(help='JSONL file of {"question": ...}, answered into --out.')] = None,
     replies: Annotated[Path, typer.Option("--out", help="Of --batch.")] = Path("replies.jsonl"),
     engine: EngineOption = Engine.OWN,
-    actors: ActorsOption = None,
 ) -> None:
     """Answer a question; every sentence with its sources, and what it cost. Or a file of them."""
     given: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k}
     switches = {name: value for name, value in given.items() if value is not None} | _switches(switch)
     switches["baseline"] = baseline
+    check_engine(engine)
     if batch or question is None:
-        return _answered(question, batch, replies, switches, llm, engine, actors)
-    if engine is not Engine.OWN or actors is not None:
-        raise InputError("--engine and --actors go with --batch.", hint="One question needs neither.")
-    try:
-        with _pipeline(llm) as rag:
-            result = asyncio.run(_streamed(rag, question, switches, quiet=as_json))
-    except StoreLockedError as locked:
-        result = _by_owner(question, switches, locked)
+        return _answered(question, batch, replies, switches, llm)
+    with _pipeline(llm) as rag:
+        result = asyncio.run(_streamed(rag, question, switches, quiet=as_json))
     if as_json:
         return _print_json(result)
     plan = result.answer.plan
@@ -325,28 +318,16 @@ def _answered(
     replies: Path,
     switches: dict[str, Any],
     llm: str | None,
-    engine: Engine,
-    actors: int | None,
 ) -> None:
     """The questions of a file; exit code 1 if one met an error."""
     if batch is None or question is not None:
         raise InputError("Ask one question, or --batch FILE.", hint="disco-rag ask --help")
-    check_engine(engine, actors)
     questions = read_questions(batch)
     with _pipeline(llm) as rag, QuestionProgress(err, len(questions)) as progress:
-        failed = answered(rag, questions, replies, progress, switches, engine, actors)
+        failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **switches))
     out.print(Text(f"{len(questions) - failed} of {len(questions)} answered, in {replies}."))
     if failed:
         raise typer.Exit(1)
-
-
-def _by_owner(question: str, switches: dict[str, Any], locked: StoreLockedError) -> AskResult:
-    """The answer of the process that owns the store; the error that it is owned where that one does not answer."""
-    result = asyncio.run(asked(read_settings().store, question, switches))
-    if result is None:
-        raise locked
-    err.print(Text(f"{locked.message} It answered.", style="dim"))
-    return result
 
 
 def _switches(given: list[str] | None) -> dict[str, Any]:

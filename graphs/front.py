@@ -20,12 +20,11 @@ COMMANDS = {
     "key": "Make an API key: it is shown once, on standard error; its entry for the file of keys goes to standard "
     "output.",
     "models": "List, download and carry the models that the pipeline uses.",
-    "check": "Compare all that is stored with what was written; exit code 1 if it differs. Changes nothing.",
-    "repair": "Make a damaged store right: from what is intact, the rest again from the texts; exit code 1 if some "
-    "cannot be.",
-    "migrate": "Bring a store of an earlier version into the present format.",
+    "check": "Read all that is stored, and compare it with what was written; exit code 1 if it differs. Changes "
+    "nothing.",
+    "reindex": "Make the index of the store again from its database; nothing is encoded.",
     "backup": "Write all documents of all tenants, with chunks, trees and vectors, into one file.",
-    "restore": "Put all that a backup holds into an empty store; one that was interrupted goes on.",
+    "restore": "Put all that a backup holds into an empty store: all of it, or nothing.",
 }
 """Name -> what `graphs.cli` says of it."""
 

@@ -7,11 +7,8 @@ upsert > grow.
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
-from random import uniform
 from typing import Any, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -38,27 +35,21 @@ from nodes.ingest.upsert import upsert
 from nodes.state import DocumentOutput, DocumentState, IngestInput, IngestOutput, IngestState, Json
 
 CONCURRENCY = 4  # documents on their way at once
-BUSY_S = 0.5
-"""Between two looks whether another process has done a document, in seconds."""
 PAGE = 256
 """Documents that are sent out in one step: what a document costs grows with the number of those beside it."""
 
 
-def build_document(first: str = "load") -> Graph:
-    """The graph of one document, from ``load`` or, where its text lies on the workbench already, ``structure``.
-
-    It keeps no checkpoints: a document that was interrupted starts anew.
-    """
+def build_document() -> Graph:
+    """The graph of one document. It keeps no checkpoints: a document that was interrupted starts again."""
     steps = StateGraph(DocumentState, context_schema=IngestContext, output_schema=DocumentOutput)
-    if first == "load":
-        steps.add_node("load", load, destinations=("structure", "grow", END))
+    steps.add_node("load", load, destinations=("structure", "grow", END))
     steps.add_node("structure", structure, destinations=("segment", END))
     steps.add_node("segment", segment)
     steps.add_node("parse", parse_document)
     steps.add_node("embed", embed, destinations=("upsert", END))
     steps.add_node("upsert", upsert)
     steps.add_node("grow", grow)
-    steps.add_edge(START, first)
+    steps.add_edge(START, "load")
     steps.add_edge("segment", "parse")
     steps.add_edge("parse", "embed")
     steps.add_edge("upsert", "grow")
@@ -70,38 +61,13 @@ _DOCUMENT = build_document()
 
 
 async def _document(state: DocumentState, runtime: Runtime[IngestContext]) -> DocumentOutput:
-    return await read_document(state["uri"], ingest_context(runtime))
-
-
-async def read_document(uri: str, context: IngestContext) -> DocumentOutput:
-    """One document, when one of the `CONCURRENCY` slots is free and no other process has it; others go first.
+    """One document, when one of the `CONCURRENCY` slots is free.
 
     ``max_concurrency`` is not used for this: it also holds back the writes of finished documents to the checkpoint.
     """
-    deps = await context.deps()
-    while True:
-        async with deps.workbench.slots(CONCURRENCY), _claimed(context, uri) as ours:
-            if ours:
-                return cast("DocumentOutput", await _DOCUMENT.ainvoke({"uri": uri, "key": ""}, context=context))
-        await asyncio.sleep(uniform(0.5, 1.5) * BUSY_S)
-
-
-@asynccontextmanager
-async def _claimed(context: IngestContext, uri: str) -> AsyncGenerator[bool]:
-    """`Store.claim`, which may block, from a loop: what was claimed is given back whatever is cancelled."""
-    scope = await context.scope()
-    claim = (await context.deps()).store.claim(scope, scope.id_of(uri))
-    entering = asyncio.ensure_future(asyncio.to_thread(claim.__enter__))
-
-    async def leave(*raised: Any) -> None:
-        await asyncio.wait([entering])
-        if entering.exception() is None:
-            await asyncio.to_thread(claim.__exit__, *raised)
-
-    try:
-        yield await asyncio.shield(entering)
-    finally:
-        await asyncio.shield(leave(*sys.exc_info()))
+    context = ingest_context(runtime)
+    async with (await context.deps()).workbench.slots(CONCURRENCY):
+        return cast("DocumentOutput", await _DOCUMENT.ainvoke({"uri": state["uri"], "key": ""}, context=context))
 
 
 def build(**compile_options: Any) -> Graph:
@@ -145,9 +111,9 @@ async def run_ingest(
         StoreError: The store fails, or the disk with the checkpoints.
     """
     settings = (await context.deps()).settings
-    if not Path(path).is_dir() or (settings.store.url is None and settings.store.kind == "memory"):
+    if not Path(path).is_dir() or settings.store.kind == "memory":
         return await _run(InMemorySaver(), path, context, progress)
-    async with checkpoints(_folder(settings), await _job(Path(path), context, settings)) as saver:
+    async with checkpoints(settings.store.path, await _job(Path(path), context, settings)) as saver:
         return await _run(saver, path, context, progress)
 
 
@@ -171,15 +137,6 @@ async def _run(
         elif mode == "values" and not namespace:
             state = cast("dict[str, Any]", part)
     return state
-
-
-def _folder(settings: Settings) -> Path:
-    """Checkpoints lie in the store's folder: they say what is in this store, and go when it goes.
-
-    Those of a server lie beside that folder, under the server's name.
-    """
-    store = settings.store
-    return store.path.parent / "servers" / digest(f"{store.url}\x00{store.prefix}")[:16] if store.url else store.path
 
 
 async def _job(path: Path, context: IngestContext, settings: Settings) -> str:

@@ -115,25 +115,24 @@ class Threads:
 
     Args:
         connection: The database; `opened` makes it.
-        runs: Which are at work.
 
     Raises:
         StoreError: By any method: the disk is full or broken.
     """
 
-    def __init__(self, connection: aiosqlite.Connection, runs: Runs) -> None:
+    def __init__(self, connection: aiosqlite.Connection) -> None:
         self._db = connection
-        self._runs = runs
+        self._runs = Runs()
         serde = JsonPlusSerializer(allowed_msgpack_modules=None)  # what is read makes no objects
         self._saver = AsyncSqliteSaver(connection, serde=serde)
         self._graph = build(checkpointer=self._saver)
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, file: Path, runs: Runs) -> AsyncGenerator[Self]:
+    async def opened(cls, file: Path) -> AsyncGenerator[Self]:
         """The threads in this file; those that nobody touched for long are forgotten."""
         async with _errors(), aiosqlite.connect(file, timeout=BUSY_S) as connection:
-            threads = cls(connection, runs)
+            threads = cls(connection)
             await threads._saver.setup()
             await connection.execute(_TABLE)
             await threads._forget_old()

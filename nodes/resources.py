@@ -23,10 +23,8 @@ from discorag.rst.layouts import Layout
 from discorag.rst.parser import PARSERS, PROMPTED, Limits, TreeParser
 from discorag.rst.units import UnitParser
 from discorag.settings import LlmSettings, Settings, read_settings
-from discorag.store.check import Mended
-from discorag.store.open import Opening, open_mended, open_store
-from discorag.store.protocol import Store
 from discorag.store.recent import Recent
+from discorag.store.store import Store, open_store
 from discorag.trees.registry import TreeTools
 from discorag.types.errors import ConfigError
 from discorag.types.rst_tree import RstTree
@@ -55,7 +53,7 @@ class Resources:
         self.bare_encoder = encoder
         self.model = model
         self.workbench = Workbench()
-        self.reader = Reader.of(settings)
+        self.reader = Reader(settings.reading, store.conversions)
         self.parses = Recent[RstTree](PARSES)
         self._parsers: dict[str, TreeParser] = {}
         self._making = Lock()
@@ -76,7 +74,7 @@ class Resources:
             embeddings: LangChain's embeddings in the place of the configured encoder.
 
         Raises:
-            ConfigError, StoreLockedError, EncoderMismatchError, ModelError: As their classes say.
+            ConfigError, StoreError, ModelError: As their classes say.
         """
         settings = settings or read_settings()
         if llm is not None:
@@ -93,15 +91,6 @@ class Resources:
         return opened
 
     @classmethod
-    def mended(cls, settings: Settings, opening: Opening = open_mended) -> tuple[Resources, Mended]:
-        """Open a store that may be damaged, without a language model in this process. Raises as ``opening``."""
-        use_lock(lock_path(settings))
-        with start_blocking_portal() as portal:
-            encoder = portal.call(encoder_from, settings)
-        store, done = opening(settings.store, encoder.dimension, encoder.version)
-        return cls(settings, store, encoder, _served_model(settings)), done
-
-    @classmethod
     def _opened(cls, settings: Settings, model: LanguageModel | None, embeddings: Embeddings | None) -> Resources:
         use_lock(lock_path(settings))
         PARSERS.check(settings.parser.kind)
@@ -109,7 +98,7 @@ class Resources:
         _check_prompts(settings)
         with start_blocking_portal() as portal:  # works inside a running event loop too
             encoder = portal.call(_encoder, settings, embeddings)
-        store = open_store(settings.store, dimension=encoder.dimension, encoder_version=encoder.version)
+        store = open_store(settings.store, (encoder.version, encoder.dimension))
         return cls(settings, store, encoder, model)
 
     def require_model(self) -> LanguageModel:

@@ -40,6 +40,8 @@ async def retrieved(
     if not hits and not (context.abstain == "auto" and await asyncio.to_thread(deps.store.manifests, scope)):
         raise await asyncio.to_thread(nothing_in, deps.store, scope)
     goes: Found = "abstain" if because and context.abstain == "auto" else "rerank"
+    if deps.store.index_note:
+        stage.record_route("index", deps.store.index_note)
     stage.record_route(goes, because or f"{len(hits)} chunks were found")
     evidence = {chunk: [[s.start, s.end] for s in spans] for chunk, spans in (inside or {}).items()}
     ledger = stage.done(engine="local", model=deps.encoder.version, preview=preview or f"{len(hits)} chunks")

@@ -19,7 +19,7 @@ from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
 from discorag.settings import LlmSettings, Settings, StoreSettings
-from discorag.store.open import open_store
+from discorag.store.store import open_store
 from nodes.resources import Resources
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -90,7 +90,7 @@ class Pipelines:
                 ),
             }
         )
-        store = open_store(settings.store, dimension=self.encoder.dimension, encoder_version=self.encoder.version)
+        store = open_store(settings.store, (self.encoder.version, self.encoder.dimension))
         rag = DiscoRAG(resources=Resources(settings, store, self.encoder, gateway_from(settings)))
         self.opened.append(rag)
         return rag

@@ -13,11 +13,10 @@ import doctest
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
-from qdrant_client import QdrantClient
 
 import prompts
 from discorag import DiscoRAG
@@ -29,10 +28,8 @@ from discorag.models.protocol import Encoder, Request
 from discorag.prompted.as_printed import PaperTemplates
 from discorag.prompted.conversation import Templates
 from discorag.relations.passages import Passage
-from discorag.settings import LlmSettings
-from discorag.store.base import ShardStore
-from discorag.store.client import QdrantStore
-from discorag.store.shard import Shard, VersionedShard
+from discorag.settings import LlmSettings, StoreSettings
+from discorag.store.store import Store, open_store
 from discorag.text.headings import build_hierarchy
 from discorag.trees.builder import Source
 from discorag.trees.builders.headings import HeadingBuilder
@@ -123,16 +120,10 @@ def sample_of() -> Callable[..., Any]:
 
 
 @pytest.fixture
-def store() -> Iterator[ShardStore]:
+def store() -> Iterator[Store]:
     """An empty store in memory."""
-    with QdrantStore(QdrantClient(":memory:"), dimension=8, encoder_version="example") as opened:
+    with open_store(StoreSettings(kind="memory"), ("test-encoder/1", 8)) as opened:
         yield opened
-
-
-@pytest.fixture
-def shards(store: ShardStore) -> tuple[Shard, VersionedShard]:
-    """The store's: documents, and chunks and nodes."""
-    return cast(tuple[Shard, VersionedShard], (store._docs, store._nodes))
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,6 @@ import sys
 import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
@@ -133,27 +132,6 @@ class ApiServer:
 
         whole = psutil.Process(self.pid)
         return sum(sum(p.cpu_times()[:4]) for p in (whole, *whole.children(recursive=True)))
-
-    def workers(self) -> list[int]:
-        """Ids of the processes that listen, where there are several."""
-        return self._children("inet", str(self.port))
-
-    def keepers(self) -> list[int]:
-        """Id of the process that keeps what the workers share; none while it is started again."""
-        return self._children("unix", "keeper")
-
-    def _children(self, family: str, place: str) -> list[int]:
-        """Those that it watches and that have a socket of their own there."""
-        import psutil
-
-        found = list[int]()
-        for child in psutil.Process(self.pid).children():
-            with suppress(psutil.Error):  # it is just ending
-                sockets = child.net_connections(family)
-                listening = [c for c in sockets if family == "unix" or c.status == psutil.CONN_LISTEN]
-                at = [c.laddr.rpartition("/")[2] if isinstance(c.laddr, str) else str(c.laddr.port) for c in listening]
-                found += [child.pid] if place in at else []
-        return found
 
     def client(self, tenant: str, *, timeout_s: float = PATIENCE_S) -> httpx.Client:
         """A client with the key of this tenant."""

@@ -1,6 +1,6 @@
-"""Break what is promised, on purpose: what is lost, wrong, shown or held up, each against its figure from before.
+"""Break what is promised, on purpose: what is lost, wrong, shown or held up.
 
-Usage: ``python -m bench.trust [NAME ...] [--as before|after] [--count N] [--out FILE]``.
+Usage: ``python -m bench.trust [NAME ...] [--count N] [--out FILE]``.
 
 Every experiment is written as soon as it is done, and into the table of `docs/reliability.md`; a run that is
 interrupted is taken up by naming the rest.
@@ -26,7 +26,6 @@ from bench.trust.results import (
     COLUMNS,
     OUT,
     PAGE,
-    When,
     add,
     broken,
     machine,
@@ -58,7 +57,6 @@ def without_places(figures: Figures, *folders: str) -> Figures:
 
 def main(
     names: Annotated[list[str] | None, typer.Argument(help=f"Of {', '.join(EXPERIMENTS)}; default: all.")] = None,
-    when: Annotated[When, typer.Option("--as", help="Which column the figures are.")] = When.AFTER,
     count: Annotated[int, typer.Option(help="How often, for every experiment; 0: in full.")] = 0,
     seed: Annotated[int, typer.Option(help="Of what is random.")] = 0,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
@@ -76,12 +74,12 @@ def main(
                 progress.console.print(f"{name} is left out: {why}")
                 continue
             figures = measured(experiment, count or experiment.count, progress, name, seed)
-            results = add(out, name, when, figures)
+            results = add(out, name, figures)
             if out == OUT:
                 PAGE.write_text(with_table(PAGE.read_text("utf-8"), markdown(results, EXPERIMENTS)), encoding="utf-8")
             failed += [f"{name}: {figure} is {figures.get(figure)}" for figure in broken(experiment, figures)]
     show(out, chosen, console)
-    if failed and when is When.AFTER:
+    if failed:
         console.print(*failed, sep="\n", style="red")
         raise typer.Exit(1)
 

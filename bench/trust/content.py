@@ -17,7 +17,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from bench.trust.product import PATIENCE_S, Ended, environment
-from discorag.store.protocol import SearchQuery, Store
+from discorag.settings import StoreSettings
+from discorag.store.protocol import SearchQuery
+from discorag.store.store import Store, open_store
 from discorag.types.document import Scope
 from discorag.types.errors import DiscoRagError
 
@@ -108,13 +110,16 @@ def read(store: Path, reading: Path) -> Content | Ended:
     return TypeAdapter(Content).validate_json(done.stdout)
 
 
-def _main(store: Path, reading: Path) -> None:
-    from discorag.store.edge import EdgeStore
-
+def _main(store: Path, reading: Path, again: str = "") -> None:
     asked = Reading.model_validate_json(reading.read_text(encoding="utf-8"))
     try:
-        with EdgeStore(store, dimension=asked.dimension, encoder_version=asked.encoder_version) as opened:
+        with open_store(StoreSettings(path=store), (asked.encoder_version, asked.dimension)) as opened:
             said = json.dumps(content(opened, Scope(), asked.queries()))
+            if again:
+                sys.stdout.write("ready\n")
+                sys.stdout.flush()
+                sys.stdin.readline()
+                said = json.dumps(content(opened, Scope(), asked.queries()))
     except DiscoRagError as error:
         sys.stderr.write(str(error))
         sys.exit(_REFUSED)
@@ -122,4 +127,4 @@ def _main(store: Path, reading: Path) -> None:
 
 
 if __name__ == "__main__":
-    _main(Path(sys.argv[1]), Path(sys.argv[2]))
+    _main(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])

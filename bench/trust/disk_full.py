@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 from bench.trust.content import Content, differing, missing, read
-from bench.trust.corruptions import copied
+from bench.trust.damages import copied
 from bench.trust.pipeline import QUESTIONS, look
 from bench.trust.product import Ended, command, write_texts
 from bench.trust.trial import Figures, Trial

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from bench.trust import connections, corruptions, disk_full, forged, jobs, kills, probes, streams, unauthenticated
+from bench.trust import (
+    connections,
+    contract,
+    damages,
+    disk_full,
+    forged,
+    jobs,
+    kills,
+    probes,
+    server_kills,
+    streams,
+    unauthenticated,
+)
 from bench.trust.trial import Experiment, needs_root
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -12,11 +24,35 @@ EXPERIMENTS: dict[str, Experiment] = {
         limits={"lost": 0, "differing": 0},
         run=kills.run,
     ),
-    "corruptions": Experiment(
-        what="damages of every kind of file of a store: halved, deleted, flipped, zeroed, lengthened",
+    "server_kills": Experiment(
+        what="SIGKILLs of a server to which files are sent",
+        count=20,
+        limits={"lost": 0, "doubled": 0, "not_ended": 0, "differences": 0},
+        run=server_kills.run,
+    ),
+    "index_damages": Experiment(
+        what="files of the index flipped, halved, deleted, zeroed or with pages swapped, half of them while it is open",
         count=60,
-        limits={"silent": 0, "unrepaired": 0, "crashed": 0},
-        run=corruptions.run,
+        limits={"wrong": 0, "crashed": 0, "lost": 0},
+        run=damages.index,
+    ),
+    "database_damages": Experiment(
+        what="the database with bytes flipped, pages zeroed or swapped, rows deleted, or halved",
+        count=30,
+        limits={"wrong": 0, "silent": 0, "crashed": 0, "unrestored": 0},
+        run=damages.database,
+    ),
+    "backup_damages": Experiment(
+        what="backups with bytes flipped, pages zeroed or swapped, rows deleted, halved or cut",
+        count=200,
+        limits={"silent": 0},
+        run=damages.backups,
+    ),
+    "contract": Experiment(
+        what="questions to the index, to exact search and to an index in memory, dense and hybrid: the same ten",
+        count=300,
+        limits={"differing": 0},
+        run=contract.run,
     ),
     "disk_full": Experiment(
         what="disks of 300 to 1,200 MB that fill up during ingest and ask, at up to 200 MB/s, then have room again",

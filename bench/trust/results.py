@@ -1,28 +1,20 @@
-"""The result file, one entry for each experiment with what was so before and what is so now, and tables of it."""
+"""The result file, one entry for each experiment, and tables of it."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from bench.trust.trial import Experiment, Figures
 
 OUT = Path("bench/results/trust.json")
-COLUMNS = ("experiment", "what is done", "figure", "at most", "before", "after")
+COLUMNS = ("experiment", "what is done", "figure", "at most", "measured")
 PAGE = Path("docs/reliability.md")
 BEGIN, END = "<!-- trust.json -->", "<!-- end -->"
-Results = dict[str, dict[str, Figures]]
-
-
-class When(StrEnum):
-    """Which measurement: of the state that the issue describes, or of now."""
-
-    BEFORE = "before"
-    AFTER = "after"
+Results = dict[str, Figures]
 
 
 def read(out: Path) -> Results:
@@ -30,10 +22,10 @@ def read(out: Path) -> Results:
     return json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
 
 
-def add(out: Path, name: str, when: When, figures: Figures) -> Results:
+def add(out: Path, name: str, figures: Figures) -> Results:
     """Put one measurement into the file; the others stay. A run that is interrupted loses one experiment at most."""
     results = read(out)
-    results.setdefault(name, {})[str(when)] = figures
+    results[name] = figures
     out.parent.mkdir(parents=True, exist_ok=True)
     draft = out.with_suffix(".new")
     draft.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -57,12 +49,12 @@ def _kept(value: Any, most: float) -> bool:
 
 def rows(results: Results, experiments: Mapping[str, Experiment]) -> list[list[str]]:
     """Under `COLUMNS`: a row for each figure; "-" is not measured, or not to be had."""
-    return [
-        [*((f"`{name}`", experiment.what) if at == 0 else ("", "")), f"`{figure}`", _number(most)]
-        + [_cell(results, name, when, figure) for when in When]
-        for name, experiment in experiments.items()
-        for at, (figure, most) in enumerate(experiment.limits.items())
-    ]
+    table: list[list[str]] = []
+    for name, experiment in experiments.items():
+        for at, (figure, most) in enumerate(experiment.limits.items()):
+            head = (f"`{name}`", experiment.what) if at == 0 else ("", "")
+            table.append([*head, f"`{figure}`", _number(most), _cell(results.get(name, {}), figure)])
+    return table
 
 
 def markdown(results: Results, experiments: Mapping[str, Experiment]) -> str:
@@ -82,8 +74,7 @@ def with_table(page: str, table: str) -> str:
     return f"{head}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}"
 
 
-def _cell(results: Results, name: str, when: When, figure: str) -> str:
-    measured = results.get(name, {}).get(str(when), {})
+def _cell(measured: Figures, figure: str) -> str:
     if figure not in measured:
         return "-"
     if measured[figure] is None or "count" not in measured:

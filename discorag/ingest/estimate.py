@@ -9,12 +9,11 @@ from contextlib import suppress
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.ingest.attempts import Attempts
 from discorag.ingest.reader import Reader
 from discorag.ingest.survey import Survey, manifest_of, versions
 from discorag.models.protocol import Encoder
 from discorag.settings import Settings
-from discorag.store.protocol import Store
+from discorag.store.store import Store
 from discorag.text.chunks import cut_chunks
 from discorag.text.headings import build_hierarchy
 from discorag.types.chunk import Chunk
@@ -92,7 +91,7 @@ async def estimate(
 
 async def _readable(survey: Survey, settings: Settings) -> list[Document]:
     documents: list[Document] = []
-    with Reader(settings.reading, Attempts(None)) as reader:
+    with Reader(settings.reading) as reader:
         for source in survey.sources:
             with suppress(InputError):  # counted: the difference is `unreadable`
                 documents.append(await reader.read(source))

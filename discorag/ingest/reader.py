@@ -6,9 +6,9 @@ import asyncio
 import hashlib
 from contextlib import ExitStack
 
-from discorag.ingest.attempts import Attempts, attempts_file
 from discorag.ingest.bucket import fetched, is_bucket
-from discorag.settings import ReadingSettings, Settings
+from discorag.settings import ReadingSettings
+from discorag.store.conversions import Conversions
 from discorag.text.convert.converted import Converted
 from discorag.text.convert.pool import Converters
 from discorag.text.loaders import Source, bytes_of, converter_version, document_of, is_converted, text_document
@@ -22,29 +22,23 @@ class Reader:
 
     Args:
         reading: Limits.
-        attempts: What is known against files.
+        conversions: Where failures are counted; None: nothing is counted, and nothing refused.
 
     Example:
         >>> import asyncio
-        >>> from discorag.ingest.attempts import Attempts
         >>> from discorag.ingest.reader import Reader
         >>> from discorag.settings import ReadingSettings
         >>> from discorag.text.loaders import Source
         >>> _ = (notes / "tides.html").write_text("<h1>Tides</h1>")
-        >>> with Reader(ReadingSettings(), Attempts(None)) as reader:
+        >>> with Reader(ReadingSettings()) as reader:
         ...     asyncio.run(reader.read(Source(notes / "tides.html", "tides.html"))).title
         'Tides'
     """
 
-    def __init__(self, reading: ReadingSettings, attempts: Attempts) -> None:
+    def __init__(self, reading: ReadingSettings, conversions: Conversions | None = None) -> None:
         self._reading = reading
-        self._attempts = attempts
+        self._conversions = conversions
         self._converters = Converters(reading)
-
-    @classmethod
-    def of(cls, settings: Settings) -> Reader:
-        """As configured."""
-        return cls(settings.reading, Attempts(attempts_file(settings.store)))
 
     async def read(self, source: Source, *, again: bool = False) -> Document:
         """The document of a file.
@@ -56,7 +50,7 @@ class Reader:
         Raises:
             RefusedFileError: It ran into limits, or took its converter down, too often.
             InputError: As `discorag.text.convert.pool.Converters.convert`.
-            StoreError: The attempts cannot be written down.
+            StoreError: A failure cannot be counted.
         """
         if not is_bucket(source.uri):
             return await self._read(source, again=again)
@@ -76,24 +70,21 @@ class Reader:
         return await asyncio.to_thread(document_of, source, made)
 
     async def _converted(self, source: Source, data: bytes, *, again: bool) -> Converted:
-        """The file converted, with the attempt written down before, and what came of it after."""
+        """The file converted; what it ran into is counted."""
         key = await asyncio.to_thread(self._key, source, data)
-        try:
-            await asyncio.to_thread(self._attempts.begin, key, again=again)
-        except RefusedFileError as error:
-            raise RefusedFileError(f"{source.path}: {error.message}", hint=error.hint) from error
+        if self._conversions and not again:
+            try:
+                await asyncio.to_thread(self._conversions.check, key)
+            except RefusedFileError as error:
+                raise RefusedFileError(f"{source.path}: {error.message}", hint=error.hint) from error
         try:
             made = await self._converters.convert(data, source.path)
         except (ConversionLimitError, ConverterDiedError) as error:
-            await asyncio.to_thread(self._attempts.failed, key, error.reason)
+            if self._conversions:
+                await asyncio.to_thread(self._conversions.failed, key, error.reason)
             raise
-        except asyncio.CancelledError:
-            await asyncio.to_thread(self._attempts.cancelled, key)
-            raise
-        except Exception:
-            await asyncio.to_thread(self._attempts.done, key)
-            raise
-        await asyncio.to_thread(self._attempts.done, key)
+        if self._conversions:
+            await asyncio.to_thread(self._conversions.succeeded, key)
         return made
 
     def _key(self, source: Source, data: bytes) -> str:
@@ -106,7 +97,6 @@ class Reader:
     def close(self) -> None:
         """Stop the converters."""
         self._converters.close()
-        self._attempts.close()
 
     def __enter__(self) -> Reader:
         return self

@@ -1,197 +1,169 @@
-"""A store in one file, and back: every document with its chunks, trees and vectors, whatever kind of store it was."""
+"""A store in one file, and back: the rows of its database, with their counts and a checksum of the whole file."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-import sqlite3
-import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+import shutil
+from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
 
-import numpy as np
-from pydantic import TypeAdapter
-from pydantic_core import to_json
-from xxhash import xxh3_128_hexdigest
+from sqlalchemy import Connection, Table, func, insert, select
 
-from discorag.store.base import ShardStore, Stored
-from discorag.store.identity import Identity
-from discorag.store.protocol import Manifest
-from discorag.store.trees import StoredTree
-from discorag.types.chunk import Chunk
-from discorag.types.document import Document, Scope
+from discorag.settings import StoreSettings
+from discorag.store import tables
+from discorag.store.database import FILE, Database
+from discorag.store.store import open_store
 from discorag.types.errors import InputError, MissingPathError, StoreDamagedError, StoreError
-from discorag.types.retrieval_tree import RetrievalTree
-from discorag.types.vectors import Vectors
 
-FORMAT = 1
-_TABLES = """
-CREATE TABLE about (identity TEXT, documents INTEGER);
-CREATE TABLE documents (
-    number INTEGER PRIMARY KEY, tenant TEXT, corpus TEXT, manifest TEXT, document BLOB, chunks BLOB, vectors BLOB,
-    checksum TEXT
-);
-CREATE TABLE trees (number INTEGER, version TEXT, tree BLOB, vectors BLOB, checksum TEXT);
-"""
-_CHUNKS = TypeAdapter(tuple[Chunk, ...])
 Progress = Callable[[str], None]
+D, K, C, T = tables.documents, tables.contents, tables.chunks, tables.trees
+_TABLES = (D, K, C, T)
+_TRAILER = 4096  # bytes at the end of the file: counts and checksum, as JSON and spaces
+_BATCH = 100
 
 
-def backup(
-    store: ShardStore,
-    file: Path,
-    identity: Identity,
-    progress: Progress = lambda _: None,
-    *,
-    tenant: str | None = None,
-) -> int:
-    """Write all that is stored into a file; questions and ingests may go on meanwhile.
+def backup(database: Database, file: Path, progress: Progress = lambda _: None, *, tenant: str | None = None) -> int:
+    """Write all documents into a file; questions and ingests may go on meanwhile.
 
-    Every document is in the file in one state, old or new; a file of this name is replaced when the new one is whole.
+    The file is one state of the database. A file of this name is replaced when the new one is whole.
 
     Args:
-        store: Whose documents.
-        file: Made, beside it ``file.part`` until it is whole.
-        identity: The store's encoder and dimension.
-        progress: Told of each document.
+        database: The store's.
+        file: Not one of the store's own folder. Until it is whole it is ``file.part``.
+        progress: Called with the uri of each document.
         tenant: Only this one's documents.
 
     Returns:
         How many documents it holds.
 
     Raises:
-        StoreError: The disk fails or is full.
+        InputError: The file is a folder, or one of the store's.
+        StoreError: A disk fails or is full.
     """
-    part, count = file.with_name(f"{file.name}.part"), 0
-    part.unlink(missing_ok=True)
-    with _errors(part), closing(sqlite3.connect(part)) as rows:
-        rows.executescript(_TABLES)
-        for count, stored in enumerate(store.stored(tenant), start=1):
-            _write(rows, count, stored)
-            progress(stored.manifest.uri)
-        said = identity.model_copy(update={"format": FORMAT}).model_dump_json()
-        rows.execute("INSERT INTO about VALUES (?, ?)", (said, count))
-        rows.commit()
-    with part.open("rb") as written:
-        os.fsync(written.fileno())
-    part.replace(file)
-    return count
+    if file.is_dir() or file.resolve().parent == database.file.resolve().parent:
+        raise InputError(f"{file} is a folder, or part of the store.", hint="Name another file.")
+    part = file.with_name(f"{file.name}.part")
+    try:
+        with TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as folder:
+            made = _copied(database, Path(folder) / FILE, progress, tenant)
+            _append_trailer(Path(folder) / FILE, made)
+            (Path(folder) / FILE).replace(part)
+        part.replace(file)
+    except OSError as error:
+        raise StoreError(
+            f"{file} cannot be written: {error.strerror}.", hint="Check the place and its disk."
+        ) from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+    return made[D.name]
 
 
-def restore(store: ShardStore, file: Path, identity: Identity, progress: Progress = lambda _: None) -> int:
-    """Put all that a file holds into a store that holds nothing else. One that was interrupted goes on.
+def restore(settings: StoreSettings, file: Path, progress: Progress = lambda _: None) -> int:
+    """Put all that a backup holds into an empty or a new store, all of it or nothing.
 
     Args:
-        store: Empty, or filled from this file before.
+        settings: Where the store is.
         file: As `backup` wrote it.
-        identity: The store's encoder and dimension.
-        progress: Told of each document.
+        progress: Called with the uri of each document.
 
     Returns:
         How many documents there are.
 
     Raises:
         MissingPathError: There is no such file.
-        InputError: The store holds other documents.
-        EncoderMismatchError: The file holds another encoder's vectors.
-        StoreDamagedError: The file is not as it was written; what was put before stays.
+        StoreDamagedError: The file is not as it was written.
+        InputError: The store has documents.
+        EncoderMismatchError: The store is of another encoder.
         StoreError: The disk fails or is full.
     """
-    if not file.is_file():
-        raise MissingPathError(f"There is no file {file}.", hint="disco-rag backup FILE makes one.")
-    with _errors(file), closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as rows:
-        count = _check(rows, file, identity)
-        there = {stored.manifest.doc_id: stored.manifest for stored in store.stored()}
-        ours = {Manifest.model_validate_json(m).doc_id for (m,) in rows.execute("SELECT manifest FROM documents")}
-        if others := there.keys() - ours:
-            said = f"The store holds {len(others)} documents that are not in {file}."
-            raise InputError(said, hint="Restore into a new place (DISCO_RAG_STORE__PATH).")
-        for stored in _read(rows, file):
-            if there.get(stored.manifest.doc_id) != stored.manifest:
-                _put(store, stored)
-            progress(stored.manifest.uri)
+    counts = _counts(file)
+    with TemporaryDirectory(prefix="disco-rag-restore-") as folder, closing(_opened(file, Path(folder))) as source:
+        encoder = (source.identity.encoder, source.identity.dimension)
+        with open_store(settings, encoder) as store:
+            with source.read() as read, store.database.write() as db:
+                if db.scalar(select(func.count()).select_from(D)):
+                    hint = "Restore into a new place (DISCO_RAG_STORE__PATH)."
+                    raise InputError("The store has documents already.", hint=hint)
+                found = {table.name: _copy(table, read, db, progress, None) for table in _TABLES}
+                if found != counts:
+                    raise _damaged(file)
+                db.execute(insert(tables.outbox).from_select(["doc_id"], select(D.c.doc_id)))
+            store.index.changed()
+    return counts[D.name]
+
+
+def _copied(database: Database, file: Path, progress: Progress, tenant: str | None) -> dict[str, int]:
+    """A database of these documents; how many rows each table has."""
+    identity = database.identity
+    copy = Database(file, (identity.encoder, identity.dimension), safe=False)
+    try:
+        with database.read() as read, copy.write() as db:
+            counts = {table.name: _copy(table, read, db, progress, tenant) for table in _TABLES}
+    finally:
+        copy.close()
+    return counts
+
+
+def _copy(table: Table, source: Connection, target: Connection, progress: Progress, tenant: str | None) -> int:
+    """The rows of a table, all or those of a tenant's documents; how many."""
+    query, count = select(table).order_by(*table.primary_key.columns), 0
+    if tenant is not None:
+        query = (query if table is D else query.join(D)).where(D.c.tenant == tenant)
+    for rows in source.execute(query.execution_options(yield_per=_BATCH)).mappings().partitions():
+        target.execute(insert(table), [dict(row) for row in rows])
+        count += len(rows)
+        for row in rows if table is D else ():
+            progress(row["uri"])
     return count
 
 
-def _check(rows: sqlite3.Connection, file: Path, identity: Identity) -> int:
-    """How many documents the file says that it holds."""
-    found = rows.execute("SELECT identity, documents FROM about").fetchone()
-    if found is None:
-        raise StoreDamagedError(f"{file} was never finished.", hint="Make a new backup.")
-    identity.model_copy(update={"format": FORMAT}).check(found[0], str(file))
-    return int(found[1])
+def _append_trailer(file: Path, counts: dict[str, int]) -> None:
+    """Put counts and checksum behind the database, and the file on disk."""
+    with file.open("rb") as content:
+        checksum = hashlib.file_digest(content, "sha256").hexdigest()
+    with file.open("ab") as content:
+        content.write(_trailer(counts, checksum))
+        content.flush()
+        os.fsync(content.fileno())
 
 
-def _put(store: ShardStore, stored: Stored) -> None:
-    store.put(stored.scope, stored.document, stored.manifest, stored.chunks, stored.vectors)
-    for t in stored.trees:
-        store.put_tree(stored.scope, stored.manifest.doc_id, t.tree, t.vectors, version=t.version)
+def _trailer(counts: dict[str, int], checksum: str) -> bytes:
+    return json.dumps({"rows": counts, "sha256": checksum}).encode().ljust(_TRAILER)
 
 
-def _write(rows: sqlite3.Connection, number: int, stored: Stored) -> None:
-    document, chunks = stored.document.model_dump_json(), _dumped(stored.chunks)
-    row = (
-        *(number, stored.scope.tenant, stored.scope.corpus, stored.manifest.model_dump_json()),
-        *(_packed(document.encode()), _packed(chunks), _bytes(stored.vectors)),
-    )
-    rows.execute("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, _sum(row)))
-    for t in stored.trees:
-        row = (number, t.version, _packed(t.tree.model_dump_json().encode()), _bytes(t.vectors))
-        rows.execute("INSERT INTO trees VALUES (?, ?, ?, ?, ?)", (*row, _sum(row)))
-
-
-def _read(rows: sqlite3.Connection, file: Path) -> Iterator[Stored]:
-    for row in rows.execute("SELECT * FROM documents ORDER BY number"):
-        number, tenant, corpus, manifest, document, packed, vectors = _whole(row, file)
-        chunks = _CHUNKS.validate_json(zlib.decompress(packed))
-        trees = rows.execute("SELECT * FROM trees WHERE number = ?", (number,)).fetchall()
-        yield Stored(
-            Scope(tenant=tenant, corpus=corpus),
-            Document.model_validate_json(zlib.decompress(document)),
-            Manifest.model_validate_json(manifest),
-            chunks,
-            _vectors(vectors, len(chunks)),
-            tuple(_tree(*_whole(tree, file)[1:]) for tree in trees),
-        )
-
-
-def _dumped(chunks: Sequence[Chunk]) -> bytes:
-    return to_json([c.model_dump(mode="json") | {"unit_vectors": c.unit_vectors} for c in chunks])
-
-
-def _tree(version: str, packed: bytes, vectors: bytes) -> StoredTree:
-    tree = RetrievalTree.model_validate_json(zlib.decompress(packed))
-    return StoredTree(tree, _vectors(vectors, len(tree.nodes)), version)
-
-
-def _whole(row: tuple[Any, ...], file: Path) -> tuple[Any, ...]:
-    if _sum(row[:-1]) != row[-1]:
-        raise StoreDamagedError(f"{file} is not as it was written.", hint="Use another backup.")
-    return row[:-1]
-
-
-def _packed(text: bytes) -> bytes:
-    return zlib.compress(text)
-
-
-def _bytes(vectors: Vectors) -> bytes:
-    return vectors.astype("<f4").tobytes()
-
-
-def _vectors(packed: bytes, rows: int) -> Vectors:
-    return np.frombuffer(packed, "<f4").reshape(rows, -1).astype(np.float32)
-
-
-def _sum(row: tuple[object, ...]) -> str:
-    return xxh3_128_hexdigest(repr(row).encode("utf-8", "surrogatepass"))
-
-
-@contextmanager
-def _errors(file: Path) -> Generator[None]:
+def _counts(file: Path) -> dict[str, int]:
+    """How many rows each table has, of a file that is as it was written. Raises as `restore`."""
+    if not file.is_file():
+        raise MissingPathError(f"There is no file {file}.", hint="disco-rag backup FILE makes one.")
+    size = file.stat().st_size - _TRAILER
+    found = hashlib.sha256()
+    with file.open("rb") as content:
+        while size > 0 and (part := content.read(min(size, 1 << 22))):
+            found.update(part)
+            size -= len(part)
+        trailer = content.read()
     try:
-        yield
-    except sqlite3.OperationalError as error:
-        raise StoreError(f"{file} cannot be used: {error}.", hint="Check the place and its disk.") from error
-    except sqlite3.DatabaseError as error:
-        raise StoreDamagedError(f"{file} is no backup, or damaged: {error}.", hint="Use another one.") from error
+        said = json.loads(trailer)
+        counts = {table.name: int(said["rows"][table.name]) for table in _TABLES}
+        if trailer == _trailer(counts, found.hexdigest()):
+            return counts
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise _damaged(file)
+
+
+def _opened(file: Path, folder: Path) -> Database:
+    """A copy of a backup as a database."""
+    copy = folder / FILE
+    shutil.copyfile(file, copy)
+    os.truncate(copy, copy.stat().st_size - _TRAILER)
+    return Database(copy)
+
+
+def _damaged(file: Path) -> StoreDamagedError:
+    return StoreDamagedError(f"{file} is not a backup, or not as it was written.", hint="Use another one.")

@@ -1,138 +1,306 @@
-"""The embedded store: Qdrant Edge, two shards in a folder of this machine, no server."""
+"""The index in the store's folder: Qdrant Edge, one shard of this machine, no server."""
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import json
+import os
+import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, nullcontext, suppress
-from errno import ENOSPC
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from discorag.settings import StoreSettings
-from discorag.store.base import ShardStore
-from discorag.store.catalogue import OwnedCatalogue
-from discorag.store.check import inspect
-from discorag.store.disk.archive import Archive
-from discorag.store.disk.lock import owned
-from discorag.store.disk.points import DAMAGED, EdgePoints, settle
-from discorag.store.disk.room import Room
-from discorag.store.disk.seal import Seal
-from discorag.store.identity import Identity
-from discorag.types.errors import StoreDamagedError, StoreError
+import qdrant_edge as qe
+from xxhash import xxh3_64
 
-FORMAT = 2
-"""Of the folder: 1 had no archive and no checksums."""
-PARTS = (Archive.FILE, "docs", "nodes")
-"""What a store consists of, in the order in which it is made."""
+from discorag.store.index import Filters, IndexedDocument, IndexPlace, IndexUnusableError
+from discorag.store.optimise import optimised
+from discorag.store.points import BM25, DENSE, DOCUMENT, KEYWORDS, Conditions, Point, document_points, filter_conditions
+from discorag.store.protocol import Hit
+from discorag.store.sqlite import make_private_folder
+from discorag.text.terms import SparseVector
+from discorag.types.document import Scope
+from discorag.types.vectors import Vectors
+
+FOLDER, LOCK = "index", "index.lock"
+HNSW_EF = 128
+"""Candidates kept while the graph is searched: recall@10 0.98 at 100,000 nodes (``bench/search.py``)."""
+UNINDEXED = 20_000
+"""Points that are searched exactly before it is worth while to build a graph."""
+_FORMAT = 1
+_POINTS, _ABOUT = "points", "about.json"
+_COMMON = ("tenant", "corpus")
+_BLOCK = 1 << 16
+_ZEROS = bytes(_BLOCK)
 
 
-def open_edge(settings: StoreSettings, dimension: int, encoder_version: str) -> EdgeStore:
+def open_edge(place: IndexPlace, *, fresh: bool) -> EdgeIndex:
     """For the registry."""
-    return EdgeStore(
-        settings.path, dimension=dimension, encoder_version=encoder_version, min_free_mb=settings.min_free_mb
-    )
+    folder = place.folder / FOLDER
+    lock = _locked(place.folder / LOCK)
+    try:
+        if fresh:
+            shutil.rmtree(folder, ignore_errors=True)
+            make_private_folder(folder)
+            _create(folder / _POINTS, place.dimension)
+            _write_about(folder, place, "")
+        _check(folder, place)
+        return EdgeIndex(folder, place, lock)
+    except BaseException:
+        os.close(lock)
+        raise
 
 
-class EdgeStore(ShardStore):
-    """A store in a folder, owned by one process at a time. Also a context manager that closes it.
+class EdgeIndex:
+    """An index in a folder that one process has open at a time: a second one would damage its journal.
 
-    Opening compares what is there with what was written: the checksums of all files, or after a crash every point. It
-    finishes what a crash cut off, and deletes nothing else.
+    Search is exact over points that `optimise` has not put into a graph; over the others it goes through an HNSW graph.
+    When it is closed the checksum of its files is written down, and compared when it is opened again.
 
     Args:
-        path: The folder; made if it does not exist.
-        dimension: Length d of a vector.
-        encoder_version: `Encoder.version` of the encoder that makes the vectors.
-        min_free_mb: With less room on the disk nothing is written.
-        whole: Refuse a store with differences; else documents that are damaged are not shown, see `mend`.
+        folder: The index's.
+        place: What it belongs to.
+        lock: File descriptor of its lock, which this process holds.
 
     Raises:
-        StoreLockedError: Another process, or another store of this one, has it open.
-        EncoderMismatchError: It was filled by another encoder; nothing was changed.
-        StoreFormatError: It was written by a version with another format.
-        StoreDamagedError: What is there is not what was written.
-        StoreError: The folder cannot be made, or holds something else.
+        IndexUnusableError: It cannot be loaded.
 
     Example:
-        >>> from discorag.store.edge import EdgeStore
-        >>> piece = sample_of("tides.md", ["Tides rise."])
-        >>> with EdgeStore(tmp_path / "store", dimension=8, encoder_version="example") as store:
-        ...     piece.put_in(store)
-        >>> with EdgeStore(tmp_path / "store", dimension=8, encoder_version="example") as again:
-        ...     print([manifest.uri for manifest in again.manifests(piece.scope)])
-        ['tides.md']
+        >>> from contextlib import closing
+        >>> from discorag.settings import StoreSettings
+        >>> from discorag.store.edge import open_edge
+        >>> from discorag.store.index import IndexPlace
+        >>> place = IndexPlace(StoreSettings(), tmp_path, database="3fa9", dimension=8)
+        >>> with closing(open_edge(place, fresh=True)) as index:
+        ...     print(index.count())
+        0
     """
 
-    def __init__(
-        self, path: Path, *, dimension: int, encoder_version: str, min_free_mb: float = 0, whole: bool = True
-    ) -> None:
-        identity = Identity(format=FORMAT, encoder_version=encoder_version, dimension=dimension)
-        self._path = path
-        with ExitStack() as stack:
-            lock = claimed(stack, path, identity)
-            self._seal, self._may_seal = Seal(path, list(PARTS)), False
-            room = Room(path, int(min_free_mb * 1_000_000))
+    def __init__(self, folder: Path, place: IndexPlace, lock: int) -> None:
+        self._folder, self._place, self._lock = folder, place, lock
+        _write_about(folder, place, "")
+        self._shard = _load(folder / _POINTS)
+        self._loaded()
+        self._new = self._unindexed()
 
-            def guard() -> None:
-                room.check()
-                self._seal.break_()
+    def _loaded(self) -> None:
+        """What has to be known of the shard's points."""
+        self._common = {field: _values(self._shard, field) for field in _COMMON}
+        self._intact = not self._unindexed() and self._is_indexed()
 
-            if self._seal.is_set:
-                _refuse(path, self._seal.differences())
-            _check_parts(path)
-            stack.callback(self._close_seal)
-            archive = stack.enter_context(closing(Archive(path / Archive.FILE, identity.model_dump_json(), guard)))
-            docs, nodes = (
-                stack.enter_context(closing(EdgePoints(path / name, dimension, sparse=sparse, lock=lock, guard=guard)))
-                for name, sparse in (("docs", False), ("nodes", True))
-            )
-            catalogue = OwnedCatalogue(docs, nodes, archive)
-            closed = self._seal.is_set
-            sound = catalogue.finish()
-            if whole and not (closed and sound):
-                _refuse(path, [str(d) for d in inspect(docs, nodes, catalogue.all()).differences])
-            super().__init__(docs, nodes, dimension=dimension, resources=stack, catalogue=catalogue)
-        self._owned, self._may_seal = catalogue, True
+    def _is_indexed(self) -> bool:
+        """Whether every vector is in a graph, so that no point of a graph was deleted."""
+        info = self._shard.info()
+        having = sum(self._having(name) for name in (DENSE, BM25, DOCUMENT))
+        return info.indexed_vectors_count == having
 
-    def read(self, part: str, method: str, *args: Any, **named: Any) -> Any:
-        """What a method of ``docs``, ``nodes`` or ``catalogue`` finds, for other processes; a list if many.
+    def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
+        """See `discorag.store.index.Index.apply`."""
+        before = self._shard.info().points_count
+        added = [_point(point) for point in document_points(document)] if document else []
+        if document:
+            for field, value in zip(_COMMON, (document.scope.tenant, document.scope.corpus), strict=True):
+                self._common[field].add(value)
+            self._shard.update(qe.UpdateOperation.upsert_points(added))
+        others = [] if document is None else _conditions([("version", (str(document.number),))])
+        old = qe.Filter(must=_conditions([("doc_id", (doc_id,))]), must_not=others)
+        self._shard.update(qe.UpdateOperation.delete_points_by_filter(old))
+        self._intact = self._intact and self._shard.info().points_count == before + len(added)
+        self._new += len(added)
 
-        Nothing is written meanwhile; the catalogue sees to that itself.
+    def nearest(self, scope: Scope, vector: Vectors | SparseVector, filters: Filters, limit: int) -> list[Hit]:
+        """See `discorag.store.index.Searcher.nearest`."""
+        needed = self._needed(filter_conditions(scope, filters))
+        if isinstance(vector, tuple):
+            query = qe.Query.Nearest(qe.SparseVector(*vector), using=BM25)
+            return self._query(query, needed, self._frequencies(scope), limit)
+        query = qe.Query.Nearest(vector.tolist(), using=DENSE)
+        return self._query(query, needed, qe.SearchParams(hnsw_ef=max(HNSW_EF, limit)), limit)
+
+    def nearest_documents(self, scope: Scope, vector: Vectors, filters: Filters, limit: int) -> list[Hit]:
+        """See `discorag.store.index.Searcher.nearest_documents`."""
+        query = qe.Query.Nearest(vector.tolist(), using=DOCUMENT)
+        params = qe.SearchParams(hnsw_ef=max(HNSW_EF, limit))
+        return self._query(query, self._needed(filter_conditions(scope, filters)), params, limit)
+
+    def _query(self, query: qe.Query, where: Conditions, params: qe.SearchParams | None, limit: int) -> list[Hit]:
+        request = qe.QueryRequest(limit=limit, query=query, filter=_filter(where) if where else None, params=params)
+        return [Hit(str(point.id), point.score) for point in self._shard.query(request)]
+
+    def _frequencies(self, scope: Scope) -> qe.SearchParams | None:
+        """Whose document frequencies BM25 takes. The library's own are fastest, but count what was deleted."""
+        needed = self._needed(filter_conditions(scope, {}))
+        if not needed and self._intact:
+            return None
+        having: list[qe.ConditionType] = [qe.HasVectorCondition(BM25)]
+        return qe.SearchParams(idf=qe.IdfParams(corpus=qe.Filter(must=[*_conditions(needed), *having])))
+
+    def _needed(self, where: Conditions) -> Conditions:
+        """The same without the conditions that every point meets: each costs time for each point."""
+        met = [field for field, values in self._common.items() if len(values) == 1]
+        return [(f, values) for f, values in where if f not in met or not self._common[f].issubset(values)]
+
+    def count(self) -> int:
+        """See `discorag.store.index.Index.count`."""
+        return self._shard.count(qe.CountRequest(exact=True))
+
+    def flush(self) -> None:
+        """See `discorag.store.index.Index.flush`."""
+        self._shard.flush()
+
+    def optimise(self) -> None:
+        """See `discorag.store.index.Index.optimise`. Does nothing below `UNINDEXED` points that are new.
+
+        Raises:
+            StoreError: It failed; every point is where it was.
         """
-        parts = {"docs": self._docs, "nodes": self._nodes, "catalogue": self._catalogue}
-        with nullcontext() if part == "catalogue" else self._lock:
-            found: Any = getattr(parts[part], method)(*args, **named)
-            return [*found] if isinstance(found, Iterator) else found
+        if self._new < UNINDEXED:
+            return
+        self._shard.flush()
+        self._shard.close()
+        try:
+            optimised(self._folder / _POINTS, lock=self._lock)
+        finally:
+            self._shard = _load(self._folder / _POINTS)
+            self._loaded()
+        self._new = 0
 
-    def _close_seal(self) -> None:
-        """When all else is closed; without a seal, as where the disk is full, the next opening reads every point."""
-        if self._may_seal and not self._seal.is_set and not self._owned.withheld:
-            with suppress(OSError, StoreError):
-                for name in ("docs", "nodes"):
-                    settle(self._path / name)
-                self._seal.set()
+    def _having(self, vector: str) -> int:
+        return self._shard.count(qe.CountRequest(filter=qe.Filter(must=[qe.HasVectorCondition(vector)])))
+
+    def _unindexed(self) -> int:
+        """How many points are in the segment that has no graph, as flushed: 8 bytes each in this file."""
+        files = self._folder.glob(f"{_POINTS}/segments/*/mutable_id_tracker.versions")
+        return sum(file.stat().st_size // 8 for file in files)
+
+    def close(self) -> None:
+        """See `discorag.store.index.Index.close`."""
+        try:
+            self._shard.flush()
+            self._shard.close()
+            _load(self._folder / _POINTS).close()  # after that, reading changes no file: journals are merged in
+            _write_about(self._folder, self._place, _checksum(self._folder / _POINTS))
+        finally:
+            os.close(self._lock)
+
+    def abandon(self, *, damaged: bool) -> None:
+        """See `discorag.store.index.Index.abandon`."""
+        if damaged:
+            with suppress(OSError):
+                (self._folder / _ABOUT).unlink(missing_ok=True)
+        os.close(self._lock)
 
 
-def claimed(stack: ExitStack, path: Path, identity: Identity) -> int:
-    """Own the folder while the stack lasts, and check that it is such a store; the lock's file descriptor."""
+def _locked(file: Path) -> int:
+    """The lock's file descriptor; the system frees it if the process dies."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        lock = stack.enter_context(owned(path))
-        identity.claim(path)
+        lock = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        hint = "Make room on its disk." if error.errno == ENOSPC else "Check its permissions."
-        raise StoreError(f"Cannot use {path} as a store: {error.strerror or error}.", hint=hint) from error
+        raise IndexUnusableError(f"it cannot be locked: {error.strerror}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(lock)
+        raise IndexUnusableError("another process has it open") from error
     return lock
 
 
-def _check_parts(path: Path) -> None:
-    """Refuse a store that has lost a part: whatever is made later presupposes what is made earlier."""
-    there = [(path / part).exists() for part in PARTS]
-    _refuse(path, [f"{part} is missing" for i, part in enumerate(PARTS) if not there[i] and any(there[i + 1 :])])
+def _check(folder: Path, place: IndexPlace) -> None:
+    """Raises `IndexUnusableError` for an index that is not there, not of this database, or not as it was closed."""
+    if not (folder / _POINTS).is_dir():
+        raise IndexUnusableError("it is missing", lost=True)
+    try:
+        about = json.loads((folder / _ABOUT).read_text("utf-8"))
+        belongs = (about["format"], about["database"], about["dimension"])
+        checksum = str(about["checksum"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise IndexUnusableError("it is damaged", lost=True) from error
+    if belongs != (_FORMAT, place.database, place.dimension):
+        raise IndexUnusableError("it is of another database or version", lost=True)
+    if checksum and checksum != _checksum(folder / _POINTS):
+        raise IndexUnusableError("it is damaged", lost=True)
 
 
-def _refuse(path: Path, differences: Sequence[str]) -> None:
-    if differences:
-        more = f", and {len(differences) - 1} more" if len(differences) > 1 else ""
-        said = f"{path} is not as it was written: {differences[0]}{more}."
-        raise StoreDamagedError(said, hint=DAMAGED, differences=differences)
+def _write_about(folder: Path, place: IndexPlace, checksum: str) -> None:
+    """Write down what the index belongs to; ``checksum`` is empty while it is open."""
+    belongs = {"format": _FORMAT, "database": place.database, "dimension": place.dimension}
+    draft = folder / f"{_ABOUT}.new"
+    draft.write_text(json.dumps({**belongs, "checksum": checksum}), "utf-8")
+    draft.replace(folder / _ABOUT)
+
+
+def _checksum(folder: Path) -> str:
+    """Of the names, lengths and bytes of all files, which are mostly holes: zeros do not count."""
+    found = xxh3_64()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        found.update(f"{file.relative_to(folder)}\0{file.stat().st_size}\0".encode())
+        for at, block in _blocks(file):
+            if block != _ZEROS[: len(block)]:
+                found.update(at.to_bytes(8))
+                found.update(block)
+    return found.hexdigest()
+
+
+def _blocks(file: Path) -> Iterator[tuple[int, bytes]]:
+    """The parts of a file that are not holes, in blocks, each with its place."""
+    handle, at = os.open(file, os.O_RDONLY), 0
+    try:
+        while True:
+            at = os.lseek(handle, at, os.SEEK_DATA) // _BLOCK * _BLOCK
+            end = os.lseek(handle, os.lseek(handle, at, os.SEEK_DATA), os.SEEK_HOLE)
+            while at < end:
+                yield at, os.pread(handle, _BLOCK, at)
+                at += _BLOCK
+    except OSError as error:
+        if error.errno != errno.ENXIO:  # nothing but a hole is left
+            raise
+    finally:
+        os.close(handle)
+
+
+def _load(folder: Path) -> qe.EdgeShard:
+    try:
+        return qe.EdgeShard.load(str(folder))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # the library panics, or raises no class of its own
+        raise IndexUnusableError("it is damaged", lost=True) from error
+
+
+def _create(folder: Path, dimension: int) -> None:
+    """Make an empty shard."""
+    dense = {name: qe.EdgeVectorParams(size=dimension, distance=qe.Distance.Cosine) for name in (DENSE, DOCUMENT)}
+    bm25 = {BM25: qe.EdgeSparseVectorParams(modifier=qe.Modifier.Idf)}
+    shard = qe.EdgeShard.create(str(folder), qe.EdgeConfig(vectors=dense, sparse_vectors=bm25, wal_enabled=True))
+    for field in KEYWORDS:
+        index = qe.KeywordIndexParams(is_tenant=field == "tenant")
+        shard.update(qe.UpdateOperation.create_field_index(field, index))
+    shard.flush()
+    shard.close()
+
+
+def _values(shard: qe.EdgeShard, field: str) -> set[str]:
+    """Up to two of the field's values."""
+    return {str(hit.value) for hit in shard.facet(qe.FacetRequest(field, limit=2, exact=True)).hits}
+
+
+def _point(point: Point) -> qe.Point:
+    vectors: dict[str, qe.NamedVector] = {point.space: point.vector.tolist()}
+    if point.terms is not None:
+        vectors[BM25] = qe.SparseVector(*point.terms)
+    return qe.Point(point.id, vectors, dict(point.payload))
+
+
+def _filter(where: Conditions) -> qe.Filter:
+    return qe.Filter(must=_conditions(where))
+
+
+def _conditions(where: Conditions) -> list[qe.ConditionType]:
+    return [_condition(field, values) for field, values in where]
+
+
+def _condition(field: str, values: Sequence[str]) -> qe.FieldCondition:
+    """One value is compared faster than a list of one."""
+    match = qe.MatchValue(values[0]) if len(values) == 1 else qe.MatchAny(list(values))
+    return qe.FieldCondition(field, match=match)

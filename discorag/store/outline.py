@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import ClassVar, Self, TypeAlias, cast, overload
+from typing import Self, TypeAlias, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from pydantic import PrivateAttr
 
 from discorag.text.bm25 import Runs, TermCounts
 from discorag.types.errors import InvariantError
+from discorag.types.ids import stable_id
 from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.types.span import Span
 from discorag.types.vectors import Vectors
@@ -23,6 +23,7 @@ Ints: TypeAlias = NDArray[np.int64]
 _BARE = RetrievalNode.model_construct()
 """A node that knows nothing; to copy it takes less time than to make one."""
 _BLOCK = 1024
+_ARRAYS = 11  # of an outline
 _SAME = 1e-5
 """Coordinates of unit vectors that differ by less are equal but for rounding."""
 
@@ -43,8 +44,6 @@ class Shape:
         >>> shape = Shape.of(tree)
         >>> shape.leaves, shape.inner, shape.node(shape.leaves).children
         (2, 2, (1,))
-        >>> Shape.unpacked(shape.packed()).words.tolist() == shape.words.tolist()
-        True
     """
 
     words: Ints
@@ -110,15 +109,16 @@ class Shape:
         start, end = self.child_ends[index - self.leaves : index - self.leaves + 2].tolist()
         return _BARE.model_copy(update={"children": tuple(self.children[start:end].tolist())})
 
-    def packed(self) -> str:
-        """As text, for `unpacked`."""
+    @property
+    def arrays(self) -> tuple[NDArray[np.integer], ...]:
+        """All of it, for `from_arrays`."""
         b = self.below
-        return pack([self.words, self.spans.ravel(), self.child_ends, self.children, b.first, b.starts, b.stops])
+        return self.words, self.spans.ravel(), self.child_ends, self.children, b.first, b.starts, b.stops
 
     @classmethod
-    def unpacked(cls, text: str) -> Shape:
-        """What `packed` was told."""
-        words, spans, ends, children, *runs = (part.astype(np.int64) for part in unpack(text, 7))
+    def from_arrays(cls, arrays: Sequence[NDArray[np.uint32]]) -> Shape:
+        """The structure with these `arrays`."""
+        words, spans, ends, children, *runs = (array.astype(np.int64) for array in arrays)
         return cls(words, spans.reshape(-1, 2), ends, children, Runs(*runs))
 
 
@@ -134,7 +134,7 @@ class Outline:
     Args:
         builder: Who made it.
         shape: Its structure.
-        packed_terms: The search terms of its leaves, as text: they are not needed for every question.
+        terms: The search terms of its leaves.
         lengths: Where the vector of every inner node is the mean of the unit vectors of the leaves below it, brought
             to length 1: the length of their sum, shape (inner,). None where it is not.
         key: Names this state of the tree in the store; empty where it is not stored.
@@ -148,12 +148,9 @@ class Outline:
         0
     """
 
-    FIELDS: ClassVar = ("shape", "terms", "lengths")
-    """Keys of `packed`."""
-
     builder: str
     shape: Shape
-    packed_terms: str
+    terms: TermCounts
     lengths: NDArray[np.float32] | None
     key: str = ""
 
@@ -161,19 +158,12 @@ class Outline:
     def of(cls, tree: RetrievalTree, vectors: Vectors) -> Outline:
         """That of a tree with the unit vectors of its nodes, shape (nodes, d)."""
         shape = Shape.of(tree)
-        terms = leaf_terms(tree)
-        packed = pack([terms.ends, terms.ids, terms.counts])
-        return cls(tree.builder, shape, packed, _lengths(shape, vectors))
+        return cls(tree.builder, shape, leaf_terms(tree), _lengths(shape, vectors))
 
     @cached_property
     def tree(self) -> RetrievalTree:
         """Its nodes know no texts, inner ones no spans: see `Shape.node`."""
         return LazyTree.made(self.builder, self.shape, self.shape.node)
-
-    @cached_property
-    def terms(self) -> TermCounts:
-        """The search terms of its leaves."""
-        return TermCounts(*unpack(self.packed_terms, 3))
 
     def cosines(self, leaves: Vectors) -> Vectors:
         """Those of all nodes, shape (nodes,), from those of the leaves; of an outline with ``lengths``.
@@ -186,17 +176,38 @@ class Outline:
         before = np.concatenate([[0.0], np.cumsum(leaves, dtype=np.float64)])
         return np.concatenate([leaves, (self.shape.below.sums(before) / self.lengths).astype(np.float32)])
 
-    def packed(self) -> dict[str, str | None]:
-        """As texts, for `unpacked`."""
-        lengths = None if self.lengths is None else b64encode(self.lengths.astype("<f4").tobytes()).decode()
-        return {"shape": self.shape.packed(), "terms": self.packed_terms, "lengths": lengths}
+    def vector(self, stored: Vectors, node: int) -> Vectors:
+        """The unit vector of a node, shape (d,), from those that are stored: of all nodes, or of the leaves."""
+        if self.lengths is None or node < self.shape.leaves:
+            return stored[node]
+        inner = node - self.shape.leaves
+        before = np.concatenate([np.zeros_like(stored[:1]), stored]).cumsum(axis=0, dtype=np.float64)
+        return (self.shape.below.part(slice(inner, inner + 1)).sums(before)[0] / self.lengths[inner]).astype(np.float32)
+
+    def to_bytes(self) -> bytes:
+        """As bytes, for `from_bytes`: how long each array is, then the arrays, 4 bytes a number."""
+        lengths = np.zeros(0, "<u4") if self.lengths is None else self.lengths.astype("<f4").view("<u4")
+        arrays = [*self.shape.arrays, self.terms.ends, self.terms.ids, self.terms.counts, lengths]
+        return np.concatenate([[len(a) for a in arrays], *arrays]).astype("<u4").tobytes()
 
     @classmethod
-    def unpacked(cls, builder: str, fields: Mapping[str, str | None], *, key: str = "") -> Outline:
-        """What `packed` gave, among other fields."""
-        shape, terms, lengths = (fields[name] for name in cls.FIELDS)
-        found = None if lengths is None else np.frombuffer(b64decode(lengths), "<f4")
-        return cls(builder, Shape.unpacked(shape or ""), terms or "", found, key)
+    def from_bytes(cls, builder: str, data: bytes | memoryview, key: str) -> Outline:
+        """What `to_bytes` gave; the outline of the state of a tree with this key."""
+        numbers = np.frombuffer(data, "<u4")
+        ends = np.cumsum(numbers[:_ARRAYS])
+        *shape, term_ends, ids, counts, lengths = np.split(numbers[_ARRAYS:], ends[:-1])
+        means = lengths.view("<f4") if len(lengths) else None
+        return cls(builder, Shape.from_arrays(shape), TermCounts(term_ends, ids, counts), means, key)
+
+
+def node_stem(key: str) -> str:
+    """What the ids of the nodes of the tree with this key begin with; their last 8 digits are the node's number."""
+    return stable_id("node", key)[:-8]
+
+
+def node_id(key: str, node: int) -> str:
+    """The id of a node of the tree with this key (`Outline.key`): it can be read as a passage."""
+    return f"{node_stem(key)}{node:08x}"
 
 
 class LazyTree(RetrievalTree):
@@ -263,21 +274,6 @@ class _Nodes(Sequence[RetrievalNode]):
         if isinstance(at, slice):
             return tuple(map(self._node, range(self._count)[at]))
         return self._node(range(self._count)[at])
-
-
-def pack(arrays: Sequence[NDArray[np.integer]]) -> str:
-    """Arrays of numbers from 0 to 2^32 - 1 as text, for `unpack`."""
-    sizes = np.array([len(a) for a in arrays])
-    return b64encode(np.concatenate([sizes, *arrays]).astype("<u4").tobytes()).decode()
-
-
-def unpack(text: str, count: int) -> Iterator[NDArray[np.uint32]]:
-    """The ``count`` arrays that `pack` was told."""
-    numbers = np.frombuffer(b64decode(text), "<u4")
-    at = count
-    for size in numbers[:count].tolist():
-        yield numbers[at : at + size]
-        at += size
 
 
 def _lengths(shape: Shape, vectors: Vectors) -> NDArray[np.float32] | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from discorag.store.catalogue import Nearest
+from discorag.store.index import Searcher
 from discorag.store.protocol import Hit, SearchQuery
-from discorag.store.shard import Where
 from discorag.text.terms import SparseVector, sparse_query
+from discorag.types.document import Scope
 from discorag.types.vectors import Vectors
 
 FUSION_DEPTH = 100
@@ -18,11 +18,11 @@ DIGITS = 5
 """Decimals kept of a score: equal vectors get scores that differ in the seventh, depending on where they lie."""
 
 
-def best(query: SearchQuery, nearest: Nearest, where: Where, *, corpus: Where) -> list[Hit]:
-    """What a query finds among the points that match ``where``; document frequencies are those of ``corpus``."""
+def best(query: SearchQuery, searcher: Searcher, scope: Scope) -> list[Hit]:
+    """The ``top_k`` chunks that a query finds in a scope."""
 
     def ranking(vector: Vectors | SparseVector, depth: int) -> list[Hit]:
-        return ranked(lambda limit: nearest(vector, where, corpus=corpus, limit=limit), depth)
+        return ranked(lambda limit: searcher.nearest(scope, vector, query.filters, limit), depth)
 
     if query.retrieval == "dense":
         return ranking(query.vector, query.top_k)
@@ -30,6 +30,11 @@ def best(query: SearchQuery, nearest: Nearest, where: Where, *, corpus: Where) -
     terms = sparse_query(query.text)
     vectors: list[Vectors | SparseVector] = [query.vector, terms] if terms[0] else [query.vector]
     return fused([ranking(vector, depth) for vector in vectors])[: query.top_k]
+
+
+def nearest_documents(query: SearchQuery, searcher: Searcher, scope: Scope, count: int) -> list[Hit]:
+    """The documents of a scope that are nearest to a query's vector, as many as ``count``."""
+    return ranked(lambda limit: searcher.nearest_documents(scope, query.vector, query.filters, limit), count)
 
 
 def ordered(hits: Sequence[Hit]) -> list[Hit]:

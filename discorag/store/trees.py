@@ -1,309 +1,224 @@
-"""Retrieval trees of stored documents: their nodes lie beside the chunks, in a space of their own."""
+"""Retrieval trees of stored documents, in the database."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
-from uuid import UUID
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic_core import from_json
+from sqlalchemy import Row, delete, insert, select
 
 from discorag.models.wanted import check_wanted
-from discorag.store import payload as points
-from discorag.store.catalogue import Catalogue
-from discorag.store.checksums import checksum
-from discorag.store.outline import Outline
-from discorag.store.payload import LAYOUT, Entry, TreePart
+from discorag.store import tables
+from discorag.store.database import Database, is_in, no_document
+from discorag.store.documents import Documents, in_parts, manifest_from, rows_of
+from discorag.store.encoding import pack, pack_text, pack_vectors, unpack, unpack_text, unpack_vectors
+from discorag.store.outline import Outline, node_stem
+from discorag.store.protocol import Manifest
 from discorag.store.recent import Recent
-from discorag.store.shard import BUILDER, LEAF, NODES, Payload, Point, Shard
-from discorag.types.document import Document, Scope
-from discorag.types.errors import InvariantError, NotFoundError, StoreError
+from discorag.store.validation import check_tree
+from discorag.text.sentences import sentence_spans
+from discorag.types.chunk import Chunk
+from discorag.types.document import Scope
+from discorag.types.errors import NotFoundError
 from discorag.types.ids import digest, stable_id
 from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.types.span import Span
 from discorag.types.vectors import Vectors, unit
 
-ATTEMPTS = 10
-"""How often nodes are looked for whose tree is being replaced meanwhile."""
-CACHED = 512
-"""Trees kept in memory, decoded, and outlines."""
-_NODE_FIELDS = ("order", "text", "node")
+SUMMARY = "Summary"
+"""What a reader sees as the last heading of a summary."""
+_DIGITS = 8  # of a node's number in its id
+_TREES = 512  # trees kept in memory, decoded, and outlines
 
-
-@dataclass(frozen=True)
-class StoredTree:
-    """A retrieval tree as it is stored; ``vectors`` has shape (nodes, d).
-
-    Example:
-        >>> from discorag.store.trees import StoredTree
-        >>> StoredTree(tree, np.zeros((len(tree.nodes), 8), np.float32), "headings-1").version
-        'headings-1'
-    """
-
-    tree: RetrievalTree
-    vectors: Vectors
-    version: str
-
-
-class MadeTree(NamedTuple):
-    """A tree as points, ready to be written; made before any lock is taken: a large one takes seconds.
-
-    Example:
-        >>> from discorag.store.payload import TreePart
-        >>> from discorag.store.trees import MadeTree
-        >>> MadeTree("headings", TreePart(key="k", version="headings-1", nodes=0), points=()).builder
-        'headings'
-    """
-
-    builder: str
-    part: TreePart
-    points: Sequence[Point]
+D, T = tables.documents, tables.trees
 
 
 class Trees:
-    """The trees in the shard of the chunks.
-
-    A node is visible if its tree is named by the live entry of its document. Equal trees have equal keys, and a key
-    never comes to mean another tree. One call writes at a time.
+    """Retrieval trees, at most one of each builder for a document. They go when their document changes.
 
     Args:
-        nodes: Shard of the chunks and nodes.
-        catalogue: What is live.
-        dimension: Length d of a vector.
+        database: Where they are.
 
     Example:
-        >>> from discorag.store.catalogue import OwnedCatalogue
         >>> from discorag.store.trees import Trees
-        >>> docs, nodes = shards
-        >>> Trees(nodes, OwnedCatalogue(docs, nodes), dimension=8).versions(scope, "headings")
+        >>> Trees(store.database).versions(scope, "headings")
         {}
     """
 
-    def __init__(self, nodes: Shard, catalogue: Catalogue, dimension: int) -> None:
-        self._nodes = nodes
-        self._catalogue = catalogue
-        self._lock = catalogue.lock
-        self._dimension = dimension
-        self._decoded = Recent[RetrievalTree](CACHED)
-        self._outlines = Recent[Outline](CACHED)
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._documents = Documents(database)
+        self._outlines, self._decoded = Recent[Outline](_TREES), Recent[RetrievalTree](_TREES)
 
-    def made(
-        self, scope: Scope, entry: Entry, document: Document, tree: RetrievalTree, vectors: Vectors, version: str
-    ) -> MadeTree:
-        """What `put` writes; ``entry`` and ``document`` are what is stored.
-
-        Raises:
-            InvariantError: See `_check`.
-        """
-        _check(document, tree, vectors, self._dimension)
-        part = TreePart(_key(entry, tree, vectors, version), version, len(tree.nodes), LAYOUT)
-        nodes = list(_points(scope, entry, document, tree, vectors, part))
-        return MadeTree(tree.builder, replace(part, content=checksum(nodes, exact=self._nodes.exact)), nodes)
-
-    def put(self, scope: Scope, entry: Entry, tree: MadeTree) -> None:
-        """See `Store.put_tree`; ``entry`` is what is stored, of the state that the tree was made for."""
-        self._catalogue.begin(scope, entry.manifest.doc_id)
-        self._catalogue.write(scope, entry.manifest.doc_id, tree.points)
-        self._publish(scope, replace(entry, trees={**entry.trees, tree.builder: tree.part}))
-
-    def delete(self, scope: Scope, entry: Entry, builder: str) -> bool:
-        """See `Store.delete_tree`."""
-        kept = {b: part for b, part in entry.trees.items() if b != builder}
-        if found := len(kept) < len(entry.trees):
-            self._catalogue.begin(scope, entry.manifest.doc_id)
-            self._publish(scope, replace(entry, trees=kept))
-        return found
-
-    def _publish(self, scope: Scope, entry: Entry) -> None:
-        """Make these the trees of the document and delete its other nodes."""
-        self._catalogue.publish(scope, entry)
-        self._catalogue.sweep(scope, entry.manifest.doc_id, entry.versions[NODES], NODES)
-
-    def tree(self, scope: Scope, doc_id: str, builder: str) -> RetrievalTree:
-        """See `Store.tree`."""
-        for _ in range(ATTEMPTS):
-            with self._lock:
-                part = self._part(scope, doc_id, builder)
-                found = self._whole(scope, builder, part.key, part.nodes)
-            if found:
-                return found
-        raise _missing(builder, doc_id)
-
-    def of(self, scope: Scope, outline: Outline) -> RetrievalTree:
-        """See `Store.tree_of`."""
-        with self._lock:
-            found = self._whole(scope, outline.builder, outline.key, len(outline.shape.words))
-        if found is None:
-            raise NotFoundError(f"A tree by {outline.builder!r} was replaced meanwhile.", hint="Read it again.")
-        return found
-
-    def stored(self, scope: Scope, entry: Entry) -> list[StoredTree]:
-        """The trees of a document that are all there, with their vectors."""
-        whole: list[StoredTree] = []
-        for builder, part in entry.trees.items():
-            where = points.of_scope(scope).also(("version", (part.key,)))
-            found = sorted(self._nodes.points(where), key=lambda p: p.payload["order"])
-            if len(found) == part.nodes:
-                tree = _decoded(builder, [p.payload for p in found])
-                whole.append(StoredTree(tree, np.stack([p.dense for p in found]), part.version))
-        return whole
-
-    def _whole(self, scope: Scope, builder: str, key: str, nodes: int) -> RetrievalTree | None:
-        """The tree of this key; None if it is not stored any more, or not yet."""
-        if known := self._decoded.get(key):
-            return known
-        found = self._nodes.scroll(points.of_scope(scope).also(("version", (key,))), _NODE_FIELDS)
-        return self._decoded.put(key, _decoded(builder, found)) if len(found) == nodes else None
-
-    def _part(self, scope: Scope, doc_id: str, builder: str) -> TreePart:
-        part = self._parts(scope, builder, [doc_id]).get(doc_id)
-        if part is None:
-            raise NotFoundError(
-                f"Document {doc_id!r} has no tree of builder {builder!r}.", hint="Build and store it first."
-            )
-        return part
-
-    def _parts(self, scope: Scope, builder: str, doc_ids: Sequence[str] | None = None) -> dict[str, TreePart]:
-        """The trees of this builder that can be read, by document."""
-        entries = self._catalogue.entries(scope, doc_ids)
-        parts = {e.manifest.doc_id: e.trees[builder] for e in entries if builder in e.trees}
-        return {doc_id: part for doc_id, part in parts.items() if part.layout == LAYOUT}
-
-    def outlines(self, scope: Scope, builder: str, doc_ids: Sequence[str]) -> dict[str, Outline]:
-        """See `Store.outlines`."""
-        for _ in range(ATTEMPTS):
-            with self._lock:
-                parts = self._parts(scope, builder, doc_ids)
-                outlines = self._read(builder, [part.key for part in parts.values()])
-            if len(outlines) == len(parts):
-                return {doc_id: outlines[part.key] for doc_id, part in parts.items()}
-        raise _missing(builder)
-
-    def _read(self, builder: str, keys: Sequence[str]) -> dict[str, Outline]:
-        """The outlines of the trees with these keys, as far as they are stored."""
-        known = {key: outline for key in keys if (outline := self._outlines.get(key))}
-        roots = {node_id(key, 0): key for key in keys if key not in known}
-        found = self._nodes.retrieve(list(roots), Outline.FIELDS) if roots else {}
-        read = {roots[i]: Outline.unpacked(builder, payload, key=roots[i]) for i, payload in found.items()}
-        return known | {key: self._outlines.put(key, outline) for key, outline in read.items()}
-
-    def versions(self, scope: Scope, builder: str, doc_ids: Sequence[str] | None = None) -> dict[str, str]:
-        """See `Store.tree_versions`."""
-        return {doc_id: part.version for doc_id, part in self._parts(scope, builder, doc_ids).items()}
-
-    def scores(self, scope: Scope, outlines: Mapping[str, Outline], vector: Vectors) -> dict[str, NDArray[np.float32]]:
-        """See `Store.node_scores`."""
-        points.check_vector(vector, self._dimension)
-        means = {o.key: o for o in outlines.values() if o.lengths is not None}
-        sizes = {o.key: len(o.shape.words) for o in outlines.values() if o.lengths is None}
-        with self._lock:
-            leaves = self._cosines(scope, LEAF, {k: o.shape.leaves for k, o in means.items()}, vector)
-            found = self._cosines(scope, "version", sizes, vector)
-        found |= {key: means[key].cosines(own) for key, own in leaves.items()}
-        return {doc_id: found[o.key] for doc_id, o in outlines.items() if o.key in found}
-
-    def _cosines(
-        self, scope: Scope, field: str, sizes: Mapping[str, int], vector: Vectors
-    ) -> dict[str, NDArray[np.float32]]:
-        """By tree the cosines of its first nodes, which have its key in this field; without trees that lack some.
+    def put(self, scope: Scope, doc_id: str, tree: RetrievalTree, vectors: Vectors, *, version: str) -> None:
+        """Store a retrieval tree of a stored document, replacing that builder's.
 
         Args:
-            scope: Whose trees.
-            field: Payload field.
-            sizes: Number of these nodes by key.
+            scope: Whose.
+            doc_id: The document's.
+            tree: The tree.
+            vectors: Unit vectors of its nodes, shape (nodes, d).
+            version: `Builder.version`.
+
+        Raises:
+            NotFoundError: The document is not stored, or was replaced meanwhile.
+            InvariantError: A leaf is not the document's text, a node lies outside of it, or the vectors are not unit
+                vectors of this shape.
+        """
+        document, manifest = self._documents.document(scope, doc_id), self._documents.manifest(scope, doc_id)
+        check_tree(document, tree, vectors, self._database.identity.dimension)
+        check_wanted()
+        if manifest is None or manifest.content_hash != document.content_hash:
+            raise no_document(scope, doc_id)
+        row = _tree_row(manifest, tree, vectors, version)
+        with self._database.write() as db:
+            now = select(D.c.number).where(is_in(scope), D.c.doc_id == doc_id, D.c.fingerprint == manifest.fingerprint)
+            number = db.scalar(now)
+            if number is None:
+                raise no_document(scope, doc_id)
+            db.execute(delete(T).where(T.c.document == number, T.c.builder == tree.builder))
+            db.execute(insert(T), {"document": number, **row})
+
+    def delete(self, scope: Scope, doc_id: str, builder: str) -> bool:
+        """Remove the tree of this builder; whether it was there."""
+        owner = select(D.c.number).where(is_in(scope), D.c.doc_id == doc_id).scalar_subquery()
+        with self._database.write() as db:
+            return db.execute(delete(T).where(T.c.document == owner, T.c.builder == builder)).rowcount > 0
+
+    def tree(self, scope: Scope, doc_id: str, builder: str) -> RetrievalTree:
+        """The tree as it was stored. Raises `NotFoundError`."""
+        found = rows_of(self._database, scope, select(T.c.key).join(D).where(T.c.builder == builder), [doc_id])
+        if not found:
+            said = f"Document {doc_id!r} has no tree of builder {builder!r}."
+            raise NotFoundError(said, hint="Build and store it first.")
+        return self._tree(scope, builder, found[0].key)
+
+    def of(self, scope: Scope, outline: Outline) -> RetrievalTree:
+        """The tree that ``outline`` is of, with its texts. Raises `NotFoundError` if it was replaced since."""
+        return self._tree(scope, outline.builder, outline.key)
+
+    def _tree(self, scope: Scope, builder: str, key: str) -> RetrievalTree:
+        with self._database.read() as db:
+            wanted = T.c.key if key in self._decoded else T.c.body
+            body = db.scalar(select(wanted).join(D).where(is_in(scope), T.c.key == key))
+        if body is None:
+            raise NotFoundError(f"A tree by {builder!r} was replaced meanwhile.", hint="Read it again.")
+        return self._decoded.get(key) or self._decoded.put(key, _decoded(builder, body))
+
+    def outlines(self, scope: Scope, builder: str, doc_ids: Sequence[str]) -> dict[str, Outline]:
+        """These documents' trees of this builder without their texts, those of the documents that have one."""
+        query = select(D.c.doc_id, T.c.key).join(T).where(T.c.builder == builder)
+        keys = rows_of(self._database, scope, query, doc_ids)
+        known = {key: outline for _, key in keys if (outline := self._outlines.get(key))}
+        missing = [key for _, key in keys if key not in known]
+        with self._database.read() as db:
+            for part in in_parts(missing):
+                for key, data in db.execute(select(T.c.key, T.c.outline).where(T.c.key.in_(part))).tuples():
+                    known[key] = self._outlines.put(key, Outline.from_bytes(builder, unpack(data), key))
+        return {doc_id: known[key] for doc_id, key in keys if key in known}
+
+    def versions(self, scope: Scope, builder: str, doc_ids: Sequence[str] | None = None) -> dict[str, str]:
+        """The version of this builder's tree by document, for those of the documents (None: all) that have one."""
+        query = select(D.c.doc_id, T.c.version).join(T).where(T.c.builder == builder)
+        return {row.doc_id: row.version for row in rows_of(self._database, scope, query, doc_ids)}
+
+    def scores(self, scope: Scope, outlines: Mapping[str, Outline], vector: Vectors) -> dict[str, NDArray[np.float32]]:
+        """The cosine of every node to a unit vector, by document: shape (nodes,), in the order of the nodes.
+
+        Of the trees as `outlines` gave them; those that were replaced since are left out. What DISRetrieval's
+        algorithm 1 starts from.
+
+        Args:
+            scope: Whose.
+            outlines: Trees by document.
             vector: Shape (d,).
         """
-        if not sizes:
-            return {}
-        where = points.of_scope(scope).also((field, tuple(sizes)))
-        return _dealt(sizes, *self._nodes.cosines(vector, where, sum(sizes.values())))
+        found: dict[str, Vectors] = {}
+        with self._database.read() as db:
+            for part in in_parts([outline.key for outline in outlines.values()]):
+                rows = db.execute(select(T.c.key, T.c.vectors).join(D).where(is_in(scope), T.c.key.in_(part))).tuples()
+                found |= {key: unpack_vectors(data, len(vector)) @ vector for key, data in rows}
+        scores: dict[str, NDArray[np.float32]] = {}
+        for doc_id, outline in outlines.items():
+            if outline.key in found:
+                stored = found[outline.key]
+                scores[doc_id] = stored if outline.lengths is None else outline.cosines(stored)
+        return scores
+
+    def passages(self, scope: Scope, ids: Sequence[str]) -> dict[str, Chunk]:
+        """Those of these ids that are of nodes (`discorag.store.outline.node_id`), as passages."""
+        found: dict[str, Chunk] = {}
+        for row, nodes in self._of_nodes(scope, ids):
+            tree, title = self._tree(scope, row.builder, row.key), manifest_from(row.manifest).title
+            found |= {i: _passage(i, row.doc_id, at, tree.nodes[at], title) for i, at in nodes.items()}
+        return found
+
+    def vectors(self, scope: Scope, ids: Sequence[str]) -> dict[str, Vectors]:
+        """The unit vectors of those of these ids that are of nodes, by id, each of shape (d,)."""
+        found: dict[str, Vectors] = {}
+        for row, nodes in self._of_nodes(scope, ids):
+            outline = self.outlines(scope, row.builder, [row.doc_id])[row.doc_id]
+            stored = unpack_vectors(row.vectors, self._database.identity.dimension)
+            found |= {i: outline.vector(stored, at) for i, at in nodes.items()}
+        return found
+
+    def _of_nodes(self, scope: Scope, ids: Sequence[str]) -> list[tuple[Row[*tuple[Any, ...]], dict[str, int]]]:
+        """The trees of these nodes, each with the number of every node of it, by id."""
+        numbers = dict[str, dict[str, int]]()
+        for i in ids:
+            with suppress(ValueError):
+                numbers.setdefault(i[:-_DIGITS], {})[i] = int(i[-_DIGITS:], 16)
+        if not numbers:
+            return []
+        columns = (T.c.stem, T.c.key, T.c.builder, T.c.nodes, T.c.vectors, D.c.doc_id, D.c.manifest)
+        query = select(*columns).join(D)
+        with self._database.read() as db:
+            rows = [r for part in in_parts(numbers) for r in db.execute(query.where(is_in(scope), T.c.stem.in_(part)))]
+        return [(row, {i: at for i, at in numbers[row.stem].items() if at < row.nodes}) for row in rows]
 
 
-def _check(document: Document, tree: RetrievalTree, vectors: Vectors, dimension: int) -> None:
-    """Whether these belong together.
-
-    Raises:
-        InvariantError: A leaf is not the document's text, a node lies outside of it, or the vectors are not unit
-            vectors of shape (nodes, d).
-    """
-    points.check_vectors(vectors, len(tree.nodes), dimension, document.uri)
-    for i, node in enumerate(tree.nodes):
-        if i < tree.leaves and node.spans[0].of(document.text) != node.text:
-            raise InvariantError(f"Leaf {i} of {document.uri!r} is not the text at {node.spans[0]}.")
-        if max(span.end for span in node.spans) > len(document.text):
-            raise InvariantError(f"Node {i} of {document.uri!r} ends behind its {len(document.text)} characters.")
-
-
-def _key(entry: Entry, tree: RetrievalTree, vectors: Vectors, version: str) -> str:
-    """Key of one state of one tree of one document, of the form of `discorag.store.payload.version_of`."""
-    content = [entry.manifest.fingerprint, version, tree.model_dump_json(), digest(vectors.tobytes())]
-    return f"{entry.manifest.doc_id}:{stable_id(*content)}"
+def _tree_row(manifest: Manifest, tree: RetrievalTree, vectors: Vectors, version: str) -> dict[str, Any]:
+    """Where inner nodes are means, only the leaves' vectors are stored: those of the others follow from them."""
+    outline, body = Outline.of(tree, unit(vectors)), tree.model_dump_json()
+    key = stable_id(manifest.doc_id, manifest.fingerprint, version, body, digest(vectors.tobytes()))
+    return {
+        "builder": tree.builder,
+        "version": version,
+        "key": key,
+        "stem": node_stem(key),
+        "nodes": len(tree.nodes),
+        "outline": pack(outline.to_bytes()),
+        "vectors": pack_vectors(unit(vectors if outline.lengths is None else vectors[: tree.leaves])),
+        "body": pack_text(body),
+    }
 
 
-def _stem(key: str) -> str:
-    """What the ids of a tree's nodes begin with. Their last 8 digits are the index: a score needs no payload.
-
-    The first node has the outline.
-    """
-    return stable_id("node", key)[:-8]
-
-
-def node_id(key: str, node: int) -> str:
-    """The id of a node of the tree with this key (`Outline.key`)."""
-    return f"{_stem(key)}{node:08x}"
-
-
-def _points(
-    scope: Scope, entry: Entry, document: Document, tree: RetrievalTree, vectors: Vectors, part: TreePart
-) -> Iterator[Point]:
-    common = points.common(scope, entry.manifest)
-    common |= {"version": part.key, BUILDER: tree.builder, "kind": "node", "meta": points.pairs(document.metadata)}
-    vectors = unit(vectors)
-    outline = Outline.of(tree, vectors)
-    leaf = {} if outline.lengths is None else {LEAF: part.key}
-    for i, node in enumerate(tree.nodes):
-        check_wanted()
-        payload = {
-            **common,
-            **({} if i else outline.packed()),
-            **(leaf if i < tree.leaves else {}),
-            "order": i,
-            "depth": node.layer,
-            "text": node.text,
-            "node": node.model_dump_json(exclude={"text"}),
-        }
-        yield Point(node_id(part.key, i), vectors[i], payload, space=NODES)
-
-
-def _decoded(builder: str, found: Sequence[Payload]) -> RetrievalTree:
+def _decoded(builder: str, body: bytes) -> RetrievalTree:
     """What was written, and checked before: it is not checked again, which would take most of the time."""
-    nodes = tuple(_node(p) for p in sorted(found, key=lambda p: p["order"]))
+    nodes = tuple(_node(fields) for fields in json.loads(unpack_text(body))["nodes"])
     return RetrievalTree.model_construct(builder=builder, nodes=nodes)
 
 
-def _node(payload: Payload) -> RetrievalNode:
-    fields: dict[str, Any] = from_json(payload["node"])
-    fields["text"], fields["children"] = payload["text"], tuple(fields["children"])
+def _node(fields: dict[str, Any]) -> RetrievalNode:
+    fields["children"] = tuple(fields["children"])
     fields["spans"] = tuple(Span.model_construct(**span) for span in fields["spans"])
     return RetrievalNode.model_construct(**fields)
 
 
-def _dealt(sizes: Mapping[str, int], ids: bytes, cosines: Sequence[float]) -> dict[str, NDArray[np.float32]]:
-    """The cosines by the key of the tree, in the order of its nodes; trees that lack some are left out."""
-    halves, found = np.frombuffer(ids, ">u8").reshape(-1, 2), np.array(cosines, np.float32)
-    dealt: dict[str, NDArray[np.float32]] = {}
-    for key, size in sizes.items():
-        own = halves[:, 0] == UUID(node_id(key, 0)).int >> 64
-        if np.count_nonzero(own) < size:
-            continue
-        dealt[key] = np.empty(size, np.float32)
-        dealt[key][halves[own, 1] & 0xFFFFFFFF] = found[own]
-    return dealt
-
-
-def _missing(builder: str, doc_id: str = "") -> StoreError:
-    where = f" of document {doc_id!r}" if doc_id else ""
-    return StoreError(f"Nodes of builder {builder!r}{where} are missing.", hint="Try again, or build the tree anew.")
+def _passage(node_id: str, doc_id: str, order: int, node: RetrievalNode, title: str) -> Chunk:
+    """A node as a passage of its own: an inner node's text is a summary of what lies below it."""
+    return Chunk(
+        id=node_id,
+        doc_id=doc_id,
+        order=order,
+        span=Span(start=0, end=len(node.text)),
+        text=node.text,
+        sentences=sentence_spans(node.text),
+        title=title,
+        headings=tuple(filter(None, (node.heading, SUMMARY))),
+        stands_for=node.spans,
+    )

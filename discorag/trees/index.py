@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from discorag.models.protocol import Encoder
 from discorag.rst.units import but_parsers
-from discorag.store.outline import Outline
-from discorag.store.protocol import Hit, SearchQuery, Store
+from discorag.store.outline import Outline, node_id
+from discorag.store.protocol import Hit, SearchQuery
 from discorag.store.ranking import RRF_K
 from discorag.store.retrieval import Distinct, distinct
-from discorag.store.trees import node_id
+from discorag.store.store import Store
 from discorag.text.bm25 import Bm25, TermCounts
 from discorag.text.headings import build_hierarchy
 from discorag.trees.builder import Builder, Source

@@ -14,8 +14,8 @@ from itertools import pairwise, takewhile
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.store.protocol import Store
 from discorag.store.recent import Recent
+from discorag.store.store import Store
 from discorag.text.headings import build_hierarchy
 from discorag.trees.builder import inner
 from discorag.trees.registry import RETRIEVERS

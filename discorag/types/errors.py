@@ -7,8 +7,6 @@ ledger (`discorag.types.ledger.Failure`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from discorag.types.usage import Usage
 
 
@@ -46,14 +44,6 @@ class UnknownNameError(ConfigError, KeyError):
 
 class MissingExtraError(ConfigError):
     """What was asked for comes with an extra that is not installed."""
-
-
-class EngineError(DiscoRagError):
-    """What works through many documents or questions at once cannot start, or cannot go on."""
-
-
-class PoisonedError(DiscoRagError):
-    """A document or a question raised what no part raises on purpose, or killed the process that was at it."""
 
 
 class InvariantError(DiscoRagError, ValueError):
@@ -135,8 +125,12 @@ class StoreError(DiscoRagError):
     """The store cannot do what was asked."""
 
 
-class StoreFullError(StoreError):
-    """The disk is nearly full: the store is read-only until there is room."""
+class ReadOnlyStoreError(StoreError):
+    """Nothing can be stored where the store is; it can be read."""
+
+
+class StoreFullError(ReadOnlyStoreError):
+    """The disk is full, or nearly: nothing is stored until there is room."""
 
 
 class StoreFormatError(StoreError):
@@ -144,25 +138,11 @@ class StoreFormatError(StoreError):
 
 
 class StoreDamagedError(StoreError):
-    """What is stored is not what the store's own records say.
-
-    Args:
-        message: What differs, shortly.
-        hint: What the user can do.
-        differences: All that differs, one line each.
-    """
-
-    def __init__(self, message: str, *, hint: str = "", differences: Sequence[str] = ()) -> None:
-        super().__init__(message, hint=hint)
-        self.differences = tuple(differences)
+    """What is stored is not what was written."""
 
 
 class StoreLockedError(StoreError):
-    """Another process owns the store's folder."""
-
-
-class DocumentTakenError(StoreError):
-    """Another process writes this document, or has taken it over from this one."""
+    """Another process has been writing for too long."""
 
 
 class EncoderMismatchError(StoreError):

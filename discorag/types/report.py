@@ -6,16 +6,15 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.types.document import Scope
+Part = Literal["document", "chunks", "tree", "database", "index"]
 
 
 class Difference(BaseModel):
     """One thing that is not as it should be.
 
     Args:
-        part: What differs of the document; leftovers are points of no document.
-        tenant, corpus, doc_id, uri: The document; empty for leftovers.
-        builder: The tree's, where it is a tree.
+        part: What differs: of a document, the database's file, or the index.
+        tenant, corpus, doc_id, uri: The document; empty where it is not one.
         note: In which way.
 
     Example:
@@ -26,26 +25,19 @@ class Difference(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    part: Literal["document", "chunks", "tree", "leftovers"]
+    part: Part
     tenant: str = ""
     corpus: str = ""
     doc_id: str = ""
     uri: str = ""
-    builder: str = ""
     note: str
 
-    @property
-    def scope(self) -> Scope:
-        """Whose document it is."""
-        return Scope(tenant=self.tenant, corpus=self.corpus)
-
     def __str__(self) -> str:
-        what = f"tree {self.builder}" if self.builder else self.part
-        return ": ".join(filter(None, (self.corpus, self.uri, what, self.note)))
+        return ": ".join(filter(None, (self.corpus, self.uri, self.part, self.note)))
 
 
 class Report(BaseModel):
-    """What is stored, counted, and all that differs from what the entries say.
+    """What is stored, counted, and all that is not as it was written.
 
     Example:
         >>> sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."]).put_in(store)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from discorag.answer.compression import narrowed
-from discorag.store.protocol import Store
+from discorag.store.store import Store
 from discorag.text.citations import references, renumbered
 from discorag.types.answer import Answer
 from discorag.types.case import Case, Known

@@ -41,22 +41,19 @@ class Access:
     Args:
         file: The keys; None: everybody is ``anyone``.
         anyone: Who asks where there are no keys.
-        rates: How often keys and tenants were used.
         per_minute: Requests of one key.
         quota: What a tenant may have of which the file says nothing.
     """
 
-    def __init__(
-        self, file: KeyFile | None, anyone: Principal, rates: Rates, *, per_minute: int, quota: QuotaSettings
-    ) -> None:
+    def __init__(self, file: KeyFile | None, anyone: Principal, *, per_minute: int, quota: QuotaSettings) -> None:
         self._file = file
         self._anyone = anyone
-        self.rates = rates
+        self._rates = Rates()
         self._per_minute = per_minute
         self._quota = quota
 
     @classmethod
-    def of(cls, settings: Settings, rates: Rates | None = None) -> Self:
+    def of(cls, settings: Settings) -> Self:
         """As configured.
 
         Raises:
@@ -70,7 +67,7 @@ class Access:
             )
         anyone = Principal(name="anyone", tenant=settings.tenant, roles=frozenset(Role))
         file = KeyFile(api.keys) if api.keys else None
-        return cls(file, anyone, rates or Rates(), per_minute=api.requests_per_minute, quota=api.quota)
+        return cls(file, anyone, per_minute=api.requests_per_minute, quota=api.quota)
 
     def who(self, key: str | None) -> Principal:
         """Whose key this is. Raises `RefusedError` (401) if it is nobody's, or no longer."""
@@ -99,7 +96,7 @@ class Access:
         await self._hit(most, "questions", who.tenant, "ask the operator for more")
 
     async def _hit(self, most: int, what: str, name: str, otherwise: str) -> None:
-        wait = await self.rates.hit(what, name, most)
+        wait = await self._rates.hit(what, name, most)
         if not wait:
             return
         raise RefusedError(

@@ -157,7 +157,8 @@ async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = Non
     if manifest is None or not await asyncio.to_thread(store.delete, scope, str(doc_id)):
         raise NotFoundError(f"There is no document {doc_id}.", hint="GET /documents lists them.")
     audit.tell("deleted", who, corpus=scope.corpus, documents=[manifest.doc_id])
-    await asyncio.to_thread(served.uploads.remove, scope, manifest.uri)
+    if await asyncio.to_thread(served.uploads.remove, scope, manifest.uri):
+        await asyncio.to_thread(served.table.remove_upload, scope, served.uploads.name_of(manifest.uri))
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 

@@ -15,11 +15,9 @@ from pydantic import BaseModel
 from starlette.background import BackgroundTask
 
 from discorag.store.backup import backup as write_backup
-from discorag.store.base import ShardStore
-from discorag.store.identity import Identity
 from graphs.serving import audit
 from graphs.serving.keys import Principal, Role
-from graphs.serving.problems import COMMON, RefusedError, documented
+from graphs.serving.problems import COMMON, documented
 from graphs.serving.service import Guard, Keyed, Served, Service
 
 router = APIRouter(tags=["operation"])
@@ -89,20 +87,13 @@ async def metrics(served: Served) -> Response:
     return Response(served.meters.text(), media_type=CONTENT_TYPE_LATEST)
 
 
-@numbers.get("/backup", response_class=FileResponse, responses=documented(501, 507) | {200: {"content": {_SQLITE: {}}}})
+@numbers.get("/backup", response_class=FileResponse, responses=documented(507) | {200: {"content": {_SQLITE: {}}}})
 async def backup(who: Annotated[Principal, Depends(Guard(Role.OPERATE))], served: Served) -> FileResponse:
     """All documents of the key's tenant in one file, for `disco-rag restore`; questions and ingests go on."""
-    store, encoder = served.rag.resources.store, served.rag.resources.encoder
-    if not isinstance(store, ShardStore):
-        raise RefusedError(501, "NoBackupError", "This kind of store has no backup.", hint="Ask its database for one.")
-    identity = Identity(encoder_version=encoder.version, dimension=encoder.dimension)
     file = served.uploads.spool / f"{uuid4().hex}.backup"
     file.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        count = await asyncio.to_thread(write_backup, store, file, identity, tenant=who.tenant)
-    except BaseException:
-        file.with_name(f"{file.name}.part").unlink(missing_ok=True)
-        raise
+    database = served.rag.resources.store.database
+    count = await asyncio.to_thread(write_backup, database, file, tenant=who.tenant)
     audit.tell("backup", who)
     return FileResponse(
         file,

@@ -6,7 +6,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, BinaryIO
-from uuid import uuid4
 
 from fastapi import APIRouter, File, Form, Path, UploadFile, status
 from pydantic import BaseModel
@@ -71,7 +70,7 @@ async def accept(
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     try:
         async with served.quotas.room(scope, sizes):
-            accepted = await _accepted(scope, content, served)
+            accepted = await _accepted(scope, content, sizes, served)
     except (UnknownFormatError, StoreError) as error:
         status_code = 415 if isinstance(error, UnknownFormatError) else 507
         raise RefusedError(status_code, error.kind, error.message, hint=error.hint) from error
@@ -88,10 +87,10 @@ def _by_name(files: list[UploadFile]) -> dict[str, UploadFile]:
     return named
 
 
-async def _accepted(scope: Scope, content: Mapping[str, BinaryIO], served: Service) -> Job:
+async def _accepted(scope: Scope, content: Mapping[str, BinaryIO], sizes: Mapping[str, int], served: Service) -> Job:
     staged = await asyncio.to_thread(served.uploads.stage, scope, content)
     try:
-        return await served.jobs.accept(scope, list(content), staged.publish, uuid4().hex)
+        return await served.jobs.accept(scope, sizes, staged.publish)
     finally:
         await asyncio.to_thread(staged.discard)
 

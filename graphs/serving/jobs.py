@@ -1,43 +1,36 @@
 """Ingest jobs: what was accepted is on disk, is worked off in turn, and survives a restart.
 
-A job is a record in a SQLite-backed `diskcache.Cache` and a list of uploaded files. Some files are read at once, in the
-order of `graphs.serving.turns`, so that neither a long job nor a slow file holds up the others.
+A job is a row of the store's database and a list of uploaded files. Some files are read at once; tenants take turns,
+and so do the jobs of each.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 from time import monotonic
-from typing import TypeVar
 from uuid import uuid4
 
 import structlog
-from diskcache import Cache, Timeout
 from pydantic import BaseModel, ConfigDict
 
 from discorag.ingest.survey import DocumentOutcome, Status
-from discorag.models.cache import PlainDisk
 from discorag.models.wanted import while_wanted
+from discorag.store.jobs import JobRow, JobTable
 from discorag.types.document import Scope
 from discorag.types.errors import DiscoRagError, NotFoundError, StoreError, StoreFullError
 from discorag.types.ledger import Failure
-from graphs.serving.turns import Turn, Turns
-
-T = TypeVar("T")
 
 _log = structlog.get_logger("disco_rag.api")
-KEPT_S = 7 * 86_400
-"""How long the record of a job that is done is kept, in seconds."""
+KEPT = timedelta(days=7)
+"""How long the record of a job that has ended is kept."""
 AGAIN_S = 5.0
 """How long a job waits whose record cannot be written, in seconds."""
-_SYNC_FULL = 2  # SQLite's synchronous=FULL: what was committed survives a power failure
 
 
 class JobStatus(StrEnum):
@@ -84,9 +77,15 @@ class Job(BaseModel):
         """Whose documents these become."""
         return Scope(tenant=self.tenant, corpus=self.corpus)
 
-    def turns(self) -> list[Turn]:
-        """Its files that are not settled."""
-        return [Turn(self.id, self.scope, i, f.name) for i, f in enumerate(self.files) if f.status is None]
+    def open_files(self) -> list[int]:
+        """Indexes of its files that are not settled."""
+        return [index for index, file in enumerate(self.files) if file.status is None]
+
+    @property
+    def row(self) -> JobRow:
+        """The job as it is stored."""
+        ended = self.ended.isoformat() if self.ended else None
+        return JobRow(self.id, self.tenant, self.created.isoformat(), ended, self.model_dump_json())
 
     def settled(self, index: int, file: JobFile) -> Job:
         """The job with this file settled, which ends it if it is the last."""
@@ -105,65 +104,75 @@ Ingest = Callable[[Scope, str, bool], Awaitable[tuple[DocumentOutcome, tuple[Fai
 """Reads one uploaded file into the store of its scope: (scope, name, whether it was asked for again) -> its fate."""
 
 
+@dataclass(frozen=True)
+class _File:
+    """A file of a job that is to be read: the ``index``-th."""
+
+    job: str
+    scope: Scope
+    index: int
+    name: str
+
+
 class Jobs:
     """The jobs of one server.
 
     Args:
-        folder: Where the records are.
+        table: Where they are stored.
         ingest: Reads one file.
-        settled: Told of every file that is settled.
+        settled: Called with every file that is settled.
         at_once: Files that are read at once.
 
     Raises:
-        StoreError: On opening, and by any method: the disk is full or broken. What was acknowledged stays as it was.
+        StoreError: By any method: the disk is full or broken. What was acknowledged stays as it was.
     """
 
-    def __init__(self, folder: Path, ingest: Ingest, settled: Callable[[JobFile], None], at_once: int = 1) -> None:
-        with _store_errors():
-            self._records = Cache(str(folder), disk=PlainDisk, eviction_policy="none", sqlite_synchronous=_SYNC_FULL)
+    def __init__(self, table: JobTable, ingest: Ingest, settled: Callable[[JobFile], None], at_once: int = 1) -> None:
+        self._table = table
         self._ingest = ingest
         self._settled = settled
-        self._turns = Turns(at_once)
-        self._at_work: dict[Turn, asyncio.Task[None]] = {}
+        self._at_once = at_once
+        self._waiting: dict[str, deque[_File]] = {}  # by job
+        self._at_work: dict[_File, asyncio.Task[None]] = {}
+        self._served: Counter[str] = Counter()  # tenant or job -> when a file of it was taken, counted up
         self._changes = asyncio.Lock()
         self._go = asyncio.Event()
         self._settlings = asyncio.Event()
         self._last = monotonic()
 
     async def resume(self) -> None:
-        """Queue what an earlier run of the server left."""
-        for job in sorted(await self._all(), key=lambda j: j.created):
-            if job.ended is None:
-                self._queue(await self._save(job.model_copy(update={"status": JobStatus.WAITING})))
+        """Queue what an earlier run of the server left, and forget what ended long ago."""
+        await asyncio.to_thread(self._table.forget, (datetime.now(UTC) - KEPT).isoformat())
+        for body in await asyncio.to_thread(self._table.unfinished):
+            job = Job.model_validate_json(body)
+            self._queue(await self._save(job.model_copy(update={"status": JobStatus.WAITING})))
 
     async def waiting(self) -> int:
         """Jobs of which no file is at work."""
-        return len(self._turns.jobs() - {turn.job for turn in self._at_work})
+        return len(self._waiting.keys() - {file.job for file in self._at_work})
 
-    def under_way(self, tenant: str) -> int:
+    async def under_way(self, tenant: str) -> int:
         """Jobs of a tenant that have not ended."""
-        return len(self._turns.jobs(tenant) | {t.job for t in self._at_work if t.scope.tenant == tenant})
+        return await asyncio.to_thread(self._table.under_way, tenant)
 
     def _queue(self, job: Job) -> None:
-        self._turns.add(job.turns())
+        if files := [_File(job.id, job.scope, i, job.files[i].name) for i in job.open_files()]:
+            self._waiting[job.id] = deque(files)
         self._go.set()
 
-    async def accept(
-        self, scope: Scope, names: Sequence[str], publish: Callable[[], None], job_id: str | None = None
-    ) -> Job:
-        """A new job for files that were uploaded; when this returns it is on disk.
+    async def accept(self, scope: Scope, sizes: Mapping[str, int], publish: Callable[[], None]) -> Job:
+        """A new job for files that were uploaded, by name with their bytes; when this returns it is on disk.
 
-        ``publish`` puts the files where the job finds them; if it fails (`StoreError`) there is no job. With the same
-        ``job_id`` it may be called again by one who does not know whether it came to an end.
+        ``publish`` puts the files where the job finds them; if it fails (`StoreError`) there is no job.
         """
-        files = tuple(JobFile(name=name) for name in names)
+        files = tuple(JobFile(name=name) for name in sizes)
         created = datetime.now(UTC)
-        job = Job(id=job_id or uuid4().hex, tenant=scope.tenant, corpus=scope.corpus, files=files, created=created)
-        await self._save(job)
+        job = Job(id=uuid4().hex, tenant=scope.tenant, corpus=scope.corpus, files=files, created=created)
+        await asyncio.to_thread(self._table.add, job.row, scope, sizes)
         try:
             await asyncio.to_thread(publish)
         except StoreError:
-            await _on_disk(lambda: self._records.delete(job.id))
+            await asyncio.to_thread(self._table.remove, job.id)
             raise
         self._queue(job)
         return job
@@ -181,8 +190,8 @@ class Jobs:
             job = await self.of(tenant, job_id)
             if job.ended is None:
                 job = await self._save(job.closed(JobStatus.CANCELLED))
-                self._turns.drop(tenant, job_id)
-                for task in [task for turn, task in self._at_work.items() if turn.job == job_id]:
+                self._waiting.pop(job_id, None)
+                for task in [task for file, task in self._at_work.items() if file.job == job_id]:
                     task.cancel()
         return job
 
@@ -203,9 +212,9 @@ class Jobs:
         try:
             while True:
                 self._go.clear()
-                while turn := self._turns.next(self._at_work):
-                    self._at_work[turn] = asyncio.create_task(self._attempt(turn))
-                    self._at_work[turn].add_done_callback(partial(self._over, turn))
+                while file := self._next():
+                    self._at_work[file] = asyncio.create_task(self._attempt(file))
+                    self._at_work[file].add_done_callback(partial(self._over, file))
                 await self._go.wait()
         finally:
             for task in (left := [*self._at_work.values()]):
@@ -220,33 +229,49 @@ class Jobs:
         while monotonic() < until and (self._at_work or monotonic() - self._last < seconds):
             await asyncio.sleep(seconds / 4)
 
-    async def _attempt(self, turn: Turn) -> None:
+    def _next(self) -> _File | None:
+        """Take the next file, if there is a place: of the tenant, then of its job, that was served least lately."""
+        if len(self._at_work) >= self._at_once:
+            return None
+        busy = {(file.scope, file.name) for file in self._at_work}  # two runs over one file would replace each other
+        taken = Counter(file.scope.tenant for file in self._at_work)
+        heads = [files[0] for files in self._waiting.values() if (files[0].scope, files[0].name) not in busy]
+        if not heads:
+            return None
+        file = min(heads, key=lambda f: (taken[f.scope.tenant], self._served[f.scope.tenant], self._served[f.job]))
+        self._served[file.scope.tenant] = self._served[file.job] = 1 + max(self._served.values(), default=0)
+        self._waiting[file.job].popleft()
+        if not self._waiting[file.job]:
+            del self._waiting[file.job], self._served[file.job]
+        return file
+
+    async def _attempt(self, file: _File) -> None:
         try:
-            await self._turn(turn)
+            await self._settle(file)
         except StoreError:  # its record cannot be read or written now, or the store has no room
             await asyncio.sleep(AGAIN_S)
-            self._turns.add([turn])
+            self._waiting.setdefault(file.job, deque()).append(file)
 
-    def _over(self, turn: Turn, _: asyncio.Task[None]) -> None:
+    def _over(self, file: _File, _: asyncio.Task[None]) -> None:
         """Also of a task that was cancelled before its first step."""
-        del self._at_work[turn]
+        del self._at_work[file]
         self._last = monotonic()
         self._settlings.set()
         self._go.set()
 
-    async def _turn(self, turn: Turn) -> None:
+    async def _settle(self, at: _File) -> None:
         """Settle one file of a job, which may end it."""
         async with self._changes:
-            job = await self._load(turn.job)
+            job = await self._load(at.job)
             if job is None or job.ended is not None:
                 return
             if job.status is JobStatus.WAITING:
                 job = await self._save(job.model_copy(update={"status": JobStatus.RUNNING}))
-        file = await self._read(job, job.files[turn.index])
+        file = await self._read(job, job.files[at.index])
         async with self._changes:
-            if (job := await self._load(turn.job)) is None or job.ended is not None:  # cancelled meanwhile
+            if (job := await self._load(at.job)) is None or job.ended is not None:  # cancelled meanwhile
                 return
-            await self._save(job.settled(turn.index, file))
+            await self._save(job.settled(at.index, file))
         self._settled(file)
 
     async def _read(self, job: Job, file: JobFile) -> JobFile:
@@ -266,32 +291,9 @@ class Jobs:
         return file.model_copy(update=update)
 
     async def _save(self, job: Job) -> Job:
-        kept = None if job.ended is None else KEPT_S
-        await _on_disk(lambda: self._records.set(job.id, job.model_dump_json(), expire=kept))
+        await asyncio.to_thread(self._table.save, job.row)
         return job
 
     async def _load(self, job_id: str) -> Job | None:
-        found = await _on_disk(lambda: self._records.get(job_id))
-        return Job.model_validate_json(str(found)) if found else None
-
-    async def _all(self) -> list[Job]:
-        ids = await _on_disk(lambda: list(self._records.iterkeys()))
-        return [job for job_id in ids if (job := await self._load(str(job_id)))]
-
-    def close(self) -> None:
-        """Close the records."""
-        self._records.close()
-
-
-async def _on_disk(call: Callable[[], T]) -> T:
-    with _store_errors():
-        return await asyncio.to_thread(call)
-
-
-@contextmanager
-def _store_errors() -> Generator[None]:
-    """Raises `StoreError` where the disk fails."""
-    try:
-        yield
-    except (OSError, sqlite3.Error, Timeout) as error:
-        raise StoreError(f"Jobs cannot be written or read: {error}.", hint="Check the disk of the uploads.") from error
+        found = await asyncio.to_thread(self._table.body, job_id)
+        return Job.model_validate_json(found) if found else None

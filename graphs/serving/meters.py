@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from typing import Literal
-
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector
 
 from discorag.types.ledger import Ledger, StageRecord
 
-SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Variable that names the folder in which several processes count; the library reads it when it is imported."""
 SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
 
@@ -23,19 +17,19 @@ class Meters:
         self.requests = self._counter("requests", "Requests answered.", "route", "method", "status")
         self.request_seconds = self._histogram("request_seconds", "Until the last byte of the response.", "route")
         self.refused = self._counter("refused", "Requests turned away: no key, over a quota, ...", "kind")
-        self.under_way = self._gauge("requests_under_way", "Requests being answered.", "livesum")
+        self.under_way = self._gauge("requests_under_way", "Requests being answered.")
         self.stage_seconds = self._histogram("stage_seconds", "One stage of one run.", "stage", "engine")
         self.tokens = self._counter("tokens", "Language model tokens.", "stage", "kind")
         self.calls = self._counter("model_calls", "Calls of the language model.", "stage")
         self.failures = self._counter("failures", "Failures of stages.", "stage", "kind", "fallback")
         self.documents = self._counter("documents", "Documents of ingest jobs.", "status")
-        self.jobs_waiting = self._gauge("jobs_waiting", "Ingest jobs that wait for their turn.", "mostrecent")
+        self.jobs_waiting = self._gauge("jobs_waiting", "Ingest jobs that wait for their turn.")
 
     def _counter(self, name: str, said: str, *labels: str) -> Counter:
         return Counter(f"disco_rag_{name}", said, labels, registry=self.registry)
 
-    def _gauge(self, name: str, said: str, of_many: Literal["livesum", "mostrecent"]) -> Gauge:
-        return Gauge(f"disco_rag_{name}", said, registry=self.registry, multiprocess_mode=of_many)
+    def _gauge(self, name: str, said: str) -> Gauge:
+        return Gauge(f"disco_rag_{name}", said, registry=self.registry)
 
     def _histogram(self, name: str, said: str, *labels: str) -> Histogram:
         return Histogram(f"disco_rag_{name}", said, labels, registry=self.registry, buckets=SECONDS)
@@ -58,9 +52,5 @@ class Meters:
             self.failures.labels(failure.stage, failure.kind, "yes" if failure.fallback else "no").inc()
 
     def text(self) -> bytes:
-        """Everything in Prometheus' text format, of all processes of the server."""
-        if SHARED_FOLDER not in os.environ:
-            return generate_latest(self.registry)
-        together = CollectorRegistry()
-        MultiProcessCollector(together)
-        return generate_latest(together)
+        """Everything in Prometheus' text format."""
+        return generate_latest(self.registry)

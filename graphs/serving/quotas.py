@@ -7,39 +7,39 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+from discorag.store.jobs import JobTable
 from discorag.types.document import Scope
 from graphs.serving.access import Access
-from graphs.serving.jobs import Jobs
 from graphs.serving.problems import RefusedError
-from graphs.serving.uploads import Uploads
 
 _LATER = {"Retry-After": "10"}
 
 
 class Quotas:
-    """The quotas of one server, and what is promised to uploads that are still being written."""
+    """The quotas of one server, from the rows of its database, and the room of uploads that are being written."""
 
-    def __init__(self, access: Access, uploads: Uploads, jobs: Jobs) -> None:
-        self._access, self._uploads, self._jobs = access, uploads, jobs
+    def __init__(self, access: Access, table: JobTable) -> None:
+        self._access, self._table = access, table
         self._files, self._bytes = Counter[str](), Counter[str]()
 
     async def check(self, tenant: str, *, files: int, size: int) -> None:
         """Raises `RefusedError` (429) where one job more, these files or their bytes would be too many."""
         quota = self._access.quota(tenant)
-        if self._jobs.under_way(tenant) >= quota.jobs:
+        if await asyncio.to_thread(self._table.under_way, tenant) >= quota.jobs:
             said = f"{quota.jobs} jobs have not ended."
             raise _over(said, "Wait until one has, or cancel one: DELETE /ingest/JOB.", **_LATER)
-        kept = await asyncio.to_thread(self._uploads.kept, tenant)
-        if kept.files + self._files[tenant] + files > quota.documents:
+        count, stored = await asyncio.to_thread(self._table.uploaded, tenant)
+        if count + self._files[tenant] + files > quota.documents:
             raise _over(f"There would be more than {quota.documents} documents.", "Delete some: DELETE /documents/ID.")
-        if kept.size + self._bytes[tenant] + size > quota.storage_mb * 1_000_000:
+        if stored + self._bytes[tenant] + size > quota.storage_mb * 1_000_000:
             said = f"The files kept would have more than {quota.storage_mb:g} MB."
             raise _over(said, "Delete documents: DELETE /documents/ID.")
 
     @asynccontextmanager
     async def room(self, scope: Scope, sizes: dict[str, int]) -> AsyncGenerator[None]:
         """A block that keeps these files, by name. Raises as `check`; files of the same name are replaced."""
-        new, size = self._uploads.new(scope, sizes), sum(sizes.values())
+        known = await asyncio.to_thread(self._table.known_uploads, scope)
+        new, size = len(sizes.keys() - known), sum(sizes.values())
         await self.check(scope.tenant, files=new, size=size)
         self._files[scope.tenant] += new
         self._bytes[scope.tenant] += size

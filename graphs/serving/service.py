@@ -18,17 +18,18 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from discorag.models.deadline import models_within
 from discorag.models.wanted import while_wanted
 from discorag.settings import ApiSettings
+from discorag.store.jobs import JobTable
 from discorag.types.errors import StoreError
 from graphs.facade import AskResult, DiscoRAG
 from graphs.serving import audit
-from graphs.serving.access import Access, Rates, check_site
+from graphs.serving.access import Access, check_site
 from graphs.serving.jobs import Job, Jobs
 from graphs.serving.keys import Principal, Role
 from graphs.serving.meters import Meters
 from graphs.serving.problems import RefusedError, declared
 from graphs.serving.quotas import Questions, Quotas
 from graphs.serving.uploads import Uploads
-from graphs.threads import Runs, Threads
+from graphs.threads import Threads
 
 T = TypeVar("T")
 
@@ -95,26 +96,16 @@ class Once(Generic[T]):
         return self._found
 
 
-@dataclass(frozen=True)
-class Shared:
-    """What the workers of one server have in common; in a worker each call goes to the process that keeps them."""
-
-    rates: Rates
-    jobs: Jobs
-    quotas: Quotas
-    questions: Questions
-    runs: Runs
-
-
 @dataclass
 class Service:
-    """One server, or one of its workers. ``stopped``: no question may be under way."""
+    """One server. ``stopped``: no question may be under way."""
 
     rag: DiscoRAG
     settings: ApiSettings
     access: Access
     uploads: Uploads
     jobs: Jobs
+    table: JobTable
     meters: Meters
     quotas: Quotas
     questions: Questions

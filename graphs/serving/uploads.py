@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 from uuid import uuid4
 
-from discorag.store.disk.seal import sync
+from discorag.store.sqlite import make_private_folder
 from discorag.text.loaders import SUFFIXES
 from discorag.types.document import Scope
 from discorag.types.errors import InputError, StoreError, UnknownFormatError
-from discorag.types.ids import digest, stable_id
+from discorag.types.ids import stable_id
 
 _LONGEST = 200  # bytes of a file's name
 _PART = ".part"
@@ -46,28 +46,11 @@ class Staged:
                 part.unlink(missing_ok=True)
 
 
-class Kept(NamedTuple):
-    """How many files a tenant has, and their bytes."""
-
-    files: int
-    size: int
-
-
 @dataclass(frozen=True)
 class Uploads:
     """The uploaded files below ``folder``."""
 
     folder: Path
-
-    def kept(self, tenant: str) -> Kept:
-        """What a tenant has, in all corpora."""
-        homes = [self.folder / "files" / mark.name for mark in self._marks(tenant).glob("*")]
-        sizes = [file.stat().st_size for home in homes for file in home.glob("[!.]*")]
-        return Kept(len(sizes), sum(sizes))
-
-    def new(self, scope: Scope, names: Iterable[str]) -> int:
-        """How many of these are names of no file yet. Raises `InputError` as `path`."""
-        return sum(not self.path(scope, name).exists() for name in names)
 
     def doc_id(self, scope: Scope, name: str) -> str:
         """Id of the document that the file of this name is, or becomes."""
@@ -87,9 +70,8 @@ class Uploads:
         targets = [self.path(scope, name) for name in files]
         staged = Staged({target: target.with_name(f".{uuid4().hex}{_PART}") for target in targets})
         try:
+            make_private_folder(self.folder)
             self._home(scope).mkdir(parents=True, exist_ok=True)
-            self._marks(scope.tenant).mkdir(parents=True, exist_ok=True)
-            (self._marks(scope.tenant) / self._home(scope).name).touch()
             for part, content in zip(staged.parts.values(), files.values(), strict=True):
                 _write(part, content)
             for folder in (self._home(scope), self.folder / "files", self.folder):
@@ -104,18 +86,25 @@ class Uploads:
         for part in self.folder.glob(f"files/*/.*{_PART}"):
             part.unlink(missing_ok=True)
         shutil.rmtree(self.spool, ignore_errors=True)
-        self.spool.mkdir(parents=True, exist_ok=True)
+        self.make_spool()
+
+    def make_spool(self) -> None:
+        """Make the folder of what is being received."""
+        make_private_folder(self.folder)
+        self.spool.mkdir(exist_ok=True)
 
     @property
     def spool(self) -> Path:
         """Folder of what is being received."""
         return self.folder / "spool"
 
-    def remove(self, scope: Scope, uri: str) -> None:
-        """Remove the file at ``uri`` if it is one of this scope's."""
+    def remove(self, scope: Scope, uri: str) -> bool:
+        """Remove the file at ``uri`` if it is one of this scope's; whether it is."""
         path = Path(uri)
-        if path.parent == self._home(scope).resolve():
-            path.unlink(missing_ok=True)
+        if path.parent != self._home(scope).resolve():
+            return False
+        path.unlink(missing_ok=True)
+        return True
 
     def name_of(self, uri: str) -> str:
         """What the client called the document: for it, folders of the server are nobody's business."""
@@ -123,10 +112,6 @@ class Uploads:
 
     def _home(self, scope: Scope) -> Path:
         return self.folder / "files" / scope.folder
-
-    def _marks(self, tenant: str) -> Path:
-        """A folder with a file for each folder of a tenant's."""
-        return self.folder / "tenants" / digest(tenant)[:32]
 
 
 def checked_name(name: str) -> str:
@@ -150,3 +135,12 @@ def _write(path: Path, content: BinaryIO) -> None:
         shutil.copyfileobj(content, file)
         file.flush()
         os.fsync(file.fileno())
+
+
+def sync(folder: Path) -> None:
+    """Returns when the names in a folder are on disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

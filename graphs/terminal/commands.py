@@ -25,20 +25,15 @@ err = Console(stderr=True)
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on (default: as configured).")] = None,
     port: Annotated[int | None, typer.Option(help="Port (default: as configured).")] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that answer (default: as configured). SIGHUP renews them.")
-    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes that answer; for now there is one.")] = None,
 ) -> None:
     """Serve the HTTP API until SIGTERM or Ctrl-C; requests under way are finished, or ended after a while."""
-    settings = _listening(read_settings(), host, port, workers)
-    if settings.api.workers > 1:
-        with extra("api"):
-            from graphs.workers.supervisor import serve_with_workers
-        typer.echo(_address(settings, "/"))
-        return serve_with_workers(settings)
+    if workers not in (None, 1):
+        raise ConfigError("Several workers need a database that machines share.", hint="Leave out --workers for now.")
+    settings = _listening(read_settings(), host, port)
     with extra("api"):
         from graphs.api import create_app
-    return _run(create_app(settings), settings, "/")
+    _run(create_app(settings), settings, "/")
 
 
 def mcp(
@@ -70,16 +65,15 @@ def mcp(
     return _run(create_mcp_app(settings, hosts=allow_host or (), writable=not read_only), settings, PATH)
 
 
-def _listening(settings: Settings, host: str | None, port: int | None, workers: int | None = None) -> Settings:
-    listed = (("host", host), ("port", port), ("workers", workers))
-    given = {name: value for name, value in listed if value is not None}
+def _listening(settings: Settings, host: str | None, port: int | None) -> Settings:
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     return settings.model_copy(update={"api": settings.api.model_copy(update=given)})
 
 
 def _run(app: FastAPI, settings: Settings, shown: str) -> None:
-    from graphs.workers.process import begun
+    from graphs.serving.process import prepare_process
 
-    begun(settings)
+    prepare_process(settings)
     typer.echo(_address(settings, shown))
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it once more when all is closed
     server(app, settings.api).run()

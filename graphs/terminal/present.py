@@ -16,8 +16,8 @@ from discorag.ingest.survey import Status
 from discorag.store.protocol import Corpus, Manifest
 from discorag.text.shown import one_line
 from discorag.types.ledger import Ledger
-from graphs.bulk.questions import Reply
 from graphs.facade import IngestResult
+from graphs.questions import Reply
 
 
 class _Bar:

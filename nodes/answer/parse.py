@@ -7,7 +7,7 @@ import asyncio
 from langgraph.runtime import Runtime
 
 from discorag.rst.parser import PROMPTED, TreeParser
-from discorag.store.protocol import Store
+from discorag.store.store import Store
 from discorag.types.case import Case
 from discorag.types.chunk import Chunk
 from discorag.types.document import Scope

@@ -5,8 +5,11 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from discorag.types.errors import ReadOnlyStoreError
+from nodes.answer.retrieve_chunks import search as search_chunks
+from nodes.case import question_of
 from nodes.context import AnswerContext, answer_context
-from nodes.retrieved import Found
+from nodes.retrieved import Found, retrieved
 from nodes.stage import Stage
 from nodes.state import AnswerState
 from nodes.trees import Search
@@ -15,12 +18,19 @@ from nodes.trees import Search
 async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
     """Documents first, then the nodes of their trees; the chunks in which the evidence stands, narrowed to it.
 
+    Where trees have to be built and cannot be stored, the chunks are searched instead.
+
     Raises:
         QueryError: The question is longer than the encoder's window.
         EmptyCorpusError: As `nodes.retrieved.retrieved`.
     """
     context, stage = answer_context(runtime), Stage("retrieve")
-    search = await Search.of(state, context, stage)
+    try:
+        search = await Search.of(state, context, stage)
+    except ReadOnlyStoreError as error:  # trees are missing, and cannot be stored
+        stage.failed(error, fallback="dense")
+        found = await search_chunks(question_of(state), state, context)
+        return await retrieved(found.found, context, stage, copies=found.copies)
     if search.asked is None:
         return await search.nothing()
     return await search.found(await search.retriever.choose(search.asked))

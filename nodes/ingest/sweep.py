@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 
 from discorag.ingest.bucket import below, vanished_at
 from discorag.ingest.survey import DocumentOutcome, Status
-from discorag.store.protocol import Store
+from discorag.store.store import Store
 from discorag.types.errors import StoreError
 from discorag.types.ledger import Failure, StageRecord
 from nodes.context import IngestContext, ingest_context

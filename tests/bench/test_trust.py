@@ -13,7 +13,19 @@ import httpx
 import psutil
 import pytest
 
-from bench.trust import corruptions, disk_full, forged, jobs, kills, pdfs, probes, streams, unauthenticated
+from bench.trust import (
+    contract,
+    damages,
+    disk_full,
+    forged,
+    jobs,
+    kills,
+    pdfs,
+    probes,
+    server_kills,
+    streams,
+    unauthenticated,
+)
 from bench.trust.content import Content, Reading, read
 from bench.trust.disk_full import Filler, small_disk
 from bench.trust.payloads import forgeries
@@ -24,7 +36,7 @@ from discorag import DiscoRAG
 from discorag.models.gateway import gateway_from
 from discorag.models.protocol import Encoder
 from discorag.settings import ApiSettings, LlmSettings, ParserSettings, Settings, StoreSettings
-from discorag.store.open import open_store
+from discorag.store.store import open_store
 from graphs.api import create_app
 from graphs.serving.access import Role
 from nodes.resources import Resources
@@ -53,7 +65,7 @@ class Places:
             api=ApiSettings(uploads=self.home / "up", keys=self.home / "keys.toml", requests_per_minute=10**6),
         )
         encoder = self.encoder
-        store = open_store(settings.store, dimension=encoder.dimension, encoder_version=encoder.version)
+        store = open_store(settings.store, (encoder.version, encoder.dimension))
         return DiscoRAG(resources=Resources(settings, store, encoder, gateway_from(settings)))
 
     def clients(self, llm: str | None = None) -> list[httpx.Client]:
@@ -128,15 +140,26 @@ def test_a_pipeline_killed_in_every_stage_ends_as_if_nobody_had(tmp_path: Path) 
 
 def test_a_damaged_store_is_never_read_differently_without_a_word(places: Places) -> None:
     store, how = intact(places, 2)
-    found = corruptions.damage_all(store, how, Trial(places.home, 6), mends=False)
-    assert found["silent"] == 0, found["silent_were"]
+    whole, trial = damages.Intact.of(store, how), Trial(places.home, 4, seed=1)
+    found = damages.damage_index(whole, trial)
+    assert (found["wrong"], found["lost"]) == (0, 0), found
+    found = damages.damage_database(whole, trial)
+    assert (found["wrong"], found["silent"], found["crashed"], found["unrestored"]) == (0, 0, 0, 0), found
+    found = damages.damage_backups(whole, Trial(places.home, 12))
+    assert found["silent"] == 0, found
 
 
+def test_the_index_exact_search_and_memory_find_the_same_ten(tmp_path: Path) -> None:
+    found = contract.run(Trial(tmp_path, 10))
+    assert found["differing"] == 0, found
+    assert found["how"]["exact"].startswith("exact (another process")
+
+
+@pytest.mark.server
 @pytest.mark.deep
-def test_a_damaged_store_is_repaired(places: Places) -> None:
-    store, how = intact(places, 3)
-    found = corruptions.damage_all(store, how, Trial(places.home, 12), mends=True)
-    assert (found["silent"], found["unrepaired"]) == (0, 0), found
+def test_a_server_that_is_killed_loses_no_file_that_it_accepted(tmp_path: Path) -> None:
+    found = server_kills.run(Trial(tmp_path, 3))
+    assert (found["lost"], found["doubled"], found["not_ended"], found["differences"]) == (0, 0, 0, 0), found
 
 
 @pytest.mark.skipif(bool(needs_root()), reason="only root can mount a small disk")

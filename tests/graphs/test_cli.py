@@ -8,8 +8,13 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from discorag.settings import StoreSettings
+from discorag.store.protocol import SearchQuery
+from discorag.store.store import open_store
+from discorag.types.document import Scope
 from graphs.cli import main
 from tests.conftest import EXAMPLES
 from tests.graphs.test_weak_model import probed
@@ -199,19 +204,13 @@ def test_a_bad_setting_is_named(home: Path) -> None:
     assert "llm.concurrency" in run(home, "status", ok=2, DISCO_RAG_LLM__CONCURRENCY="0")
 
 
-def test_a_second_process_is_told_that_the_store_is_in_use(home: Path) -> None:
-    from discorag.settings import StoreSettings
-    from discorag.store.open import open_store
-
-    identity = json.loads((home / "s" / "store.json").read_text(encoding="utf-8"))
-    store = open_store(
-        StoreSettings(path=home / "s"), dimension=identity["dimension"], encoder_version=identity["encoder_version"]
-    )
-    try:
-        assert "StoreLockedError" in run(home, "status", ok=2)
-    finally:
-        store.close()
-    assert len(run_json(home, "status")) == 6
+def test_commands_work_while_another_process_has_the_store_open(home: Path) -> None:
+    with open_store(StoreSettings(path=home / "s")) as store:
+        assert store.search(Scope(), SearchQuery(vector=np.eye(384, dtype=np.float32)[0]))  # it has the index
+        assert len(run_json(home, "status")) == 6
+        stages = run_json(home, "ask", "Does vitamin D prevent flu?")["ledger"]["stages"]
+        retrieved = next(s for s in stages if s["stage"] == "retrieve")
+        assert "index: exact (another process has it open)" in retrieved["decisions"]
 
 
 def test_the_installed_command_starts(home: Path) -> None:

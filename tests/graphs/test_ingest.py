@@ -12,8 +12,8 @@ import pytest
 from discorag.ingest.survey import DocumentOutcome, Status, vanished
 from discorag.models.protocol import Encoder
 from discorag.settings import ReadingSettings, Settings, StoreSettings
-from discorag.store.open import open_store
-from discorag.store.protocol import Manifest, Store
+from discorag.store.protocol import Manifest
+from discorag.store.store import Store, open_store
 from discorag.types.chunk import Chunk
 from discorag.types.errors import DecodingError, InputError, MissingPathError, StoreError, UnknownFormatError
 from graphs.facade import DiscoRAG, IngestResult
@@ -377,7 +377,7 @@ def test_poison_fails_alone_is_counted_and_after_two_attempts_not_tried_again_un
     (folder / "page.html").write_text("<h1>Tides</h1><p>They rise.</p>")
     store = StoreSettings(kind="memory", path=tmp_path / "store")
     settings = Settings(store=store, reading=ReadingSettings(convert_seconds=0.3))
-    opened = open_store(store, dimension=encoder.dimension, encoder_version=encoder.version)
+    opened = open_store(store, (encoder.version, encoder.dimension))
     with DiscoRAG(resources=Resources(settings, opened, encoder, None)) as rag:
         results = [rag.ingest(folder, parser="rules", refresh=refresh) for refresh in (False, False, False, True)]
     kinds = [[failure.kind for failure in result.ledger.failures] for result in results]

@@ -1,7 +1,7 @@
-"""The transcripts of `docs/store` and of the way to a cluster, replayed: what a page shows is what happens.
+"""The transcripts of `docs/store`, replayed: what a page shows is what happens.
 
-A transcript begins with what is given: ``library`` (documents that were ingested) or ``old`` (a store of an earlier
-version). ``…`` stands for what is different each time, ``http://qdrant:6333`` for a Qdrant server.
+A transcript begins with what is given: ``library``, documents that were ingested. ``…`` stands for what is different
+each time.
 """
 
 from __future__ import annotations
@@ -11,24 +11,20 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
 
 from graphs.cli import main
-from tests.servers.qdrant import QdrantServer
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*sorted((ROOT / "docs" / "store").glob("*.md")), ROOT / "docs" / "cluster.md"]
-OLD = ROOT / "tests" / "store" / "old" / "c571e80.tar.xz"
-STORE = Path(".disco-rag") / "store"
-_CONSOLE = re.compile(r"<!-- given: (\w+) -->\n\n```console\n(.*?)```", re.DOTALL)
+PAGES = sorted((ROOT / "docs" / "store").glob("*.md"))
+_CONSOLE = re.compile(r"<!-- given: library -->\n\n```console\n(.*?)```", re.DOTALL)
 
 
-def cases() -> list[tuple[str, str, str]]:
-    """Page, what is given, transcript."""
-    return [(page.stem, *found) for page in PAGES for found in _CONSOLE.findall(page.read_text(encoding="utf-8"))]
+def cases() -> list[tuple[str, str]]:
+    """Page and transcript."""
+    return [(page.stem, found) for page in PAGES for found in _CONSOLE.findall(page.read_text(encoding="utf-8"))]
 
 
 @pytest.fixture(scope="module")
@@ -64,33 +60,13 @@ def given(tmp_path: Path, library: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return library
 
 
-@pytest.mark.parametrize(("page", "what", "transcript"), cases(), ids=[page for page, *_ in cases()])
+@pytest.mark.parametrize("transcript", [text for _, text in cases()], ids=[page for page, _ in cases()])
 def test_a_page_shows_what_happens(
-    page: str,
-    what: str,
-    transcript: str,
-    given: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    transcript: str, given: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if what == "old":
-        with tarfile.open(OLD) as archive:
-            archive.extractall(STORE.parent, filter="data")
-    else:
-        subprocess.run(["cp", "-r", "--sparse=always", *given.iterdir(), "."], check=True)
-    with QdrantServer() as server:
-        transcript = transcript.replace("http://qdrant:6333", server.url)
-        for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", transcript, re.MULTILINE):
-            assert matches(shown, said(command, monkeypatch, capsys)), command
-
-
-def test_the_way_ends_with_a_command_that_lacks_nothing_but_ray(
-    given: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`tests.ray.test_cluster` runs it."""
-    monkeypatch.setitem(sys.modules, "ray", None)
-    last = re.findall(r"```sh\n(.*)\n```", PAGES[-1].read_text(encoding="utf-8"))[-1]
-    assert 'pip install "disco-rag[ray]"' in " ".join(said(last, monkeypatch, capsys).split())
+    subprocess.run(["cp", "-r", "--sparse=always", *given.iterdir(), "."], check=True)
+    for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", transcript, re.MULTILINE):
+        assert matches(shown, said(command, monkeypatch, capsys)), command
 
 
 def said(command: str, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:

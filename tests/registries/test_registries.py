@@ -19,7 +19,7 @@ from discorag.relations.engine import RELATION_ENGINES
 from discorag.rst.parser import PARSERS, Limits
 from discorag.rst.units import UnitParser
 from discorag.settings import RerankerSettings, Settings, StoreSettings
-from discorag.store.open import STORES
+from discorag.store.index import INDEXES
 from discorag.trees.registry import RETRIEVERS
 from discorag.types.errors import ConfigError, InputError, UnknownNameError
 from discorag.verification.verifier import VERIFIERS
@@ -29,7 +29,7 @@ from nodes.resources import Resources
 from tests.conftest import Pipelines
 
 ROOT, PLUGIN = Path(__file__).parents[2], Path(__file__).parent / "plugin"
-ALL: tuple[Registry[Any], ...] = (PARSERS, RETRIEVERS, STORES, ENCODERS, RERANKERS, RELATION_ENGINES, VERIFIERS)
+ALL: tuple[Registry[Any], ...] = (PARSERS, RETRIEVERS, INDEXES, ENCODERS, RERANKERS, RELATION_ENGINES, VERIFIERS)
 
 
 @pytest.mark.parametrize("registry", ALL, ids=lambda r: r.kind)
@@ -128,6 +128,6 @@ def test_another_package_brings_parts_of_every_kind_without_a_change_of_ours(tmp
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["asked"] == [
-        "encoder", "parser", "relation engine", "reranker", "retriever", "store", "units", "verifier",
+        "encoder", "index", "parser", "relation engine", "reranker", "retriever", "units", "verifier",
     ]  # fmt: skip
     assert (told["reason"], told["parser"], told["encoder"]) == ("tiny", "tiny-parser", "tiny-encoder")

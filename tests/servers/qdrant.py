@@ -1,8 +1,8 @@
 """A Qdrant server on loopback for as much of the REST protocol as the store uses, over qdrant-client's local mode.
 
     with QdrantServer(api_key="secret") as server:
-        server.fail(Fault(status=503), requests=2, on="PUT /collections/docs/points")
-        store = ServerStore(server.url, api_key="secret", dimension=8, encoder_version="e/1")
+        server.fail(Fault(status=503), requests=2, on="/points/query")
+        store = open_store(StoreSettings(url=server.url, api_key="secret"), ("encoder/1", 8))
 
 Requests are carried out one after another, each whole.
 """
@@ -15,7 +15,7 @@ import socket
 import threading
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,9 +30,6 @@ from starlette.routing import Route
 
 _SELECTOR: TypeAdapter[models.PointIdsList | models.FilterSelector] = TypeAdapter(
     models.PointIdsList | models.FilterSelector
-)
-_VECTOR: TypeAdapter[models.DenseVectorNameConfig | models.SparseVectorNameConfig] = TypeAdapter(
-    models.DenseVectorNameConfig | models.SparseVectorNameConfig
 )
 
 
@@ -119,14 +116,9 @@ class QdrantServer:
             self._route("DELETE", one, self._drop),
             self._route("GET", f"{one}/exists", self._exists),
             self._route("PUT", f"{one}/index", self._index),
-            self._route("PUT", f"{one}/vectors/{{vector}}", self._add_vector),
-            self._route("DELETE", f"{one}/vectors/{{vector}}", self._drop_vector),
             self._route("PUT", many, self._upsert),
-            self._route("POST", f"{many}/payload", self._set_payload),
-            self._route("POST", many, self._retrieve),
             self._route("POST", f"{many}/delete", self._delete),
             self._route("POST", f"{many}/query", self._query),
-            self._route("POST", f"{many}/scroll", self._scroll),
             self._route("POST", f"{many}/count", self._count),
         ]
 
@@ -193,19 +185,6 @@ class QdrantServer:
         }
         return _done()
 
-    def _add_vector(self, name: str, body: bytes, vector: str) -> Response:
-        self._points.create_vector_name(name, vector, _VECTOR.validate_json(body))
-        return _done()
-
-    def _drop_vector(self, name: str, body: bytes, vector: str) -> Response:
-        self._points.delete_vector_name(name, vector)
-        return _done()
-
-    def _set_payload(self, name: str, body: bytes) -> Response:
-        asked = models.SetPayload.model_validate_json(body)
-        self._points.set_payload(name, asked.payload, asked.filter or list(asked.points or []))
-        return _done()
-
     def _upsert(self, name: str, body: bytes) -> Response:
         asked = models.PointsList.model_validate_json(body)
         self._points.upsert(name, asked.points, update_filter=asked.update_filter, update_mode=asked.update_mode)
@@ -228,33 +207,12 @@ class QdrantServer:
         )
         return _ok(found)
 
-    def _scroll(self, name: str, body: bytes) -> Response:
-        asked = models.ScrollRequest.model_validate_json(body)
-        found, following = self._points.scroll(
-            name,
-            asked.filter,
-            limit=asked.limit or 10,
-            offset=asked.offset,
-            with_payload=True if asked.with_payload is None else asked.with_payload,
-            with_vectors=asked.with_vector or False,
-        )
-        return _ok({"points": _plain(found), "next_page_offset": following})
-
-    def _retrieve(self, name: str, body: bytes) -> Response:
-        asked = models.PointRequest.model_validate_json(body)
-        with_payload = True if asked.with_payload is None else asked.with_payload
-        return _ok(_plain(self._points.retrieve(name, asked.ids, with_payload, asked.with_vector or False)))
-
     def _count(self, name: str, body: bytes) -> Response:
         asked = models.CountRequest.model_validate_json(body)
         return _ok(self._points.count(name, asked.filter))
 
 
 _NEEDS_NOTHING = {("PUT", "/collections/{name}"), ("DELETE", "/collections/{name}")}
-
-
-def _plain(records: Sequence[BaseModel]) -> list[dict[str, Any]]:
-    return [r.model_dump(mode="json", exclude_none=True) for r in records]
 
 
 def _ok(result: object) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.store.database import Database
+from discorag.store.jobs import JobTable
 from discorag.types.document import Scope
-from discorag.types.errors import StoreError, StoreFullError
+from discorag.types.errors import NotFoundError, StoreFullError
 from discorag.types.ledger import Failure
 from graphs.serving.jobs import Ingest, Job, JobFile, Jobs, JobStatus
 from tests.serving.conftest import Serve
@@ -160,7 +163,8 @@ def nothing() -> None:
 async def working(folder: Path, ingest: Ingest, at_once: int = 1) -> AsyncGenerator[Jobs]:
     """Jobs with their worker, as a server has them."""
     settled: list[JobFile] = []
-    jobs = Jobs(folder, ingest, settled.append, at_once)
+    database = Database(folder / "documents.sqlite", ("test", 8))
+    jobs = Jobs(JobTable(database), ingest, settled.append, at_once)
     await jobs.resume()
     worker = asyncio.create_task(jobs.work())
     try:
@@ -169,7 +173,7 @@ async def working(folder: Path, ingest: Ingest, at_once: int = 1) -> AsyncGenera
         worker.cancel()
         with suppress(asyncio.CancelledError):
             await worker
-        jobs.close()
+        database.close()
     assert None not in [f.status for f in settled]
 
 
@@ -188,13 +192,13 @@ async def reached(condition: Callable[[], bool]) -> None:
 async def test_jobs_take_turns_so_that_a_short_one_need_not_wait_for_a_long_one(tmp_path: Path) -> None:
     reader = Reader()
     async with working(tmp_path, reader) as jobs:
-        long = await jobs.accept(Scope(), ["l1", "l2", "l3", "l4"], nothing)
+        long = await jobs.accept(Scope(), dict.fromkeys(["l1", "l2", "l3", "l4"], 1), nothing)
         await reached(lambda: reader.read == ["l1"])
-        short = await jobs.accept(Scope(), ["s1"], nothing)
+        short = await jobs.accept(Scope(), dict.fromkeys(["s1"], 1), nothing)
         reader.go.set()
         assert (await done(jobs, short)).status is JobStatus.DONE
         assert (await done(jobs, long)).status is JobStatus.DONE
-    assert reader.read == ["l1", "l2", "s1", "l3", "l4"]
+    assert reader.read == ["l1", "s1", "l2", "l3", "l4"]
 
 
 NORTH, SOUTH = Scope(tenant="north"), Scope(tenant="south")
@@ -203,7 +207,7 @@ NORTH, SOUTH = Scope(tenant="north"), Scope(tenant="south")
 async def test_a_job_is_running_as_soon_as_a_file_of_it_is_read(tmp_path: Path) -> None:
     reader = Reader()
     async with working(tmp_path, reader) as jobs:
-        job = await jobs.accept(Scope(), ["a"], nothing)
+        job = await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing)
         assert job.status is JobStatus.WAITING
         await reached(lambda: reader.read == ["a"])
         assert (await jobs.of(job.tenant, job.id)).status is JobStatus.RUNNING
@@ -213,12 +217,12 @@ async def test_tenants_take_turns_whatever_number_of_jobs_each_has(tmp_path: Pat
     reader = Reader()
     async with working(tmp_path, reader) as jobs:
         for i in range(50):
-            await jobs.accept(NORTH, [f"n{i}.1", f"n{i}.2"], nothing)
+            await jobs.accept(NORTH, dict.fromkeys([f"n{i}.1", f"n{i}.2"], 1), nothing)
         await reached(lambda: reader.read == ["n0.1"])
-        small = await jobs.accept(SOUTH, ["s1", "s2"], nothing)
+        small = await jobs.accept(SOUTH, dict.fromkeys(["s1", "s2"], 1), nothing)
         reader.go.set()
         await done(jobs, small)
-    assert reader.read[:5] == ["n0.1", "n0.2", "s1", "n1.1", "s2"]
+    assert reader.read[:4] == ["n0.1", "s1", "n1.1", "s2"]
 
 
 class Slow(Reader):
@@ -240,41 +244,26 @@ class Slow(Reader):
             self.now -= 1
 
 
-async def test_tenants_that_both_send_files_share_the_places(tmp_path: Path) -> None:
+async def test_a_slow_file_holds_up_neither_its_job_nor_others(tmp_path: Path) -> None:
     reader = Slow()
     reader.go.set()
-    async with working(tmp_path, reader, at_once=3) as jobs:
-        await done(jobs, await jobs.accept(SOUTH, ["s"], nothing))
-        await jobs.accept(NORTH, ["slow", "a"], nothing)
-        await done(jobs, await jobs.accept(SOUTH, ["t"], nothing))
-    assert reader.read == ["s", "t"]
-
-
-async def test_a_slow_file_holds_up_neither_its_job_nor_its_tenant_nor_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("graphs.serving.turns.RECENT_S", 0.0)
-    reader = Slow()
-    reader.go.set()
-    async with working(tmp_path, reader, at_once=3) as jobs:
-        mixed = await jobs.accept(NORTH, ["slow", "a", "b"], nothing)
+    async with working(tmp_path, reader, at_once=2) as jobs:
+        mixed = await jobs.accept(NORTH, dict.fromkeys(["slow", "a", "b"], 1), nothing)
         await reached(lambda: reader.read == ["a", "b"])
-        await done(jobs, await jobs.accept(NORTH, ["c"], nothing))
-        await jobs.accept(NORTH, ["slow too", "d"], nothing)
-        await done(jobs, await jobs.accept(SOUTH, ["s"], nothing))
-        assert reader.read == ["a", "b", "c", "s"]
-        assert jobs.under_way("north") == 2
+        await done(jobs, await jobs.accept(SOUTH, {"s": 1}, nothing))
+        assert reader.read == ["a", "b", "s"]
+        assert await jobs.under_way("north") == 1
         assert (await jobs.cancel(mixed.tenant, mixed.id)).status is JobStatus.CANCELLED
-        await reached(lambda: reader.read[-1] == "d")
-    assert reader.peak <= 3
+        assert await jobs.under_way("north") == 0
+    assert reader.peak <= 2
 
 
 async def test_one_file_is_never_read_twice_at_once(tmp_path: Path) -> None:
     reader = Slow()
     async with working(tmp_path, reader, at_once=3) as jobs:
-        first = await jobs.accept(Scope(), ["a"], nothing)
-        second = await jobs.accept(Scope(), ["a"], nothing)
-        other = await jobs.accept(Scope(corpus="other"), ["a"], nothing)
+        first = await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing)
+        second = await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing)
+        other = await jobs.accept(Scope(corpus="other"), dict.fromkeys(["a"], 1), nothing)
         await reached(lambda: reader.now == 2)
         reader.go.set()
         for job in (first, second, other):
@@ -294,7 +283,7 @@ async def test_files_wait_while_the_store_has_no_room(tmp_path: Path, monkeypatc
         return DocumentOutcome(uri=name, status=Status.ADDED), ()
 
     async with working(tmp_path, read) as jobs:
-        job = await done(jobs, await jobs.accept(Scope(), ["a"], nothing))
+        job = await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing))
     assert (job.status, full) == (JobStatus.DONE, [])
 
 
@@ -302,8 +291,8 @@ async def test_an_error_that_nobody_expected_fails_its_file_and_stops_nothing(tm
     reader = Reader()
     reader.go.set()
     async with working(tmp_path, reader) as jobs:
-        first = await done(jobs, await jobs.accept(Scope(), ["broken", "fine"], nothing))
-        second = await done(jobs, await jobs.accept(Scope(), ["fine"], nothing))
+        first = await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["broken", "fine"], 1), nothing))
+        second = await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["fine"], 1), nothing))
     assert [f.status for f in first.files] == [Status.FAILED, Status.ADDED]
     assert "log" in first.files[0].note
     assert (first.status, second.status) == (JobStatus.FAILED, JobStatus.DONE)
@@ -312,10 +301,10 @@ async def test_an_error_that_nobody_expected_fails_its_file_and_stops_nothing(tm
 async def test_a_job_that_is_cancelled_at_work_stops_and_the_next_one_goes_on(tmp_path: Path) -> None:
     reader = Reader()
     async with working(tmp_path, reader) as jobs:
-        job = await jobs.accept(Scope(), ["a", "b"], nothing)
+        job = await jobs.accept(Scope(), dict.fromkeys(["a", "b"], 1), nothing)
         await reached(lambda: reader.read == ["a"])
         assert (await jobs.cancel(job.tenant, job.id)).status is JobStatus.CANCELLED
-        other = await jobs.accept(Scope(), ["c"], nothing)
+        other = await jobs.accept(Scope(), dict.fromkeys(["c"], 1), nothing)
         await reached(lambda: reader.read == ["a", "c"])
         reader.go.set()
         await done(jobs, other)
@@ -329,25 +318,25 @@ async def test_a_job_can_be_cancelled_at_any_step_of_its_start(tmp_path: Path, j
     reader = Reader()
     async with working(tmp_path, reader, at_once=jobs_at_once) as jobs:
         for steps in range(20):  # of the event loop
-            job = await jobs.accept(Scope(), ["a", "b"], nothing)
+            job = await jobs.accept(Scope(), dict.fromkeys(["a", "b"], 1), nothing)
             cancelling = asyncio.create_task(jobs.cancel(job.tenant, job.id))
             for _ in range(steps):
                 await asyncio.sleep(0)
             await asyncio.gather(cancelling, jobs.cancel(job.tenant, job.id))
         reader.go.set()
-        assert (await done(jobs, await jobs.accept(Scope(), ["a"], nothing))).status is JobStatus.DONE
-        await reached(lambda: jobs.under_way("default") == 0)
+        assert (await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing))).status is JobStatus.DONE
+        assert await jobs.under_way("default") == 0
 
 
 async def test_a_job_that_is_cancelled_while_it_waits_is_never_read(tmp_path: Path) -> None:
     reader = Reader()
     async with working(tmp_path, reader) as jobs:
-        first = await jobs.accept(Scope(), ["a"], nothing)
+        first = await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing)
         await reached(lambda: reader.read == ["a"])
-        waiting = await jobs.accept(Scope(), ["b"], nothing)
+        waiting = await jobs.accept(Scope(), dict.fromkeys(["b"], 1), nothing)
         assert await jobs.waiting() == 1
         await jobs.cancel(waiting.tenant, waiting.id)
-        last = await jobs.accept(Scope(), ["c"], nothing)
+        last = await jobs.accept(Scope(), dict.fromkeys(["c"], 1), nothing)
         reader.go.set()
         await done(jobs, first)
         await done(jobs, last)
@@ -357,7 +346,7 @@ async def test_a_job_that_is_cancelled_while_it_waits_is_never_read(tmp_path: Pa
 async def test_a_cancelled_job_that_is_retried_reads_what_it_had_not_read(tmp_path: Path) -> None:
     reader = Reader()
     async with working(tmp_path, reader) as jobs:
-        job = await jobs.accept(Scope(), ["a", "b"], nothing)
+        job = await jobs.accept(Scope(), dict.fromkeys(["a", "b"], 1), nothing)
         await reached(lambda: reader.read == ["a"])
         await jobs.cancel(job.tenant, job.id)
         reader.go.set()
@@ -369,7 +358,7 @@ async def test_a_cancelled_job_that_is_retried_reads_what_it_had_not_read(tmp_pa
 async def test_what_a_server_did_not_finish_is_taken_up_when_it_starts_again(tmp_path: Path) -> None:
     stopped, reader = Reader(), Reader()
     async with working(tmp_path, stopped) as jobs:
-        job = await jobs.accept(Scope(), ["a", "b"], nothing)
+        job = await jobs.accept(Scope(), dict.fromkeys(["a", "b"], 1), nothing)
         await reached(lambda: stopped.read == ["a"])
     reader.go.set()
     async with working(tmp_path, reader) as jobs:
@@ -377,10 +366,14 @@ async def test_what_a_server_did_not_finish_is_taken_up_when_it_starts_again(tmp
     assert reader.read == ["a", "b"]
 
 
-async def test_records_that_cannot_be_read_are_a_store_error(tmp_path: Path) -> None:
-    async with working(tmp_path, Reader()) as jobs:
-        await jobs.accept(Scope(), ["a"], nothing)
-    (tmp_path / "cache.db").write_bytes(b"no database" * 1000)
-    with pytest.raises(StoreError):
-        async with working(tmp_path, Reader()):
-            pass
+async def test_a_job_that_ended_long_ago_is_forgotten_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = Reader()
+    reader.go.set()
+    async with working(tmp_path, reader) as jobs:
+        job = await done(jobs, await jobs.accept(Scope(), {"a": 1}, nothing))
+    monkeypatch.setattr("graphs.serving.jobs.KEPT", timedelta())
+    async with working(tmp_path, reader) as jobs:
+        with pytest.raises(NotFoundError, match="a week"):
+            await jobs.of(job.tenant, job.id)

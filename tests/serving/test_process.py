@@ -20,7 +20,7 @@ from fastapi.testclient import TestClient
 from discorag import DiscoRAG
 from discorag.models.protocol import Encoder
 from discorag.settings import ApiSettings, LlmSettings, Settings, StoreSettings
-from discorag.store.open import open_store
+from discorag.store.store import open_store
 from graphs.api import create_app
 from graphs.serving.keys import Role
 from nodes.resources import Resources
@@ -199,7 +199,7 @@ def opened(home: Path, encoder: Encoder) -> DiscoRAG:
         llm=LlmSettings(cache=None),
         api=ApiSettings(uploads=home / "uploads", keys=home / "keys.toml"),
     )
-    store = open_store(settings.store, dimension=encoder.dimension, encoder_version=encoder.version)
+    store = open_store(settings.store, (encoder.version, encoder.dimension))
     return DiscoRAG(resources=Resources(settings, store, encoder, None))
 
 

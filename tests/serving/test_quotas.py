@@ -27,9 +27,11 @@ def stored(client: TestClient, files: dict[str, str | bytes], corpus: str, heade
 
 
 def test_a_tenant_may_keep_so_many_documents_in_all_its_corpora_and_may_replace_and_delete_them(
-    apps: Apps, serve: Serve, uploads: Path
+    apps: Apps, serve: Serve, uploads: Path, tmp_path: Path
 ) -> None:
-    client = serve(apps(uploads, quota={"documents": 2}))
+    (headers,) = write_keys(tmp_path / "keys.toml", ("one", "many", tuple(Role)))
+    client = serve(apps(uploads, keys=tmp_path / "keys.toml", quota={"documents": 2}))
+    client.headers.update(headers)
     assert stored(client, {"a.txt": PLAIN, "b.txt": PLAIN, "c.txt": PLAIN}, "q1") == 429
     assert stored(client, {"a.txt": PLAIN}, "q1") == stored(client, {"a.txt": PLAIN}, "q2") == 202
     assert stored(client, {"b.txt": PLAIN}, "q1") == 429
@@ -40,8 +42,10 @@ def test_a_tenant_may_keep_so_many_documents_in_all_its_corpora_and_may_replace_
     assert 'disco_rag_refused_total{kind="QuotaError"} 2.0' in client.get("/metrics").text
 
 
-def test_a_tenant_may_keep_so_many_bytes(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client = serve(apps(uploads, quota={"storage_mb": 0.002}))
+def test_a_tenant_may_keep_so_many_bytes(apps: Apps, serve: Serve, uploads: Path, tmp_path: Path) -> None:
+    (headers,) = write_keys(tmp_path / "keys.toml", ("one", "large", tuple(Role)))
+    client = serve(apps(uploads, keys=tmp_path / "keys.toml", quota={"storage_mb": 0.002}))
+    client.headers.update(headers)
     assert stored(client, {"a.txt": "Tides rise. " * 50}, "q3") == 202
     assert stored(client, {"b.txt": "Tides rise. " * 200}, "q3") == 429
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from qdrant_client import QdrantClient
 
+from discorag.settings import StoreSettings
 from discorag.store.backup import restore
-from discorag.store.client import QdrantStore
-from discorag.store.identity import Identity
+from discorag.store.store import open_store
+from discorag.types.document import Scope
 from graphs.serving.keys import Role
 from tests.serving.parts import Apps, ended, upload, write_keys
 
@@ -203,13 +203,13 @@ def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant])
 def test_a_backup_holds_the_tenants_own_documents_and_can_be_restored(
     tenants: dict[str, Tenant], apps: Apps, tmp_path: Path
 ) -> None:
-    file, encoder = tmp_path / "north.backup", apps.shared.encoder
+    file = tmp_path / "north.backup"
     file.write_bytes(tenants["north"].get("/backup").content)
     assert SECRETS["south"].encode() not in file.read_bytes()
-    identity = Identity(dimension=encoder.dimension, encoder_version=encoder.version)
-    client = QdrantClient(":memory:")
-    with QdrantStore(client, dimension=encoder.dimension, encoder_version=encoder.version) as store:
-        assert restore(store, file, identity) == 2
-        stored = list(store.stored())
-    assert {(s.scope.tenant, s.manifest.doc_id) for s in stored} == {("north", d) for d in tenants["north"].documents}
-    assert all(SECRETS["north"] in s.document.text for s in stored)
+    settings = StoreSettings(path=tmp_path / "restored")
+    assert restore(settings, file) == 2
+    with open_store(settings) as store:
+        assert [c.documents for c in store.corpora("north")] == [2]
+        assert store.corpora("south") == []
+        found = [store.document(Scope(tenant="north", corpus=CORPUS), d) for d in tenants["north"].documents]
+    assert all(SECRETS["north"] in document.text for document in found)

@@ -1,150 +1,73 @@
 from __future__ import annotations
 
+import fcntl
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
-from qdrant_client import QdrantClient
 
-from discorag.store.base import ShardStore
-from discorag.store.client import QdrantStore, ServerStore
-from discorag.store.edge import EdgeStore
+from discorag.settings import StoreSettings
+from discorag.store.edge import LOCK
+from discorag.store.store import Store, open_store
 from tests.servers.qdrant import QdrantServer
 from tests.store.samples import DIMENSION, ENCODER
 
-QDRANT_URL = os.environ.get("QDRANT_URL")
-QDRANT_API_KEY = os.environ.get("QDRANT_API_KEY")
+KINDS = ("edge", "exact", "memory", "server")
+"""Indexes; exact: none can be used, because another process has it."""
 
 
-class Place(ABC):
-    """Where one store is kept: opened again, it finds what was written.
+class Place:
+    """A folder with a store: opened again, it finds what was written."""
 
-    Attributes:
-        owned: By one store at a time: opening it removes leftovers. Elsewhere the next put or delete of the document
-            does.
-    """
+    def __init__(self, folder: Path, kind: str, url: str | None = None) -> None:
+        self.folder, self.kind = folder, kind
+        self.settings = StoreSettings(path=folder, kind="edge" if kind == "exact" else kind, url=url, min_free_mb=0)
+        self._opened = ExitStack()
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT) if kind == "exact" else None
+        if self._lock is not None:
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
 
-    owned = True
-
-    @abstractmethod
-    def open(self, *, encoder: str = ENCODER, dimension: int = DIMENSION) -> ShardStore: ...
-
-    @abstractmethod
-    def leave(self) -> None:
-        """Let go of the open store without losing what is kept."""
-
-    @abstractmethod
-    def remove(self) -> None:
-        """Remove what is kept, where it would outlive the test."""
-
-
-class EdgePlace(Place):
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.store: ShardStore | None = None
-
-    def open(self, *, encoder: str = ENCODER, dimension: int = DIMENSION) -> ShardStore:
-        self.store = EdgeStore(self.folder, dimension=dimension, encoder_version=encoder)
-        return self.store
+    def open(self, *, encoder: str = ENCODER, dimension: int = DIMENSION) -> Store:
+        return self._opened.enter_context(open_store(self.settings, (encoder, dimension)))
 
     def leave(self) -> None:
-        if self.store:
-            self.store.close()
+        """Close the stores that are open."""
+        self._opened.close()
 
     def remove(self) -> None:
-        pass
-
-
-class MemoryPlace(Place):
-    def __init__(self) -> None:
-        self.client = QdrantClient(":memory:")
-
-    def open(self, *, encoder: str = ENCODER, dimension: int = DIMENSION) -> ShardStore:
-        return QdrantStore(self.client, dimension=dimension, encoder_version=encoder)
-
-    def leave(self) -> None:
-        pass
-
-    def remove(self) -> None:
-        pass
-
-
-@dataclass(frozen=True)
-class Server:
-    """A Qdrant server: a real one where QDRANT_URL is set, else ours."""
-
-    url: str
-    api_key: str | None
-
-
-class ServerPlace(Place):
-    owned = False
-
-    def __init__(self, server: Server) -> None:
-        self.server = server
-        self.prefix = f"test-{uuid4().hex[:12]}-"
-        self.stores: list[ServerStore] = []
-
-    def open(self, *, encoder: str = ENCODER, dimension: int = DIMENSION) -> ServerStore:
-        url, key = self.server.url, self.server.api_key
-        store = ServerStore(url, api_key=key, prefix=self.prefix, dimension=dimension, encoder_version=encoder)
-        self.stores.append(store)
-        return store
-
-    def leave(self) -> None:
-        for store in self.stores:
-            store.close()
-
-    def remove(self) -> None:
-        headers = {"api-key": self.server.api_key} if self.server.api_key else {}
-        client = QdrantClient(url=self.server.url, headers=headers, check_compatibility=False)
-        for name in ("docs", "nodes"):
-            client.delete_collection(self.prefix + name)
-        client.close()
+        self.leave()
+        if self._lock is not None:
+            os.close(self._lock)
 
 
 NewPlace = Callable[[], Place]
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    if QDRANT_URL:
-        yield Server(QDRANT_URL, QDRANT_API_KEY)
+def qdrant() -> Iterator[str]:
+    """The address of a Qdrant server: a real one where QDRANT_URL is set, else ours."""
+    if url := os.environ.get("QDRANT_URL"):
+        yield url
         return
-    with QdrantServer(api_key="secret") as ours:
-        yield Server(ours.url, "secret")
+    with QdrantServer() as ours:
+        yield ours.url
 
 
-@pytest.fixture
-def server_place(server: Server) -> Iterator[ServerPlace]:
-    place = ServerPlace(server)
-    yield place
-    place.leave()
-    place.remove()
-
-
-@pytest.fixture(params=["edge", "memory", "server"])
+@pytest.fixture(params=KINDS)
 def new_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewPlace]:
     places: list[Place] = []
 
     def make() -> Place:
-        places.append(_place(request, tmp_path / f"store{len(places)}"))
+        url = request.getfixturevalue("qdrant") if request.param == "server" else None
+        places.append(Place(tmp_path / f"store{len(places)}", request.param, url))
         return places[-1]
 
     yield make
     for place in places:
-        place.leave()
         place.remove()
-
-
-def _place(request: pytest.FixtureRequest, folder: Path) -> Place:
-    if request.param == "server":
-        return ServerPlace(request.getfixturevalue("server"))
-    return MemoryPlace() if request.param == "memory" else EdgePlace(folder)
 
 
 @pytest.fixture
@@ -153,5 +76,5 @@ def place(new_place: NewPlace) -> Place:
 
 
 @pytest.fixture
-def store(place: Place) -> ShardStore:
+def store(place: Place) -> Store:
     return place.open()

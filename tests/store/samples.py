@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discorag.store.base import ShardStore
-from discorag.store.protocol import Manifest, SearchQuery, Store
+from discorag.store.protocol import Manifest, SearchQuery
+from discorag.store.store import Store
 from discorag.trees.builder import inner
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
@@ -48,7 +48,7 @@ class Sample:
     def ids(self) -> list[str]:
         return [c.id for c in self.chunks]
 
-    def put_in(self, store: ShardStore) -> None:
+    def put_in(self, store: Store) -> None:
         store.put(self.scope, self.document, self.manifest, self.chunks, self.vectors)
 
 
@@ -95,7 +95,7 @@ class TreeSample:
     vectors: Vectors
     version: str
 
-    def put_in(self, store: ShardStore) -> None:
+    def put_in(self, store: Store) -> None:
         store.put_tree(self.scope, self.doc_id, self.tree, self.vectors, version=self.version)
 
 
@@ -148,7 +148,7 @@ def _tree(span: Span) -> RstTree | None:
 
 
 def scores_of(
-    store: ShardStore, scope: Scope, builder: str, doc_ids: Sequence[str], vector: Vectors
+    store: Store, scope: Scope, builder: str, doc_ids: Sequence[str], vector: Vectors
 ) -> Mapping[str, Vectors]:
     """`Store.node_scores` of these documents' trees, asked again where one was replaced meanwhile."""
     while True:

@@ -3,128 +3,113 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 
+from discorag.settings import StoreSettings
 from discorag.store.backup import backup, restore
-from discorag.store.base import ShardStore
-from discorag.store.identity import Identity
+from discorag.store.store import Store, open_store
+from discorag.types.document import Scope
 from discorag.types.errors import EncoderMismatchError, InputError, MissingPathError, StoreDamagedError
-from tests.store.conftest import NewPlace
-from tests.store.samples import DIMENSION, ENCODER, SCOPE, sample, tree_of
-from tests.store.test_contract import assert_whole
+from tests.store.samples import DIMENSION, ENCODER, SCOPE, assert_whole, sample, tree_of
 
-IDENTITY = Identity(encoder_version=ENCODER, dimension=DIMENSION)
+BOB = Scope(tenant="bob", corpus="papers")
 PIECES = [sample(f"{i}.md", [f"text {i} part {j}" for j in range(3)], seed=i) for i in range(3)]
+BOBS = sample("bob.md", ["his alone"], scope=BOB)
+
+
+def at(folder: Path) -> StoreSettings:
+    return StoreSettings(path=folder, min_free_mb=0)
 
 
 @pytest.fixture
-def full(new_place: NewPlace) -> ShardStore:
-    store = new_place().open()
-    for piece in PIECES:
+def store(tmp_path: Path) -> Store:
+    store = open_store(at(tmp_path / "store"), (ENCODER, DIMENSION))
+    for piece in (*PIECES, BOBS):
         piece.put_in(store)
         tree_of(piece).put_in(store)
     return store
 
 
 @pytest.fixture
-def file(full: ShardStore, tmp_path: Path) -> Path:
-    assert backup(full, tmp_path / "all.backup", IDENTITY) == len(PIECES)
+def file(store: Store, tmp_path: Path) -> Path:
+    assert backup(store.database, tmp_path / "all.backup") == len(PIECES) + 1
     return tmp_path / "all.backup"
 
 
-def contents(store: ShardStore) -> list[str]:
-    """All that is stored, as text."""
-    return sorted(
-        repr((s.scope, s.document, s.manifest, s.chunks, s.vectors.tolist(), [(t.tree, t.version) for t in s.trees]))
-        for s in store.stored()
-    )
+def test_what_is_restored_is_what_was_stored(file: Path, tmp_path: Path) -> None:
+    assert restore(at(tmp_path / "new"), file) == len(PIECES) + 1
+    with open_store(at(tmp_path / "new"), (ENCODER, DIMENSION)) as again:
+        for piece in (*PIECES, BOBS):
+            assert_whole(again, piece)
+            assert again.tree(piece.scope, piece.doc_id, "discourse") == tree_of(piece).tree
+        report = again.check()
+        assert (report.documents, report.trees, report.differences, again.index_note) == (4, 4, (), "")
 
 
-def test_what_is_restored_is_what_was_stored(full: ShardStore, file: Path, new_place: NewPlace) -> None:
-    store = new_place().open()
-    assert restore(store, file, IDENTITY) == len(PIECES)
-    assert contents(store) == contents(full)
-    for piece in PIECES:
-        assert_whole(store, piece)
-    assert not store.check().differences
+def test_a_tenants_backup_holds_nothing_of_others(store: Store, tmp_path: Path) -> None:
+    assert backup(store.database, tmp_path / "bobs", tenant="bob") == 1
+    assert b"his alone" not in (tmp_path / "bobs").read_bytes()  # it is compressed; the uris of others are not
+    assert b"0.md" not in (tmp_path / "bobs").read_bytes()
+    restore(at(tmp_path / "new"), tmp_path / "bobs")
+    with open_store(at(tmp_path / "new")) as again:
+        assert_whole(again, BOBS)
+        assert again.manifests(SCOPE) == []
 
 
-def test_a_restore_that_was_interrupted_goes_on(full: ShardStore, file: Path, new_place: NewPlace) -> None:
-    store, seen = new_place().open(), list[str]()
-
-    def stop(uri: str) -> None:
-        seen.append(uri)
-        if len(seen) == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        restore(store, file, IDENTITY, stop)
-    restore(store, file, IDENTITY)
-    assert contents(store) == contents(full)
+def test_a_store_that_holds_documents_is_left_alone(store: Store, file: Path) -> None:
+    store.delete(SCOPE, PIECES[0].doc_id)
+    with pytest.raises(InputError, match="has documents"):
+        restore(at(store.database.file.parent), file)
+    assert [m.uri for m in store.manifests(SCOPE)] == ["1.md", "2.md"]
 
 
-def test_a_store_that_holds_other_documents_is_left_alone(file: Path, new_place: NewPlace) -> None:
-    store, other = new_place().open(), sample("other.md", ["mine"])
-    other.put_in(store)
-    with pytest.raises(InputError, match="1 documents that are not in"):
-        restore(store, file, IDENTITY)
-    assert [m.uri for m in store.manifests(SCOPE)] == ["other.md"]
+def test_a_store_of_another_encoder_is_left_alone(file: Path, tmp_path: Path) -> None:
+    with open_store(at(tmp_path / "new"), ("another", DIMENSION)) as other, pytest.raises(EncoderMismatchError):
+        restore(at(tmp_path / "new"), file)
+    assert other.database.identity.encoder == "another"
 
 
-def test_a_backup_that_fails_leaves_the_last_one(full: ShardStore, file: Path) -> None:
+def test_a_backup_is_never_written_over_the_store_and_a_failure_leaves_the_last_one(store: Store, file: Path) -> None:
+    for wrong in (store.database.file, store.database.file.parent, store.database.file.with_name("new")):
+        with pytest.raises(InputError, match="part of the store"):
+            backup(store.database, wrong)
     before = file.read_bytes()
 
     def fail(_: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        backup(full, file, IDENTITY, fail)
+        backup(store.database, file, fail)
     assert file.read_bytes() == before
+    assert sorted(p.name for p in file.parent.iterdir()) == ["all.backup", "store"]
 
 
-def test_a_file_that_is_damaged_missing_foreign_or_unfinished_is_refused(
-    file: Path, new_place: NewPlace, tmp_path: Path
-) -> None:
-    store = new_place().open()
-    with pytest.raises(MissingPathError):
-        restore(store, tmp_path / "no.backup", IDENTITY)
-    with pytest.raises(EncoderMismatchError):
-        restore(store, file, Identity(encoder_version="other", dimension=DIMENSION))
-    (tmp_path / "notes.txt").write_text("no backup at all, but a note")
+def test_a_row_that_is_missing_is_told(file: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(file)) as rows, rows:
+        rows.execute("DELETE FROM trees WHERE document = 1")
     with pytest.raises(StoreDamagedError):
-        restore(store, tmp_path / "notes.txt", IDENTITY)
-    with sqlite3.connect(file) as rows:
-        rows.execute("UPDATE documents SET tenant = 'bob' WHERE number = 2")
-    with pytest.raises(StoreDamagedError, match="not as it was written"):
-        restore(store, file, IDENTITY)
-    with sqlite3.connect(file) as rows:
-        rows.execute("DELETE FROM about")
-    with pytest.raises(StoreDamagedError, match="never finished"):
-        restore(store, file, IDENTITY)
+        restore(at(tmp_path / "new"), file)
 
 
-def test_documents_may_be_stored_replaced_and_deleted_while_a_backup_is_made(store: ShardStore, tmp_path: Path) -> None:
-    versions = [sample("a.md", [f"version {v} part {i}" for i in range(40)], seed=v) for v in range(2)]
-    versions[0].put_in(store)
-    over = Event()
-
-    def write() -> None:
-        while not over.is_set():
-            for v in (1, 0):
-                versions[v].put_in(store)
-                tree_of(versions[v]).put_in(store)
-            store.delete(SCOPE, versions[0].doc_id)
-
-    writer = Thread(target=write, daemon=True)
-    writer.start()
-    for _ in range(8):
-        backup(store, tmp_path / "all.backup", IDENTITY)
-        for stored in store.stored():
-            whole = next(v for v in versions if v.manifest == stored.manifest)
-            assert (list(stored.chunks), stored.document) == (whole.chunks, whole.document)
-    over.set()
-    writer.join(timeout=60)
-    assert not writer.is_alive()
+@pytest.mark.parametrize("damage", ["flip", "cut", "swapped", "foreign", "empty", "missing"])
+def test_a_file_that_is_not_as_it_was_written_is_refused_and_nothing_is_restored(
+    file: Path, tmp_path: Path, damage: str
+) -> None:
+    content = bytearray(file.read_bytes())
+    places = range(0, len(content), len(content) // 7) if damage == "flip" else [0]
+    for place in places:
+        changed = content.copy()
+        changed[place] ^= 1
+        if damage == "swapped":
+            changed = content.copy()
+            changed[8192:12288], changed[12288:16384] = content[12288:16384], content[8192:12288]
+        wrong = {"cut": content[:-1], "foreign": b"no backup" * 2000, "empty": b""}.get(damage, changed)
+        file.write_bytes(wrong)
+        if damage == "missing":
+            file.unlink()
+        with pytest.raises(MissingPathError if damage == "missing" else StoreDamagedError):
+            restore(at(tmp_path / "new"), file)
+    assert not (tmp_path / "new").exists()

@@ -1,12 +1,12 @@
-"""What every store refuses, whatever it is made of."""
+"""What a store refuses."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from discorag.store.base import ShardStore
 from discorag.store.protocol import SearchQuery
+from discorag.store.store import Store
 from discorag.types.document import Scope
 from discorag.types.errors import EncoderMismatchError, InputError, InvariantError, NotFoundError
 from tests.store.conftest import Place
@@ -15,14 +15,14 @@ from tests.store.samples import DIMENSION, ENCODER, SCOPE, assert_whole, everyth
 ABSENT = "00000000-0000-0000-0000-000000000000"
 
 
-def test_a_document_without_chunks_is_refused(store: ShardStore) -> None:
+def test_a_document_without_chunks_is_refused(store: Store) -> None:
     piece = sample("a.md", ["one"])
     empty = piece.manifest.model_copy(update={"chunks": 0})
     with pytest.raises(InvariantError, match="no chunks"):
         store.put(SCOPE, piece.document, empty, [], np.zeros((0, DIMENSION), np.float32))
 
 
-def test_vectors_of_another_shape_or_length_are_refused(store: ShardStore) -> None:
+def test_vectors_of_another_shape_or_length_are_refused(store: Store) -> None:
     piece = sample("a.md", ["one", "two"])
     for vectors in (unit(1, 0), unit(2, 0)[:, :-1], unit(2, 0) * 2, unit(2, 0) * np.float32("nan")):
         with pytest.raises(InvariantError):
@@ -31,26 +31,26 @@ def test_vectors_of_another_shape_or_length_are_refused(store: ShardStore) -> No
     assert everything(store) == set()
 
 
-def test_a_document_of_another_scope_is_refused(store: ShardStore) -> None:
+def test_a_document_of_another_scope_is_refused(store: Store) -> None:
     piece = sample("a.md", ["one"])
     with pytest.raises(InvariantError, match="another document's id"):
         store.put(Scope(tenant="bob"), piece.document, piece.manifest, piece.chunks, piece.vectors)
 
 
-def test_a_chunk_that_is_not_the_documents_text_is_refused(store: ShardStore) -> None:
+def test_a_chunk_that_is_not_the_documents_text_is_refused(store: Store) -> None:
     piece = sample("a.md", ["one"])
     wrong = [piece.chunks[0].model_copy(update={"text": "eno"})]
     with pytest.raises(InvariantError, match="not the text"):
         store.put(SCOPE, piece.document, piece.manifest, wrong, piece.vectors)
 
 
-def test_a_wrong_count_in_the_manifest_is_refused(store: ShardStore) -> None:
+def test_a_wrong_count_in_the_manifest_is_refused(store: Store) -> None:
     piece = sample("a.md", ["one", "two"])
     with pytest.raises(InvariantError, match="counts 2 chunks, not 1"):
         store.put(SCOPE, piece.document, piece.manifest, piece.chunks[:1], piece.vectors[:1])
 
 
-def test_an_unknown_id_is_not_found(store: ShardStore) -> None:
+def test_an_unknown_id_is_not_found(store: Store) -> None:
     piece = sample("a.md", ["one"])
     piece.put_in(store)
     for unknown in (ABSENT, "no uuid", "", piece.doc_id.upper()):
@@ -63,17 +63,19 @@ def test_an_unknown_id_is_not_found(store: ShardStore) -> None:
         assert not store.delete(SCOPE, unknown)
 
 
-def test_top_k_below_one_is_refused(store: ShardStore) -> None:
+def test_top_k_below_one_is_refused(store: Store) -> None:
     with pytest.raises(InputError, match="top_k is 0"):
         store.search(SCOPE, SearchQuery(vector=unit(1, 0)[0], top_k=0))
 
 
-def test_a_query_vector_of_another_length_is_refused(store: ShardStore) -> None:
+def test_a_query_vector_of_another_length_is_refused(store: Store) -> None:
     with pytest.raises(InvariantError, match="shape"):
         store.search(SCOPE, SearchQuery(vector=unit(1, 0)[0][:3]))
 
 
 def test_another_encoder_is_refused_and_nothing_changes(place: Place) -> None:
+    if place.kind == "memory":
+        pytest.skip("lost at exit")
     piece = sample("a.md", ["one"])
     piece.put_in(place.open())
     place.leave()

@@ -7,8 +7,9 @@ import pytest
 
 from bench.build_process import SCOPE, put_whole
 from bench.query import DIMENSION, TopicEncoder, made_document
-from discorag.store.edge import EdgeStore
+from discorag.settings import StoreSettings
 from discorag.store.protocol import SearchQuery
+from discorag.store.store import Store, open_store
 from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.node_text import Concat
 from discorag.trees.index import TreeIndex, evidence_of
@@ -18,7 +19,7 @@ ENCODER = TopicEncoder()
 WORDS = 10_000
 
 
-async def opened(store: EdgeStore, *numbers: int) -> tuple[TreeIndex, list[str]]:
+async def opened(store: Store, *numbers: int) -> tuple[TreeIndex, list[str]]:
     documents = [made_document(i) for i in numbers]
     ids = [put_whole(store, d, await ENCODER.encode_query(d.title)) for d in documents]
     index = TreeIndex(store, SCOPE, ENCODER, BisectionBuilder(Concat()), "mean")
@@ -31,11 +32,11 @@ async def asked(text: str) -> SearchQuery:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> EdgeStore:
-    return EdgeStore(tmp_path, dimension=DIMENSION, encoder_version=ENCODER.version)
+def store(tmp_path: Path) -> Store:
+    return open_store(StoreSettings(path=tmp_path), (ENCODER.version, DIMENSION))
 
 
-async def test_texts_are_read_where_they_are_asked_for(store: EdgeStore) -> None:
+async def test_texts_are_read_where_they_are_asked_for(store: Store) -> None:
     index, ids = await opened(store, 0, 1)
     for by in ("dense", "bm25", "hybrid"):
         whole = await index.scores(await asked("Topic0"), ids, by=by, texts=True)
@@ -47,7 +48,7 @@ async def test_texts_are_read_where_they_are_asked_for(store: EdgeStore) -> None
         assert evidence_of(whole, inner, WORDS) == evidence_of(lean, inner, WORDS)
 
 
-async def test_an_inner_node_says_its_best_leaves_whatever_the_scale_of_scores(store: EdgeStore) -> None:
+async def test_an_inner_node_says_its_best_leaves_whatever_the_scale_of_scores(store: Store) -> None:
     index, ids = await opened(store, 0)
     word = made_document(0).text.split()[5]
     for by in ("bm25", "hybrid"):
@@ -59,17 +60,8 @@ async def test_an_inner_node_says_its_best_leaves_whatever_the_scale_of_scores(s
         assert leaf in evidence_of(scores, [root], WORDS)[ids[0]]
 
 
-async def test_scores_without_any_tree_are_refused(store: EdgeStore) -> None:
+async def test_scores_without_any_tree_are_refused(store: Store) -> None:
     index, ids = await opened(store, 0)
     await asyncio.to_thread(store.delete_tree, SCOPE, ids[0], "bisection")
     with pytest.raises(StoreError, match="1 documents by 'bisection'"):
         await index.scores(await asked("Topic0"), ids, by="dense", texts=False)
-
-
-async def test_a_tree_of_an_older_layout_is_built_again(store: EdgeStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as older:
-        older.setattr("discorag.store.trees.LAYOUT", 1)
-        index, ids = await opened(store, 0)
-    await index.ensure(ids)
-    assert index.effort.built == 2
-    assert (await index.scores(await asked("Topic0"), ids, by="hybrid", texts=False)).forest.documents == tuple(ids)

@@ -13,9 +13,8 @@ from discorag.models.toolbox import Toolbox
 from discorag.rst.parser import Limits, ParsedTree
 from discorag.rst.rules import RuleParser
 from discorag.rst.units import Unit
-from discorag.settings import EncoderSettings, RerankerSettings, StoreSettings
-from discorag.store.open import STORES
-from discorag.store.protocol import Store
+from discorag.settings import EncoderSettings, RerankerSettings
+from discorag.store.index import INDEXES, Index, IndexPlace
 from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.node_text import Concat
 from discorag.trees.registry import RETRIEVERS, Asked, Chosen, TreeRetriever
@@ -113,9 +112,9 @@ def parser(_tools: Toolbox, _limits: Limits) -> TinyParser:
     return TinyParser()
 
 
-def store(settings: StoreSettings, dimension: int, encoder_version: str) -> Store:
-    ASKED.add("store")
-    return STORES["memory"](settings, dimension, encoder_version)
+def index(place: IndexPlace, *, fresh: bool) -> Index:
+    ASKED.add("index")
+    return INDEXES["memory"](place, fresh=fresh)
 
 
 async def encoder(_settings: EncoderSettings) -> Any:

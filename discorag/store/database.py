@@ -1,0 +1,153 @@
+"""The database that is the truth: how it is opened, read and written. Indexes are made from it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import local
+from uuid import uuid4
+
+from sqlalchemy import ColumnElement, Connection, and_, insert, inspect, select
+
+from discorag.models.loops import InTurn
+from discorag.store import tables
+from discorag.store.sqlite import WRITES, database_errors, open_database
+from discorag.types.document import Scope
+from discorag.types.errors import (
+    EncoderMismatchError,
+    NotFoundError,
+    ReadOnlyStoreError,
+    StoreFormatError,
+    StoreFullError,
+)
+
+FILE = "documents.sqlite"
+STALE = "It may have been deleted or replaced: search again."
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Which database it is, and whose vectors it holds.
+
+    Args:
+        id: Random, of this database alone: an index belongs to one.
+        encoder: `Encoder.version` of the encoder that made the vectors.
+        dimension: Length d of a vector.
+
+    Example:
+        >>> store.database.identity.encoder, store.database.identity.dimension
+        ('test-encoder/1', 8)
+    """
+
+    id: str
+    encoder: str
+    dimension: int
+
+
+class Database:
+    """One database, of all tenants. Any number of threads and processes may read while one writes.
+
+    Writers wait for each other. A change is one transaction: every reader sees a document whole, old or new.
+
+    Args:
+        file: The SQLite file; made if it is not there.
+        encoder: `Encoder.version` and dimension of the encoder in use; None: whichever filled the database.
+        safe: Whether what was committed survives a power failure.
+
+    Raises:
+        EncoderMismatchError: Another encoder filled it.
+        StoreFormatError: Another version of this package made it.
+        StoreDamagedError: It is not a database, or damaged. By all methods.
+        StoreError: The disk fails; `StoreFullError`, `StoreLockedError`. By all methods.
+
+    Example:
+        >>> from discorag.store.database import Database
+        >>> database = Database(tmp_path / "documents.sqlite", ("example", 8))
+        >>> database.identity.dimension, database.read_only
+        (8, '')
+    """
+
+    def __init__(self, file: Path, encoder: tuple[str, int] | None = None, *, safe: bool = True) -> None:
+        self.file = file
+        if encoder is None and not file.is_file():
+            raise NotFoundError(f"There is no store in {file.parent}.", hint="Check DISCO_RAG_STORE__PATH.")
+        self._engine, self.read_only = open_database(file, safe=safe)
+        self._writers = InTurn()
+        self._thread = local()
+        try:
+            self.identity = self._identified(encoder)
+        except BaseException:
+            self.close()
+            raise
+
+    def _identified(self, encoder: tuple[str, int] | None) -> Identity:
+        with database_errors(self.file), self._engine.connect() as db:
+            there = inspect(db).has_table(tables.about.name)
+        if not there and encoder:
+            with self.write() as db:
+                tables.metadata.create_all(db)
+                row = {"id": uuid4().hex, "format": tables.FORMAT, "encoder": encoder[0], "dimension": encoder[1]}
+                db.execute(insert(tables.about), row)
+        with self.read() as db:
+            found = db.execute(select(tables.about)).one()
+        if found.format != tables.FORMAT:
+            said = f"{self.file} has format {found.format}, this version writes {tables.FORMAT}."
+            raise StoreFormatError(said, hint="Ingest again into a new place (DISCO_RAG_STORE__PATH).")
+        if encoder and encoder != (found.encoder, found.dimension):
+            raise EncoderMismatchError(
+                f"{self.file} was filled by encoder {found.encoder!r} ({found.dimension} numbers per vector); "
+                f"the one configured is {encoder[0]!r} ({encoder[1]}).",
+                hint="Switch the encoder back, or ingest again into a new place (DISCO_RAG_STORE__PATH).",
+            )
+        return Identity(found.id, found.encoder, found.dimension)
+
+    @property
+    def free(self) -> int:
+        """Bytes that are free on its disk."""
+        return shutil.disk_usage(self.file.parent).free
+
+    @contextmanager
+    def read(self) -> Generator[Connection]:
+        """A connection that sees one state of the database. Within `write`, the writer's."""
+        writing: Connection | None = getattr(self._thread, "writing", None)
+        with database_errors(self.file):
+            if writing is not None:
+                yield writing
+                return
+            with self._engine.connect() as db:
+                yield db
+
+    @contextmanager
+    def write(self) -> Generator[Connection]:
+        """A transaction, committed at the end of the block; an error in it undoes it."""
+        if self.read_only:
+            kind = StoreFullError if "full" in self.read_only else ReadOnlyStoreError
+            raise kind(f"{self.read_only}: nothing can be stored.", hint="Make room, or check the permissions.")
+        with database_errors(self.file), self._writers, self._engine.execution_options(**{WRITES: True}).begin() as db:
+            self._thread.writing = db
+            try:
+                yield db
+            finally:
+                self._thread.writing = None
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+
+def is_in(scope: Scope) -> ColumnElement[bool]:
+    """Whether a document is one of the scope's."""
+    return and_(tables.documents.c.tenant == scope.tenant, tables.documents.c.corpus == scope.corpus)
+
+
+def named(scope: Scope) -> str:
+    """A scope in a message."""
+    return f"tenant {scope.tenant!r}, corpus {scope.corpus!r}"
+
+
+def no_document(scope: Scope, doc_id: str) -> NotFoundError:
+    """What is raised where a document is missing."""
+    return NotFoundError(f"There is no document {doc_id!r} in {named(scope)}.", hint=STALE)

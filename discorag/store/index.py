@@ -1,0 +1,149 @@
+"""What an index does: it is made from the database, can be made again, and answers searches faster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from discorag.registry import Registry
+from discorag.settings import StoreSettings
+from discorag.store.protocol import Hit
+from discorag.text.terms import SparseVector
+from discorag.types.document import Scope
+from discorag.types.vectors import Vectors
+
+Filters = Mapping[str, Sequence[str]]
+"""Metadata key -> accepted values; all keys must match. ``doc_id`` filters by document."""
+
+
+class IndexUnusableError(Exception):
+    """The index cannot be used.
+
+    Args:
+        reason: Why, in a few words.
+        lost: Whether it has to be made again.
+    """
+
+    def __init__(self, reason: str, *, lost: bool = False) -> None:
+        super().__init__(reason)
+        self.lost = lost
+
+
+@dataclass(frozen=True)
+class IndexedDocument:
+    """A document as an index needs it.
+
+    Args:
+        scope: Whose.
+        doc_id: Its id.
+        number: Its version.
+        metadata: What filters look at.
+        chunk_ids: Of its chunks, in order.
+        vectors: Theirs, shape (chunks, d).
+        terms: Their search terms.
+        mean: Direction of the mean of the vectors, shape (d,).
+
+    Example:
+        >>> sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."]).put_in(store)
+        >>> [(d.number, len(d.chunk_ids), d.vectors.shape) for d in store.indexed()]
+        [(1, 2, (2, 8))]
+    """
+
+    scope: Scope
+    doc_id: str
+    number: int
+    metadata: Mapping[str, str]
+    chunk_ids: Sequence[str]
+    vectors: Vectors
+    terms: Sequence[SparseVector]
+    mean: Vectors
+
+
+class Searcher(Protocol):
+    """Ranks the chunks, or the documents, of a scope that match filters."""
+
+    def nearest(self, scope: Scope, vector: Vectors | SparseVector, filters: Filters, limit: int) -> list[Hit]:
+        """The best chunks, best first: by cosine to a dense vector, or by BM25 with a sparse one.
+
+        Inverse document frequencies are those of the scope.
+        """
+        ...
+
+    def nearest_documents(self, scope: Scope, vector: Vectors, filters: Filters, limit: int) -> list[Hit]:
+        """The documents whose mean vectors are nearest, best first, each with its id in the place of a chunk's."""
+        ...
+
+
+class Index(Searcher, Protocol):
+    """An index. One thread calls it at a time. It may raise anything: then it is not used any more.
+
+    Raises:
+        IndexUnusableError: On opening: it is missing, damaged, in use elsewhere, or of another database.
+    """
+
+    def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
+        """Bring one document up to date; None removes it. Doing so again changes nothing."""
+        ...
+
+    def count(self) -> int:
+        """How many chunks and documents it holds together."""
+        ...
+
+    def flush(self) -> None:
+        """Returns when what was applied survives the end of this process, and a power failure."""
+        ...
+
+    def optimise(self) -> None:
+        """Make searches fast after many changes, if that is needed; may take minutes."""
+        ...
+
+    def close(self) -> None:
+        """Flush and release it."""
+        ...
+
+    def abandon(self, *, damaged: bool) -> None:
+        """Release it without flushing: its disk is full, or it failed and is not to be opened again."""
+        ...
+
+
+@dataclass(frozen=True)
+class IndexPlace:
+    """Where an index lies, and what it belongs to.
+
+    Args:
+        settings: Address and names of a server.
+        folder: The store's.
+        database: Id of the database that it is made from.
+        dimension: Length d of a vector.
+
+    Example:
+        >>> from discorag.settings import StoreSettings
+        >>> from discorag.store.index import IndexPlace
+        >>> IndexPlace(StoreSettings(), tmp_path, database="3fa9", dimension=8).dimension
+        8
+    """
+
+    settings: StoreSettings
+    folder: Path
+    database: str
+    dimension: int
+
+
+class OpenIndex(Protocol):
+    """Opens an index; ``fresh``: an empty one in the place of what is there. Raises `IndexUnusableError`."""
+
+    def __call__(self, place: IndexPlace, *, fresh: bool) -> Index:
+        """The index at this place."""
+        ...
+
+
+INDEXES = Registry[OpenIndex]("index", "disco_rag.indexes")
+"""Indexes by name, as ``DISCO_RAG_STORE__KIND`` knows them."""
+
+register_index = INDEXES.register
+
+INDEXES.offer("edge", "discorag.store.edge:open_edge", "Qdrant Edge, in the store's folder")
+INDEXES.offer("memory", "discorag.store.qdrant:open_memory", "Qdrant in memory; documents are lost at exit, too")
+INDEXES.offer("server", "discorag.store.qdrant:open_server", "a Qdrant server; chosen by its url")

@@ -1,0 +1,115 @@
+"""The server's jobs and the files that it was sent, as rows beside the documents: what quotas count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, delete, func, insert, select, update
+
+from discorag.store import tables
+from discorag.store.database import Database
+from discorag.types.document import Scope
+
+J, U = tables.jobs, tables.uploads
+
+
+@dataclass(frozen=True)
+class JobRow:
+    """A job as it is stored.
+
+    Args:
+        id: Its id.
+        tenant: Whose.
+        created: When it was accepted, ISO 8601 in UTC.
+        ended: When it ended; None while it goes on.
+        body: All that the server knows of it, as JSON.
+
+    Example:
+        >>> from discorag.store.jobs import JobRow, JobTable
+        >>> table = JobTable(store.database)
+        >>> table.add(JobRow("j1", "ann", created="2026-01-01", ended=None, body="{}"), scope, {"a.txt": 120})
+        >>> table.uploaded(scope.tenant), table.under_way("ann")
+        ((1, 120), 1)
+    """
+
+    id: str
+    tenant: str
+    created: str
+    ended: str | None
+    body: str
+
+
+class JobTable:
+    """Jobs and uploaded files. All methods block, and raise `StoreError` where the database fails.
+
+    Args:
+        database: The store's.
+
+    Example:
+        >>> from discorag.store.jobs import JobTable
+        >>> JobTable(store.database).unfinished()
+        []
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, job: JobRow, scope: Scope, sizes: Mapping[str, int]) -> None:
+        """A new job, and the files that were sent with it, with their bytes."""
+        with self._database.write() as db:
+            db.execute(insert(J), vars(job))
+            for name, size in sizes.items():
+                db.execute(delete(U).where(*_is(scope, name)))
+                row = {"tenant": scope.tenant, "corpus": scope.corpus, "name": name, "size": size}
+                db.execute(insert(U), row)
+
+    def save(self, job: JobRow) -> None:
+        """A job as it is now."""
+        with self._database.write() as db:
+            db.execute(update(J).where(J.c.id == job.id).values(ended=job.ended, body=job.body))
+
+    def remove(self, job_id: str) -> None:
+        """Forget a job."""
+        with self._database.write() as db:
+            db.execute(delete(J).where(J.c.id == job_id))
+
+    def forget(self, before: str) -> None:
+        """Forget the jobs that ended before this time."""
+        with self._database.write() as db:
+            db.execute(delete(J).where(J.c.ended < before))
+
+    def body(self, job_id: str) -> str | None:
+        """The JSON of a job; None if there is none."""
+        with self._database.read() as db:
+            return db.scalar(select(J.c.body).where(J.c.id == job_id))
+
+    def unfinished(self) -> list[str]:
+        """The JSON of all jobs that have not ended, in the order in which they were accepted."""
+        with self._database.read() as db:
+            return list(db.scalars(select(J.c.body).where(J.c.ended.is_(None)).order_by(J.c.created)))
+
+    def under_way(self, tenant: str) -> int:
+        """Jobs of a tenant that have not ended."""
+        with self._database.read() as db:
+            return db.scalar(select(func.count()).where(J.c.tenant == tenant, J.c.ended.is_(None))) or 0
+
+    def uploaded(self, tenant: str) -> tuple[int, int]:
+        """How many uploaded files a tenant has in all corpora, and their bytes."""
+        with self._database.read() as db:
+            count, size = db.execute(select(func.count(), func.sum(U.c.size)).where(U.c.tenant == tenant)).one()
+        return count, size or 0
+
+    def known_uploads(self, scope: Scope) -> set[str]:
+        """The names of the uploaded files of a scope."""
+        with self._database.read() as db:
+            return set(db.scalars(select(U.c.name).where(U.c.tenant == scope.tenant, U.c.corpus == scope.corpus)))
+
+    def remove_upload(self, scope: Scope, name: str) -> None:
+        """Forget an uploaded file."""
+        with self._database.write() as db:
+            db.execute(delete(U).where(*_is(scope, name)))
+
+
+def _is(scope: Scope, name: str) -> tuple[ColumnElement[bool], ...]:
+    return U.c.tenant == scope.tenant, U.c.corpus == scope.corpus, U.c.name == name

@@ -1,0 +1,296 @@
+"""The index kept up with the database; exact search where the index cannot be used."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import TypeVar
+
+from sqlalchemy import delete, func, select
+
+from discorag.models.loops import InTurn
+from discorag.store import tables
+from discorag.store.database import Database
+from discorag.store.encoding import unpack_places, unpack_terms, unpack_text, unpack_vectors
+from discorag.store.exact import ExactSearch, mean_direction
+from discorag.store.index import Index, IndexedDocument, IndexUnusableError, Searcher
+from discorag.text.terms import SparseVector
+from discorag.types.document import Scope
+from discorag.types.errors import DiscoRagError, StoreError, StoreFullError
+
+T = TypeVar("T")
+FLUSHED = 2_000
+"""Changed points after which the index is made safe, and the outbox emptied."""
+RETRY_S = 30.0
+"""How long an index that could not be used is left alone, in seconds."""
+_LOG = logging.getLogger("disco_rag.store")
+_FULL = "the disk is nearly full"
+
+D, K, OUTBOX = tables.documents, tables.contents, tables.outbox
+
+
+class LiveIndex:
+    """An index that is opened at the first search or change, and brought up to date before each search.
+
+    What cannot be used is said once in the log, and in `reason`. A change that comes then makes it again, unless it is
+    in use elsewhere; the outbox keeps what it lacks.
+
+    Args:
+        database: The truth.
+        opening: Opens the index; its argument asks for an empty one.
+        min_free: Bytes that must be free on the store's disk: with less the index is not open, since writing into it
+            on a full disk would end the process. 0 for an index that is elsewhere.
+
+    Example:
+        >>> from discorag.store.live import LiveIndex
+        >>> sample_of("tides.md", ["Tides rise."]).put_in(store)
+        >>> store.index.count(), store.index.reason
+        (2, '')
+    """
+
+    def __init__(self, database: Database, opening: Callable[[bool], Index], *, min_free: int) -> None:
+        self._database, self._opening, self._min_free = database, opening, min_free
+        self._exact = ExactSearch(database)
+        self._index: Index | None = None
+        self._turn = InTurn()
+        self._next_try = 0.0
+        self._applied = 0  # the last row of the outbox that the index has
+        self._unsafe = 0  # points written since the last flush
+        self.reason = ""
+        """Why searches are exact; empty while the index is used, or before it was needed."""
+        self._warned = ""
+        self.lost = False
+        """Whether the index has to be made again."""
+
+    def search(self, find: Callable[[Searcher], T]) -> T:
+        """What a search finds, by the index or exactly."""
+        with self._turn:
+            if index := self._usable():
+                try:
+                    with _index_errors():
+                        self._catch_up(index)
+                        return find(index)
+                except IndexUnusableError as error:
+                    self._failed(error)
+            self._warn()
+        return find(self._exact)
+
+    def changed(self) -> None:
+        """Bring the index up to date after a change. If it cannot be used, it is made again, if it can be."""
+        with self._turn:
+            if index := self._usable() or self._made_again():
+                try:
+                    with _index_errors():
+                        self._catch_up(index)
+                except IndexUnusableError as error:
+                    self._failed(error)
+
+    def rebuild(self) -> int:
+        """Make the index again from the database; how many documents it has.
+
+        Raises:
+            StoreError: It cannot be made: the reason is in the message.
+        """
+        with self._turn:
+            self._release(damaged=False)
+            if self._is_full():
+                raise StoreFullError(f"The index cannot be made: {_FULL}.", hint="Make room, and run it again.")
+            try:
+                return self._fill()
+            except IndexUnusableError as error:
+                raise StoreError(f"The index cannot be made: {error}.", hint="Stop that process, or wait.") from error
+
+    def count(self) -> int | None:
+        """How many points the index has when it is up to date; None if it cannot be used."""
+        with self._turn:
+            index = self._usable()
+            if index:
+                self._catch_up(index)
+            return index.count() if index else None
+
+    def optimise(self) -> None:
+        """Make searches fast after many changes. Readers and writers wait."""
+        with self._turn:
+            if index := self._usable():
+                self._catch_up(index)
+                index.optimise()
+
+    def close(self) -> None:
+        """Make the index safe and release it."""
+        with self._turn:
+            index, self._index = self._index, None
+            if index is None:
+                return
+            if self._is_full():
+                index.abandon(damaged=False)
+                return
+            try:
+                with _index_errors():
+                    self._make_safe(index)
+                    index.close()
+            except (IndexUnusableError, StoreError) as error:  # the next opening sees what is missing
+                _LOG.warning("The index could not be closed: %s", error)
+
+    # --- what follows is called in turn ---------------------------------------------------------------
+
+    def _usable(self) -> Index | None:
+        """The index, if it can be used."""
+        if self._is_full():
+            self._release(damaged=False)
+            return self._unusable(_FULL)
+        if self._index is None and monotonic() >= self._next_try:
+            if self._database.read_only:
+                return self._unusable(self._database.read_only)
+            try:
+                self._open()
+            except IndexUnusableError as error:
+                return self._unusable(str(error), lost=error.lost)
+        return self._index
+
+    def _open(self) -> None:
+        """Open the index; for a database without documents a new one. Raises `IndexUnusableError`."""
+        try:
+            self._take(self._opening(False))
+        except IndexUnusableError as error:
+            if not error.lost or self._size():
+                raise
+            self._fill()
+
+    def _take(self, index: Index) -> None:
+        """Use an index that was opened, if it has what the database has."""
+        self._applied, self._unsafe = 0, 0
+        try:
+            with _index_errors():
+                self._catch_up(index)
+                whole = index.count() == self._size()
+        except BaseException as error:
+            index.abandon(damaged=isinstance(error, IndexUnusableError))
+            raise
+        if not whole:
+            index.abandon(damaged=True)
+            raise IndexUnusableError("it is not complete", lost=True)
+        self._index, self.reason, self.lost = index, "", False
+
+    def _made_again(self) -> Index | None:
+        """An index that is missing or damaged, filled from the database; None if it cannot be."""
+        if not self.lost or self._is_full() or self._database.read_only:
+            return None
+        try:
+            self._fill()
+        except IndexUnusableError as error:
+            return self._unusable(str(error), lost=error.lost)
+        return self._index
+
+    def _fill(self) -> int:
+        """A new index with all documents."""
+        index, count = self._opening(True), 0
+        try:
+            with self._database.read() as db:
+                last = db.scalar(select(func.max(OUTBOX.c.number))) or 0
+            with _index_errors():
+                for document in self.documents():
+                    index.apply(document.doc_id, document)
+                    count += 1
+                self._applied, self._unsafe = last, FLUSHED
+                self._make_safe(index)
+        except BaseException:
+            index.abandon(damaged=True)
+            raise
+        self._index, self.reason, self.lost = index, "", False
+        return count
+
+    def _catch_up(self, index: Index) -> None:
+        """Apply what the outbox has and the index has not."""
+        with self._database.read() as db:
+            pending = select(OUTBOX).where(OUTBOX.c.number > self._applied).order_by(OUTBOX.c.number)
+            found = db.execute(pending).tuples().all()
+        for doc_id in dict.fromkeys(doc_id for _, doc_id in found):
+            document = next(self.documents(doc_id), None)
+            index.apply(doc_id, document)
+            self._unsafe += 1 + (len(document.chunk_ids) if document else 0)
+        if found:
+            self._applied = found[-1][0]
+        if self._unsafe >= FLUSHED:
+            self._make_safe(index)
+
+    def _make_safe(self, index: Index) -> None:
+        """Flush the index; then the outbox need not keep what it has."""
+        if self._unsafe:
+            index.flush()
+            with self._database.write() as db:
+                db.execute(delete(OUTBOX).where(OUTBOX.c.number <= self._applied))
+            self._unsafe = 0
+
+    def documents(self, doc_id: str | None = None) -> Iterator[IndexedDocument]:
+        """All documents, or this one, as an index needs them."""
+        own, content = (
+            (D.c.number, D.c.doc_id, D.c.tenant, D.c.corpus, D.c.filters),
+            (K.c.places, K.c.vectors, K.c.terms),
+        )
+        query = select(*own, *content).join(K)
+        with self._database.read() as db:
+            numbers = [*db.scalars(select(D.c.number).where(D.c.doc_id == doc_id if doc_id else D.c.number > 0))]
+        for number in numbers:
+            with self._database.read() as db:
+                row = db.execute(query.where(D.c.number == number)).one_or_none()
+            if row is not None:
+                vectors = unpack_vectors(row.vectors, self._database.identity.dimension)
+                yield IndexedDocument(
+                    Scope(tenant=row.tenant, corpus=row.corpus),
+                    row.doc_id,
+                    row.number,
+                    json.loads(unpack_text(row.filters)),
+                    [i for i, _, _ in unpack_places(row.places)],
+                    vectors,
+                    _terms(row.terms),
+                    mean_direction(vectors),
+                )
+
+    def _size(self) -> int:
+        """How many points an index of the database has."""
+        with self._database.read() as db:
+            count, chunks = db.execute(select(func.count(), func.sum(D.c.chunks))).one()
+        return count + (chunks or 0)
+
+    def _is_full(self) -> bool:
+        return bool(self._min_free) and self._database.free < self._min_free
+
+    def _failed(self, error: IndexUnusableError) -> None:
+        self._release(damaged=True)
+        self._unusable(str(error), lost=error.lost)
+
+    def _release(self, *, damaged: bool) -> None:
+        index, self._index = self._index, None
+        if index:
+            index.abandon(damaged=damaged)
+
+    def _unusable(self, reason: str, *, lost: bool = False) -> None:
+        """Try again after a while."""
+        self.reason, self.lost, self._next_try = reason, lost, monotonic() + RETRY_S
+
+    def _warn(self) -> None:
+        """Let the log have the reason, once."""
+        if self.reason not in ("", self._warned):
+            _LOG.warning("Searches are exact, which is slower: the index cannot be used: %s.", self.reason)
+            self._warned = self.reason
+
+
+@contextmanager
+def _index_errors() -> Generator[None]:
+    """Raise whatever an index raises as `IndexUnusableError`: it may even panic, and has no class of its own."""
+    try:
+        yield
+    except (DiscoRagError, IndexUnusableError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        raise IndexUnusableError(f"it failed: {error}") from error
+
+
+def _terms(packed: bytes) -> list[SparseVector]:
+    counts, ids, weights = unpack_terms(packed)
+    ends = counts.cumsum().tolist()
+    starts = [0, *ends[:-1]]
+    return [(ids[a:b].tolist(), weights[a:b].tolist()) for a, b in zip(starts, ends, strict=True)]

@@ -1,0 +1,175 @@
+"""The index on a Qdrant server, or in memory (which tests use), through qdrant-client."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from math import ceil
+
+from qdrant_client import QdrantClient, models
+
+from discorag.settings import StoreSettings
+from discorag.store.index import Filters, IndexedDocument, IndexPlace, IndexUnusableError
+from discorag.store.points import BM25, DENSE, DOCUMENT, KEYWORDS, Conditions, Point, document_points, filter_conditions
+from discorag.store.protocol import Hit
+from discorag.text.terms import SparseVector
+from discorag.types.document import Scope
+from discorag.types.errors import ConfigError
+from discorag.types.vectors import Vectors
+
+_BATCH = 256  # points in one request
+
+
+def open_memory(place: IndexPlace, *, fresh: bool) -> ServerIndex:
+    """For the registry."""
+    if not fresh:
+        raise IndexUnusableError("it is missing", lost=True)
+    return ServerIndex(QdrantClient(":memory:"), place, fresh=True)
+
+
+def open_server(place: IndexPlace, *, fresh: bool) -> ServerIndex:
+    """For the registry. Raises `ConfigError` for an address that cannot be one."""
+    client = _client(place.settings)
+    try:
+        return ServerIndex(client, place, fresh=fresh)
+    except IndexUnusableError:
+        client.close()
+        raise
+    except Exception as error:
+        client.close()
+        raise IndexUnusableError(f"{place.settings.url} does not answer: {error}") from error
+
+
+class ServerIndex:
+    """One collection, named after the database that it is made from.
+
+    Args:
+        client: The way to it; closed with the index.
+        place: What it belongs to.
+        fresh: Make an empty one in the place of what is there.
+
+    Raises:
+        IndexUnusableError: There is no such collection, or one of another dimension.
+
+    Example:
+        >>> from discorag.settings import StoreSettings
+        >>> from discorag.store.index import IndexPlace
+        >>> from discorag.store.qdrant import open_memory
+        >>> open_memory(IndexPlace(StoreSettings(), tmp_path, database="3fa9", dimension=8), fresh=True).count()
+        0
+    """
+
+    def __init__(self, client: QdrantClient, place: IndexPlace, *, fresh: bool) -> None:
+        self._client = client
+        self._name = f"{place.settings.prefix}disco-rag-{place.database[:12]}"
+        if fresh:
+            client.delete_collection(self._name)
+            self._create(place.dimension)
+        if not client.collection_exists(self._name):
+            raise IndexUnusableError("it is missing", lost=True)
+
+    def _create(self, dimension: int) -> None:
+        dense = models.VectorParams(size=dimension, distance=models.Distance.COSINE)
+        bm25 = models.SparseVectorParams(modifier=models.Modifier.IDF)
+        self._client.create_collection(
+            self._name, vectors_config={DENSE: dense, DOCUMENT: dense}, sparse_vectors_config={BM25: bm25}
+        )
+        with warnings.catch_warnings():  # in memory there are no indexes, which the client warns of
+            warnings.filterwarnings("ignore", message="Payload indexes have no effect")
+            for field in KEYWORDS:
+                kind = models.KeywordIndexType.KEYWORD
+                index = models.KeywordIndexParams(type=kind, is_tenant=field == "tenant" or None)
+                self._client.create_payload_index(self._name, field, index, wait=True)
+
+    def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
+        """See `discorag.store.index.Index.apply`."""
+        points = [_point(point) for point in document_points(document)] if document else []
+        for at in range(0, len(points), _BATCH):
+            _completed(self._client.upsert(self._name, points[at : at + _BATCH], wait=True))
+        others = [] if document is None else _conditions([("version", (str(document.number),))])
+        old = models.Filter(must=_conditions([("doc_id", (doc_id,))]), must_not=others)
+        _completed(self._client.delete(self._name, models.FilterSelector(filter=old), wait=True))
+
+    def nearest(self, scope: Scope, vector: Vectors | SparseVector, filters: Filters, limit: int) -> list[Hit]:
+        """See `discorag.store.index.Searcher.nearest`."""
+        where = filter_conditions(scope, filters)
+        if not isinstance(vector, tuple):
+            return self._query(vector.tolist(), DENSE, where, limit)
+        corpus = models.Filter(
+            must=[*_conditions(filter_conditions(scope, {})), models.HasVectorCondition(has_vector=BM25)]
+        )
+        terms = models.SparseVector(indices=vector[0], values=vector[1])
+        params = models.SearchParams(idf=models.IdfCorpusParams(corpus=corpus))
+        return self._query(terms, BM25, where, limit, params)
+
+    def nearest_documents(self, scope: Scope, vector: Vectors, filters: Filters, limit: int) -> list[Hit]:
+        """See `discorag.store.index.Searcher.nearest_documents`."""
+        return self._query(vector.tolist(), DOCUMENT, filter_conditions(scope, filters), limit)
+
+    def _query(
+        self,
+        query: models.SparseVector | list[float],
+        using: str,
+        where: Conditions,
+        limit: int,
+        params: models.SearchParams | None = None,
+    ) -> list[Hit]:
+        found = self._client.query_points(
+            self._name,
+            query,
+            using=using,
+            query_filter=models.Filter(must=_conditions(where)),
+            search_params=params,
+            limit=limit,
+            with_payload=False,
+        )
+        return [Hit(str(point.id), point.score) for point in found.points]
+
+    def count(self) -> int:
+        """See `discorag.store.index.Index.count`."""
+        return self._client.count(self._name, exact=True).count
+
+    def flush(self) -> None:
+        """Nothing to do: what a server took it keeps."""
+
+    def optimise(self) -> None:
+        """Nothing to do: a server does it by itself, and in memory there is nothing to be done."""
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def abandon(self, *, damaged: bool) -> None:
+        """Close the connection; the server's collection stays as it is."""
+        self._client.close()
+
+
+def _client(settings: StoreSettings) -> QdrantClient:
+    """The key goes as a header: given as a key, the client warns of http and takes a bare host for https."""
+    headers = {} if settings.api_key is None else {"api-key": settings.api_key.get_secret_value()}
+    try:
+        return QdrantClient(
+            url=settings.url, timeout=ceil(settings.timeout_s), headers=headers, check_compatibility=False
+        )
+    except ValueError as error:
+        raise ConfigError(
+            f"No Qdrant server can be reached at {settings.url!r}: {error}.",
+            hint="Check DISCO_RAG_STORE__URL (http://host:6333) and DISCO_RAG_STORE__API_KEY.",
+        ) from error
+
+
+def _completed(result: models.UpdateResult) -> None:
+    """What the server has only queued is not yet readable."""
+    if result.status == models.UpdateStatus.WAIT_TIMEOUT:
+        raise TimeoutError("the server did not finish a change in time")
+
+
+def _point(point: Point) -> models.PointStruct:
+    vectors: dict[str, models.Vector] = {point.space: point.vector.tolist()}
+    if point.terms is not None:
+        vectors[BM25] = models.SparseVector(indices=point.terms[0], values=point.terms[1])
+    return models.PointStruct(id=point.id, vector=vectors, payload=dict(point.payload))
+
+
+def _conditions(where: Conditions | Sequence[tuple[str, tuple[str, ...]]]) -> list[models.Condition]:
+    return [models.FieldCondition(key=field, match=models.MatchAny(any=list(values))) for field, values in where]

@@ -1,0 +1,178 @@
+"""The database as a SQLite file: how it is opened, also where nothing can be written, and what its errors mean.
+
+All that is SQLite's own is in this module.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
+from sqlalchemy.exc import DatabaseError
+
+from discorag.store.encoding import DAMAGED
+from discorag.types.errors import ReadOnlyStoreError, StoreDamagedError, StoreError, StoreFullError, StoreLockedError
+
+BUSY_S = 60.0
+"""How long a writer waits for another one, in seconds."""
+WRITES = "writes"
+"""Execution option of connections that will write: their transactions take the lock when they begin."""
+_PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
+_SHARED = 32_768  # bytes of SQLite's file of shared memory, at least
+_ROOM = 1_000_000  # bytes free that it takes to make it, with something to spare
+_READ_ONLY_HINT = "Nothing can be written here: check the folder's permissions and its disk."
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder that only its user may read; one that exists stays as it is."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(_PRIVATE_FOLDER)
+
+
+def open_database(file: Path, *, safe: bool = True) -> tuple[Engine, str]:
+    """Open a database file, making it if it is not there.
+
+    Args:
+        file: The file.
+        safe: Whether what was committed survives a power failure.
+
+    Returns:
+        The engine, and why nothing can be written: empty where it can.
+
+    Raises:
+        StoreError: It can neither be made nor read; `StoreFullError` where the disk is full.
+        StoreDamagedError: It is not a database.
+    """
+    with database_errors(file):
+        _create(file)
+        if reason := _read_only_because(file):
+            return _read_only(file), reason
+        return _engine(lambda: _connect(f"{file.absolute().as_uri()}?mode=rw", safe=safe)), ""
+
+
+def _create(file: Path) -> None:
+    """Make an empty database with a write-ahead log."""
+    if file.exists():
+        return
+    try:
+        make_private_folder(file.parent)
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, _PRIVATE_FILE))
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("PRAGMA journal_mode=WAL")
+    except (OSError, sqlite3.Error):
+        with suppress(OSError):
+            if not file.stat().st_size:
+                file.unlink()
+        raise
+
+
+def _read_only_because(file: Path) -> str:
+    """Why nothing can be written, and no file of shared memory be made, which readers want too; else empty.
+
+    It is not tried out: a connection that fails at it keeps locks for some time after it was closed.
+    """
+    if not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
+        return f"{file.parent} is read-only"
+    shared = file.with_name(f"{file.name}-shm")
+    if shutil.disk_usage(file.parent).free < _ROOM and not (shared.exists() and shared.stat().st_size >= _SHARED):
+        return f"The disk of {file.parent} is full"
+    return ""
+
+
+def _read_only(file: Path) -> Engine:
+    """Read without making any other file.
+
+    A log that a killed process left behind is part of the database. It is read under a lock, or on a read-only disk
+    with the file of shared memory that was left with it.
+    """
+    uri, log = file.absolute().as_uri(), file.with_name(f"{file.name}-wal")
+    if not (log.exists() and log.stat().st_size):
+        return _engine(lambda: _connect(f"{uri}?mode=ro&immutable=1"))
+    if os.access(file, os.W_OK):
+        return _engine(lambda: _connect(f"{uri}?mode=rw", alone=True), pool_size=1, max_overflow=0)
+    return _engine(lambda: _connect(f"{uri}?mode=ro"))
+
+
+def _engine(connect: Callable[[], sqlite3.Connection], pool_size: int = 8, max_overflow: int = -1) -> Engine:
+    """An engine with as many connections as there are threads that use it."""
+    pool: dict[str, Any] = {"pool_size": pool_size, "max_overflow": max_overflow}
+    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, **pool)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _begin(connection: Connection) -> None:
+    """A transaction that reads first and would write later fails at once if another one wrote meanwhile."""
+    writes = connection.get_execution_options().get(WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _connect(uri: str, *, safe: bool = True, alone: bool = False) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri, timeout=BUSY_S, isolation_level=None, check_same_thread=False, uri=True)
+    if alone:
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute(f"PRAGMA synchronous={'FULL' if safe else 'OFF'}")
+    return connection
+
+
+def integrity(connection: Connection) -> list[str]:
+    """What SQLite itself finds wrong with the file."""
+    lines = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
+    strays = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+    return [line for line in lines if line != "ok"] + [f"a row of {row[0]} belongs to no document" for row in strays]
+
+
+@contextmanager
+def database_errors(file: Path) -> Generator[None]:
+    """Raise what SQLite or the system raises as an error of ours."""
+    try:
+        yield
+    except (DatabaseError, sqlite3.DatabaseError) as error:
+        raise _translated(error, file) from error
+    except OSError as error:
+        raise StoreError(f"{file} cannot be used: {error.strerror or error}.", hint=_READ_ONLY_HINT) from error
+
+
+def _code(error: DatabaseError | sqlite3.DatabaseError) -> int:
+    """SQLite's primary result code."""
+    cause = error.orig if isinstance(error, DatabaseError) else error
+    return getattr(cause, "sqlite_errorcode", 0) & 0xFF
+
+
+def _translated(error: DatabaseError | sqlite3.DatabaseError, file: Path) -> StoreError:
+    said, code = str(error.orig if isinstance(error, DatabaseError) else error), _code(error)
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return StoreDamagedError(f"{file} is damaged: {said}.", hint=DAMAGED)
+    if code == sqlite3.SQLITE_FULL:
+        return StoreFullError(f"The disk of {file.parent} is full.", hint="Make room, and run it again.")
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreLockedError(
+            f"{file} has been written by {_writer(file)} for {BUSY_S:.0f} seconds.",
+            hint="Wait until that is done, or stop it.",
+        )
+    if code == sqlite3.SQLITE_READONLY:
+        return ReadOnlyStoreError(f"{file} is read-only.", hint=_READ_ONLY_HINT)
+    return StoreError(f"{file} cannot be used: {said}.", hint="Check the disk and the folder's permissions.")
+
+
+def _writer(file: Path) -> str:
+    """The process that holds the lock of writers, as far as the system says."""
+    with suppress(OSError):
+        inode = f":{file.with_name(f'{file.name}-shm').stat().st_ino}"
+        for line in Path("/proc/locks").read_text("ascii").splitlines():
+            fields = line.split()  # number, kind, whether it must be kept to, WRITE or READ, process, file, from, to
+            if fields[3] == "WRITE" and fields[5].endswith(inode) and fields[6] == _WRITER_BYTE:
+                return f"process {fields[4]}"
+    return "another process"
+
+
+_WRITER_BYTE = "120"
+"""Of the file of shared memory: SQLite locks it to write into the log."""

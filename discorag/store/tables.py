@@ -1,0 +1,128 @@
+"""The tables of the database (SQLAlchemy Core). Nothing here is SQLite's own: see `discorag.store.sqlite`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy.types import TypeEngine
+
+FORMAT: Final = 1
+"""Of these tables; a database of another format is refused."""
+
+metadata = MetaData()
+
+_NUMBER = BigInteger().with_variant(Integer, "sqlite")  # only an INTEGER key counts up by itself in SQLite
+_EXACT_TEXT: TypeEngine[str] = Text().with_variant(Text(collation="C"), "postgresql")  # compared by code points
+
+
+def _document(name: str = "document", *, primary_key: bool = False) -> Column[int]:
+    key = ForeignKey("documents.number", ondelete="CASCADE")
+    return Column(name, _NUMBER, key, primary_key=primary_key, nullable=False)
+
+
+about = Table(
+    "about",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("format", Integer, nullable=False),
+    Column("encoder", Text, nullable=False),
+    Column("dimension", Integer, nullable=False),
+)
+"""One row: a random id, to which indexes belong, and the encoder that made the vectors."""
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("number", _NUMBER, primary_key=True),
+    Column("doc_id", Text, nullable=False, unique=True),
+    Column("tenant", Text, nullable=False),
+    Column("corpus", Text, nullable=False),
+    Column("uri", _EXACT_TEXT, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("chunks", Integer, nullable=False),
+    Column("written", Text, nullable=False),
+    Column("filters", LargeBinary, nullable=False),
+    Column("manifest", LargeBinary, nullable=False),
+    Index("documents_by_uri", "tenant", "corpus", "uri"),
+    Index("documents_by_size", "tenant", "corpus", "number", "chunks", "written"),
+    sqlite_autoincrement=True,  # a number is never given twice
+)
+"""``number`` names one version of a document: a changed document gets a new one. ``filters``: metadata as JSON."""
+
+contents = Table(
+    "contents",
+    metadata,
+    _document(primary_key=True),
+    Column("text", LargeBinary, nullable=False),
+    Column("places", LargeBinary, nullable=False),
+    Column("vectors", LargeBinary, nullable=False),
+    Column("terms", LargeBinary, nullable=False),
+)
+"""Of each document its canonical form, and of its chunks, in order: ids with characters, vectors, search terms."""
+
+chunks = Table(
+    "chunks",
+    metadata,
+    _document(primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("body", LargeBinary, nullable=False),
+    Column("units", LargeBinary, nullable=False),
+)
+"""``body``: the chunk with its RST tree; ``units``: the vectors of its units."""
+
+trees = Table(
+    "trees",
+    metadata,
+    _document(primary_key=True),
+    Column("builder", Text, primary_key=True),
+    Column("version", Text, nullable=False),
+    Column("key", Text, nullable=False, unique=True),
+    Column("stem", Text, nullable=False, unique=True),
+    Column("nodes", Integer, nullable=False),
+    Column("outline", LargeBinary, nullable=False),
+    Column("vectors", LargeBinary, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+"""Retrieval trees. ``key`` names one state of a tree, ``stem`` begins the ids of its nodes."""
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("number", _NUMBER, primary_key=True),
+    Column("doc_id", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""Documents that changed since the index was last known to be safe on disk, in the order of their changes."""
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("created", Text, nullable=False),
+    Column("ended", Text),
+    Column("body", Text, nullable=False),
+    Index("jobs_by_tenant", "tenant", "ended"),
+)
+"""Ingest jobs of the server; ``ended`` is empty for those that go on."""
+
+uploads = Table(
+    "uploads",
+    metadata,
+    Column("tenant", Text, primary_key=True),
+    Column("corpus", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("size", _NUMBER, nullable=False),
+)
+"""Files that the server was sent, with their bytes: what quotas count."""
+
+conversions = Table(
+    "conversions",
+    metadata,
+    Column("file", Text, primary_key=True),
+    Column("failures", Integer, nullable=False),
+    Column("reason", Text, nullable=False),
+)
+"""Files, by content, whose conversion ran into a limit or ended its process, and how often."""
