@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
-
-from sentence_transformers import SentenceTransformer
+from typing import Any
 
 from discorag import DiscoRAG
 from discorag.models.packaged import MINILM, packaged_folder
@@ -15,7 +14,7 @@ from discorag.store.protocol import SearchQuery
 
 
 @cache
-def torch_encoder() -> SentenceTransformer:
+def torch_encoder() -> Any:  # typed in part only
     """The packaged MiniLM by sentence-transformers, in fp32."""
     return load_named(str(packaged_folder(MINILM.name)))
 

