@@ -6,15 +6,10 @@ COPY web web
 RUN npm ci --prefix web && npm run build --prefix web
 
 FROM base AS build
-ARG TORCH_INDEX=""
 WORKDIR /src
 RUN python -m venv /opt/disco-rag
 ENV PATH=/opt/disco-rag/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1
 COPY constraints.txt ./
-# PyTorch comes first and alone: TORCH_INDEX, PyTorch's CPU index, has not the versions of everything else.
-RUN --mount=type=cache,target=/root/.cache/pip \
-    grep '^torch==' constraints.txt > torch.txt \
-    && pip install --no-deps ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} -r torch.txt
 COPY pyproject.toml hatch_build.py README.md LICENSE NOTICE ./
 COPY discorag discorag
 COPY eval eval

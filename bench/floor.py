@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
 
 from discorag import DiscoRAG
-from discorag.models.encoder import PackagedEncoder, encoded
-from discorag.models.loops import InTurn
+from discorag.models.packaged import MINILM, packaged_folder
+from discorag.models.sentence_encoder import load_named
 from discorag.store.protocol import SearchQuery
+
+
+@cache
+def torch_encoder() -> Any:  # typed in part only
+    """The packaged MiniLM by sentence-transformers, in fp32."""
+    return load_named(str(packaged_folder(MINILM.name)))
 
 
 def floor_s(
     rag: DiscoRAG, query: str, *, corpus: str | None = None, filters: Mapping[str, Sequence[str]] | None = None
 ) -> float:
     """Seconds of processor time; torch's model is loaded before they are counted."""
-    encoder = rag.resources.bare_encoder
-    assert isinstance(encoder, PackagedEncoder)
-    model = encoder.loaded()
+    model = torch_encoder()
     start = time.process_time()
-    [vector] = encoded(model, [query], size=1, turns=InTurn())
+    [vector] = model.encode([query], normalize_embeddings=True, show_progress_bar=False)
     search = SearchQuery(vector=vector, text=query, retrieval="hybrid", filters=dict(filters or {}))
     rag.resources.store.search(rag.scope(corpus=corpus), search)
     return time.process_time() - start

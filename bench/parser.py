@@ -19,8 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.parser_process import CHUNK, SIZES, Timing
-from discorag.rst.trained.parser import WEIGHTS
-from discorag.rst.trained.tiers import TIERS
+from discorag.rst.trained.network import PACKAGED_FOLDER
 from discorag.types.errors import InvariantError
 from eval.options import data_folder
 from training.parser.evaluate import OUT, measured, right_branching, shown
@@ -29,9 +28,9 @@ from training.parser.gum import load_gum
 THREADS = (1, 2)
 
 
-def timed(tier: str, threads: int) -> Timing:
-    """The timing of a tier in a process of its own."""
-    command = [sys.executable, "-m", "bench.parser_process", tier, str(threads)]
+def timed(cores: int) -> Timing:
+    """The timing of the parser on so many cores, in a process of its own."""
+    command = [sys.executable, "-m", "bench.parser_process", str(cores)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise InvariantError(f"{' '.join(command)} failed: {done.stderr[-2000:]}")
@@ -44,9 +43,9 @@ def exponent(seconds: Mapping[int, float]) -> float:
     return math.log(seconds[sizes[-1]] / seconds[sizes[0]]) / math.log(sizes[-1] / sizes[0])
 
 
-def speed(tier: str) -> dict[str, Any]:
-    """A tier's figures of speed; the result file's are those of one thread for the chunk, two for long texts."""
-    found = {n: timed(tier, n) for n in THREADS}
+def speed() -> dict[str, Any]:
+    """The parser's figures of speed; the result file's are those of one core for the chunk, two for long texts."""
+    found = {n: timed(n) for n in THREADS}
     return {
         "chunk_ms": round(found[1].chunk_ms, 1),
         "words_per_s": round(5000 / found[2].seconds[5000]),
@@ -80,14 +79,14 @@ def llm_seconds() -> float:
 
 def times(rows: Mapping[str, Mapping[str, Any]]) -> Table:
     """The table of speed."""
-    table = Table("tier", "threads", title="Seconds by words; the chunk is 165 words")
-    for name in ("chunk ms", *(f"{n:,}" for n in SIZES), "peak MB", "load s"):
-        table.add_column(name, justify="right")
-    for tier, row in rows.items():
+    table = Table("parser", "cores", title="Seconds by words; the chunk is 165 words")
+    for column in ("chunk ms", *(f"{n:,}" for n in SIZES), "peak MB", "load s"):
+        table.add_column(column, justify="right")
+    for name, row in rows.items():
         for n, timing in row.get("threads", {}).items():
             seconds = (f"{timing['seconds'][size]:.2f}" for size in SIZES)
             rest = (f"{timing['peak_mb']:,.0f}", f"{timing['load_s']:.1f}")
-            table.add_row(tier, str(n), f"{timing['chunk_ms']:.0f}", *seconds, *rest)
+            table.add_row(name, str(n), f"{timing['chunk_ms']:.0f}", *seconds, *rest)
     return table
 
 
@@ -100,11 +99,7 @@ def main(
     console, documents = Console(), load_gum(data_folder() / "gum", split)
     baseline = {name: round(value, 2) for name, value in right_branching(documents) if value is not None}
     rows: dict[str, dict[str, Any]] = {"right-branching": {"gold": baseline}}
-    for tier in TIERS:
-        weights = WEIGHTS / f"{tier}.safetensors"
-        if weights.is_file():
-            console.print(f"{tier} ...")
-            rows[tier] = {**measured(tier, documents, weights), **speed(tier)}
+    rows["fast"] = {**measured(PACKAGED_FOLDER, documents), **speed()}
     console.print(shown(rows, f"GUM {split}: original Parseval F1, 15 classes"), times(rows))
     if llm:
         rows["embedded LLM"] = {"chunk_ms": round(1000 * llm_seconds())}

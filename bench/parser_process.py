@@ -1,20 +1,20 @@
-"""Time one tier of the parser in a process of its own; says on stdout what it took, as JSON. Run by `bench.parser`."""
+"""Time the parser in a process of its own, which prints what it took as JSON; run by `bench.parser`."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
 from statistics import median
 
-import torch
 from pydantic import BaseModel, ConfigDict
 
 from bench.process import peak_mb
-from discorag.rst.trained.parser import WEIGHTS, TrainedParser
-from discorag.rst.trained.run import layout_of
-from discorag.rst.trained.tiers import TIERS, load
+from discorag.rst.trained.layout import layout_of
+from discorag.rst.trained.network import Network
+from discorag.rst.trained.parser import TrainedParser
 from discorag.text.sentences import sentence_spans
 from discorag.types.chunk import Chunk
 from discorag.types.span import Span
@@ -65,9 +65,9 @@ def chunk_of(n: int) -> Chunk:
     )
 
 
-def measure(tier: str) -> Timing:
+def measure() -> Timing:
     """Load, warm up, time."""
-    parser, start = TrainedParser(tier), time.perf_counter()
+    parser, start = TrainedParser(), time.perf_counter()
     parser.parse_text("Loaded.")
     load_s = time.perf_counter() - start
     chunk = [_seconds(parser, words(CHUNK)) for _ in range(_RUNS)]
@@ -76,19 +76,18 @@ def measure(tier: str) -> Timing:
         load_s=load_s,
         chunk_ms=1000 * median(chunk),
         seconds=seconds,
-        over_encoder_pass=median(_over_encoder_pass(tier, parser)),
+        over_encoder_pass=median(_over_encoder_pass(parser)),
         peak_mb=peak,
     )
 
 
-def _over_encoder_pass(tier: str, parser: TrainedParser) -> list[float]:
+def _over_encoder_pass(parser: TrainedParser) -> list[float]:
     """Of processor time, which other processes disturb less."""
-    model, text = load(TIERS[tier], WEIGHTS / f"{tier}.safetensors"), words(PASSED)
-    pieces, ratios = model.pieces(layout_of(text)), list[float]()
+    network, text = Network(), words(PASSED)
+    pieces, ratios = network.pieces(layout_of(text)), list[float]()
     for _ in range(_RUNS):
         start = time.process_time()
-        with torch.inference_mode():
-            model.tokens(pieces)
+        network.tokens(pieces)
         passed = time.process_time()
         parser.parse_text(text)
         ratios.append((time.process_time() - passed) / (passed - start))
@@ -102,5 +101,5 @@ def _seconds(parser: TrainedParser, text: str) -> float:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(int(sys.argv[2]))
-    print(json.dumps(measure(sys.argv[1]).model_dump()))  # noqa: T201
+    os.sched_setaffinity(0, range(int(sys.argv[1])))
+    print(json.dumps(measure().model_dump()))  # noqa: T201

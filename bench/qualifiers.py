@@ -202,7 +202,7 @@ async def parsed(part: str, encoder: PackagedEncoder, parser: TrainedParser) -> 
 def main(out: Annotated[Path, typer.Option(help="Result file.")] = OUT) -> None:
     """Measure, write, show."""
     encoder = PackagedEncoder()
-    parser = TrainedParser("fast", transformer=encoder.transformer)
+    parser = TrainedParser()
     training = (of_chunk for text in gold_chunks("train", encoder) for of_chunk in text)
     labels = [label for chunk, tree in training for _, label in tree_links(chunk, tree)]
     result: dict[str, Any] = {}

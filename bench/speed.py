@@ -25,10 +25,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bench.floor import floor_s
+from bench.floor import floor_s, torch_encoder
 from bench.process import CORES, run
 from discorag import DiscoRAG
-from discorag.models.encoder import PackagedEncoder
 from discorag.settings import Settings, StoreSettings, read_settings
 from eval.options import data_folder
 from nodes.resources import Resources
@@ -98,9 +97,7 @@ def passes(rag: DiscoRAG, folder: Path) -> dict[str, float]:
     spent = cpu(lambda: forgetful(rag.resources).ingest(folder, refresh=True))
     store, scope = rag.resources.store, rag.scope()
     texts = [c.text for m in rag.documents() for c in store.chunks_of(scope, m.doc_id)]
-    encoder = rag.resources.bare_encoder
-    assert isinstance(encoder, PackagedEncoder)
-    one = cpu(partial(encoder.loaded().encode, texts, batch_size=32, normalize_embeddings=True))
+    one = cpu(partial(torch_encoder().encode, texts, batch_size=32, normalize_embeddings=True))
     return {"ingest_passes": spent / one, "ingest_cpu_s": spent, "ingest_words_per_cpu_s": words / spent}
 
 

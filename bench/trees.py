@@ -1,7 +1,7 @@
 """Which trees give which answers: ``python -m bench.trees`` (``make bench-trees``).
 
-The same questions, retrieval and local engine, with the chunks' trees by right-branching, rules, and both tiers of the
-trained parser (the idea of DISRetrieval fig. 5). Writes ``bench/results/trees.json``.
+The same questions, retrieval and local engine, with the chunks' trees by right-branching, rules, and the trained parser
+(the idea of DISRetrieval fig. 5). Writes ``bench/results/trees.json``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from discorag.types.errors import InvariantError
 
 OUT = Path("bench/results/trees.json")
 WORK = Path(".disco-rag/bench/trees")
-PARSERS = ("right-branching", "rules", "local", "accurate")
+PARSERS = ("right-branching", "rules", "local")
 SYSTEMS = ("full", "no-tree")
 METRICS = ("rougeLsum", "rouge2", "sari", "str_em", "qa_f1", "f1", "supported")
 

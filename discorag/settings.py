@@ -110,10 +110,9 @@ class ParserSettings(_Section):
     """Who makes RST trees where nothing else is asked for."""
 
     kind: str = Field(default="local", description="A parser by name, e.g. local or rules.")
-    encoder: str | None = Field(
+    folder: Path | None = Field(
         default=None,
-        description="all-mpnet-base-v2 for the tier accurate: its folder, or its name on the Hugging Face hub "
-        "(sentence-transformers/all-mpnet-base-v2). None: the packages that make accurate installs.",
+        description="A parser that make train-parser wrote, in the place of the packaged one.",
     )
 
 

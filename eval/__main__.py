@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from discorag.extras import extra
 from discorag.relations.engine import RELATION_ENGINES
 from discorag.rst.parser import PARSERS
 from discorag.settings import read_settings
@@ -24,7 +25,6 @@ from eval.reporting.check import check as check_run
 from eval.reporting.check import write_expected
 from eval.reporting.compare import compare as compare_systems
 from eval.reporting.compare import comparison_tables
-from eval.reporting.report import write_report
 from eval.running.bill import write_bills
 from eval.running.folder import load_run
 from eval.running.record import Run
@@ -130,6 +130,9 @@ def report(
     """One self-contained page over several runs."""
     root = data or (data_folder() if texts else Path())
     benchmarks = {f: _benchmark_of(load_run(f)[0], root, renamed(field)) for f in folders} if texts else {}
+    with extra("eval"):
+        from eval.reporting.report import write_report
+
     write_report(folders, to, texts=texts, benchmarks=benchmarks, baseline=baseline)
     out.print(f"{to} ({to.stat().st_size / 1e6:.1f} MB)")
 

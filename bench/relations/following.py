@@ -57,7 +57,7 @@ async def add(found: Recall, tale: SourceDocument, samples: Sequence[Sample], en
     if len(chunks) <= 2 * _TOP_K:
         return
     vectors = await encoder.encode_documents([c.text for c in chunks])
-    parser = TrainedParser("fast")
+    parser = TrainedParser()
     parsed = [c.model_copy(update={"tree": (await parser.parse(c)).tree}) for c in chunks]
     for sample in asking:
         await _ask(found, sample, parsed, vectors, encoder)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -13,10 +11,11 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from discorag.models.encoder import PackagedEncoder, SentenceModel, load_quietly
+from discorag.models.encoder import PackagedEncoder
 from discorag.models.protocol import Encoder
+from discorag.models.sentence_encoder import SentenceEncoder
+from discorag.settings import EncoderSettings
 from discorag.text.tokens import TokenCounter
-from discorag.types.errors import ConfigError
 from discorag.types.ids import digest
 from discorag.types.vectors import Vectors
 
@@ -24,87 +23,6 @@ VECTORS = Path(".disco-rag/bench/vectors")
 BLOCK = 1024
 """Texts that are encoded, and then written down, at a time."""
 _ASKED = 500  # keys in one SQL query
-
-
-class FolderTokens:
-    """The tokenizer of a folder in the form of sentence-transformers (a `TokenCounter`); needs no torch."""
-
-    def __init__(self, folder: Path) -> None:
-        from tokenizers import Tokenizer
-
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        config = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))
-        self._max_tokens = int(config["max_seq_length"])
-
-    @property
-    def max_tokens(self) -> int:
-        """The model's window, special tokens included."""
-        return self._max_tokens
-
-    @property
-    def special_tokens(self) -> int:
-        """How many special tokens are added to one text."""
-        return self._tokenizer.num_special_tokens_to_add(False)
-
-    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """For each text the character range of each of its tokens, special tokens left out."""
-        return [e.offsets for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
-
-
-class FolderEncoder:
-    """An `Encoder` over a folder in the form of sentence-transformers; the model is loaded at the first text.
-
-    Args:
-        name: The model's, for the version.
-        folder: Holds the model.
-        dimension: Length d of its vectors.
-        batch_size: Texts per forward pass.
-    """
-
-    def __init__(self, name: str, folder: Path, dimension: int, batch_size: int = 32) -> None:
-        self._name, self._folder, self._dimension, self._batch_size = name, folder, dimension, batch_size
-        self._tokens = FolderTokens(folder)
-        self._lock = asyncio.Lock()
-        self._model: SentenceModel | None = None
-
-    @property
-    def version(self) -> str:
-        """Model and window."""
-        return f"{self._name}/{self._tokens.max_tokens}"
-
-    @property
-    def tokens(self) -> TokenCounter:
-        """Its own tokenizer."""
-        return self._tokens
-
-    @property
-    def dimension(self) -> int:
-        """Length d of a vector."""
-        return self._dimension
-
-    async def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), d), float32; the model cuts a text that is longer than its window."""
-        if not texts:
-            return np.zeros((0, self._dimension), dtype=np.float32)
-        async with self._lock:
-            return await asyncio.to_thread(self._encode, list(texts))
-
-    async def encode_query(self, text: str) -> Vectors:
-        """Unit vector of a query, shape (d,); there is no query instruction."""
-        return (await self.encode_documents([text]))[0]
-
-    def _encode(self, texts: list[str]) -> Vectors:
-        self._model = self._model or load_quietly(self._folder)
-        vectors = self._model.encode(
-            texts,
-            batch_size=self._batch_size,
-            normalize_embeddings=True,
-            convert_to_numpy=True,
-            show_progress_bar=False,
-        )
-        return np.asarray(vectors, dtype=np.float32)
 
 
 class CachedEncoder:
@@ -205,21 +123,11 @@ class CachedEncoder:
             self._file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
 
-def _mpnet() -> Encoder:
-    from discorag.rst.trained.tiers import mpnet_folder
-
-    return FolderEncoder("all-mpnet-base-v2", mpnet_folder(), dimension=768)
-
-
-ENCODERS: Mapping[str, Callable[[], Encoder]] = {"minilm": PackagedEncoder, "mpnet": _mpnet}
-
-
 def open_encoder(name: str, folder: Path = VECTORS, console: Console | None = None) -> CachedEncoder:
-    """One of the benchmark's encoders: ``minilm`` (384 dimensions, window 256) or ``mpnet`` (768, 384).
+    """One of the benchmark's encoders: ``minilm``, or a model of sentence-transformers by its folder or hub name.
 
     Raises:
-        ConfigError: There is no encoder of that name, or it is not installed.
+        ConfigError: The model is not on this machine.
     """
-    if name not in ENCODERS:
-        raise ConfigError(f"There is no encoder {name!r}.", hint=f"There are {', '.join(ENCODERS)}.")
-    return CachedEncoder(ENCODERS[name](), folder, console)
+    encoder = PackagedEncoder() if name == "minilm" else SentenceEncoder.open(EncoderSettings(model=name))
+    return CachedEncoder(encoder, folder, console)

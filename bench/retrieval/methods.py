@@ -54,8 +54,7 @@ class Method:
 
 def builders(encoder: Encoder) -> dict[str, Builder]:
     """Every builder that a row needs; parses are shared between the discourse builders."""
-    parser, rules, parses = TrainedParser("fast"), RuleParser(), dict[str, Any]()
-    accurate, better = TrainedParser("accurate"), dict[str, Any]()
+    parser, rules, parses = TrainedParser(), RuleParser(), dict[str, Any]()
     extract = ExtractiveSummariser(rules)
     return {
         "flat_sentence": FlatSentenceBuilder(),
@@ -67,9 +66,7 @@ def builders(encoder: Encoder) -> dict[str, Builder]:
         "discourse": DiscourseBuilder(parser, Concat(), cache=parses),
         "discourse_nuclear": DiscourseBuilder(parser, Nuclear(100), cache=parses),
         "discourse_rules": DiscourseBuilder(rules, Concat()),
-        "discourse_accurate": DiscourseBuilder(accurate, Concat(), cache=better),
         "unified": UnifiedBuilder(parser, Concat(), cache=parses),
-        "unified_accurate": UnifiedBuilder(accurate, Concat(), cache=better),
         "unified_random": UnifiedBuilder(RandomUnits(), Concat()),
         "paragraphs": ParagraphBuilder(Concat()),
         "raptor": ClusterBuilder(encoder, extract, encoder.tokens),
@@ -128,7 +125,6 @@ METHODS: Mapping[str, Method] = {
     "windows7": Method("windows7", _alg1),
     "discourse": Method("discourse", _alg1),
     "discourse_rules": Method("discourse_rules", _alg1),
-    "discourse_accurate": Method("discourse_accurate", _alg1),
     "discourse_concat": Method("discourse", _alg1, "text"),
     "discourse_nuclear": Method("discourse_nuclear", _alg1, "text"),
     "bisection_concat": Method("bisection", _alg1, "text"),
@@ -140,7 +136,6 @@ METHODS: Mapping[str, Method] = {
     "snapped_random_16": Method("unified_random", partial(_snapped, widest=16)),
     "snapped_paragraphs_16": Method("paragraphs", partial(_snapped, widest=16)),
     "snapped_bisection_16": Method("bisection", partial(_snapped, widest=16)),
-    "snapped_accurate_16": Method("unified_accurate", partial(_snapped, widest=16)),
     **{f"kin_{w}": Method("unified", partial(_kin, widest=w)) for w in (4, 16)},
     **{f"kin_random_{w}": Method("unified_random", partial(_kin, widest=w)) for w in (4, 16)},
     "related_16": Method("unified", partial(_related, widest=16)),
@@ -160,7 +155,6 @@ SUMMARISED = frozenset({"raptor", "raptor_traversal", "htsir", "rdr2"})
 """Rows that summarise, cluster or route: measured on the sets of long documents only."""
 
 SLOW = frozenset(
-    {"discourse_concat", "discourse_nuclear", "bisection_concat", "discourse_accurate", "snapped_accurate_16"}
-    | {"discourse_all_leaves", "discourse_summaries"}
+    {"discourse_concat", "discourse_nuclear", "bisection_concat", "discourse_all_leaves", "discourse_summaries"}
 )
-"""Rows that encode the text of every inner node, have the larger parser, or are ablations: measured when asked for."""
+"""Rows that encode the text of every inner node, or are ablations: measured when asked for."""

@@ -215,7 +215,7 @@ def _tables(found: Sequence[Row]) -> str:
 
 def main(
     datasets: Annotated[str, typer.Option(help="Comma-separated; all if empty.")] = "",
-    encoders: Annotated[str, typer.Option(help="minilm, mpnet, comma-separated.")] = "minilm",
+    encoders: Annotated[str, typer.Option(help="minilm, folders or names on the hub, comma-separated.")] = "minilm",
     limit: Annotated[int, typer.Option(help="Questions of each half of a dataset, at most.")] = 1000,
     pools: Annotated[int, typer.Option(help="Sets of documents that those of a half are about, at most.")] = 1000,
     methods: Annotated[str, typer.Option(help="Rows beside flat sentences, comma-separated; all if empty.")] = "",

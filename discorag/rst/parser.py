@@ -86,8 +86,7 @@ PARSERS = Registry[MakeParser]("parser", "disco_rag.parsers")
 
 register_parser = PARSERS.register
 
-PARSERS.offer("local", "discorag.rst.trained.parser:fast_parser", "the trained parser over MiniLM")
-PARSERS.offer("accurate", "discorag.rst.trained.parser:accurate_parser", "the trained parser over mpnet")
+PARSERS.offer("local", "discorag.rst.trained.parser:trained_parser", "the trained parser, by default over MiniLM")
 PARSERS.offer("rules", "discorag.rst.rules:rule_parser", "sentences joined by layout and connectives")
 PARSERS.offer("right-branching", "discorag.rst.rules:right_branching_parser", "a control")
 PARSERS.offer("llm", "discorag.rst.prompted:llm_parser", "the configured language model, one call a chunk")

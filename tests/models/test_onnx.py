@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-_ENCODE = "from discorag.models.onnx import OnnxMiniLM; OnnxMiniLM().vector([101, 22487, 102])"
+_ENCODE = (
+    "import asyncio; from discorag.models.encoder import PackagedEncoder;"
+    "asyncio.run(PackagedEncoder().encode_query('Why?'))"
+)
 
 
 def test_the_runtime_keeps_no_record_of_uses_to_send(tmp_path: Path):

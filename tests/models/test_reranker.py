@@ -18,8 +18,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from pydantic import SecretStr
 
-from discorag.models.encoder import PackagedEncoder
-from discorag.models.packaged import MS_MARCO_MINILM, packaged_file
+from discorag.models.packaged import MINILM, MS_MARCO_MINILM, packaged_file, packaged_folder
 from discorag.models.reranker import (
     CrossEncoderReranker,
     OnnxReranker,
@@ -37,7 +36,6 @@ from discorag.types.errors import (
 )
 
 Answer = Callable[[dict[str, Any]], Any]
-ENCODER = PackagedEncoder()
 TEXTS = ["short", "a longer one", "the longest of them all"]
 
 
@@ -185,10 +183,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def cross_encoder(at: Path, *, labels: int, bias: float = 0.0) -> Path:
     """A tiny one with random weights, and ``bias`` added to its scores."""
-    from transformers import BertConfig, BertForSequenceClassification, set_seed
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification, set_seed
 
     set_seed(0)
-    tokenizer = ENCODER.transformer().tokenizer
+    library: Any = AutoTokenizer
+    tokenizer = library.from_pretrained(str(packaged_folder(MINILM.name)))
     config = BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=16,

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import pytest
 
 from discorag.models.encoder import PackagedEncoder, encoder_from
+from discorag.models.packaged import MINILM, packaged_folder
 from discorag.models.protocol import Encoder
 from discorag.models.sentence_encoder import SentenceEncoder
-from discorag.rst.trained import parser
-from discorag.rst.trained.tiers import minilm_folder
-from discorag.settings import EncoderSettings, ParserSettings, Settings, StoreSettings
+from discorag.settings import EncoderSettings, Settings
 from discorag.types.errors import ConfigError, InvariantError, QueryError
-from nodes.resources import Resources
 from tests.conftest import EXAMPLES
 
 TEXTS = ["Bread is baked in an oven.", "The dog chased the cat up a tree."]
@@ -47,7 +42,7 @@ def packaged() -> PackagedEncoder:
 
 @pytest.fixture(scope="module")
 def opened() -> SentenceEncoder:
-    return SentenceEncoder.open(EncoderSettings(model=str(minilm_folder())))
+    return SentenceEncoder.open(EncoderSettings(model=str(packaged_folder(MINILM.name))))
 
 
 def copied(folder: Path, **config: object) -> str:
@@ -61,8 +56,8 @@ def copied(folder: Path, **config: object) -> str:
 
 
 def linked(folder: Path) -> None:
-    for file in (f for f in minilm_folder().rglob("*") if f.is_file()):
-        target = folder / file.relative_to(minilm_folder())
+    for file in (f for f in packaged_folder(MINILM.name).rglob("*") if f.is_file()):
+        target = folder / file.relative_to(packaged_folder(MINILM.name))
         target.parent.mkdir(parents=True, exist_ok=True)
         target.symlink_to(file)
 
@@ -105,8 +100,8 @@ async def test_a_configured_prefix_replaces_the_models_own(tmp_path: Path, packa
 
 
 def test_the_version_tells_models_and_prefixes_apart(tmp_path: Path, opened: SentenceEncoder) -> None:
-    folder = str(minilm_folder())
-    assert opened.version.startswith(f"{minilm_folder().name}@")
+    folder = str(packaged_folder(MINILM.name))
+    assert opened.version.startswith(f"{packaged_folder(MINILM.name).name}@")
     assert SentenceEncoder.open(EncoderSettings(model=folder)).version == opened.version
     versions = {
         opened.version,
@@ -136,25 +131,3 @@ def test_a_name_is_looked_up_on_the_hub_and_its_revision_kept(tmp_path: Path) ->
 async def test_a_folder_that_is_not_there_is_a_configuration_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="does not exist"):
         await encoder_from(Settings(encoder=EncoderSettings(model=str(tmp_path / "none"))))
-
-
-def test_the_accurate_parser_says_how_to_get_its_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise PackageNotFoundError(name)
-
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr("discorag.rst.trained.tiers.files", missing)
-    with pytest.raises(ConfigError, match="not installed") as caught:
-        parser.TrainedParser("accurate").parse_text("Tides turn.")
-    assert "make accurate" in (caught.value.hint or "")
-
-
-def test_the_accurate_parser_takes_the_encoder_that_is_named(
-    packaged: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copy(parser.WEIGHTS / "fast.safetensors", tmp_path / "accurate.safetensors")
-    monkeypatch.setattr(parser, "WEIGHTS", tmp_path)
-    for name, said in ((minilm_folder(), "weights of another network"), (tmp_path, "cannot be loaded")):
-        settings = Settings(store=StoreSettings(kind="memory"), parser=ParserSettings(encoder=str(name)))
-        with Resources.open(settings) as resources, pytest.raises(ConfigError, match=said):
-            cast("parser.TrainedParser", resources.parser("accurate")).parse_text("Tides turn.")

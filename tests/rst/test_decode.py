@@ -1,40 +1,29 @@
 """Decoding: every text gets one tree, the most probable one where all are compared, and long texts stay linear."""
 
-# torch is typed in part only.
-# pyright: reportUnknownMemberType=false
 from collections.abc import Sequence
-from itertools import pairwise
 
+import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discorag.rst.gum_labels import JOINT_LABELS
 from discorag.rst.trained.decode import Decoded, cuts_of, decode, level_sums
-from discorag.rst.trained.model import JOINT_LABELS
-from discorag.rst.trained.network import Network, Reading, Sizes, Units
+from discorag.rst.trained.network import Network, Reading, Units
 
-_SIZES = Sizes(token=8, unit=8, lstm=4, split=8)
 _LEVELS = st.lists(st.integers(0, 2), min_size=1, max_size=60)
-
-
-def _network() -> Network:
-    torch.manual_seed(3)
-    return Network(width=6, labels=len(JOINT_LABELS), sizes=_SIZES).eval()
-
-
-_NETWORK = _network()
+_NETWORK = Network()
+_TOKENS = np.random.default_rng(3).standard_normal((4000, 256)).astype(np.float32)
 
 
 def _decoded(levels: list[int], exact: int, openers: Sequence[int] = ()) -> list[Decoded]:
-    with torch.inference_mode():
-        return decode(_NETWORK, _reading(len(levels)), torch.tensor(levels), exact=exact, openers=openers)
+    return decode(_NETWORK, _reading(levels), np.array(levels), exact=exact, openers=openers)
 
 
-def _reading(n: int) -> Reading:
-    chance = torch.Generator().manual_seed(n)
-    borders, sums = (torch.randn(n + 1, 2 * _SIZES.lstm, generator=chance) for _ in range(2))
-    return Reading(borders, sums, torch.randn(n, _SIZES.unit, generator=chance))
+def _reading(levels: list[int]) -> Reading:
+    """The network's, of units of one random token each."""
+    first = np.arange(len(levels))
+    return _NETWORK.read(_TOKENS, Units(first, first + 1, np.array(levels), kind=0))
 
 
 @given(_LEVELS, st.sampled_from([2, 5, 100]))
@@ -84,11 +73,10 @@ def test_small_texts_get_the_most_probable_of_all_trees(levels: list[int]):
 
 
 def _log_p(levels: list[int], i: int, k: int, j: int) -> float:
-    at = torch.tensor(levels)
-    places = torch.tensor([(i, m, j) for m in range(i + 1, j)]).T
-    with torch.inference_mode():
-        scores = _NETWORK.split_scores(_reading(len(levels)), cuts_of(places, at, level_sums(at)))
-    return float(scores.log_softmax(0)[k - i - 1])
+    at = np.array(levels)
+    places = np.array([(i, m, j) for m in range(i + 1, j)]).T
+    scores = _NETWORK.split_scores(_reading(levels), cuts_of(places, at, level_sums(at)))
+    return float(scores[k - i - 1] - np.logaddexp.reduce(scores))
 
 
 def test_a_long_text_is_cut_at_few_places_first():
@@ -101,27 +89,8 @@ def test_a_long_text_is_cut_at_few_places_first():
 
 
 def test_what_layout_says_about_a_cut():
-    levels = torch.tensor([2, 0, 1, 0, 2, 0])
-    places = torch.tensor([(0, 1, 2), (0, 2, 4), (2, 4, 6), (4, 5, 6)]).T
+    levels = np.array([2, 0, 1, 0, 2, 0])
+    places = np.array([(0, 1, 2), (0, 2, 4), (2, 4, 6), (4, 5, 6)]).T
     cuts = cuts_of(places, levels, level_sums(levels))
     assert cuts.here.tolist() == [0, 1, 2, 0]
     assert cuts.most.tolist() == [0, 1, 2, 0]
-
-
-def test_texts_read_together_are_read_as_if_alone():
-    tokens = torch.randn(20, _SIZES.token)
-    views = [_units([(0, 4), (4, 9), (9, 20)]), _units([(2, 7), (7, 8)])]
-    with torch.inference_mode():
-        together = _NETWORK.read_units(tokens, views)
-        alone = [_NETWORK.read_units(tokens, [v])[0] for v in views]
-    assert [len(r.borders) for r in together] == [4, 3]
-    for a, b in zip(together, alone, strict=True):
-        for part in ("borders", "sums", "units"):
-            assert torch.allclose(getattr(a, part), getattr(b, part), atol=1e-5), part
-
-
-def _units(ranges: list[tuple[int, int]]) -> Units:
-    assert all(a < b for a, b in ranges)
-    assert all(x[1] <= y[0] for x, y in pairwise(ranges))
-    first, last = torch.tensor(ranges).T
-    return Units(first, last, torch.zeros(len(ranges), dtype=torch.long), kind=0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discorag.rst.trained.model import JOINT_LABELS
+from discorag.rst.gum_labels import JOINT_LABELS
 from discorag.rst.trained.relabel import likely, refined
 from discorag.types.rst_relations import Nuclearity, Relation
 

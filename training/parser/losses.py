@@ -16,14 +16,14 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
-from discorag.rst.gum_labels import CLASSES, class_of
+from discorag.rst.gum_labels import CLASSES, JOINT_LABELS, class_of
 from discorag.rst.trained.decode import cuts_of, level_sums
-from discorag.rst.trained.model import JOINT_LABELS, Model, units_of
-from discorag.rst.trained.network import Reading, Units
 from discorag.rst.trained.pieces import Pieces
 from discorag.types.rst_relations import Nuclearity
 from training.parser.gold import merged, paragraph_spans, restricted
 from training.parser.gum import GoldSplit, GumDocument
+from training.parser.model import Model, units_of
+from training.parser.network import Cuts, Reading, Units
 
 _GROUPS = sorted({(n, class_of(label)) for n, label in JOINT_LABELS}, key=lambda g: (CLASSES.index(g[1]), g[0]))
 _GROUP_OF = torch.tensor([_GROUPS.index((n, class_of(label))) for n, label in JOINT_LABELS])
@@ -93,21 +93,26 @@ def _segment_loss(model: Model, document: GumDocument, pieces: Pieces, tokens: T
 
 def _tree_loss(model: Model, view: View, reading: Reading) -> Tensor:
     """Summed over the view's splits."""
-    levels, sums = view.units.levels, level_sums(view.units.levels)
     places = torch.tensor(list(_cuts(view.splits))).T
-    scores = model.network.split_scores(reading, cuts_of(places, levels, sums))
+    scores = model.network.split_scores(reading, _with_layout(places, view.units))
     owner = torch.repeat_interleave(
         torch.arange(len(view.splits)), torch.tensor([s.end - s.start - 1 for s in view.splits])
     )
     gold = torch.tensor([(s.start, s.mid, s.end) for s in view.splits]).T
     right = scores[places[1] == gold[1][owner]]
-    logits = model.network.label_logits(reading, cuts_of(gold, levels, sums))
+    logits = model.network.label_logits(reading, _with_layout(gold, view.units))
     return (_logsumexp(scores, owner, len(view.splits)) - right).sum() + _label_loss(logits, view.splits)
 
 
 def _cuts(splits: Sequence[GoldSplit]) -> Iterator[tuple[int, int, int]]:
     """Every cut of the spans that are split."""
     return ((s.start, k, s.end) for s in splits for k in range(s.start + 1, s.end))
+
+
+def _with_layout(places: Tensor, units: Units) -> Cuts:
+    levels = units.levels.numpy()
+    cuts = cuts_of(places.numpy(), levels, level_sums(levels))
+    return Cuts(places, torch.from_numpy(cuts.here), torch.from_numpy(cuts.most))
 
 
 def _logsumexp(scores: Tensor, owner: Tensor, n: int) -> Tensor:

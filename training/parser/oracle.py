@@ -1,11 +1,9 @@
-"""Where a tier's points are lost: ``python -m training.parser.oracle --tier accurate``; prints and writes JSON.
+"""Where the parser's points are lost: ``python -m training.parser.oracle``; prints and writes JSON.
 
 Its trees over gold units and over its own, the gold trees as far as its own units allow them, all by level (inside
 sentences, inside paragraphs, above), and how often its nodes are right by their confidence.
 """
 
-# torch is typed in part only.
-# pyright: reportUnknownMemberType=false
 from __future__ import annotations
 
 import json
@@ -15,14 +13,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import torch
 import typer
 from rich.console import Console
 
-from discorag.rst.trained.model import Model
-from discorag.rst.trained.parser import WEIGHTS
-from discorag.rst.trained.run import edus, layout_of
-from discorag.rst.trained.tiers import TIERS, load
+from discorag.rst.trained.layout import layout_of
+from discorag.rst.trained.network import PACKAGED_FOLDER, Network
+from discorag.rst.trained.run import edus
 from training.parser.gum import GumDocument, load_gum
 from training.parser.parseval import Counter, Node
 from training.parser.score import gold_nodes, sure_nodes
@@ -76,24 +72,23 @@ def reliability(sure: Sequence[float], right: Sequence[bool]) -> dict[str, Any]:
     return {"ece": round(float(error), 4), "bins": table}
 
 
-def analysed(model: Model, documents: Sequence[GumDocument]) -> dict[str, Any]:
+def analysed(network: Network, documents: Sequence[GumDocument]) -> dict[str, Any]:
     """All of it for these documents."""
     counts = {name: Levels() for name in ("gold_units", "own_units", "gold_trees_on_own_units")}
     sure: list[float] = []
     right: list[bool] = []
-    with torch.inference_mode():
-        for document in documents:
-            pieces = model.pieces(layout_of(document.text))
-            tokens = model.tokens(pieces)
-            gold = gold_nodes(document.edus, document.splits)
-            own = edus(model, document.text, pieces, tokens)
-            over_gold = sure_nodes(model, pieces, tokens, document.edus)
-            over_own = sure_nodes(model, pieces, tokens, own)
-            counts["gold_units"].add(document, [n for n, _ in over_gold], gold)
-            counts["own_units"].add(document, [n for n, _ in over_own], gold)
-            counts["gold_trees_on_own_units"].add(document, possible([n for n, _ in over_own], gold), gold)
-            sure += [model.confidence(p) for _, p in over_own]
-            right += [n in set(gold) for n, _ in over_own]
+    for document in documents:
+        pieces = network.pieces(layout_of(document.text))
+        tokens = network.tokens(pieces)
+        gold = gold_nodes(document.edus, document.splits)
+        own = edus(network, document.text, pieces, tokens)
+        over_gold = sure_nodes(network, pieces, tokens, document.edus)
+        over_own = sure_nodes(network, pieces, tokens, own)
+        counts["gold_units"].add(document, [n for n, _ in over_gold], gold)
+        counts["own_units"].add(document, [n for n, _ in over_own], gold)
+        counts["gold_trees_on_own_units"].add(document, possible([n for n, _ in over_own], gold), gold)
+        sure += [network.confidence(p) for _, p in over_own]
+        right += [n in set(gold) for n, _ in over_own]
     return {name: c.result() for name, c in counts.items()} | {"confidence": reliability(sure, right)}
 
 
@@ -107,15 +102,13 @@ def possible(ours: Sequence[Node], gold: Sequence[Node]) -> list[Node]:
 
 
 def main(
-    tier: Annotated[str, typer.Option(help="fast or accurate.")] = "accurate",
     gum: Annotated[Path, typer.Option(help="The corpus.")] = Path("../shared/data/gum"),
     split: Annotated[str, typer.Option(help="dev, or test for the final table.")] = "dev",
-    weights: Annotated[Path, typer.Option(help="Folder with the weights.")] = WEIGHTS,
+    parser: Annotated[Path, typer.Option(help="Folder of the parser.")] = PACKAGED_FOLDER,
     out: Annotated[Path | None, typer.Option(help="Result file.")] = None,
 ) -> None:
     """Analyse, show, write."""
-    model = load(TIERS[tier], weights / f"{tier}.safetensors")
-    found = json.dumps(analysed(model, load_gum(gum, split)), indent=1)
+    found = json.dumps(analysed(Network(parser), load_gum(gum, split)), indent=1)
     Console().print(found)
     if out:
         out.write_text(found + "\n", encoding="utf-8")

@@ -4,8 +4,6 @@
 ``isanlp_rst/universal_parser/src/parser/metrics.py``.
 """
 
-# torch is typed in part only.
-# pyright: reportUnknownMemberType=false
 from __future__ import annotations
 
 import json
@@ -14,15 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import torch
 import typer
 
 from discorag.rst.gum_labels import class_of
 from discorag.rst.trained.decode import decode
-from discorag.rst.trained.model import Model, units_of
-from discorag.rst.trained.parser import WEIGHTS
-from discorag.rst.trained.run import edus, layout_of
-from discorag.rst.trained.tiers import TIERS, load
+from discorag.rst.trained.layout import layout_of
+from discorag.rst.trained.network import Network, units_of
+from discorag.rst.trained.run import edus
 from discorag.types.rst_relations import Nuclearity
 from discorag.types.span import Span
 from training.parser.gum import GoldSplit, GumDocument, load_gum
@@ -72,16 +68,15 @@ def ours(documents: Sequence[GumDocument], found: Sequence[_Tree]) -> Parseval:
     return counter.result()
 
 
-def _tree(model: Model, document: GumDocument, *, gold: bool) -> _Tree:
+def _tree(network: Network, document: GumDocument, *, gold: bool) -> _Tree:
     """The parser's tree over the gold EDUs or its own, with coarse classes."""
-    pieces = model.pieces(layout_of(document.text))
-    tokens = model.tokens(pieces)
-    spans = list(document.edus) if gold else edus(model, document.text, pieces, tokens)
+    pieces = network.pieces(layout_of(document.text))
+    tokens = network.tokens(pieces)
+    spans = list(document.edus) if gold else edus(network, document.text, pieces, tokens)
     units = units_of(pieces, spans, "edu")
-    [reading] = model.network.read_units(tokens, [units])
     splits: list[GoldSplit] = []
-    for d in decode(model.network, reading, units.levels):
-        nuclearity, label = GROUPS[int((d.label_ps @ GROUPS_OF.numpy()).argmax())]
+    for d in decode(network, network.read(tokens, units), units.levels):
+        nuclearity, label = GROUPS[int((d.label_ps @ GROUPS_OF).argmax())]
         splits.append(GoldSplit(d.start, d.mid, d.end, nuclearity, label))
     return spans, splits
 
@@ -91,16 +86,13 @@ def main(
     gum: Annotated[Path, typer.Option(help="The corpus.")] = Path("../shared/data/gum"),
     out: Annotated[Path, typer.Option(help="Result file.")] = Path("bench/results/parser-others.json"),
 ) -> None:
-    """Score both tiers on GUM's development part, over gold EDUs and end to end, by both."""
+    """Score the packaged parser on GUM's development part, over gold EDUs and end to end, by both."""
     documents, functions = load_gum(gum, "dev"), runpy.run_path(str(metrics))
-    result: dict[str, Any] = {}
-    for name, tier in TIERS.items():
-        model = load(tier, WEIGHTS / f"{name}.safetensors", None).eval()
-        for case in ("gold", "end_to_end"):
-            with torch.inference_mode():
-                found = [_tree(model, d, gold=case == "gold") for d in documents]
-            scores = {k: round(v, 2) for k, v in ours(documents, found).model_dump().items()}
-            result[f"{name} {case}"] = {"ours": scores, "isanlp_rst": theirs(functions, documents, found)}
+    network, result = Network(), dict[str, Any]()
+    for case in ("gold", "end_to_end"):
+        found = [_tree(network, d, gold=case == "gold") for d in documents]
+        scores = {k: round(v, 2) for k, v in ours(documents, found).model_dump().items()}
+        result[f"fast {case}"] = {"ours": scores, "isanlp_rst": theirs(functions, documents, found)}
     out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     typer.echo(out.read_text(encoding="utf-8"))
 

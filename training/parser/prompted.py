@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from discorag.rst.gum_labels import class_of_relation
 from discorag.rst.parser import TreeParser
-from discorag.rst.trained.model import Model
-from discorag.rst.trained.run import layout_of
+from discorag.rst.trained.layout import layout_of
+from discorag.rst.trained.network import Network
 from discorag.text.sentences import sentence_spans
 from discorag.types.chunk import Chunk
 from discorag.types.errors import ModelError
@@ -43,11 +43,11 @@ def whole_documents(documents: Sequence[GumDocument]) -> list[Case]:
     return [(d.id, d.text, d.edus, d.splits) for d in documents]
 
 
-def cut_into_windows(documents: Sequence[GumDocument], model: Model) -> list[Case]:
-    """The windows on which ``model`` is measured."""
+def cut_into_windows(documents: Sequence[GumDocument], network: Network) -> list[Case]:
+    """The windows on which the trained parser is measured."""
     found: list[Case] = []
     for d in documents:
-        for edus, splits in windows(d, model.pieces(layout_of(d.text))):
+        for edus, splits in windows(d, network.pieces(layout_of(d.text))):
             start, end = edus[0].start, edus[-1].end
             moved = [Span(start=e.start - start, end=e.end - start) for e in edus]
             found.append((f"{d.id}-{start}", d.text[start:end], moved, splits))

@@ -1,10 +1,9 @@
-"""What a tier's weights were made of: every document with its licence and hash, seed, hours, scores on the way."""
+"""What a parser's weights were made of: every document with its licence and hash, seed, hours, scores on the way."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from pydantic import BaseModel
 
@@ -26,6 +25,10 @@ _OTHERS: Mapping[str, str] = {
 """Of GUM's texts by genre (its LICENSE.txt; annotations CC BY 4.0), and of other corpora."""
 
 
+RECORD = "record.json"
+"""Next to the graphs."""
+
+
 class Source(BaseModel):
     """A document that was trained on; ``sha256`` is that of its text and tree as they were read."""
 
@@ -35,18 +38,18 @@ class Source(BaseModel):
 
 
 class Record(BaseModel):
-    """How a tier's weights came about.
+    """How a parser's weights came about.
 
     ``scores`` on the development part are those of the epochs that were measured, ``epoch`` is the one that was kept.
     """
 
-    tier: str
+    parser: str
     seed: int
     hours: float
     epoch: int
     scores: list[dict[str, float]]
-    weights_sha256: str
-    weights_mb: float
+    graphs_sha256: dict[str, str]
+    graphs_mb: float
     documents: list[Source]
 
     @property
@@ -57,7 +60,7 @@ class Record(BaseModel):
     def card(self) -> str:
         """Lines of the model card's table, in Markdown."""
         best = next(s for s in self.scores if s["epoch"] == self.epoch)
-        cells = [self.tier, len(self.documents), self.seed, f"{self.hours:.1f}", self.epoch, self.weights_mb]
+        cells = [self.parser, len(self.documents), self.seed, f"{self.hours:.1f}", self.epoch, self.graphs_mb]
         cells += [f"{best[name]:.1f}" for name in ("gold", "end_to_end", "seg", "sentence")]
         return "| " + " | ".join(map(str, cells)) + " |"
 
@@ -78,8 +81,3 @@ def licence_of(document: GumDocument) -> str:
 def _hash_of(document: GumDocument) -> str:
     tree = "".join(f"\n{s.start} {s.mid} {s.end} {s.nuclearity.value} {s.label}" for s in document.splits)
     return hashlib.sha256((document.text + tree).encode()).hexdigest()
-
-
-def sha256_of(path: Path) -> str:
-    """Of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,18 +1,17 @@
 """A parser against GUM: gold EDUs, end to end, sentence leaves, windows."""
 
-# torch and tokenizers are typed in part only.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import torch
+import numpy as np
 
-from discorag.rst.gum_labels import class_of
+from discorag.rst.gum_labels import JOINT_LABELS, class_of
 from discorag.rst.trained.decode import EXACT, decode
-from discorag.rst.trained.model import JOINT_LABELS, Model, units_of
+from discorag.rst.trained.layout import layout_of
+from discorag.rst.trained.network import Floats, Network, units_of
 from discorag.rst.trained.pieces import Pieces
-from discorag.rst.trained.run import edus, layout_of
+from discorag.rst.trained.run import edus
 from discorag.types.span import Span
 from training.parser.gold import merged, restricted
 from training.parser.gum import GoldSplit, GumDocument
@@ -22,38 +21,36 @@ CASES = ("gold", "end_to_end", "sentence", "window", "window_end_to_end")
 """Gold EDUs; own EDUs; gold sentences; the same two over windows of the encoder, which is what a chunk is."""
 GROUPS = sorted({(n, class_of(label)) for n, label in JOINT_LABELS})
 """Nuclearity and coarse class of a node."""
-GROUPS_OF = torch.tensor([[float((n, class_of(label)) == group) for group in GROUPS] for n, label in JOINT_LABELS])
+GROUPS_OF = np.array([[float((n, class_of(label)) == group) for group in GROUPS] for n, label in JOINT_LABELS])
 """Which of them each of the network's labels is, shape (labels, groups)."""
 
 
 def score(
-    model: Model, documents: Sequence[GumDocument], cases: Sequence[str] = CASES, exact: int = EXACT
+    network: Network, documents: Sequence[GumDocument], cases: Sequence[str] = CASES, exact: int = EXACT
 ) -> Mapping[str, Parseval]:
     """Scores by case."""
-    return {case: counter.result() for case, counter in counted(model, documents, cases, exact).items()}
+    return {case: counter.result() for case, counter in counted(network, documents, cases, exact).items()}
 
 
 def counted(
-    model: Model, documents: Sequence[GumDocument], cases: Sequence[str] = CASES, exact: int = EXACT
+    network: Network, documents: Sequence[GumDocument], cases: Sequence[str] = CASES, exact: int = EXACT
 ) -> Mapping[str, Counter]:
     """Counts by case."""
     counters = {case: Counter() for case in cases}
-    model.eval()
-    with torch.inference_mode():
-        for document in documents:
-            _one(model, document, counters, exact)
+    for document in documents:
+        _one(network, document, counters, exact)
     return counters
 
 
-def _one(model: Model, document: GumDocument, counters: Mapping[str, Counter], exact: int) -> None:
-    pieces = model.pieces(layout_of(document.text))
-    tokens = model.tokens(pieces)
+def _one(network: Network, document: GumDocument, counters: Mapping[str, Counter], exact: int) -> None:
+    pieces = network.pieces(layout_of(document.text))
+    tokens = network.tokens(pieces)
 
     def add(case: str, spans: Sequence[Span], kind: str, gold: list[Node]) -> None:
-        counters[case].add(nodes_of(model, pieces, tokens, spans, kind, exact), gold)
+        counters[case].add(nodes_of(network, pieces, tokens, spans, kind, exact), gold)
 
     whole = gold_nodes(document.edus, document.splits)
-    found = edus(model, document.text, pieces, tokens)
+    found = edus(network, document.text, pieces, tokens)
     if "end_to_end" in counters:
         add("end_to_end", found, "edu", whole)
         counters["end_to_end"].add_starts([e.start for e in found[1:]], [e.start for e in document.edus[1:]])
@@ -81,21 +78,20 @@ def windows(document: GumDocument, pieces: Pieces) -> Iterator[tuple[list[Span],
 
 
 def nodes_of(
-    model: Model, pieces: Pieces, tokens: torch.Tensor, spans: Sequence[Span], kind: str, exact: int
+    network: Network, pieces: Pieces, tokens: Floats, spans: Sequence[Span], kind: str, exact: int
 ) -> list[Node]:
     """The parser's nodes over these units."""
-    return [node for node, _ in sure_nodes(model, pieces, tokens, spans, kind, exact)]
+    return [node for node, _ in sure_nodes(network, pieces, tokens, spans, kind, exact)]
 
 
 def sure_nodes(
-    model: Model, pieces: Pieces, tokens: torch.Tensor, spans: Sequence[Span], kind: str = "edu", exact: int = EXACT
+    network: Network, pieces: Pieces, tokens: Floats, spans: Sequence[Span], kind: str = "edu", exact: int = EXACT
 ) -> list[tuple[Node, float]]:
     """The parser's nodes over these units, and the probability of cut and label."""
     units = units_of(pieces, spans, kind)
-    [reading] = model.network.read_units(tokens, [units])
     found: list[tuple[Node, float]] = []
-    for d in decode(model.network, reading, units.levels, exact=exact):
-        ps = d.label_ps @ GROUPS_OF.numpy()
+    for d in decode(network, network.read(tokens, units), units.levels, exact=exact):
+        ps = d.label_ps @ GROUPS_OF
         nuclearity, label = GROUPS[int(ps.argmax())]
         node = Node(spans[d.start].start, spans[d.end - 1].end, nuclearity, label)
         found.append((node, d.split_p * float(ps.max())))

@@ -1,7 +1,7 @@
-"""Train a tier: ``python -m training.parser.train --tier accurate``, or ``make train-parser TIER=accurate``.
+"""Train the parser: ``python -m training.parser.train``, or ``make train-parser``.
 
-Reads the texts that weights which are shipped may be trained on, trains, measures on GUM's development part, writes the
-weights and what they were made of. Resumes after any epoch. First the heads learn over the bare encoder, then the
+Reads the texts that shipped weights may be trained on, trains, measures on GUM's development part, writes the
+graphs and what they were made of. Resumes after any epoch. First the heads learn over the bare encoder, then the
 encoder's updates with them, on windows cut at other places each time, both at constant rates. What is measured and kept
 is the running mean of the weights.
 
@@ -13,6 +13,7 @@ Sources: LoRA (Hu et al. 2022); the mean of weights, Polyak and Juditsky 1992.
 from __future__ import annotations
 
 import random
+import shutil
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -26,16 +27,18 @@ from rich.console import Console
 from rich.progress import track
 from torch import Tensor
 
-from discorag.rst.trained.model import Model
-from discorag.rst.trained.parser import WEIGHTS
+from discorag.models.hub import local_model
+from discorag.models.packaged import MINILM, file_sha256, packaged_folder
+from discorag.rst.trained.layout import layout_of
+from discorag.rst.trained.network import PACKAGED_FOLDER, Network
 from discorag.rst.trained.pieces import Pieces
-from discorag.rst.trained.run import layout_of
-from discorag.rst.trained.tiers import TIERS, Tier, restore, save, transformer
-from training.parser.calibration import calibrate
+from training.parser import export
+from training.parser.calibration import calibrated
 from training.parser.corpora import load_training
 from training.parser.gum import Conversion, GumDocument, load_gum
 from training.parser.losses import loss
-from training.parser.record import Record, Source, sha256_of, sources
+from training.parser.model import Model
+from training.parser.record import RECORD, Record, Source, sources
 from training.parser.score import score
 from training.parser.silver import load_silver
 
@@ -44,6 +47,23 @@ _MEAN = 0.99
 """Share of the running mean that stays at each step."""
 _MEASURED = 2
 """Epochs from one measurement to the next."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How long and how fast the parser learns.
+
+    Args:
+        warm: Epochs of the heads alone, over the bare encoder.
+        epochs: Of all together, after that.
+        adapter_rate: Learning rate of the encoder's updates.
+        head_rate: Learning rate of the heads.
+    """
+
+    warm: int = 8
+    epochs: int = 10
+    adapter_rate: float = 7e-4
+    head_rate: float = 1e-3
 
 
 @dataclass
@@ -103,15 +123,15 @@ class Run:
             self.model.load_state_dict(last, strict=False)
 
 
-def prepared(tier: Tier, steps: int) -> Run:
-    """A fresh model with its optimiser; ``steps`` make an epoch."""
-    model = Model(transformer(tier), tier.shape, tier.sizes)
+def prepared(encoder: Path, recipe: Recipe, steps: int) -> Run:
+    """A fresh model over the encoder in this folder, with its optimiser; ``steps`` make an epoch."""
+    model = Model(encoder)
     groups = [
-        {"params": [p for p in model.backbone.parameters() if p.requires_grad], "lr": tier.adapter_rate},
-        {"params": list(model.network.parameters()), "lr": tier.head_rate},
+        {"params": [p for p in model.backbone.parameters() if p.requires_grad], "lr": recipe.adapter_rate},
+        {"params": list(model.network.parameters()), "lr": recipe.head_rate},
     ]
     optimiser = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.01)
-    rates = Rates(tier.warm * steps)
+    rates = Rates(recipe.warm * steps)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, [rates.adapters, rates.heads])
     return Run(model, optimiser, schedule, States(model), {n: v.clone() for n, v in model.trained().items()})
 
@@ -192,63 +212,64 @@ def _encoded(model: Model, batch: Sequence[GumDocument], chance: random.Random) 
 
 
 def main(
-    tier: Annotated[str, typer.Option(help="fast or accurate.")],
+    encoder: Annotated[str, typer.Option(help="The packaged one; another's folder, or name on the hub.")] = MINILM.name,
     data: Annotated[Path, typer.Option(help="The folder that holds gum/ and rst/.")] = Path("../shared/data"),
     corpora: Annotated[str, typer.Option(help="gum, umuc, gcdt; gum-all to measure what free texts cost.")] = "gum",
-    silver: Annotated[bool, typer.Option(help="Learn from free texts as the accurate tier reads them, too.")] = False,
+    teacher: Annotated[Path | None, typer.Option(help="A parser whose trees of free texts are learned from.")] = None,
     share: Annotated[float, typer.Option(help="Of the documents, for learning curves.")] = 1.0,
     work: Annotated[Path, typer.Option(help="Checkpoints.")] = Path(".disco-rag/train"),
-    out: Annotated[Path, typer.Option(help="Where weights and record go.")] = WEIGHTS,
+    out: Annotated[Path, typer.Option(help="Where graphs and record go.")] = PACKAGED_FOLDER,
     seed: int = 1,
     conversion: Annotated[Conversion, typer.Option(help="To sentences; parents: as DISRetrieval has it.")] = "promoted",
 ) -> None:
     """Train, measure on the development part, keep the best, write it with what it was made of."""
-    console, chosen = Console(), TIERS[tier]
+    console, recipe = Console(), Recipe()
     train = load_training(data, corpora, share, conversion)
     dev = load_gum(data / "gum", "dev", conversion=conversion)
     torch.manual_seed(seed)
-    told = load_silver(data / "lay_summaries") if silver else []
-    run = prepared(chosen, -(-(len(train) + min(len(told), len(train))) // _DOCUMENTS))
-    folder = work / f"{tier}-{corpora}{'-silver' if silver else ''}-{share}-{seed}-{conversion}"
-    folder.mkdir(parents=True, exist_ok=True)
-    if (folder / "last.pt").exists():
-        run.load(folder / "last.pt")
-        console.print(f"Goes on after epoch {run.epoch}.")
-    while run.epoch < chosen.warm + chosen.epochs:
-        wrong = epoch(run, train, seed, tuned=run.epoch >= chosen.warm, silver=told)
-        console.print(f"epoch {run.epoch}: loss {wrong:.3f}, {run.seconds / 60:.0f} minutes")
-        if run.epoch >= chosen.warm and run.epoch % _MEASURED == 0:
-            _keep_best(run, dev, folder / "best.safetensors", chosen.bits, console)
-        run.save(folder / "last.pt")
-    restore(run.model, folder / "best.safetensors")
-    calibrate(run.model, dev)
-    out.mkdir(parents=True, exist_ok=True)
-    save(run.model, out / f"{tier}.safetensors", bits=chosen.bits)
-    record = _record(run, tier, seed, sources([*train, *told]), out / f"{tier}.safetensors")
-    (out / f"{tier}.json").write_text(record.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    silver = load_silver(data / "lay_summaries", Network(teacher)) if teacher else []
+    folder = packaged_folder(encoder) if encoder == MINILM.name else local_model(encoder)
+    run = prepared(folder, recipe, -(-(len(train) + min(len(silver), len(train))) // _DOCUMENTS))
+    trials = work / f"{Path(encoder).name}-{corpora}{'-silver' if silver else ''}-{share}-{seed}-{conversion}"
+    trials.mkdir(parents=True, exist_ok=True)
+    if (trials / "last.pt").exists():
+        run.load(trials / "last.pt")
+        console.print(f"Resumed after epoch {run.epoch}.")
+    while run.epoch < recipe.warm + recipe.epochs:
+        mean_loss = epoch(run, train, seed, tuned=run.epoch >= recipe.warm, silver=silver)
+        console.print(f"epoch {run.epoch}: loss {mean_loss:.3f}, {run.seconds / 60:.0f} minutes")
+        if run.epoch >= recipe.warm and run.epoch % _MEASURED == 0:
+            _keep_best(run, dev, trials, encoder, console)
+        run.save(trials / "last.pt")
+    shutil.copytree(trials / "best", out, dirs_exist_ok=True)
+    best = Network(out)
+    export.describe(out, best.description.model_copy(update={"confidence": calibrated(best, dev)}))
+    record = _record(run, best.description.name, seed, sources([*train, *silver]), out)
+    (out / RECORD).write_text(record.model_dump_json(indent=1) + "\n", encoding="utf-8")
     console.print(record.card(), soft_wrap=True)
 
 
-def _keep_best(run: Run, documents: Sequence[GumDocument], path: Path, bits: int, console: Console) -> None:
-    """Measure on the development part; write the weights if none were better, by Full of gold and own EDUs."""
+def _keep_best(run: Run, documents: Sequence[GumDocument], trials: Path, encoder: str, console: Console) -> None:
+    """Measure on the development part; keep the graphs if none were better, by Full of gold and own EDUs."""
     with run.averaged() as model:
-        found = score(model, documents, cases=("gold", "end_to_end", "sentence"))
-        full = {case: round(scores.full, 2) for case, scores in found.items()}
-        run.scores.append({"epoch": run.epoch, **full, "seg": round(found["end_to_end"].seg or 0.0, 2)})
-        console.print(run.scores[-1], soft_wrap=True)
-        if run.scores[-1] is run.best:
-            save(model, path, bits=bits)
+        export.write(model.eval(), trials / "last", encoder)
+    found = score(Network(trials / "last"), documents, cases=("gold", "end_to_end", "sentence"))
+    full = {case: round(scores.full, 2) for case, scores in found.items()}
+    run.scores.append({"epoch": run.epoch, **full, "seg": round(found["end_to_end"].seg or 0.0, 2)})
+    console.print(run.scores[-1], soft_wrap=True)
+    if run.scores[-1] is run.best:
+        shutil.copytree(trials / "last", trials / "best", dirs_exist_ok=True)
 
 
-def _record(run: Run, tier: str, seed: int, documents: list[Source], weights: Path) -> Record:
+def _record(run: Run, name: str, seed: int, documents: list[Source], folder: Path) -> Record:
     return Record(
-        tier=tier,
+        parser=name,
         seed=seed,
         hours=round(run.seconds / 3600, 2),
         epoch=int(run.best["epoch"]),
         scores=run.scores,
-        weights_sha256=sha256_of(weights),
-        weights_mb=round(weights.stat().st_size / 1e6, 2),
+        graphs_sha256={f.stem: str(file_sha256(f)) for f in sorted(folder.glob("*.onnx"))},
+        graphs_mb=round(sum(f.stat().st_size for f in folder.glob("*.onnx")) / 1e6, 2),
         documents=documents,
     )
 

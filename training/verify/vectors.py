@@ -13,7 +13,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from discorag.claims.alignment import FIRST_WORD, WORDS, Floats
-from discorag.models.encoder import PackagedEncoder
+from discorag.models.packaged import MINILM, packaged_folder
 
 DIMENSIONS = 96
 _BATCH = 1024
@@ -22,13 +22,15 @@ _BATCH = 1024
 def encoded() -> Floats:
     """Shape (pieces, 384)."""
     import torch
+    from transformers import AutoModel, AutoTokenizer
 
-    transformer = PackagedEncoder().transformer()
-    tokenizer, found = transformer.tokenizer, list[Floats]()
+    folder = str(packaged_folder(MINILM.name))
+    tokenizer, found = AutoTokenizer.from_pretrained(folder), list[Floats]()
+    model = AutoModel.from_pretrained(folder)
     with torch.inference_mode():
         for ids in torch.arange(len(tokenizer)).split(_BATCH):
             first, last = (torch.full_like(ids, i) for i in (tokenizer.cls_token_id, tokenizer.sep_token_id))
-            states = transformer.auto_model(input_ids=torch.stack([first, ids, last], dim=1)).last_hidden_state
+            states = model(input_ids=torch.stack([first, ids, last], dim=1)).last_hidden_state
             found.append(states[:, 1].numpy())
     return np.concatenate(found)
 

@@ -1,1 +1,1 @@
-"""The trained parser: encoder, network, decoding, labels."""
+"""The trained parser: word pieces, network, decoding, labels."""

@@ -4,28 +4,26 @@ Long texts stay linear: their units are first grouped into blocks, cut where lay
 are sought among the borders of blocks only.
 """
 
-# torch and tokenizers are typed in part only.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
-from discorag.rst.trained.model import JOINT_LABELS
-from discorag.rst.trained.network import Cuts, Network, Reading
+from discorag.rst.gum_labels import JOINT_LABELS
+from discorag.rst.trained.network import Cuts, Reading, Scorer
+from discorag.rst.trained.pieces import Ints
 from discorag.types.rst_relations import Nuclearity
 
 EXACT = 20
 _BLOCK = 96
 _WIDE = 4 * _BLOCK
 _NEVER = 1e4
-_NUCLEAR_LEFT = torch.tensor([nuclearity is Nuclearity.NS for nuclearity, _ in JOINT_LABELS])
-_NUCLEAR_RIGHT = torch.tensor([nuclearity is Nuclearity.SN for nuclearity, _ in JOINT_LABELS])
+_NUCLEAR_LEFT = np.array([nuclearity is Nuclearity.NS for nuclearity, _ in JOINT_LABELS])
+_NUCLEAR_RIGHT = np.array([nuclearity is Nuclearity.SN for nuclearity, _ in JOINT_LABELS])
 
 Floats = NDArray[np.float64]
 _Span = tuple[int, int]
@@ -52,21 +50,21 @@ class Decoded:
 
 
 def decode(
-    network: Network, reading: Reading, levels: Tensor, *, exact: int = EXACT, openers: Sequence[int] = ()
+    scorer: Scorer, reading: Reading, levels: Ints, *, exact: int = EXACT, openers: Sequence[int] = ()
 ) -> list[Decoded]:
     """The splits of one text's tree in pre-order.
 
     Args:
-        network: In evaluation mode.
+        scorer: The network.
         reading: Of its n units.
         levels: What starts at each unit (`Level`), shape (n,).
         exact: Up to how many units all trees are compared.
         openers: Units that only open what follows, such as headings: satellites of it, at the text's end of what stands
             before; nuclei only among each other.
     """
-    decoder = _Decoder(network, reading, levels, openers)
+    decoder = _Decoder(scorer, reading, levels, openers)
     chosen: dict[_Span, tuple[int, float]] = {}
-    work = [decoder.candidates(0, len(levels))]
+    work: list[list[int]] = [decoder.candidates(0, len(levels))]
     while work:
         small = [b for b in work if b[-1] - b[0] <= exact]
         for b in small:
@@ -85,13 +83,13 @@ def decode(
 class _Decoder:
     """The network's scores for one text, and what is best by them."""
 
-    def __init__(self, network: Network, reading: Reading, levels: Tensor, openers: Sequence[int]) -> None:
-        self._network, self._reading, self._levels = network, reading, levels
+    def __init__(self, scorer: Scorer, reading: Reading, levels: Ints, openers: Sequence[int]) -> None:
+        self._scorer, self._reading, self._levels = scorer, reading, levels
         self._sums = level_sums(levels)
         self._plain: list[int] = levels.tolist()
-        self._opens = torch.zeros(len(levels), dtype=torch.bool)
+        self._opens = np.zeros(len(levels), dtype=np.bool_)
         self._opens[list(openers)] = True
-        self._opened = nn.functional.pad(self._opens.long().cumsum(0), (1, 0))
+        self._opened = np.concatenate([[0], self._opens.cumsum()])
 
     def candidates(self, start: int, end: int) -> list[int]:
         """The borders between which a wide span is cut: all, or those of blocks."""
@@ -107,12 +105,13 @@ class _Decoder:
 
     def best_cuts(self, spans: Sequence[Sequence[int]]) -> list[tuple[int, float]]:
         """For each span, given by its candidate borders, the index of the best one and its probability."""
-        places = [(b[0], k, b[-1]) for b in spans for k in b[1:-1]]
-        scores = self._splits(torch.tensor(places).T).split([len(b) - 2 for b in spans]) if places else ()
+        if not spans:
+            return []
+        scores = self._splits(_columns([(b[0], k, b[-1]) for b in spans for k in b[1:-1]]))
         found: list[tuple[int, float]] = []
-        for s in scores:
-            p, at = s.softmax(0).max(0)
-            found.append((int(at) + 1, float(p)))
+        for s in np.split(scores, np.cumsum([len(b) - 2 for b in spans])[:-1]):
+            p = _softmax(s)
+            found.append((int(p.argmax()) + 1, float(p.max())))
         return found
 
     def best_tree(self, start: int, end: int) -> dict[_Span, tuple[int, float]]:
@@ -120,54 +119,58 @@ class _Decoder:
         n = end - start
         if n < 2:
             return {}
-        places = _all_cuts(n)
-        scores = self._splits(places + start).double()
-        keys = places[0] * (n + 1) + places[2]
-        norm = torch.full(((n + 1) ** 2,), -torch.inf, dtype=torch.double)
-        norm = norm.scatter_reduce(0, keys, scores, "amax")
-        total = torch.zeros_like(norm).index_add(0, keys, (scores - norm[keys]).exp())
+        places = _columns(list(combinations(range(n + 1), 3)))
+        i, k, j = places
         table = np.full((n + 1, n + 1, n + 1), -np.inf)
-        table[tuple(places.numpy()[[0, 2, 1]])] = (scores - norm[keys] - total[keys].log()).numpy()
+        table[i, j, k] = self._splits(places + start)
+        with np.errstate(invalid="ignore"):  # single units cannot be cut
+            table -= np.logaddexp.reduce(table, -1, keepdims=True)
         return _cky(table, n, start)
 
     def labels(self, places: Sequence[tuple[int, int, int]]) -> Floats:
         """Probabilities of the labels, shape (splits, labels)."""
         if not places:
-            return np.zeros((0, 0))
-        logits = self._network.label_logits(self._reading, self._cuts(torch.tensor(places).T))
-        return (logits - _NEVER * self._wrong(torch.tensor(places).T)).softmax(-1).double().numpy()
+            return np.zeros((0, len(JOINT_LABELS)))
+        columns = _columns(places)
+        logits = self._scorer.label_logits(self._reading, self._cuts(columns))
+        return _softmax(logits - _NEVER * self._wrong(columns))
 
-    def _splits(self, places: Tensor) -> Tensor:
+    def _splits(self, places: Ints) -> Floats:
         i, k, _ = places
         parted = self._opens[k - 1] & (k - 1 > i)  # from what it opens
-        return self._network.split_scores(self._reading, self._cuts(places)) - _NEVER * parted
+        scores = self._scorer.split_scores(self._reading, self._cuts(places))
+        return scores.astype(np.float64) - _NEVER * parted
 
-    def _wrong(self, places: Tensor) -> Tensor:
+    def _wrong(self, places: Ints) -> NDArray[np.bool_]:
         """Which labels would make openers the nucleus of something else, shape (splits, labels)."""
         i, k, j = places
         left, right = self._opened[k] - self._opened[i] == k - i, self._opened[j] - self._opened[k] == j - k
         return (left & ~right)[:, None] & ~_NUCLEAR_RIGHT | (right & ~left)[:, None] & ~_NUCLEAR_LEFT
 
-    def _cuts(self, places: Tensor) -> Cuts:
+    def _cuts(self, places: Ints) -> Cuts:
         return cuts_of(places, self._levels, self._sums)
 
 
-def level_sums(levels: Tensor) -> Tensor:
+def level_sums(levels: Ints) -> Ints:
     """How many of the first k units start a sentence at least, and a paragraph, shape (2, n + 1)."""
-    counts = torch.stack([(levels >= level).cumsum(0) for level in (1, 2)])
-    return nn.functional.pad(counts, (1, 0))
+    counts = np.stack([(levels >= level).cumsum() for level in (1, 2)])
+    return np.pad(counts, ((0, 0), (1, 0)))
 
 
-def cuts_of(places: Tensor, levels: Tensor, sums: Tensor) -> Cuts:
+def cuts_of(places: Ints, levels: Ints, sums: Ints) -> Cuts:
     """Cuts with what the layout says about them; ``places`` has the rows i, k, j."""
     i, k, j = places
-    inside = sums[:, j] > sums[:, i + 1]
-    return Cuts(places, levels[k], inside.long().sum(0))
+    return Cuts(places, levels[k], (sums[:, j] > sums[:, i + 1]).sum(0))
 
 
-def _all_cuts(n: int) -> Tensor:
-    """Rows i < k < j of every cut of every span of n units."""
-    return torch.combinations(torch.arange(n + 1), 3).T
+def _columns(places: Sequence[tuple[int, int, int]]) -> Ints:
+    return np.array(places, dtype=np.int64).T
+
+
+def _softmax(scores: NDArray[np.floating]) -> Floats:
+    """Probabilities along the last axis."""
+    exponents = np.exp(scores.astype(np.float64) - scores.max(-1, keepdims=True))
+    return exponents / exponents.sum(-1, keepdims=True)
 
 
 def _cky(table: Floats, n: int, offset: int) -> dict[_Span, tuple[int, float]]:

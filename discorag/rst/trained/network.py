@@ -1,42 +1,71 @@
-"""The parser's network over token states: where EDUs start, where spans split, and how the two sides relate.
+"""The parser's network by ONNX Runtime: word pieces, where EDUs start, and scores of the ways to cut spans of units.
 
-Units (EDUs, sentences or paragraphs) become vectors, two LSTM layers read them in both directions, and a split
-``(i, k, j)`` is scored from its three borders: the work for a span is linear in its length. The label, which is asked
-for once for each split that was chosen, also sees what each side says on average, and the units at its ends.
+A folder holds one graph for each step, with the weights that were trained, and ``parser.json``. The encoder's own
+weights are not copied: the first graph says where in the encoder's file each of them is. ``training/parser/export.py``
+writes such folders.
 """
 
-# torch and tokenizers are typed in part only.
+# onnxruntime and tokenizers are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol
 
-import torch
-from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+from tokenizers import Tokenizer
 
+from discorag.models.hub import local_model
+from discorag.models.onnx import open_session
+from discorag.models.packaged import PACKAGED, file_sha256, packaged_folder
+from discorag.models.wanted import check_wanted
+from discorag.rst.trained.layout import Layout
+from discorag.rst.trained.pieces import Ints, Pieces, cut_into_pieces
+from discorag.types.errors import ConfigError
+from discorag.types.span import Span
+
+PACKAGED_FOLDER = Path(__file__).parent / "weights"
+"""The parser over the packaged MiniLM."""
+DESCRIPTION = "parser.json"
+GRAPHS = ("tokens", "starts", "units", "splits", "labels")
+"""Each in a file of its own, in the order in which they are used."""
 KINDS = ("edu", "sentence", "paragraph")
-STEP = 64
-"""Lengths are padded to a multiple of this: torch keeps code and memory for every other one."""
-_BUCKETS = 8
-_LEVELS = 3
+ENCODER_FILE = "model.safetensors"
+_CERTAIN = 1e-4
+
+Floats = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Widths of the layers.
+class Description(BaseModel):
+    """What a folder of the parser says about itself.
+
+    Args:
+        name: Part of the parser's version: the encoder, and for all but the packaged parser a digest of the weights.
+        encoder: The packaged encoder's name; another one's folder, or its name on the Hugging Face hub.
+        encoder_sha256: Of the encoder's ``model.safetensors``.
+        window: Word pieces that are encoded at once, special tokens included.
+        confidence: Slope and shift from the log odds of cut and label to those that a node is right (Platt 1999).
 
     Example:
-        >>> from discorag.rst.trained.network import Sizes
-        >>> Sizes(token=128).unit
-        320
+        >>> from discorag.rst.trained.network import DESCRIPTION, PACKAGED_FOLDER, Description
+        >>> found = Description.model_validate_json((PACKAGED_FOLDER / DESCRIPTION).read_bytes())
+        >>> found.encoder, found.window
+        ('all-MiniLM-L6-v2', 256)
     """
 
-    token: int = 256
-    unit: int = 320
-    lstm: int = 192
-    split: int = 384
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    encoder: str
+    encoder_sha256: str
+    window: int
+    confidence: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -50,16 +79,15 @@ class Units:
         kind: Index into `KINDS`.
 
     Example:
-        >>> from torch import tensor
         >>> from discorag.rst.trained.network import Units
-        >>> units = Units(first=tensor([0, 4]), last=tensor([4, 9]), levels=tensor([2, 0]), kind=0)
+        >>> units = Units(first=np.array([0, 4]), last=np.array([4, 9]), levels=np.array([2, 0]), kind=0)
         >>> (units.last - units.first).tolist()
         [4, 5]
     """
 
-    first: Tensor
-    last: Tensor
-    levels: Tensor
+    first: Ints
+    last: Ints
+    levels: Ints
     kind: int
 
 
@@ -73,99 +101,14 @@ class Reading:
         units: The units before they are read, shape (n, unit).
 
     Example:
-        >>> from torch import randn, tensor
-        >>> from discorag.rst.trained.network import Network, Sizes, Units
-        >>> network = Network(width=8, labels=3, sizes=Sizes(token=4, unit=6, lstm=5, split=7))
-        >>> units = Units(first=tensor([0, 4]), last=tensor([4, 9]), levels=tensor([2, 0]), kind=0)
-        >>> reading = network.read_units(network.read(randn(9, 8)), [units])[0]
-        >>> tuple(reading.borders.shape), tuple(reading.units.shape)
-        ((3, 10), (2, 6))
+        >>> from discorag.rst.trained.network import Reading
+        >>> len(Reading(borders=np.zeros((3, 10)), sums=np.zeros((3, 10)), units=np.zeros((2, 6))).units)
+        2
     """
 
-    borders: Tensor
-    sums: Tensor
-    units: Tensor
-
-
-class Network(nn.Module):
-    """Heads over token states of ``width`` numbers; ``labels`` are pairs of nuclearity and GUM label.
-
-    Example:
-        >>> from torch import randn, zeros
-        >>> from discorag.rst.trained.network import Network, Sizes
-        >>> network = Network(width=8, labels=3, sizes=Sizes(token=4, unit=6, lstm=5, split=7))
-        >>> tokens = network.read(randn(9, 8))
-        >>> tuple(network.boundaries(tokens, zeros(9, dtype=int)).shape)
-        (9,)
-    """
-
-    def __init__(self, width: int, labels: int, sizes: Sizes, dropout: float = 0.3) -> None:
-        super().__init__()
-        s = sizes
-        self.drop = nn.Dropout(dropout)
-        self.tokens = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, s.token), nn.GELU())
-        self.token_level = nn.Embedding(_LEVELS, s.token)
-        self.near = nn.Sequential(nn.Conv1d(s.token, s.token, 5, padding=2), nn.GELU())
-        self.starts = nn.Linear(2 * s.token, 1)
-        self.attend = nn.Linear(s.token, 1)
-        self.unit = nn.Linear(3 * s.token, s.unit)
-        self.unit_level = nn.Embedding(_LEVELS, s.unit)
-        self.unit_length = nn.Embedding(_BUCKETS, s.unit)
-        self.unit_kind = nn.Embedding(len(KINDS), s.unit)
-        self.lstm = nn.LSTM(s.unit, s.lstm, 2, batch_first=True, bidirectional=True, dropout=dropout)
-        self.split = Borders(s)
-        self.score = nn.Linear(s.split, 1)
-        self.label = Sides(s)
-        self.labels = nn.Sequential(nn.Linear(s.split, s.split), nn.GELU(), nn.Dropout(dropout))
-        self.label_scores = nn.Linear(s.split, labels)
-
-    def read(self, states: Tensor) -> Tensor:
-        """Token vectors (tokens, token) from the encoder's states (tokens, width)."""
-        return self.drop(self.tokens(states))
-
-    def boundaries(self, tokens: Tensor, levels: Tensor) -> Tensor:
-        """How much speaks for an EDU's start at each token, as logits, shape (tokens,)."""
-        x = tokens + self.token_level(levels)
-        padded = nn.functional.pad(x.T, (0, -len(x) % STEP)).unsqueeze(0)
-        near = self.near(padded).squeeze(0).T[: len(x)]
-        return self.starts(self.drop(torch.cat([x, near], -1))).squeeze(-1)
-
-    def read_units(self, tokens: Tensor, views: Sequence[Units]) -> list[Reading]:
-        """For each view what is read of its units."""
-        rows = [self._units(tokens, view) for view in views]
-        lengths = torch.tensor([len(r) for r in rows])
-        padded = nn.utils.rnn.pad_sequence(rows, batch_first=True)
-        packed = pack_padded_sequence(padded, lengths, batch_first=True, enforce_sorted=False)
-        out = self.drop(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
-        return [_reading(out[i, : len(row)], row) for i, row in enumerate(rows)]
-
-    def _units(self, tokens: Tensor, view: Units) -> Tensor:
-        """A vector for each unit: its first and last token, and all of them by attention."""
-        lengths = view.last - view.first
-        owner = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
-        offset = torch.arange(len(owner)) - torch.repeat_interleave(lengths.cumsum(0) - lengths, lengths)
-        inside = tokens[view.first[owner] + offset]
-        weight = self.attend(inside).clamp(-20, 20).exp()
-        blank = torch.zeros(len(lengths), tokens.shape[-1])
-        mean = blank.index_add(0, owner, inside * weight) / blank[:, :1].index_add(0, owner, weight)
-        x = self.unit(torch.cat([tokens[view.first], tokens[view.last - 1], mean], -1))
-        x = x + self.unit_level(view.levels) + self.unit_length(bucket(lengths))
-        return self.drop(nn.functional.gelu(x + self.unit_kind.weight[view.kind]))
-
-    def split_scores(self, reading: Reading, cuts: Cuts) -> Tensor:
-        """Logits of cutting at ``k`` among the cuts of the same span, shape (cuts,)."""
-        return self.score(self.drop(nn.functional.gelu(self.split(reading, cuts)))).squeeze(-1)
-
-    def label_logits(self, reading: Reading, cuts: Cuts) -> Tensor:
-        """Logits over the labels, shape (cuts, labels)."""
-        return self.label_scores(self.labels(self.drop(nn.functional.gelu(self.label(reading, cuts)))))
-
-
-def _reading(out: Tensor, units: Tensor) -> Reading:
-    ahead, back = out.chunk(2, -1)
-    before = nn.functional.pad(ahead, (0, 0, 1, 0))  # what was read before a border
-    behind = nn.functional.pad(back, (0, 0, 0, 1))  # what comes behind it
-    return Reading(torch.cat([before, behind], -1), nn.functional.pad(out.cumsum(0), (0, 0, 1, 0)), units)
+    borders: Floats
+    sums: Floats
+    units: Floats
 
 
 @dataclass(frozen=True)
@@ -178,76 +121,190 @@ class Cuts:
         most: The highest level inside ``(i, j)``, shape (cuts,).
 
     Example:
-        >>> from torch import tensor
         >>> from discorag.rst.trained.network import Cuts
-        >>> cuts = Cuts(places=tensor([[0, 0], [1, 2], [3, 3]]), here=tensor([0, 1]), most=tensor([1, 1]))
+        >>> cuts = Cuts(places=np.array([[0, 0], [1, 2], [3, 3]]), here=np.array([0, 1]), most=np.array([1, 1]))
         >>> [f"[{i}, {k}) and [{k}, {j})" for i, k, j in cuts.places.T.tolist()]
         ['[0, 1) and [1, 3)', '[0, 2) and [2, 3)']
     """
 
-    places: Tensor
-    here: Tensor
-    most: Tensor
+    places: Ints
+    here: Ints
+    most: Ints
 
 
-class Borders(nn.Module):
-    """A vector for a cut: a layer over its three borders, the lengths of its sides and the layout.
+class Scorer(Protocol):
+    """Scores cuts; `Network` is one."""
 
-    Example:
-        >>> from torch import randn, tensor
-        >>> from discorag.rst.trained.network import Borders, Cuts, Reading, Sizes
-        >>> reading = Reading(borders=randn(4, 10), sums=randn(4, 10), units=randn(3, 6))
-        >>> cuts = Cuts(places=tensor([[0, 0], [1, 2], [3, 3]]), here=tensor([0, 1]), most=tensor([1, 1]))
-        >>> tuple(Borders(Sizes(unit=6, lstm=5, split=7))(reading, cuts).shape)
-        (2, 7)
+    def split_scores(self, reading: Reading, cuts: Cuts) -> Floats:
+        """Logits of cutting at ``k`` among the cuts of the same span, shape (cuts,)."""
+        ...
+
+    def label_logits(self, reading: Reading, cuts: Cuts) -> Floats:
+        """Logits over `discorag.rst.gum_labels.JOINT_LABELS`, shape (cuts, labels)."""
+        ...
+
+
+class Tokenization:
+    """An encoder's tokenizer as the parser uses it; threads may share it.
+
+    Args:
+        file: ``tokenizer.json``.
+        window: Word pieces that are encoded at once, special tokens included.
     """
 
-    def __init__(self, sizes: Sizes) -> None:
-        super().__init__()
-        self.sides = nn.ModuleList(nn.Linear(2 * sizes.lstm, sizes.split) for _ in range(3))
-        self.left = nn.Embedding(_BUCKETS, sizes.split)
-        self.right = nn.Embedding(_BUCKETS, sizes.split)
-        self.layout = nn.Embedding(_LEVELS**2, sizes.split)
+    def __init__(self, file: Path, window: int) -> None:
+        self._tokenizer = Tokenizer.from_file(str(file))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._first, self._last = self._tokenizer.encode("").ids
+        self._size = window - 2
+        self._lock = Lock()  # fast tokenizers must not be shared by threads
 
-    def forward(self, reading: Reading, cuts: Cuts) -> Tensor:
-        """Shape (cuts, split)."""
-        i, k, j = cuts.places
-        x = self.left(bucket(k - i)) + self.right(bucket(j - k)) + self.layout(_LEVELS * cuts.most + cuts.here)
-        first = int(i.min())  # borders outside of the spans cost nothing: a long text is cut in many calls
-        near = reading.borders[first : int(j.max()) + 1]
-        for side, at in zip(self.sides, (i, k, j), strict=True):
-            x = x + side(near)[at - first]
-        return x
+    def pieces(self, layout: Layout, *, first: int = 0) -> Pieces:
+        """The text's word pieces; ``first`` as in `cut_into_pieces`."""
+        with self._lock:
+            return cut_into_pieces(
+                layout.text, layout.sentences, layout.paragraphs, self._tokenizer, size=self._size, first=first
+            )
+
+    def framed(self, ids: Ints) -> Ints:
+        """A window's ids between the special tokens."""
+        return np.concatenate([[self._first], ids, [self._last]])
 
 
-class Sides(Borders):
-    """The same with the mean of each side, and the first and last unit of each.
+class Network:
+    """The parser's network; threads may share it.
+
+    Args:
+        folder: As `training/parser/export.py` writes it.
+
+    Raises:
+        ConfigError: The folder, or the encoder that it names, is missing or damaged.
 
     Example:
-        >>> from torch import randn, tensor
-        >>> from discorag.rst.trained.network import Cuts, Reading, Sides, Sizes
-        >>> reading = Reading(borders=randn(4, 10), sums=randn(4, 10), units=randn(3, 6))
-        >>> cuts = Cuts(places=tensor([[0, 0], [1, 2], [3, 3]]), here=tensor([0, 1]), most=tensor([1, 1]))
-        >>> tuple(Sides(Sizes(unit=6, lstm=5, split=7))(reading, cuts).shape)
-        (2, 7)
+        >>> from discorag.rst.trained.layout import layout_of
+        >>> from discorag.rst.trained.network import Network
+        >>> network = Network()
+        >>> network.tokens(network.pieces(layout_of("Tides rise."))).shape
+        (3, 256)
     """
 
-    def __init__(self, sizes: Sizes) -> None:
-        super().__init__(sizes)
-        self.means = nn.ModuleList(nn.Linear(2 * sizes.lstm, sizes.split) for _ in range(2))
-        self.ends = nn.ModuleList(nn.Linear(sizes.unit, sizes.split) for _ in range(4))
+    def __init__(self, folder: Path = PACKAGED_FOLDER) -> None:
+        self.description = describe(folder)
+        encoder = _encoder_folder(self.description)
+        self._tokenization = Tokenization(encoder / "tokenizer.json", self.description.window)
+        self._graphs: dict[str, Any] = {name: open_session(folder / f"{name}.onnx") for name in GRAPHS[1:]}
+        self._graphs["tokens"] = open_session(folder / "tokens.onnx", threads=0, weights=encoder)
 
-    def forward(self, reading: Reading, cuts: Cuts) -> Tensor:
-        """Shape (cuts, split)."""
-        i, k, j = cuts.places
-        x = super().forward(reading, cuts)
-        for mean, (a, b) in zip(self.means, ((i, k), (k, j)), strict=True):
-            x = x + mean((reading.sums[b] - reading.sums[a]) / (b - a).unsqueeze(1))
-        for end, at in zip(self.ends, (i, k - 1, k, j - 1), strict=True):
-            x = x + end(reading.units[at])
-        return x
+    def pieces(self, layout: Layout) -> Pieces:
+        """The text's word pieces."""
+        return self._tokenization.pieces(layout)
+
+    def tokens(self, pieces: Pieces) -> Floats:
+        """Vectors of a text's word pieces, shape (pieces, token), encoded window by window."""
+        return np.concatenate([self._window(pieces.ids[a:b]) for a, b in pieces.windows])
+
+    def _window(self, ids: Ints) -> Floats:
+        check_wanted()
+        [found] = self._run("tokens", ids=self._tokenization.framed(ids)[np.newaxis])
+        return found
+
+    def starts(self, tokens: Floats, levels: Ints) -> Floats:
+        """The probability that an EDU starts, at each token, shape (tokens,)."""
+        [found] = self._run("starts", tokens=tokens, levels=levels)
+        return found
+
+    def read(self, tokens: Floats, units: Units) -> Reading:
+        """What is read of the units of a text."""
+        lengths = units.last - units.first
+        owner = np.repeat(np.arange(len(lengths)), lengths)
+        offset = np.arange(len(owner)) - np.repeat(lengths.cumsum() - lengths, lengths)
+        return Reading(
+            *self._run(
+                "units",
+                tokens=tokens,
+                first=units.first,
+                last=units.last,
+                levels=units.levels,
+                kind=np.array(units.kind),
+                members=units.first[owner] + offset,
+                owner=owner,
+            )
+        )
+
+    def split_scores(self, reading: Reading, cuts: Cuts) -> Floats:
+        """Logits of cutting at ``k`` among the cuts of the same span, shape (cuts,)."""
+        first, last = cuts.places[0].min(), cuts.places[2].max()
+        near = reading.borders[first : last + 1]  # borders outside of the spans cost nothing
+        [found] = self._run("splits", borders=near, places=cuts.places - first, here=cuts.here, most=cuts.most)
+        return found
+
+    def label_logits(self, reading: Reading, cuts: Cuts) -> Floats:
+        """Logits over `discorag.rst.gum_labels.JOINT_LABELS`, shape (cuts, labels)."""
+        [found] = self._run(
+            "labels",
+            borders=reading.borders,
+            sums=reading.sums,
+            units=reading.units,
+            places=cuts.places,
+            here=cuts.here,
+            most=cuts.most,
+        )
+        return found
+
+    def confidence(self, p: float) -> float:
+        """How often a node is right to whose cut and label the network gives ``p`` (Platt 1999)."""
+        if self.description.confidence is None:
+            return min(1.0, p)
+        slope, shift = self.description.confidence
+        return 1 / (1 + math.exp(-slope * log_odds(p) - shift))
+
+    def _run(self, graph: str, **given: NDArray[Any]) -> list[Floats]:
+        return self._graphs[graph].run(None, given)
 
 
-def bucket(lengths: Tensor) -> Tensor:
-    """1, 2, 3-4, 5-8, ... as 0, 1, 2, 3, ...; the last bucket holds all that is longer."""
-    return torch.ceil(torch.log2(lengths.clamp(min=1).float())).long().clamp(max=_BUCKETS - 1)
+def describe(folder: Path) -> Description:
+    """Read what a folder of the parser says about itself.
+
+    Raises:
+        ConfigError: There is no parser in it.
+    """
+    try:
+        return Description.model_validate_json((folder / DESCRIPTION).read_bytes())
+    except (OSError, ValidationError) as error:
+        hint = "Name a folder that `make train-parser` wrote in DISCO_RAG_PARSER__FOLDER, or unset it."
+        raise ConfigError(f"There is no trained parser in '{folder}'.", hint=hint) from error
+
+
+def _encoder_folder(description: Description) -> Path:
+    name = description.encoder
+    if name in PACKAGED:
+        return packaged_folder(name)
+    folder = local_model(name)
+    if file_sha256(folder / ENCODER_FILE) != description.encoder_sha256:
+        hint = "Train the parser over this encoder again: `make train-parser ENCODER=...`."
+        raise ConfigError(f"'{folder / ENCODER_FILE}' is not the file that the parser was trained over.", hint=hint)
+    return folder
+
+
+def unit_ranges(pieces: Pieces, spans: Sequence[Span]) -> Ints:
+    """The first token of each span and the one behind its last, shape (2, spans)."""
+    return np.array([pieces.range_of(s) for s in spans], dtype=np.int64).reshape(-1, 2).T.copy()
+
+
+def units_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units:
+    """Spans of a text as units of its word pieces."""
+    first, last = unit_ranges(pieces, spans)
+    return Units(first, last, pieces.levels[first], KINDS.index(kind))
+
+
+def log_odds(p: float) -> float:
+    """The logarithm of the odds; certainty is cut off.
+
+    Example:
+        >>> from discorag.rst.trained.network import log_odds
+        >>> log_odds(0.5)
+        0.0
+    """
+    kept = min(max(p, _CERTAIN), 1 - _CERTAIN)
+    return math.log(kept / (1 - kept))

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
 
-from discorag.models.encoder import PackagedEncoder
 from discorag.models.loops import PerLoop
 from discorag.models.toolbox import Toolbox
 from discorag.models.wanted import check_wanted
 from discorag.rst.parser import Limits, ParsedTree
 from discorag.rst.rules import RuleParser, rule_tree
+from discorag.rst.trained.layout import layout_of
+from discorag.rst.trained.network import PACKAGED_FOLDER, Description, Network, describe
+from discorag.rst.trained.run import parse, parse_units
 from discorag.rst.units import Leaves, Unit, units_in
 from discorag.text.sentences import language_of
 from discorag.types.chunk import Chunk
@@ -24,68 +25,51 @@ from discorag.types.hierarchy import UnitKind
 from discorag.types.rst_tree import RstTree
 from discorag.types.span import Span
 
-if TYPE_CHECKING:
-    from discorag.rst.trained.backbone import Transformer
-    from discorag.rst.trained.model import Model
-
 _LOG = logging.getLogger(__name__)
-WEIGHTS = Path(__file__).parent / "weights"
 VERSION = "gum-5"
 
 
-def fast_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
-    """For the registry: over the encoder that retrieval has loaded, if that is the packaged one."""
-    encoder = tools.bare_encoder
-    return TrainedParser("fast", transformer=encoder.transformer if isinstance(encoder, PackagedEncoder) else None)
-
-
-def accurate_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
-    """For the registry: over the encoder that the settings name, else over its own, from packages."""
-    name = tools.settings.parser.encoder
-    return TrainedParser("accurate", transformer=partial(_transformer, name) if name else None)
-
-
-def _transformer(name: str) -> Any:
-    from discorag.models.sentence_encoder import load_named
-
-    return load_named(name)[0]
+def trained_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
+    """For the registry: the packaged parser, or the one in the folder that the settings name."""
+    return TrainedParser(folder=tools.settings.parser.folder or PACKAGED_FOLDER)
 
 
 class TrainedParser:
-    """The local engine's parser: a `TreeParser` over the encoder that retrieval has loaded.
+    """The local engine's parser: a `TreeParser` that runs in this process, by ONNX Runtime.
 
     Args:
-        tier: ``fast`` (MiniLM) or ``accurate`` (mpnet).
         leaves: ``edu``, or ``sentence`` (DISRetrieval).
-        transformer: The encoder, if it is loaded already; called at the first chunk.
+        folder: Of the network; it is read at the first text.
 
     Example:
         >>> from discorag.rst.trained.parser import TrainedParser
         >>> text = "Tides rise because the moon pulls the sea. However, few notice."
-        >>> tree = TrainedParser("fast", transformer=minilm.transformer).parse_text(text)
+        >>> tree = TrainedParser().parse_text(text)
         >>> [edu.of(text) for edu in tree.edus]
         ['Tides rise', 'because the moon pulls the sea.', 'However, few notice.']
     """
 
-    def __init__(
-        self, tier: str = "fast", leaves: Leaves = "edu", transformer: Callable[[], Transformer] | None = None
-    ) -> None:
-        self._tier, self._transformer = tier, transformer
+    def __init__(self, leaves: Leaves = "edu", folder: Path = PACKAGED_FOLDER) -> None:
+        self._folder = folder
         self._leaves: Leaves = leaves
         self._lock = Lock()
         self._turns = PerLoop(asyncio.Lock)
-        self._model: Model | None = None
+        self._network: Network | None = None
         self._warned = False
+
+    @cached_property
+    def _description(self) -> Description:
+        return describe(self._folder)
 
     @property
     def name(self) -> str:
         """For the ledger."""
-        return f"gum-{self._tier}"
+        return f"gum-{self._description.name}"
 
     @property
     def version(self) -> str:
-        """Model, tier and leaves."""
-        return f"{VERSION}/{self._tier}/{self._leaves}"
+        """Network and leaves."""
+        return f"{VERSION}/{self._description.name}/{self._leaves}"
 
     async def parse(self, chunk: Chunk) -> ParsedTree:
         """The tree over the whole text of ``chunk``, in document offsets; for Chinese the rules', with a warning."""
@@ -123,8 +107,6 @@ class TrainedParser:
             InvariantError: The text is blank, or Chinese.
         """
         _check(text)
-        from discorag.rst.trained.run import layout_of, parse
-
         check_wanted()
         return parse(self._loaded(), layout_of(text, sentences, paragraphs, kinds), self._leaves)
 
@@ -151,22 +133,14 @@ class TrainedParser:
             raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
         if any(language_of(t) != "en" for t in texts) or not any(map(str.isalnum, whole)):
             return RuleParser().parse_units(texts, kind)
-        from discorag.rst.trained.run import parse_units
-
         check_wanted()
         return parse_units(self._loaded(), whole, units_in(texts, whole), kind)
 
-    def _loaded(self) -> Model:
+    def _loaded(self) -> Network:
         with self._lock:
-            if self._model is None:
-                self._model = self._load()
-            return self._model
-
-    def _load(self) -> Model:
-        from discorag.rst.trained.tiers import TIERS, load
-
-        tier = TIERS[self._tier]
-        return load(tier, WEIGHTS / f"{tier.name}.safetensors", self._transformer)
+            if self._network is None:
+                self._network = Network(self._folder)
+            return self._network
 
 
 def _check(text: str) -> None:

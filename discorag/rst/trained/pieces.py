@@ -39,10 +39,11 @@ class Pieces:
         windows: Ranges of pieces that are encoded together, in order, without gaps.
 
     Example:
-        >>> from discorag.rst.trained.backbone import tokenizer_of
+        >>> from tokenizers import Tokenizer
+        >>> from discorag.models.packaged import packaged_file
         >>> from discorag.rst.trained.pieces import cut_into_pieces
         >>> from discorag.types.span import Span
-        >>> tokenizer = tokenizer_of(minilm.transformer())
+        >>> tokenizer = Tokenizer.from_file(str(packaged_file("all-MiniLM-L6-v2", "tokenizer.json")))
         >>> pieces = cut_into_pieces("Tides rise. They fall.", [Span(start=0, end=11)], [], tokenizer, size=254)
         >>> pieces.range_of(Span(start=12, end=22)), pieces.windows
         ((3, 6), ((0, 6),))

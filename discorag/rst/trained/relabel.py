@@ -12,10 +12,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from discorag.rst.gum_labels import RELATIONS
+from discorag.rst.gum_labels import JOINT_LABELS, RELATIONS
 from discorag.rst.markers import opening
 from discorag.rst.trained.decode import Floats
-from discorag.rst.trained.model import JOINT_LABELS
 from discorag.types.rst_relations import Nuclearity, Relation
 
 _R = Relation

@@ -243,8 +243,9 @@ def _umap() -> Any:
 
 def _mixture(points: NDArray[np.float64], sizes: ClusterSizes) -> list[NDArray[np.int64]]:
     """Soft clusters: the Gaussian mixture with the lowest BIC, and of each component the points that it may hold."""
-    from sklearn.mixture import GaussianMixture
-    from threadpoolctl import threadpool_limits
+    with extra("raptor"):
+        from sklearn.mixture import GaussianMixture
+        from threadpoolctl import threadpool_limits
 
     best: Any = None
     lowest, without = math.inf, 0
@@ -264,7 +265,8 @@ def _mixture(points: NDArray[np.float64], sizes: ClusterSizes) -> list[NDArray[n
 @contextmanager
 def _narrow_warnings() -> Generator[None]:
     """Without what umap says of TensorFlow and of small data, and scikit-learn of mixtures that do not settle."""
-    from sklearn.exceptions import ConvergenceWarning
+    with extra("raptor"):
+        from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Tensorflow not installed", category=ImportWarning)

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.retrieval.encode import BLOCK, CachedEncoder, FolderEncoder, open_encoder
+from bench.retrieval.encode import BLOCK, CachedEncoder, open_encoder
 from discorag.models.protocol import Encoder
-from discorag.rst.trained.tiers import minilm_folder
 from discorag.text.tokens import TokenCounter
 from discorag.types.errors import ConfigError
 from discorag.types.vectors import Vectors
@@ -100,19 +99,9 @@ async def test_the_packaged_encoder_takes_long_texts_through_the_cache(tmp_path:
     assert whole @ beginning == pytest.approx(1, abs=1e-5)
 
 
-async def test_a_model_from_its_folder_encodes_as_the_packaged_one_does(encoder: Encoder) -> None:
-    own = FolderEncoder("all-MiniLM-L6-v2", minilm_folder(), 384)
-    texts = ["Bread is baked in an oven.", "x"]
-    assert np.allclose(await own.encode_documents(texts), await encoder.encode_documents(texts), atol=1e-5)
-    assert np.allclose(await own.encode_query("bread"), await encoder.encode_query("bread"), atol=1e-5)
-    assert (own.tokens.max_tokens, own.tokens.special_tokens) == (256, 2)
-    assert own.tokens.token_offsets(texts) == encoder.tokens.token_offsets(texts)
-    assert (await own.encode_documents([])).shape == (0, 384)
-
-
-def test_an_unknown_encoder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"'bert'.*minilm, mpnet"):
-        open_encoder("bert", tmp_path)
+def test_an_encoder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"'.*bert' does not exist"):
+        open_encoder(str(tmp_path / "bert"), tmp_path)
 
 
 async def test_minilm_is_opened_by_its_name(tmp_path: Path, encoder: Encoder) -> None:

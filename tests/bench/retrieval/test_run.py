@@ -53,7 +53,7 @@ def test_a_row_that_there_is_not_is_an_error_before_anything_is_measured() -> No
 
 def test_slow_rows_come_when_asked_for_and_summaries_only_where_documents_are_long() -> None:
     quick, slow = (named_rows("hotpotqa", "", "flat_sentence", slow=s) for s in (False, True))
-    assert set(slow) - set(quick) >= {"discourse_concat", "discourse_accurate"}
+    assert set(slow) - set(quick) >= {"discourse_concat", "discourse_summaries"}
     assert "raptor" not in slow
     assert "raptor" in named_rows("qmsum", "", "flat_sentence", slow=False)
 

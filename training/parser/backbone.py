@@ -1,21 +1,15 @@
-"""The encoder that retrieval uses, with low-rank updates of its own for parsing; the base weights are shared."""
+"""An encoder with low-rank updates for parsing, as it is trained."""
 
-# torch and tokenizers are typed in part only.
+# torch and transformers are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, cast
+from typing import Any, Self, cast
 
 import torch
-from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from discorag.models.encoder import halves_are_faster
-
-_HALVES = halves_are_faster()
 _ADAPTED = frozenset({"query", "key", "value", "q", "k", "v", "o", "dense"})
 
 
@@ -31,7 +25,7 @@ class Shape:
         scale: Of the updates, before they are added.
 
     Example:
-        >>> from discorag.rst.trained.backbone import Shape
+        >>> from training.parser.backbone import Shape
         >>> Shape(layers=(3, 6), adapted=1, rank=16).window
         256
     """
@@ -43,19 +37,12 @@ class Shape:
     scale: float = 2.0
 
 
-class Transformer(Protocol):
-    """What is used of ``SentenceTransformer``: its first module."""
-
-    auto_model: nn.Module
-    tokenizer: Any
-
-
 class LowRank(nn.Module):
     """``linear(x) + scale * x A B`` (LoRA, Hu et al. 2022); ``linear`` is frozen and not part of the weights.
 
     Example:
         >>> from torch import nn, ones
-        >>> from discorag.rst.trained.backbone import LowRank
+        >>> from training.parser.backbone import LowRank
         >>> linear = nn.Linear(4, 2)
         >>> bool((LowRank(linear, rank=1, scale=2.0)(ones(1, 4)) == linear(ones(1, 4))).all())
         True
@@ -70,27 +57,23 @@ class LowRank(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Shape of ``linear``'s output."""
+        if torch.onnx.is_in_onnx_export():  # one product; what is constant in it is computed when the graph is loaded
+            return nn.functional.linear(x, self.linear.weight + self.scale * self.up @ self.down, self.linear.bias)
         update = nn.functional.linear(nn.functional.linear(x, self.down), self.up)
         return self.linear(x) + self.scale * update
-
-    def merged(self) -> nn.Linear:
-        """One linear layer that does the same."""
-        whole = copy.deepcopy(self.linear)
-        whole.weight.data += self.scale * self.up.data @ self.down.data
-        return whole
 
 
 class Backbone(nn.Module):
     """Token states of a text.
 
     Args:
-        encoder: The transformer whose weights are shared, frozen.
+        encoder: The transformer, whose weights are frozen.
         shape: What is used of it.
 
     Example:
-        >>> from discorag.rst.trained.backbone import Backbone, Shape
+        >>> from training.parser.backbone import Backbone, Shape
         >>> from torch import ones
-        >>> backbone = Backbone(minilm.transformer().auto_model, Shape(layers=(3, 6), adapted=1, rank=4))
+        >>> backbone = Backbone(transformer, Shape(layers=(3, 6), adapted=1, rank=4))
         >>> ids = ones(1, 5, dtype=int)
         >>> tuple(backbone(ids, ids).shape) == (1, 5, backbone.width)
         True
@@ -98,10 +81,9 @@ class Backbone(nn.Module):
 
     def __init__(self, encoder: nn.Module, shape: Shape) -> None:
         super().__init__()
-        shared: dict[int, Any] = {id(p): p for p in encoder.parameters()}
-        self.encoder = copy.deepcopy(encoder, shared).requires_grad_(False)
+        self.encoder = encoder.requires_grad_(False)
         self.shape = shape
-        for layer in self._stack()[shape.adapted - 1 :]:
+        for layer in cast(Any, self.encoder).encoder.layer[shape.adapted - 1 :]:
             _adapt(layer, shape)
 
     @property
@@ -109,33 +91,14 @@ class Backbone(nn.Module):
         """Numbers per token."""
         return len(self.shape.layers) * cast(Any, self.encoder).config.hidden_size
 
-    def _stack(self) -> Sequence[nn.Module]:
-        return cast(Any, self.encoder).encoder.layer
-
     def train(self, mode: bool = True) -> Self:
         """The encoder's own dropout stays off: the heads have theirs."""
         return super().train(False)
 
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Hidden states, shape (windows, pieces, width); in halves (bfloat16) where the processor is faster at them."""
-        with torch.autocast(ids.device.type, dtype=torch.bfloat16, enabled=_HALVES):
-            found = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+    def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Hidden states, shape (windows, pieces, width); without a mask no window is padded."""
+        found = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True)
         return torch.cat([found.hidden_states[i] for i in self.shape.layers], -1)
-
-    def merge(self) -> None:
-        """Fold the updates into copies of the layers that they update, and keep linear layers in halves where the
-        processor is faster at them, which else casts them for every text. No weights are shared any more.
-        """
-        for parent in list(self.encoder.modules()):
-            for name, child in list(parent.named_children()):
-                if isinstance(child, LowRank):
-                    setattr(parent, name, _in_halves(child.merged()))
-                elif isinstance(child, nn.Linear) and not isinstance(parent, LowRank):
-                    setattr(parent, name, _in_halves(copy.deepcopy(child)))
-
-
-def _in_halves(linear: nn.Linear) -> nn.Linear:
-    return linear.bfloat16() if _HALVES else linear
 
 
 def _adapt(layer: nn.Module, shape: Shape) -> None:
@@ -143,11 +106,3 @@ def _adapt(layer: nn.Module, shape: Shape) -> None:
         for name, child in list(parent.named_children()):
             if isinstance(child, nn.Linear) and name in _ADAPTED:
                 setattr(parent, name, LowRank(child, shape.rank, shape.scale))
-
-
-def tokenizer_of(transformer: Transformer) -> Tokenizer:
-    """A copy of its tokenizer that neither cuts nor pads: threads must not share one."""
-    tokenizer = Tokenizer.from_str(transformer.tokenizer.backend_tokenizer.to_str())
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer

@@ -1,0 +1,262 @@
+"""The parser's network over token states, as it is trained: where EDUs start, where spans split, how two sides relate.
+
+Units (EDUs, sentences or paragraphs) become vectors, two LSTM layers read them in both directions, and a split
+``(i, k, j)`` is scored from its three borders: the work for a span is linear in its length. The label, which is asked
+for once for each split that was chosen, also sees what each side says on average, and the units at its ends.
+"""
+
+# torch and tokenizers are typed in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from discorag.rst.trained.network import KINDS
+
+_BUCKETS = 8
+_LEVELS = 3
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Widths of the layers.
+
+    Example:
+        >>> from training.parser.network import Sizes
+        >>> Sizes(token=128).unit
+        320
+    """
+
+    token: int = 256
+    unit: int = 320
+    lstm: int = 192
+    split: int = 384
+
+
+@dataclass(frozen=True)
+class Units:
+    """Units of one text that are parsed together.
+
+    Args:
+        first: Index of the first token of each, shape (n,).
+        last: Index behind its last token, shape (n,).
+        levels: What starts there (`discorag.rst.trained.pieces.Level`), shape (n,).
+        kind: Index into `discorag.rst.trained.network.KINDS`.
+
+    Example:
+        >>> from torch import tensor
+        >>> from training.parser.network import Units
+        >>> units = Units(first=tensor([0, 4]), last=tensor([4, 9]), levels=tensor([2, 0]), kind=0)
+        >>> (units.last - units.first).tolist()
+        [4, 5]
+    """
+
+    first: Tensor
+    last: Tensor
+    levels: Tensor
+    kind: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the LSTM makes of n units that are parsed together.
+
+    Args:
+        borders: The vectors between the units and around them, shape (n + 1, 2 x lstm).
+        sums: Of the outputs for the units before each border, shape (n + 1, 2 x lstm).
+        units: The units before they are read, shape (n, unit).
+
+    Example:
+        >>> from torch import randn, tensor
+        >>> from training.parser.network import Network, Sizes, Units
+        >>> network = Network(width=8, labels=3, sizes=Sizes(token=4, unit=6, lstm=5, split=7))
+        >>> units = Units(first=tensor([0, 4]), last=tensor([4, 9]), levels=tensor([2, 0]), kind=0)
+        >>> reading = network.read_units(network.read(randn(9, 8)), [units])[0]
+        >>> tuple(reading.borders.shape), tuple(reading.units.shape)
+        ((3, 10), (2, 6))
+    """
+
+    borders: Tensor
+    sums: Tensor
+    units: Tensor
+
+
+class Network(nn.Module):
+    """Heads over token states of ``width`` numbers; ``labels`` are pairs of nuclearity and GUM label.
+
+    Example:
+        >>> from torch import randn, zeros
+        >>> from training.parser.network import Network, Sizes
+        >>> network = Network(width=8, labels=3, sizes=Sizes(token=4, unit=6, lstm=5, split=7))
+        >>> tokens = network.read(randn(9, 8))
+        >>> tuple(network.boundaries(tokens, zeros(9, dtype=int)).shape)
+        (9,)
+    """
+
+    def __init__(self, width: int, labels: int, sizes: Sizes, dropout: float = 0.3) -> None:
+        super().__init__()
+        s = sizes
+        self.drop = nn.Dropout(dropout)
+        self.tokens = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, s.token), nn.GELU())
+        self.token_level = nn.Embedding(_LEVELS, s.token)
+        self.near = nn.Sequential(nn.Conv1d(s.token, s.token, 5, padding=2), nn.GELU())
+        self.starts = nn.Linear(2 * s.token, 1)
+        self.attend = nn.Linear(s.token, 1)
+        self.unit = nn.Linear(3 * s.token, s.unit)
+        self.unit_level = nn.Embedding(_LEVELS, s.unit)
+        self.unit_length = nn.Embedding(_BUCKETS, s.unit)
+        self.unit_kind = nn.Embedding(len(KINDS), s.unit)
+        self.lstm = nn.LSTM(s.unit, s.lstm, 2, batch_first=True, bidirectional=True, dropout=dropout)
+        self.split = Borders(s)
+        self.score = nn.Linear(s.split, 1)
+        self.label = Sides(s)
+        self.labels = nn.Sequential(nn.Linear(s.split, s.split), nn.GELU(), nn.Dropout(dropout))
+        self.label_scores = nn.Linear(s.split, labels)
+
+    def read(self, states: Tensor) -> Tensor:
+        """Token vectors (tokens, token) from the encoder's states (tokens, width)."""
+        return self.drop(self.tokens(states))
+
+    def boundaries(self, tokens: Tensor, levels: Tensor) -> Tensor:
+        """How much speaks for an EDU's start at each token, as logits, shape (tokens,)."""
+        x = tokens + self.token_level(levels)
+        near = self.near(x.T.unsqueeze(0)).squeeze(0).T
+        return self.starts(self.drop(torch.cat([x, near], -1))).squeeze(-1)
+
+    def read_units(self, tokens: Tensor, views: Sequence[Units]) -> list[Reading]:
+        """For each view what is read of its units."""
+        rows = [self._units(tokens, view) for view in views]
+        lengths = torch.tensor([len(r) for r in rows])
+        padded = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        packed = pack_padded_sequence(padded, lengths, batch_first=True, enforce_sorted=False)
+        out = self.drop(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
+        return [reading_of(out[i, : len(row)], row) for i, row in enumerate(rows)]
+
+    def _units(self, tokens: Tensor, view: Units) -> Tensor:
+        lengths = view.last - view.first
+        owner = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
+        offset = torch.arange(len(owner)) - torch.repeat_interleave(lengths.cumsum(0) - lengths, lengths)
+        return self.unit_vectors(tokens, view, view.first[owner] + offset, owner)
+
+    def unit_vectors(self, tokens: Tensor, view: Units, members: Tensor, owner: Tensor) -> Tensor:
+        """A vector for each unit, shape (n, unit): its first and last token, and all of them by attention.
+
+        Args:
+            tokens: Shape (tokens, token).
+            view: The n units.
+            members: Indices of the tokens of all units, one unit after the other, shape (members,).
+            owner: The unit of each, shape (members,).
+        """
+        inside = tokens[members]
+        weight = self.attend(inside).clamp(-20, 20).exp()
+        blank = torch.zeros(view.first.shape[0], 1 + tokens.shape[-1])  # an export traces shapes, and no lengths
+        weighted = torch.cat([weight, inside * weight], -1)
+        sums = blank.scatter_add(0, owner.unsqueeze(-1).expand_as(weighted), weighted)
+        mean = sums[:, 1:] / sums[:, :1]
+        x = self.unit(torch.cat([tokens[view.first], tokens[view.last - 1], mean], -1))
+        x = x + self.unit_level(view.levels) + self.unit_length(bucket(view.last - view.first))
+        return self.drop(nn.functional.gelu(x + self.unit_kind.weight[view.kind]))
+
+    def split_scores(self, reading: Reading, cuts: Cuts) -> Tensor:
+        """Logits of cutting at ``k`` among the cuts of the same span, shape (cuts,)."""
+        return self.score(self.drop(nn.functional.gelu(self.split(reading, cuts)))).squeeze(-1)
+
+    def label_logits(self, reading: Reading, cuts: Cuts) -> Tensor:
+        """Logits over the labels, shape (cuts, labels)."""
+        return self.label_scores(self.labels(self.drop(nn.functional.gelu(self.label(reading, cuts)))))
+
+
+def reading_of(out: Tensor, units: Tensor) -> Reading:
+    """What the LSTM's outputs, shape (n, 2 x lstm), say about the borders of n units."""
+    ahead, back = out.chunk(2, -1)
+    before = nn.functional.pad(ahead, (0, 0, 1, 0))  # what was read before a border
+    behind = nn.functional.pad(back, (0, 0, 0, 1))  # what comes behind it
+    return Reading(torch.cat([before, behind], -1), nn.functional.pad(out.cumsum(0), (0, 0, 1, 0)), units)
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Ways to cut spans of units.
+
+    Args:
+        places: Rows ``i, k, j``: units ``[i, k)`` and ``[k, j)``, shape (3, cuts).
+        here: What starts at ``k`` (`Level`), shape (cuts,).
+        most: The highest level inside ``(i, j)``, shape (cuts,).
+
+    Example:
+        >>> from torch import tensor
+        >>> from training.parser.network import Cuts
+        >>> cuts = Cuts(places=tensor([[0, 0], [1, 2], [3, 3]]), here=tensor([0, 1]), most=tensor([1, 1]))
+        >>> [f"[{i}, {k}) and [{k}, {j})" for i, k, j in cuts.places.T.tolist()]
+        ['[0, 1) and [1, 3)', '[0, 2) and [2, 3)']
+    """
+
+    places: Tensor
+    here: Tensor
+    most: Tensor
+
+
+class Borders(nn.Module):
+    """A vector for a cut: a layer over its three borders, the lengths of its sides and the layout.
+
+    Example:
+        >>> from torch import randn, tensor
+        >>> from training.parser.network import Borders, Cuts, Reading, Sizes
+        >>> reading = Reading(borders=randn(4, 10), sums=randn(4, 10), units=randn(3, 6))
+        >>> cuts = Cuts(places=tensor([[0, 0], [1, 2], [3, 3]]), here=tensor([0, 1]), most=tensor([1, 1]))
+        >>> tuple(Borders(Sizes(unit=6, lstm=5, split=7))(reading, cuts).shape)
+        (2, 7)
+    """
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.sides = nn.ModuleList(nn.Linear(2 * sizes.lstm, sizes.split) for _ in range(3))
+        self.left = nn.Embedding(_BUCKETS, sizes.split)
+        self.right = nn.Embedding(_BUCKETS, sizes.split)
+        self.layout = nn.Embedding(_LEVELS**2, sizes.split)
+
+    def forward(self, reading: Reading, cuts: Cuts) -> Tensor:
+        """Shape (cuts, split)."""
+        i, k, j = cuts.places
+        x = self.left(bucket(k - i)) + self.right(bucket(j - k)) + self.layout(_LEVELS * cuts.most + cuts.here)
+        for side, at in zip(self.sides, (i, k, j), strict=True):
+            x = x + side(reading.borders)[at]
+        return x
+
+
+class Sides(Borders):
+    """The same with the mean of each side, and the first and last unit of each.
+
+    Example:
+        >>> from torch import randn, tensor
+        >>> from training.parser.network import Cuts, Reading, Sides, Sizes
+        >>> reading = Reading(borders=randn(4, 10), sums=randn(4, 10), units=randn(3, 6))
+        >>> cuts = Cuts(places=tensor([[0, 0], [1, 2], [3, 3]]), here=tensor([0, 1]), most=tensor([1, 1]))
+        >>> tuple(Sides(Sizes(unit=6, lstm=5, split=7))(reading, cuts).shape)
+        (2, 7)
+    """
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__(sizes)
+        self.means = nn.ModuleList(nn.Linear(2 * sizes.lstm, sizes.split) for _ in range(2))
+        self.ends = nn.ModuleList(nn.Linear(sizes.unit, sizes.split) for _ in range(4))
+
+    def forward(self, reading: Reading, cuts: Cuts) -> Tensor:
+        """Shape (cuts, split)."""
+        i, k, j = cuts.places
+        x = super().forward(reading, cuts)
+        for mean, (a, b) in zip(self.means, ((i, k), (k, j)), strict=True):
+            x = x + mean((reading.sums[b] - reading.sums[a]) / (b - a).unsqueeze(1))
+        for end, at in zip(self.ends, (i, k - 1, k, j - 1), strict=True):
+            x = x + end(reading.units[at])
+        return x
+
+
+def bucket(lengths: Tensor) -> Tensor:
+    """1, 2, 3-4, 5-8, ... as 0, 1, 2, 3, ...; the last bucket holds all that is longer."""
+    return (lengths.unsqueeze(-1) > 2 ** torch.arange(_BUCKETS - 1)).sum(-1)
