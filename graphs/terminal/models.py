@@ -160,7 +160,6 @@ def _configured(settings: Settings) -> dict[str, str]:
         named.append(("reranker", settings.reranker.model or MS_MARCO_MINILM.name))
     if settings.nli.base_url is None:
         named.append(("nli", settings.nli.model))
-    named.append(("encoder", settings.parser.encoder))
     return {name: role for role, name in named if name}
 
 
