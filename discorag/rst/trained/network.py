@@ -150,6 +150,14 @@ class Tokenization:
     Args:
         file: ``tokenizer.json``.
         window: Word pieces that are encoded at once, special tokens included.
+
+    Example:
+        >>> from discorag.models.packaged import MINILM, packaged_file
+        >>> from discorag.rst.trained.layout import layout_of
+        >>> from discorag.rst.trained.network import Tokenization
+        >>> tokenization = Tokenization(packaged_file(MINILM.name, "tokenizer.json"), window=256)
+        >>> tokenization.framed(tokenization.pieces(layout_of("Tides rise.")).ids).tolist()
+        [101, 22487, 4125, 1012, 102]
     """
 
     def __init__(self, file: Path, window: int) -> None:

@@ -39,12 +39,12 @@ class Pieces:
         windows: Ranges of pieces that are encoded together, in order, without gaps.
 
     Example:
-        >>> from tokenizers import Tokenizer
         >>> from discorag.models.packaged import packaged_file
-        >>> from discorag.rst.trained.pieces import cut_into_pieces
+        >>> from discorag.rst.trained.layout import layout_of
+        >>> from discorag.rst.trained.network import Tokenization
         >>> from discorag.types.span import Span
-        >>> tokenizer = Tokenizer.from_file(str(packaged_file("all-MiniLM-L6-v2", "tokenizer.json")))
-        >>> pieces = cut_into_pieces("Tides rise. They fall.", [Span(start=0, end=11)], [], tokenizer, size=254)
+        >>> tokenization = Tokenization(packaged_file("all-MiniLM-L6-v2", "tokenizer.json"), window=256)
+        >>> pieces = tokenization.pieces(layout_of("Tides rise. They fall."))
         >>> pieces.range_of(Span(start=12, end=22)), pieces.windows
         ((3, 6), ((0, 6),))
     """
