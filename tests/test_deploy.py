@@ -178,8 +178,8 @@ def test_the_api_asks_the_models_that_the_servers_serve(
 
 
 def test_the_stores_of_both_profiles_are_apart(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prefixes = {settings_of(name, made, tmp_path / name, monkeypatch).store.prefix for name in APIS}
-    assert len(prefixes) == 2
+    paths = {settings_of(name, made, tmp_path / name, monkeypatch).store.path for name in APIS}
+    assert len(paths) == 2
 
 
 def settings_of(name: str, made: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:

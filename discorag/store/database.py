@@ -111,14 +111,18 @@ class Database:
 
     @contextmanager
     def read(self) -> Generator[Connection]:
-        """A connection that sees one state of the database. Within `write`, the writer's."""
-        writing: Connection | None = getattr(self._thread, "writing", None)
+        """A connection that sees one state of the database. Within `write`, or another `read`, the one of that block."""
+        current: Connection | None = getattr(self._thread, "current", None)
         with database_errors(self.file):
-            if writing is not None:
-                yield writing
+            if current is not None:
+                yield current
                 return
             with self._engine.connect() as db:
-                yield db
+                self._thread.current = db
+                try:
+                    yield db
+                finally:
+                    self._thread.current = None
 
     @contextmanager
     def write(self) -> Generator[Connection]:
@@ -127,11 +131,11 @@ class Database:
             kind = StoreFullError if "full" in self.read_only else ReadOnlyStoreError
             raise kind(f"{self.read_only}: nothing can be stored.", hint="Make room, or check the permissions.")
         with database_errors(self.file), self._writers, self._engine.execution_options(**{WRITES: True}).begin() as db:
-            self._thread.writing = db
+            self._thread.current = db
             try:
                 yield db
             finally:
-                self._thread.writing = None
+                self._thread.current = None
 
     def close(self) -> None:
         """Close all connections."""

@@ -91,11 +91,12 @@ class Trees:
 
     def tree(self, scope: Scope, doc_id: str, builder: str) -> RetrievalTree:
         """The tree as it was stored. Raises `NotFoundError`."""
-        found = rows_of(self._database, scope, select(T.c.key).join(D).where(T.c.builder == builder), [doc_id])
-        if not found:
-            said = f"Document {doc_id!r} has no tree of builder {builder!r}."
-            raise NotFoundError(said, hint="Build and store it first.")
-        return self._tree(scope, builder, found[0].key)
+        with self._database.read():
+            found = rows_of(self._database, scope, select(T.c.key).join(D).where(T.c.builder == builder), [doc_id])
+            if not found:
+                said = f"Document {doc_id!r} has no tree of builder {builder!r}."
+                raise NotFoundError(said, hint="Build and store it first.")
+            return self._tree(scope, builder, found[0].key)
 
     def of(self, scope: Scope, outline: Outline) -> RetrievalTree:
         """The tree that ``outline`` is of, with its texts. Raises `NotFoundError` if it was replaced since."""
@@ -112,10 +113,10 @@ class Trees:
     def outlines(self, scope: Scope, builder: str, doc_ids: Sequence[str]) -> dict[str, Outline]:
         """These documents' trees of this builder without their texts, those of the documents that have one."""
         query = select(D.c.doc_id, T.c.key).join(T).where(T.c.builder == builder)
-        keys = rows_of(self._database, scope, query, doc_ids)
-        known = {key: outline for _, key in keys if (outline := self._outlines.get(key))}
-        missing = [key for _, key in keys if key not in known]
         with self._database.read() as db:
+            keys = rows_of(self._database, scope, query, doc_ids)
+            known = {key: outline for _, key in keys if (outline := self._outlines.get(key))}
+            missing = [key for _, key in keys if key not in known]
             for part in in_parts(missing):
                 for key, data in db.execute(select(T.c.key, T.c.outline).where(T.c.key.in_(part))).tuples():
                     known[key] = self._outlines.put(key, Outline.from_bytes(builder, unpack(data), key))

@@ -57,7 +57,7 @@ async def test_cached_text_that_is_no_longer_accepted_is_asked_for_anew(tmp_path
 
 async def test_cache_holds_no_pickle(tmp_path: Path) -> None:
     with ScriptedServer(["x" * 100_000]) as server:
-        await gateway(server, cache=tmp_path, context_tokens=10**6).complete(text_request())
+        await gateway(server, cache=tmp_path, context_tokens=10**6).complete(text_request(max_tokens=10_000))
     stored = [f.read_bytes() for f in tmp_path.rglob("*.val")] + [(tmp_path / "cache.db").read_bytes()]
     assert not any(b"\x80\x05\x95" in data or b"\x80\x04\x95" in data for data in stored)
 
