@@ -1,20 +1,18 @@
-"""How good and how fast the learned graph engine is: ``python -m bench.relations.measure``.
+"""How good the learned graph engine is: ``python -m bench.relations`` (``make bench-relations``).
 
-Relatedness, direction and families on the test part of GUM, contradictions on SICK, labels on ``pairs.jsonl``. Writes
+Relatedness, direction and families on the test part of GUM, labels on ``pairs.jsonl``. Writes
 ``bench/results/relations.json``. Differences to baselines have 95 % intervals of a paired bootstrap: over documents for
-GUM, over pairs elsewhere.
+GUM, over pairs for the labels.
 """
 
 from __future__ import annotations
 
 import asyncio
-import csv
 import json
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
@@ -22,16 +20,13 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
-from discorag.disagreement.detection import effects_opposed, opposed
-from discorag.disagreement.statement import Compared as Pair
-from discorag.disagreement.statement import Statement
+from bench.answers.replies import package_version
 from discorag.models.encoder import PackagedEncoder
-from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
 from discorag.relations.learned import LearnedGraphEngine
 from discorag.relations.model import FAMILIES, FIRST, NEITHER, SECOND, load_model
 from discorag.relations.rules import RuleGraphEngine
-from discorag.relations.stated import INVERSE, cues_in, opening_relation
+from discorag.relations.stated import INVERSE, opening_relation
 from discorag.text.chunks import cut_chunks
 from discorag.text.headings import build_hierarchy
 from discorag.types.case import Case
@@ -40,7 +35,7 @@ from discorag.types.chunk_relations import ChunkRelation
 from discorag.types.document import Document, Scope
 from discorag.types.graph import Edge
 from eval.options import data_folder
-from training.parser.gum import GumDocument, load_gum
+from training.parser.gum import load_gum
 from training.relations.pairs import Group, groups_of
 from training.relations.train import Examples, auc, encoded, examples_of, macro_f1
 
@@ -92,12 +87,6 @@ def accuracy(said: Ints, gold: Ints) -> float:
     return float((said == gold).mean())
 
 
-def binary_f1(said: Ints, gold: Ints) -> float:
-    """F1 of class 1; 0 if nothing is said and nothing right."""
-    hits = int(((said == 1) & (gold == 1)).sum())
-    return 2 * hits / max(1, int((said == 1).sum() + (gold == 1).sum()))
-
-
 def markers_of(groups: Sequence[Group]) -> Ints:
     """For every example, the family that the second passage's opening states; `_MARKED` where it states none."""
     found: list[int] = []
@@ -110,9 +99,9 @@ def markers_of(groups: Sequence[Group]) -> Ints:
     return np.array(found)
 
 
-def gum(part: Examples, marked: Ints, weights: Path | None, seed: int) -> dict[str, Any]:
-    """All figures on pairs of GUM with the packaged weights or others."""
-    said = (load_model(weights) if weights else load_model()).read(part.one, part.other, part.same)
+def gum(part: Examples, marked: Ints, seed: int) -> dict[str, Any]:
+    """All figures on pairs of GUM."""
+    said = load_model().read(part.one, part.other, part.same)
     found: dict[str, Any] = {}
     for name, same in (("same_document", True), ("same_query", False)):
         known = (part.same == same) & (part.related >= 0)
@@ -123,13 +112,10 @@ def gum(part: Examples, marked: Ints, weights: Path | None, seed: int) -> dict[s
         compared = Compared(auc, part.related[known], part.document[known], said.related[known], baselines)
         found[f"related_auc_{name}"] = compared.report(seed)
     found |= _labels(part, said.family.argmax(axis=1), marked, seed)
-    for name, same in (("direction_accuracy", True), ("direction_accuracy_across", False)):
-        known = (part.same == same) & np.isin(part.orientation, (FIRST, SECOND)) & (part.source != "pdtb")
-        gold = part.orientation[known]
-        baselines = {"majority": np.full(len(gold), SECOND if same else FIRST)}
-        ours = said.orientation[known, :NEITHER].argmax(axis=1)
-        found[name] = Compared(accuracy, gold, part.document[known], ours, baselines if same else {}).report(seed)
-    return found
+    known = part.same & np.isin(part.orientation, (FIRST, SECOND)) & (part.source != "pdtb")
+    gold, ours = part.orientation[known], said.orientation[known, :NEITHER].argmax(axis=1)
+    compared = Compared(accuracy, gold, part.document[known], ours, {"majority": np.full(len(gold), SECOND)})
+    return found | {"direction_accuracy": compared.report(seed)}
 
 
 def _labels(part: Examples, ours: Ints, marked: Ints, seed: int) -> dict[str, Any]:
@@ -143,60 +129,13 @@ def _labels(part: Examples, ours: Ints, marked: Ints, seed: int) -> dict[str, An
         "markers": np.where(stated == _MARKED, elaborates, stated),
     }
     compared = Compared(macro_f1, gold, part.document[known], ours[known], baselines)
-    found = {"coarse_macro_f1": compared.report(seed)}
-    across = ~part.same & (part.family >= 0)
-    found["coarse_macro_f1_across"] = {"value": _short(macro_f1(ours[across], part.family[across]))}
-    return found
-
-
-async def sick(folder: Path, encoder: Encoder, seed: int) -> dict[str, Any]:
-    """Contradictions among sentence pairs that nothing was trained on."""
-    rows = [
-        row
-        for name in ("SICK_train.txt", "SICK_trial.txt")
-        for row in csv.DictReader((folder / name).read_text(encoding="utf-8").splitlines(), delimiter="\t")
-    ]
-    left, right = ([r[k] + "." for r in rows] for k in ("sentence_A", "sentence_B"))
-    a, b = await encoder.encode_documents(left), await encoder.encode_documents(right)
-    cosine = np.einsum("ij,ij->i", a, b)
-    pairs = [Pair(Statement(x), Statement(y), float(c)) for x, y, c in zip(left, right, cosine, strict=True)]
-    ours, claims = (np.array([int(o.relation is not None) for o in by(pairs)]) for by in (opposed, effects_opposed))
-    gold = np.array([int(r["entailment_judgment"] == "CONTRADICTION") for r in rows])
-    baselines = {
-        "majority": np.zeros_like(gold),
-        "effect claims only (RuleGraphEngine)": claims,
-        "one of the two is negated": np.array([int(p.a.denied != p.b.denied) for p in pairs]),
-    }
-    found = Compared(binary_f1, gold, np.arange(len(gold)), ours, baselines).report(seed)
-    hits = int((ours & gold).sum())
-    return {**found, "precision": _short(hits / max(1, ours.sum())), "recall": _short(hits / gold.sum())}
+    return {"coarse_macro_f1": compared.report(seed)}
 
 
 def chunks_of(document: Document, encoder: Encoder) -> list[Chunk]:
     """A document's chunks of 256 tokens, without trees."""
     hierarchy = build_hierarchy(document)
     return cut_chunks(document, hierarchy, scope=Scope(), fingerprint="bench", counter=encoder.tokens)
-
-
-async def speed(documents: Sequence[GumDocument], encoder: Encoder, repeats: int = 5) -> dict[str, Any]:
-    """Seconds for 50 chunks whose sentences are encoded, and for encoding them."""
-    chunks = [c for d in documents for c in chunks_of(Document(uri=d.id, title=d.id, text=d.text), encoder)[:2]][:50]
-    case, memo = Case(query="bench", chunks=tuple(chunks)), MemoEncoder(encoder)
-    start = time.perf_counter()
-    await memo.encode_documents([c.slice(s) for c in chunks for s in c.sentences])
-    encoding = time.perf_counter() - start
-    taken, judged = list[float](), ()
-    for _ in range(repeats):
-        cues_in.cache_clear()
-        start = time.perf_counter()
-        judged = await LearnedGraphEngine(memo).judge(case)
-        taken.append(time.perf_counter() - start)
-    return {
-        "seconds_50_chunks": _short(float(np.median(taken))),
-        "seconds_50_chunks_encoder": _short(encoding),
-        "ordered_pairs": len(judged),
-        "sentences": sum(len(c.sentences) for c in chunks),
-    }
 
 
 async def labels(encoder: Encoder, seed: int) -> dict[str, Any]:
@@ -213,14 +152,10 @@ async def labels(encoder: Encoder, seed: int) -> dict[str, Any]:
     gold = np.array([names.index(ChunkRelation(r["label"])) for r in rows])
     arrays = {name: np.array(s) for name, s in said.items()}
     clusters = np.arange(len(gold))
-    found: dict[str, Any] = {
+    return {
         name: Compared(metric, gold, clusters, arrays["learned"], {"RuleGraphEngine": arrays["rules"]}).report(seed)
         for name, metric in (("accuracy", accuracy), ("macro_f1", macro_f1))
     }
-    related = names.index(ChunkRelation.UNRELATED)
-    found["related_accuracy"] = {n: _short(accuracy(s == related, gold == related)) for n, s in arrays.items()}
-    found["confusion"] = {n: _confusion(s, gold) for n, s in arrays.items()}
-    return found
 
 
 def _label(edges: Sequence[Edge], source: str) -> ChunkRelation:
@@ -231,41 +166,21 @@ def _label(edges: Sequence[Edge], source: str) -> ChunkRelation:
     return edge.relation if edge.source == source else INVERSE.get(edge.relation, ChunkRelation.UNRELATED)
 
 
-def _confusion(said: Ints, gold: Ints) -> dict[str, dict[str, int]]:
-    """For each gold label how often which label was said."""
-    names = list(ChunkRelation)
-    return {
-        names[g]: {names[s]: int(((said == s) & (gold == g)).sum()) for s in np.unique(said[gold == g])}
-        for g in np.unique(gold)
-    }
-
-
-async def measured(all_genres: Path | None, seed: int) -> dict[str, Any]:
+async def measured(seed: int) -> dict[str, Any]:
     """Everything."""
     folder, encoder = data_folder(), PackagedEncoder()
     documents = load_gum(folder / "gum", "test")
-    found: dict[str, Any] = await speed(documents, encoder)
     sentences = await asyncio.to_thread(encoded, documents, encoder)
     groups = groups_of(documents, sentences, folder / "gum", seed=seed)
-    part, marked = examples_of(groups), markers_of(groups)
-    found |= gum(part, marked, None, seed)
-    found["contradiction_f1_sick"] = await sick(folder / "sick", encoder, seed)
-    if all_genres:
-        found["trained_on_all_genres"] = gum(part, marked, all_genres, seed)
-    if PAIRS.exists():
-        found["pairs"] = await labels(encoder, seed)
-    return found
+    found = gum(examples_of(groups), markers_of(groups), seed)
+    return found | {"pairs": await labels(encoder, seed)}
 
 
-def main(
-    all_genres: Annotated[Path | None, typer.Option(help="Weights trained with --genres all, to compare.")] = None,
-    out: Path = OUT,
-    seed: int = 1,
-) -> None:
+def main(out: Path = OUT, seed: int = 1) -> None:
     """Measure and write."""
-    found = asyncio.run(measured(all_genres, seed))
-    out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    Console().print({k: v for k, v in found.items() if k != "pairs"})
+    found = {"commit": package_version(), "figures": asyncio.run(measured(seed))}
+    out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    Console().print(found)
 
 
 if __name__ == "__main__":
