@@ -22,7 +22,6 @@ from rich.progress import track
 from rich.table import Table
 
 from bench.answers.replies import open_product, package_version
-from bench.answers.sets import restrict, spread
 from bench.controls import register_controls
 from discorag.store.outline import leaf_terms
 from discorag.text.bm25 import Bm25
@@ -36,6 +35,7 @@ from discorag.trees.scores import Scores
 from discorag.trees.vectors import node_vectors
 from discorag.types.document import Document
 from discorag.types.errors import ConfigError
+from discorag.types.ids import digest
 from eval.datasets.registry import load_benchmark
 from eval.metrics.base import Given
 from eval.metrics.evidence import SpanRecall
@@ -57,13 +57,14 @@ Found = dict[str, dict[str, float]]
 """Retriever -> question -> recall of its evidence, 0 to 100."""
 
 
-def load(dataset: str, limit: int) -> Iterator[Benchmark]:
-    """Questions about documents that are only scored on, spread over these; a benchmark for each file."""
-    scored = groups(dataset, "score")
+def load(dataset: str, most: int) -> Iterator[tuple[Benchmark, list[Sample]]]:
+    """At most ``most`` documents that are only scored on, chosen by their ids' digests, each with its questions."""
+    scored = sorted(groups(dataset, "score"), key=digest)[:most]
     for file in SETS[dataset]:
         benchmark = load_benchmark(dataset, data_folder() / dataset / file)
-        own = (s for s in benchmark.samples if s.gold and scored.issuperset(s.documents))
-        yield restrict(benchmark, spread(own, limit // len(SETS[dataset])))
+        for name in scored:
+            if own := [s for s in benchmark.samples if s.gold and s.documents == (name,)]:
+                yield benchmark, own
 
 
 class Measurement:
@@ -139,16 +140,12 @@ def _estimate(value: float, values: Iterable[float]) -> dict[str, float]:
     return {key: round(number, 1) for key, number in {"value": value, **bounds}.items()}
 
 
-async def _measured(resources: Resources, dataset: str, names: Sequence[str], words: int, limit: int) -> Found:
+async def _measured(resources: Resources, dataset: str, names: Sequence[str], words: int, most: int) -> Found:
     found: Found = defaultdict(dict)
     measurement = Measurement(resources, names, words)
-    for benchmark in load(dataset, limit):
-        about: dict[tuple[str, ...], list[Sample]] = defaultdict(list)
-        for sample in benchmark.samples:
-            about[sample.documents].append(sample)
-        for samples in track(list(about.values()), description=benchmark.name, console=Console(stderr=True)):
-            for name, values in (await measurement.recall(benchmark, samples)).items():
-                found[name] |= values
+    for benchmark, samples in track(list(load(dataset, most)), description=dataset, console=Console(stderr=True)):
+        for name, values in (await measurement.recall(benchmark, samples)).items():
+            found[name] |= values
     return found
 
 
@@ -156,7 +153,7 @@ def main(
     retrievers: Annotated[str, typer.Option(help="Names, comma-separated; all if empty.")] = "",
     datasets: Annotated[str, typer.Option(help="Names, comma-separated.")] = ",".join(SETS),
     words: Annotated[int, typer.Option(help="Budget of evidence.")] = 300,
-    limit: Annotated[int, typer.Option(help="Questions of a dataset, at most.")] = 300,
+    documents: Annotated[int, typer.Option(help="Documents of a dataset, at most.")] = 100,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
     home: Annotated[Path, typer.Option(help="Folder of an empty store.")] = Path(".disco-rag/bench/retrieval"),
 ) -> None:
@@ -166,7 +163,7 @@ def main(
     if unknown := [name for name in names if name not in RETRIEVERS]:
         raise ConfigError(f"There is no retriever {unknown[0]!r}.", hint=f"There are {', '.join(RETRIEVERS)}.")
     with open_product(home) as rag:
-        found = {d: asyncio.run(_measured(rag.resources, d, names, words, limit)) for d in datasets.split(",")}
+        found = {d: asyncio.run(_measured(rag.resources, d, names, words, documents)) for d in datasets.split(",")}
     made = {dataset: figures(recall, AGAINST) for dataset, recall in found.items()}
     out.write_text(json.dumps({"commit": package_version(), "words": words, "figures": made}, indent=1) + "\n")
     table = Table("retriever", *made)
