@@ -8,7 +8,6 @@ first. Without a language model, so summaries are extractive and the router goes
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -21,6 +20,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from bench.answers import report
 from bench.answers.replies import open_product, package_version
 from bench.controls import register_controls
 from discorag.store.outline import leaf_terms
@@ -165,7 +165,7 @@ def main(
     with open_product(home) as rag:
         found = {d: asyncio.run(_measured(rag.resources, d, names, words, documents)) for d in datasets.split(",")}
     made = {dataset: figures(recall, AGAINST) for dataset, recall in found.items()}
-    out.write_text(json.dumps({"commit": package_version(), "words": words, "figures": made}, indent=1) + "\n")
+    report.write(out, report.Result(commit=package_version(), figures=made))
     table = Table("retriever", *made)
     for name in names:
         table.add_row(name, *(f"{of[name]['recall']['value']:.1f}" for of in made.values()))
