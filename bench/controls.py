@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from discorag.rst.units import Unit, joined
-from discorag.trees.builder import Built, Source
+from discorag.trees.builder import Builder, Built, Source
 from discorag.trees.builders.bisection import Cut, built_by, cut_splits
 from discorag.trees.builders.node_text import Concat, NodeText
 from discorag.trees.builders.slide import SnappedBuilder
@@ -50,6 +50,10 @@ class ShapedBuilder:
     cut: Callable[[str], Cut]
     text: NodeText
 
+    def for_tools(self, _: TreeTools) -> Builder:
+        """Itself, whatever the pipeline has."""
+        return self
+
     @property
     def version(self) -> str:
         """Name and node text."""
@@ -78,7 +82,7 @@ def register_controls() -> None:
     trees, windows = RETRIEVERS["bisection"], RETRIEVERS["snapped"]
     for name, cut in {"random-trees": random_cut, "right-branching": right_branching_cut}.items():
         builder = ShapedBuilder(name, cut, Concat())
-        control = replace(trees, builder=name, build=lambda _, builder=builder: builder, summaries=False)
+        control = replace(trees, builder=name, build=builder.for_tools, summaries=False)
         register_retriever(name, control, help="a control: trees that know nothing of the text")
     for name, build in {"snapped-random": _snapped_random, "snapped-rst": _snapped_rst}.items():
         control = replace(windows, builder=name, build=build)
