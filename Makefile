@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-nli bench-speed bench-peers bench-growth bench-pipeline bench-parser train-parser train-nli bench-answers bench-disagreement bench-relations bench-qualifiers bench-trees bench-retrieval bench-build bench-query bench-serve bench-trust bench-prefix test-vllm test-s3 embedded-llm clean help
+.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-nli bench-speed bench-peers bench-parser train-parser train-nli bench-answers bench-disagreement bench-relations bench-retrieval bench-trust test-vllm test-s3 embedded-llm clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -40,7 +40,7 @@ help: ## What there is to make
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,api,pdf,docx,pandas,raptor,torch,langchain,mcp,otel,load]"
+	$(PIP) -e ".[dev,eval,api,pdf,docx,pandas,raptor,torch,langchain,mcp,otel]"
 	@touch $@
 
 .venv/embedded.stamp: .venv/run.stamp
@@ -185,12 +185,6 @@ bench-speed: .venv/dev.stamp ## Processor time of a question, an ingest and a st
 bench-peers: .venv/dev.stamp .venv-peers/run.stamp ## Ingest, retrieval and reranking compared with LlamaIndex and Haystack, processor time
 	$(BIN)/python -m bench.peers
 
-bench-growth: .venv/eval.stamp ## Processor time a document and a word as there are more of them (half an hour with WORDS=1000000)
-	$(BIN)/python -m bench.growth --words $(or $(WORDS),0)
-
-bench-pipeline: .venv/dev.stamp .venv/embedded.stamp ## Tokens, seconds, search and ingest speed, memory
-	$(BIN)/python -m bench.pipeline
-
 bench-parser: .venv/dev.stamp .venv/embedded.stamp ## The trained parser on GUM: scores, speed, memory, growth
 	$(BIN)/python -m bench.parser
 
@@ -210,33 +204,15 @@ train-nli: .venv/dev.stamp .venv/reranker.stamp ## The judge of support, from da
 bench-nli: .venv/eval.stamp .venv/reranker.stamp ## What a trained judge is worth on sets that it never saw
 	$(BIN)/python -m bench.verify.nli $(DISCO_RAG_DATA) .disco-rag/nli/seed-$(SEED)/model
 
-bench-trees: .venv/eval.stamp ## Which trees give which answers, without a language model
-	$(BIN)/python -m bench.trees
+bench-relations: .venv/dev.stamp ## Relations between chunks: GUM and the frozen pairs
+	$(BIN)/python -m bench.relations
 
-bench-relations: .venv/dev.stamp ## Relations between chunks: GUM, SICK, the frozen pairs, and retrieval that follows them
-	$(BIN)/python -m bench.relations.measure
-	$(BIN)/python -m bench.relations.following
-
-bench-qualifiers: .venv/eval.stamp ## Sentences that qualify others on GUM: by the tree, by cue words, by random trees
-	$(BIN)/python -m bench.qualifiers
-
-bench-retrieval: .venv/dev.stamp ## Which structure finds the evidence: every retriever and control, no language model (hours)
-	$(BIN)/python -m bench.retrieval.run
-
-bench-build: .venv/dev.stamp ## Retrieval trees: seconds, memory and language-model tokens by length of document
-	$(BIN)/python -m bench.build
-
-bench-query: .venv/dev.stamp ## Evidence by retrieval trees among up to 500,000 nodes, beside the store's own search
-	$(BIN)/python -m bench.query
-
-bench-serve: .venv/dev.stamp ## The API under load and under faults: half an hour
-	$(BIN)/python -m bench.serve
+bench-retrieval: .venv/dev.stamp ## How much of the evidence each retriever and control finds, without a language model (an hour)
+	$(BIN)/python -m bench.retrieval
 
 bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken on purpose: about an hour (disk_full: as root)
 	$(BIN)/python -m bench.trust
 
-bench-prefix: .venv/dev.stamp .venv-vllm/model.stamp ## What vLLM's prefix cache saves, by its own count
-	$(BIN)/python -m bench.prefix
 
 embedded-llm: .venv/embedded.stamp ## A tiny language model inside the process, to try the plumbing
 

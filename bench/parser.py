@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from bench.answers.replies import package_version
 from bench.parser_process import CHUNK, SIZES, Timing
 from discorag.rst.trained.network import PACKAGED_FOLDER
 from discorag.types.errors import InvariantError
@@ -106,7 +107,7 @@ def main(
         console.print(
             f"The embedded language model takes {rows['embedded LLM']['chunk_ms'] / 1000:.1f} s for the chunk."
         )
-    out.write_text(json.dumps({"split": split, **rows}, indent=2) + "\n", encoding="utf-8")
+    out.write_text(json.dumps({"commit": package_version(), "split": split, **rows}, indent=2) + "\n", encoding="utf-8")
     console.print(f"Written to {out}.")
 
 

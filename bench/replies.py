@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import permutations
 from typing import Any
 
 from discorag.types.chunk_relations import EDGE_RELATIONS
-from prompts import Prompt, load
+from prompts import load
 from tests.servers.scripted import Scripted
 
 ANSWER_CHARACTERS = 1_000
@@ -23,31 +22,25 @@ PLAN_STEPS = 6
 _CHUNK = re.compile(r"<chunk(?: [^>]*)?>\n(.*?)\n</chunk>", re.DOTALL)
 _MARK = re.compile(r"\|\d+[<>=][a-z]{4}\|")
 _TURNS = ("graph", "plan", "answer", "answer-plain")
-_PAPER = ("paper-graph", "paper-plan", "paper-answer", "paper-standard")
 
 
 def respond(body: dict[str, Any]) -> Scripted:
-    """The reply to a chat request of either preset. Raises ``StopIteration`` for a prompt that it does not know."""
+    """The reply to a chat request of the default preset. Raises ``StopIteration`` for an unknown prompt."""
     texts = [m["content"] for m in body["messages"]]
     chunks = _CHUNK.findall("\n".join(texts))
     turn = turn_of(texts[-1])
     reply = {
         "graph": lambda: graph_json(len(chunks)),
         "plan": lambda: plan(len(chunks)),
-        "answer": lambda: answer(chunks, cited=True),
-        "answer-plain": lambda: answer(chunks, cited=True),
-        "paper-graph": lambda: graph_lines(len(chunks)),
-        "paper-plan": lambda: "PLAN: " + plan(len(chunks)),
-        "paper-answer": lambda: "ANSWER: " + answer(chunks, cited=False),
-        "paper-standard": lambda: "ANSWER: " + answer(chunks, cited=False),
+        "answer": lambda: answer(chunks),
+        "answer-plain": lambda: answer(chunks),
     }[turn]
     return Scripted(reply(), usage={"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0})
 
 
 def turn_of(last: str) -> str:
     """The prompt file that the last message was made from."""
-    named = (name for name in _PAPER if last.startswith(_beginning(load(name))))
-    return next(named, None) or next(name for name in _TURNS if last.endswith(load(name).text))
+    return next(name for name in _TURNS if last.endswith(load(name).text))
 
 
 def graph_json(k: int) -> str:
@@ -56,13 +49,6 @@ def graph_json(k: int) -> str:
     for source, target, label in _edges(k):
         rows[f"c{source}"][str(target)] = label
     return json.dumps(rows, separators=(",", ":"))
-
-
-def graph_lines(k: int) -> str:
-    """The same graph as Disco-RAG's fig. 11 asks for it: a line for every ordered pair."""
-    labels = {(source, target): label for source, target, label in _edges(k)}
-    pairs = permutations(range(1, k + 1), 2)
-    return "\n".join(f"CHUNK[{i}] -> CHUNK[{j}]: {labels.get((i, j), 'UNRELATED')}" for i, j in pairs)
 
 
 def plan(k: int) -> str:
@@ -75,14 +61,14 @@ def plan(k: int) -> str:
     return " ".join(steps)
 
 
-def answer(chunks: list[str], *, cited: bool) -> str:
+def answer(chunks: list[str]) -> str:
     """Sentences of `SENTENCE` words from one passage each, every fifth left out."""
     said = ""
     for number, chunk in [*enumerate(chunks, start=1)] * 3:
         words = [w for i, w in enumerate(_words(chunk)) if i % 5]
         start = len(said) % max(1, len(words) - SENTENCE)
         sentence = " ".join(words[start : start + SENTENCE]) or "Nothing is said"
-        said += f"It says that {sentence}{f' [{number}]' if cited else ''}. "
+        said += f"It says that {sentence} [{number}]. "
         if len(said) > ANSWER_CHARACTERS:
             break
     return said.rstrip()
@@ -99,7 +85,3 @@ def _edges(k: int) -> Iterator[tuple[int, int, str]]:
 def _words(chunk: str) -> list[str]:
     """The passage's words, without marks, and without signs that could end a sentence or read as a citation."""
     return re.findall(r"[A-Za-z][A-Za-z'-]+|\d+", _MARK.sub("", chunk))
-
-
-def _beginning(prompt: Prompt) -> str:
-    return prompt.text.partition("{{")[0]

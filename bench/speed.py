@@ -25,6 +25,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from bench.answers.replies import package_version
 from bench.floor import floor_s, torch_encoder
 from bench.process import CORES, run
 from discorag import DiscoRAG
@@ -145,7 +146,7 @@ def main(
 ) -> None:
     """Measure, write, show."""
     told = measured(home)
-    out.write_text(json.dumps({"cores": CORES, "figures": told}, indent=1) + "\n", "utf-8")
+    out.write_text(json.dumps({"commit": package_version(), "cores": CORES, "figures": told}, indent=1) + "\n", "utf-8")
     table = Table("figure", "value", "at most")
     for name, value in told.items():
         table.add_row(name, f"{value:,}", str(TARGETS.get(name, "")))

@@ -22,7 +22,7 @@ Engine = Literal["auto", "local", "llm"]
 Preset = Literal["ours", "paper", "disretrieval", "raptor", "htsir", "rdr2"]
 Layout = Literal["auto", "inline", "indented", "plain"]
 DEFAULT_RETRIEVER = "snapped"
-"""What brought the most evidence on the development halves of QMSum and FairytaleQA (`bench/README.md`)."""
+"""What brought the most evidence on development documents of QMSum and FairytaleQA (`docs/retrieval.md`)."""
 CHUNK_RETRIEVERS = (*get_args(Retrieval), "all")
 """Retrievers over chunks; those over trees are in `RETRIEVERS`."""
 

@@ -11,8 +11,6 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PUBLIC = ("discorag", "graphs/facade.py", "graphs/langchain.py")
 HEADING = "\nExample:\n"
-_NO_EXAMPLE = {"Protocol", "Enum", "IntEnum", "StrEnum", "Exception", "_Section", "_EndpointSection", "BaseSettings"}
-_SCHEMA = ".model_json_schema()"
 
 
 @dataclass(frozen=True)
@@ -24,15 +22,12 @@ class PublicClass:
         name: The class's.
         path: Its file.
         example: The section ``Example:`` of its docstring; empty if there is none.
-        exempt: By rule: a protocol, an enumeration, an error, a section of the settings, or a form whose docstring a
-            language model is sent within the schema.
     """
 
     module: str
     name: str
     path: str
     example: str
-    exempt: bool
 
 
 def public_classes() -> list[PublicClass]:
@@ -47,13 +42,4 @@ def _in_file(file: Path) -> Iterator[PublicClass]:
     for node in ast.parse(text).body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             _, _, example = f"\n{cleandoc(ast.get_docstring(node) or '')}\n".partition(HEADING)
-            exempt = _exempt(node) or (_SCHEMA in text and "BaseModel" in _bases(node))
-            yield PublicClass(module, node.name, str(file), example, exempt)
-
-
-def _exempt(node: ast.ClassDef) -> bool:
-    return any(base in _NO_EXAMPLE or base.endswith("Error") for base in _bases(node))
-
-
-def _bases(node: ast.ClassDef) -> list[str]:
-    return [ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases]
+            yield PublicClass(module, node.name, str(file), example)

@@ -1,7 +1,6 @@
 """The examples in the docstrings of public classes, run.
 
-An example may use `asyncio`, `np` and the fixtures below by their names; everything else it imports. The house rule
-that every public class has one is in `tests.test_house`.
+An example may use `asyncio`, `np` and the fixtures below by their names; everything else it imports.
 """
 
 from __future__ import annotations

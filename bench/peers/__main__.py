@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from bench.answers.replies import package_version
 from bench.cross_encoder import packaged_folder
 from bench.peers.common import Task
 from bench.speed import papers, questions
@@ -95,7 +96,7 @@ def main(
     model = str(packaged.packaged_folder(packaged.MINILM.name))
     task = Task(str(folder), "", model, TOKENS, WORDS, TOP_K, str(packaged_folder()), questions(folder))
     found = measured(task, words, peers)
-    out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    out.write_text(json.dumps({"commit": package_version(), **found}, indent=1) + "\n", "utf-8")
     table = Table("system", "words / CPU s", "CPU ms a query", "reranked", "chunks")
     for name in (*OURS, *PEERS):
         table.add_row(name, *map(str, found[name].values()))

@@ -1,1 +1,1 @@
-"""Parts of `bench.serve`: a server process, load, faults, and what became of every request."""
+"""A server process, what it is asked to read, and what became of it: for `bench.trust`."""

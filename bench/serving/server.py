@@ -1,4 +1,4 @@
-"""``disco-rag serve`` as a process of its own, its keys, its log, its memory."""
+"""``disco-rag serve`` as a process of its own, its keys and its log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,6 @@ from graphs.serving.keys import Role, new_key
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120.0
 """How long a server may take to start, and to end."""
-QUESTION_ROUTES = ("/ask", "/v1/chat/completions")
 
 
 @dataclass(frozen=True)
@@ -60,9 +59,8 @@ class Home:
 
 @dataclass
 class Log:
-    """What the process said: lines of requests are counted by route and status, the last others are kept."""
+    """The last lines that the process wrote, but for those about requests."""
 
-    requests: Counter[tuple[str, int]] = field(default_factory=Counter[tuple[str, int]])
     others: deque[str] = field(default_factory=lambda: deque[str](maxlen=50))
 
     def add(self, line: str) -> None:
@@ -72,15 +70,8 @@ class Log:
         except ValueError:
             self.others.append(line.rstrip())
             return
-        if said.get("event") == "request":
-            self.requests[said["route"], said["status"]] += 1
-        else:
+        if said.get("event") != "request":
             self.others.append(line.rstrip()[:2000])
-
-    @property
-    def questions(self) -> int:
-        """Questions that were taken in, however they ended."""
-        return sum(n for (route, _), n in self.requests.items() if route in QUESTION_ROUTES)
 
 
 class ApiServer:
@@ -117,21 +108,6 @@ class ApiServer:
     def url(self) -> str:
         """Where it listens."""
         return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def rss_mb(self) -> float:
-        """Its resident memory, in MB (10^6 bytes)."""
-        import psutil
-
-        return psutil.Process(self.pid).memory_info().rss / 1e6
-
-    @property
-    def cpu_s(self) -> float:
-        """Processor time of all its processes so far, in seconds; those that have ended count as well."""
-        import psutil
-
-        whole = psutil.Process(self.pid)
-        return sum(sum(p.cpu_times()[:4]) for p in (whole, *whole.children(recursive=True)))
 
     def client(self, tenant: str, *, timeout_s: float = PATIENCE_S) -> httpx.Client:
         """A client with the key of this tenant."""

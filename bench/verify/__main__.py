@@ -20,6 +20,7 @@ import typer
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
+from bench.answers.replies import package_version
 from bench.verify.judged import judged, state_of
 from bench.verify.pairs import FOLDER, Hostile, Pair, load_hostile, load_pairs
 from discorag.models.encoder import PackagedEncoder
@@ -103,8 +104,8 @@ def main(
 ) -> None:
     """Measure and write."""
     found = asyncio.run(measure(CrossEncoderNli(str(nli)) if nli else None))
-    out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    typer.echo(json.dumps(found, indent=1))
+    out.write_text(json.dumps({"commit": package_version(), **found}, indent=1) + "\n", "utf-8")
+    typer.echo(json.dumps({"commit": package_version(), **found}, indent=1))
 
 
 if __name__ == "__main__":

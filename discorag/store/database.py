@@ -111,7 +111,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Generator[Connection]:
-        """A connection that sees one state of the database. Within `write`, or another `read`, the one of that block."""
+        """A connection that sees one state of the database; within `write` or another `read` the one of that block."""
         current: Connection | None = getattr(self._thread, "current", None)
         with database_errors(self.file):
             if current is not None:

@@ -12,9 +12,10 @@ from discorag.prompted.limits import graph_tokens
 from discorag.prompted.probe import ability_of, probe_schema
 from discorag.rst.prompted import LlmParser, reply_schema
 from discorag.types.case import Case
+from discorag.types.chunk import Chunk
 from discorag.types.errors import ModelError
+from discorag.types.span import Span
 from prompts import load
-from tests.bench.test_cost import passage
 from tests.models.helpers import gateway
 from tests.servers.greedy import greedy, longest
 from tests.servers.scripted import ScriptedServer
@@ -25,6 +26,11 @@ SCHEMAS = {
     "tree": reply_schema(TEXT),
     "probe": probe_schema(),
 }
+
+
+def passage(i: int) -> Chunk:
+    span = Span(start=0, end=5)
+    return Chunk(id=f"c{i}", doc_id="d", order=i, span=span, text="Text.", sentences=(span,))
 
 
 def lists(schema: Any) -> list[dict[str, Any]]:

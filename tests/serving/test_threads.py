@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,9 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from bench.replies import respond
 from graphs.serving.keys import Role
-from tests.servers.scripted import ScriptedServer
+from tests.graphs.scripts import model
+from tests.servers.scripted import Scripted, ScriptedServer
 from tests.serving.conftest import Listen, Serve
 from tests.serving.parts import PATIENCE_S, QUERY, Apps, until, write_keys
 
@@ -152,7 +151,7 @@ async def test_a_run_that_its_client_left_stops_and_the_thread_goes_on(
     apps: Apps, listen: Listen, uploads: Path
 ) -> None:
     late = [60.0, 0.0]
-    with ScriptedServer(lambda body: replace(respond(body), delay_s=late[0])) as llm:
+    with ScriptedServer(lambda body: Scripted(str(model()(body)), delay_s=late[0])) as llm:
         async with httpx.AsyncClient(base_url=listen(apps(uploads, llm=llm.base_url)), timeout=PATIENCE_S) as client:
             thread = "/threads/" + (await client.post("/threads", json={})).json()["id"]
             asked = {"query": QUERY, "switches": DENSE}

@@ -1,4 +1,4 @@
-"""BM25 of nodes: the formula, over the leaves below; and one implementation for queries and for the benchmark."""
+"""BM25 of nodes: the formula, over the leaves below; and a query over the store scores as its parts do."""
 
 from collections import Counter
 from itertools import product
@@ -11,9 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.build_process import SCOPE, put_whole
-from bench.query import DIMENSION, TopicEncoder, made_document
-from bench.retrieval.forest_scores import Grown, Scored
 from discorag.settings import StoreSettings
 from discorag.store.outline import Shape, leaf_terms
 from discorag.store.protocol import SearchQuery
@@ -29,6 +26,7 @@ from discorag.trees.scores import NodeScores
 from discorag.trees.vectors import node_vectors
 from discorag.types.retrieval_tree import RetrievalTree
 from tests.trees.strategies import cluster_trees
+from tests.trees.topics import DIMENSION, SCOPE, TopicEncoder, made_document, put_whole
 
 WORDS = ("pump", "valve", "rain", "42", "网络", "the")
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -87,7 +85,7 @@ def test_fused_ranks_add_up_and_equal_scores_go_in_order() -> None:
 
 
 @pytest.mark.parametrize("builder", [FlatSentenceBuilder(), BisectionBuilder(Concat())], ids=["flat", "bisection"])
-async def test_a_query_over_the_store_ranks_nodes_as_the_benchmark_does(
+async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
     tmp_path: Path, builder: FlatSentenceBuilder | BisectionBuilder
 ) -> None:
     encoder, asked = TopicEncoder(), ["Topic0 w17 w4", "Topic1 w9 w8 w7 w6 w5"]
@@ -99,13 +97,13 @@ async def test_a_query_over_the_store_ranks_nodes_as_the_benchmark_does(
         trees = {i: await index.tree(i) for i in ids}
         forest = Forest(trees)
         vectors = forest.together([await node_vectors(tree, encoder, "mean") for tree in trees.values()])
-        grown = Grown(forest, vectors, Bm25(leaf_terms(forest.tree)))
+        bm25 = Bm25(leaf_terms(forest.tree))
         by: NodeScores
         for question, by, texts in product(asked, get_args(NodeScores), (False, True)):
             vector = await encoder.encode_query(question)
             query = SearchQuery(vector=vector, text=question)
             found = await index.scores(query, ids, by=by, texts=texts)
-            expected = Scored(grown, question, vector, by).nodes
+            cosines, counted = vectors @ vector, bm25.scores(question, forest.shape.groups)
+            expected = fused(by, lambda: cosines, lambda: counted)  # noqa: B023
             assert found.nodes == pytest.approx(expected, abs=1e-4)
-            assert np.argsort(-found.nodes, kind="stable").tolist() == np.argsort(-expected, kind="stable").tolist()
             assert found.sizes.tolist() == forest.words.tolist()

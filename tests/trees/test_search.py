@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from bench.build_process import SCOPE, put_whole
-from bench.query import DIMENSION, TopicEncoder, made_document
 from discorag.settings import StoreSettings
 from discorag.store.protocol import SearchQuery
 from discorag.store.store import Store, open_store
@@ -14,6 +12,7 @@ from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.node_text import Concat
 from discorag.trees.index import TreeIndex, evidence_of
 from discorag.types.errors import StoreError
+from tests.trees.topics import DIMENSION, SCOPE, TopicEncoder, made_document, put_whole
 
 ENCODER = TopicEncoder()
 WORDS = 10_000

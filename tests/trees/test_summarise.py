@@ -7,13 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import prompts
-from bench.retrieval.controls import RightBranchingUnits
 from discorag.trees.summarise import ExtractiveSummariser, LlmSummariser
 from discorag.types.errors import InvariantError
 from discorag.types.words import count_words, first_words, within
 from tests.models.helpers import gateway
 from tests.servers.scripted import Body, Scripted, ScriptedServer
-from tests.trees.builders.checks import LastNuclear
+from tests.trees.builders.checks import LastNuclear, RightBranchingUnits
 
 _TEXTS = ("Iron rusts in rain.", "For example, nails do. Gold shines.")
 _TEMPLATE = prompts.load("summary")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -16,8 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.error import URLError
 from urllib.request import urlopen
-
-from bench.serving.server import free_port
 
 ROOT = Path(__file__).parents[2]
 CORPORA = ("vitamin-d", "tides")
@@ -36,7 +35,8 @@ def served(home: Path) -> Generator[str]:
     for name in CORPORA:
         ingest = [*command, "ingest", str(ROOT / "examples" / name), "--corpus", name]
         subprocess.run(ingest, cwd=home, env=environment, check=True, stdout=subprocess.DEVNULL)
-    port = free_port()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
     log = (home / "server.log").open("wb")
     server = subprocess.Popen([*command, "serve", "--port", str(port)], cwd=home, env=environment, stderr=log)
     try:

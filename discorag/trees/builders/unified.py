@@ -47,7 +47,7 @@ class UnifiedBuilder(DiscourseBuilder):
 class ParagraphBuilder(BisectionBuilder):
     """`UnifiedBuilder`'s tree with halves of halves in the place of RST: what the author drew, and nothing is parsed.
 
-    Windows that follow such a tree find as much evidence as windows along `UnifiedBuilder`'s (`bench/README.md`).
+    Windows that follow such a tree find as much evidence as windows along `UnifiedBuilder`'s (`docs/retrieval.md`).
 
     Args:
         text: Of inner nodes.

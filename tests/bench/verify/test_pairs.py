@@ -10,6 +10,7 @@ import pytest
 
 from bench.verify.pairs import FOLDER, Edit, Pair, load_hostile, load_pairs
 from discorag.types.errors import MissingPathError
+from discorag.verification.guards import missing_detail
 from eval.errors import DataError
 
 FILES = DEV, HELDOUT = [FOLDER / "dev.jsonl", FOLDER / "heldout.jsonl"]
@@ -171,3 +172,9 @@ def test_a_half_of_which_no_rate_can_be_told_is_refused(tmp_path: Path, kept: li
 def test_a_missing_half_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(MissingPathError, match=r"heldout\.jsonl"):
         load_pairs(tmp_path / "heldout.jsonl")
+
+
+def test_few_true_sentences_lack_a_detail_of_their_evidence() -> None:
+    true = [(p.sentence, p.evidence) for p in load_pairs(HELDOUT) if p.supported and p.half == "choose"]
+    true += [(c.sentence, " ".join(c.documents.values())) for c in load_hostile(HOSTILE) if c.supported]
+    assert sum(bool(missing_detail(*pair)) for pair in true) <= 0.05 * len(true)

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from bench.retrieval.controls import RightBranchingUnits
-from discorag.rst.units import Unit
+from discorag.rst.units import Unit, joined
 from discorag.text.headings import build_hierarchy
 from discorag.text.structure import MARKDOWN
 from discorag.trees.builder import Source
+from discorag.trees.builders.bisection import cut_splits
 from discorag.types.document import Document
 from discorag.types.hierarchy import Kind
 from discorag.types.retrieval_tree import RetrievalTree
@@ -25,6 +25,16 @@ _SENTENCES = (
 _paragraphs = st.lists(st.sampled_from(_SENTENCES), min_size=1, max_size=6).map(" ".join)
 _headings = st.integers(1, 3).map(lambda level: "#" * level + " Part")
 _tables = st.just("| a | b |\n|---|---|\n| 1 | 2 |")
+
+
+class RightBranchingUnits:
+    """Every unit joined to all that follow by JOINT."""
+
+    version = "right-branching"
+
+    def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
+        _, units = joined(texts, kind)
+        return RstTree(edus=units, splits=cut_splits(len(units), lambda start, _: start + 1))
 
 
 class LastNuclear:

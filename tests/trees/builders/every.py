@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bench.retrieval.controls import RandomBranchingBuilder, RightBranchingBuilder
 from discorag.rst.rules import RuleParser
 from discorag.trees.builder import Builder, Summariser, Summary
 from discorag.trees.builders.bisection import BisectionBuilder
@@ -20,13 +19,11 @@ from discorag.trees.builders.windows import WindowBuilder
 from discorag.types.words import first_words
 from tests.trees.hashing import HashingEncoder
 
-CONTROLS = frozenset({"random", "right-branching", "paragraphs"})
-"""Builders that no retriever uses as they are."""
 OVERLAPPING = frozenset({"clusters", "slide", "snapped"})
 """Builders that put a node under several parents: soft clusters, and windows."""
 GAPPED = frozenset({"clusters"})
 """Builders whose nodes may stand for text with gaps."""
-ONE_ROOT = frozenset({"bisection", "windows", "discourse", "unified", "headings", *CONTROLS})
+ONE_ROOT = frozenset({"bisection", "windows", "discourse", "unified", "headings", "paragraphs"})
 SUMMARISING = ("bisection", "windows", "discourse", "unified", "paragraphs", "clusters", "sections")
 
 
@@ -63,5 +60,4 @@ def every_builder(
         HeadingBuilder(encoder.tokens),
     ]
     made.append(ClusterBuilder(encoder, summaries, encoder.tokens, ClusterSizes(chunk_tokens=chunk_tokens)))
-    made += [RandomBranchingBuilder(text), RightBranchingBuilder(text)]
     return {builder.name: builder for builder in made}

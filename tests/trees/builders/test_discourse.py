@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 
 import prompts
-from bench.retrieval.controls import RightBranchingUnits
-from bench.retrieval.nuclear import Nuclear
 from discorag.rst.rules import RuleParser
 from discorag.rst.trained.parser import TrainedParser
 from discorag.rst.units import Unit
@@ -21,7 +19,7 @@ from discorag.types.rst_relations import Relation
 from discorag.types.rst_tree import RstTree
 from tests.models.helpers import gateway
 from tests.servers.scripted import Body, Scripted, ScriptedServer
-from tests.trees.builders.checks import LastNuclear, below, checked, source_of, sources
+from tests.trees.builders.checks import RightBranchingUnits, below, checked, source_of, sources
 
 _THREE = source_of("Ann ate. Bob bit. Cid cut.\n\nDan dug.\n\nEva ebbed. Flo fed.")
 
@@ -50,7 +48,7 @@ class _Noted:
 
 @given(sources)
 async def test_it_is_one_binary_tree_over_all_sentences(source: Source):
-    for text in (Concat(), Nuclear(), Tau(ExtractiveSummariser(), tau=4, words=4)):
+    for text in (Concat(), Tau(ExtractiveSummariser(), tau=4, words=4)):
         tree = checked(source, (await DiscourseBuilder(RuleParser(), text).build(source)).tree)
         assert len(tree.nodes) == 2 * tree.leaves - 1
 
@@ -91,19 +89,6 @@ async def test_nodes_carry_the_parsers_relation():
     assert tree.nodes[-1].relation == Relation.EXAMPLE
 
 
-async def test_nuclear_text_takes_the_nucleus_first_and_keeps_text_order():
-    source = source_of("Ann ate. Bob bit. Cid cut. Dan dug.")
-    for words, text in [
-        (1, "Dan"),
-        (2, "Dan dug."),
-        (3, "Dan dug."),
-        (4, "Ann ate. Dan dug."),
-        (8, "Ann ate. Bob bit. Cid cut. Dan dug."),
-    ]:
-        tree = (await DiscourseBuilder(LastNuclear(), Nuclear(words)).build(source)).tree
-        assert tree.nodes[-1].text == text
-
-
 async def test_with_a_cache_only_a_changed_paragraph_and_what_is_above_are_parsed():
     cache: dict[str, RstTree] = {}
     builder = DiscourseBuilder(RuleParser(), Concat(), cache=cache)
@@ -141,7 +126,7 @@ async def test_one_sentence_is_one_leaf_and_takes_no_parse():
 
 async def test_a_paragraph_of_two_thousand_sentences_is_built():
     source = source_of(" ".join(f"Sentence {i} is here." for i in range(2000)))
-    tree = (await DiscourseBuilder(RuleParser(), Nuclear()).build(source)).tree
+    tree = (await DiscourseBuilder(RuleParser(), Concat()).build(source)).tree
     assert (tree.leaves, len(tree.nodes), tree.nodes[-1].layer) == (2000, 3999, 1999)
 
 

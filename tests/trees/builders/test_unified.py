@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from bench.retrieval.controls import RightBranchingUnits
-from bench.retrieval.nuclear import Nuclear
 from discorag.models.protocol import Encoder
 from discorag.rst.rules import RuleParser
 from discorag.trees.builder import Source, inner
@@ -18,14 +16,14 @@ from discorag.trees.summarise import ExtractiveSummariser
 from discorag.trees.vectors import node_vectors
 from discorag.types.retrieval_tree import RetrievalTree
 from discorag.types.rst_tree import RstTree
-from tests.trees.builders.checks import below, checked, source_of, sources
+from tests.trees.builders.checks import RightBranchingUnits, below, checked, source_of, sources
 
 _TEXT = "Opening line.\n\n# Metals\n\nIron rusts. It is wet.\n\nGold shines.\n\n## Rings\n\nRings last.\n\n# End"
 
 
 @given(sources)
 async def test_it_is_one_tree_over_all_sentences(source: Source):
-    for text in (Concat(), Nuclear(5), Tau(ExtractiveSummariser(), tau=4, words=4)):
+    for text in (Concat(), Tau(ExtractiveSummariser(), tau=4, words=4)):
         checked(source, (await UnifiedBuilder(RuleParser(), text).build(source)).tree)
 
 
@@ -48,13 +46,6 @@ async def test_a_summary_of_a_section_stands_under_its_heading():
     assert tree.nodes[-1].text.startswith("Metals\n")
 
 
-async def test_nuclear_text_of_a_section_opens_with_its_heading():
-    tree = (
-        await UnifiedBuilder(RuleParser(), Nuclear(4)).build(source_of("# Metals\n\nIron rusts.\n\nGold shines."))
-    ).tree
-    assert tree.nodes[-1].text == "# Metals Iron rusts."
-
-
 async def test_with_a_cache_only_a_changed_paragraph_is_parsed():
     cache: dict[str, RstTree] = {}
     text = "# A\n\nBob bit. Cid cut.\n\nDan dug. Eva ebbed."
@@ -67,9 +58,8 @@ async def test_with_a_cache_only_a_changed_paragraph_is_parsed():
 
 async def test_two_thousand_paragraphs_of_one_line_hang_on_the_document():
     source = source_of("\n\n".join(f"Line {i} is here." for i in range(2000)))
-    for text in (Concat(), Nuclear()):
-        tree = (await UnifiedBuilder(RuleParser(), text).build(source)).tree
-        assert (len(tree.nodes), len(tree.nodes[-1].children)) == (2001, 2000)
+    tree = (await UnifiedBuilder(RuleParser(), Concat()).build(source)).tree
+    assert (len(tree.nodes), len(tree.nodes[-1].children)) == (2001, 2000)
 
 
 async def test_vectors_of_texts_are_the_encoders(encoder: Encoder):

@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.retrieval.windows import by_windows, window_scores
-from discorag.trees.builders.borders import snapped_windows
 from discorag.trees.choose.algorithm1 import Variant, algorithm1
 from discorag.trees.choose.collapsed import collapsed_set, collapsed_tree, traversal
 from discorag.trees.choose.evidence import Evidence, Floats, Ints, Selector
@@ -27,12 +25,6 @@ class Case:
         return SELECTORS[name](self.tree, self.scores, self.sizes, self.limit)
 
 
-def _by_windows(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, snapped: bool) -> Evidence:
-    vectors = np.stack([scores, 1 - scores], axis=1)[: tree.leaves]
-    found = window_scores(vectors, np.array([1.0, 0.0]), 16)
-    return by_windows(tree, found, snapped_windows(tree, 16) if snapped else np.isfinite(found), sizes, limit)
-
-
 @st.composite
 def cases(draw: st.DrawFn, trees: st.SearchStrategy[RetrievalTree]) -> Case:
     """Few different scores, so that ties are common."""
@@ -50,8 +42,6 @@ SELECTORS: dict[str, Selector] = {
     "traversal": traversal,
     "expand": expand,
     "smoothed": smoothed,
-    "slide": partial(_by_windows, snapped=False),
-    "snapped": partial(_by_windows, snapped=True),
 }
 ALL = [*SELECTORS]
 

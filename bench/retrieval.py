@@ -1,0 +1,176 @@
+"""How much of the gold evidence each retriever finds: ``python -m bench.retrieval`` (``make bench-retrieval``).
+
+Every retriever over trees, by the name that users give it, and the controls of `bench.controls`, on the documents of
+`eval.splits` on which nothing was fitted or chosen. A question is asked of its own documents: nothing is searched for
+first. Without a language model, so summaries are extractive and the router goes by similarity.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from bench.answers import report
+from bench.answers.replies import open_product, package_version
+from bench.controls import register_controls
+from discorag.store.outline import leaf_terms
+from discorag.text.bm25 import Bm25
+from discorag.text.headings import build_hierarchy
+from discorag.trees.builder import Builder, Source
+from discorag.trees.forest import Forest
+from discorag.trees.index import evidence_of, fused
+from discorag.trees.registry import RETRIEVERS, Asked, TreeRetriever
+from discorag.trees.routers.configured import router_of
+from discorag.trees.scores import Scores
+from discorag.trees.vectors import node_vectors
+from discorag.types.document import Document
+from discorag.types.errors import ConfigError
+from discorag.types.ids import digest
+from eval.datasets.registry import load_benchmark
+from eval.metrics.base import Given
+from eval.metrics.evidence import SpanRecall
+from eval.options import data_folder
+from eval.reporting.stats import mean_interval, paired
+from eval.sample import Benchmark, DocSpan, Sample, SourceDocument
+from eval.splits import groups
+from nodes.resources import Resources
+
+OUT = Path("bench/results/retrieval.json")
+SETS = {"qmsum": ("test.jsonl", "val.jsonl"), "fairytaleqa": ("",)}
+"""Long documents with labelled evidence, and their files below the data folder."""
+BASELINE = "sentences"
+AGAINST = (BASELINE, "bisection", "slide", "snapped-random")
+"""Baselines and controls that others are compared with."""
+SEED = 20261
+
+Found = dict[str, dict[str, float]]
+"""Retriever -> question -> recall of its evidence, 0 to 100."""
+
+
+def load(dataset: str, most: int) -> Iterator[tuple[Benchmark, list[Sample]]]:
+    """At most ``most`` documents that are only scored on, chosen by their ids' digests, each with its questions."""
+    scored = sorted(groups(dataset, "score"), key=digest)[:most]
+    for file in SETS[dataset]:
+        benchmark = load_benchmark(dataset, data_folder() / dataset / file)
+        for name in scored:
+            if own := [s for s in benchmark.samples if s.gold and s.documents == (name,)]:
+                yield benchmark, own
+
+
+class Measurement:
+    """Retrievers over the documents of one benchmark.
+
+    Args:
+        resources: The product's models.
+        names: Keys of `RETRIEVERS`.
+        words: Budget of evidence.
+    """
+
+    def __init__(self, resources: Resources, names: Sequence[str], words: int) -> None:
+        self._resources, self._words = resources, words
+        tools = resources.tree_tools("local")
+        self._retrievers = {name: RETRIEVERS[name] for name in names}
+        self._builders = {name: retriever.build(tools) for name, retriever in self._retrievers.items()}
+
+    async def recall(self, benchmark: Benchmark, samples: Sequence[Sample]) -> Found:
+        """Of all retrievers on questions about the same documents."""
+        documents = [benchmark.documents[d] for d in samples[0].documents]
+        found: Found = defaultdict(dict)
+        for name, retriever in self._retrievers.items():
+            forest, vectors, bm25 = await self._index(retriever, self._builders[name], documents)
+            for sample in samples:
+                query = await self._resources.encoder.encode_query(sample.query)
+                dense, terms = partial(vectors.__matmul__, query), partial(bm25.scores, sample.query)
+                nodes = fused("hybrid", dense, lambda terms=terms, forest=forest: terms(forest.shape.groups))
+                evidence = await self._evidence(retriever, sample.query, Scores(forest, nodes, forest.words))
+                given = Given(sample=sample, documents=benchmark.documents, answer="", evidence=evidence)
+                found[name][sample.id] = await SpanRecall(self._words).score(given) or 0.0
+        return found
+
+    async def _index(
+        self, retriever: TreeRetriever, builder: Builder, documents: Iterable[SourceDocument]
+    ) -> tuple[Forest, Any, Bm25]:
+        """The documents' trees as one, vectors of shape (nodes, d), and the terms of the leaves."""
+        trees = {d.id: (await builder.build(_source(d))).tree for d in documents}
+        vectors = [await node_vectors(tree, self._resources.encoder, retriever.vectors) for tree in trees.values()]
+        forest = Forest(trees)
+        return forest, forest.together(vectors), Bm25(leaf_terms(forest.tree))
+
+    async def _evidence(self, retriever: TreeRetriever, question: str, scores: Scores) -> tuple[DocSpan, ...]:
+        """What an answer would see, as characters of the documents; nothing where the retriever refuses."""
+        box = self._resources
+        chosen = await retriever.choose(Asked(question, scores, self._words, box.reranker, router_of(box)))
+        if chosen.refused:
+            return ()
+        places = evidence_of(scores, chosen.nodes, self._words)
+        return tuple(DocSpan(doc=doc, span=span) for doc, spans in places.items() for span in spans)
+
+
+def _source(document: SourceDocument) -> Source:
+    kind = "text/markdown" if document.text.startswith("#") else "text/plain"
+    loaded = Document(uri=document.id, title=document.title, text=document.text, media_type=kind)
+    return Source(loaded, build_hierarchy(loaded))
+
+
+def figures(found: Found, against: Sequence[str]) -> dict[str, Any]:
+    """For each retriever the mean, and the paired difference to others with its 95 % interval, in points."""
+    made: dict[str, Any] = {}
+    for name, values in found.items():
+        made[name] = {"n": len(values), "recall": _estimate(fmean(values.values()), values.values())}
+        for other in (o for o in against if o != name and o in found):
+            gain = paired(list(values.values()), [found[other][q] for q in values], seed=SEED)
+            differences = [value - found[other][q] for q, value in values.items()]
+            made[name][f"less_{other}"] = _estimate(gain.difference, differences)
+    return made
+
+
+def _estimate(value: float, values: Iterable[float]) -> dict[str, float]:
+    interval = mean_interval(list(values), seed=SEED)
+    bounds = {"low": interval.low, "high": interval.high} if interval else {}
+    return {key: round(number, 1) for key, number in {"value": value, **bounds}.items()}
+
+
+async def _measured(resources: Resources, dataset: str, names: Sequence[str], words: int, most: int) -> Found:
+    found: Found = defaultdict(dict)
+    measurement = Measurement(resources, names, words)
+    for benchmark, samples in track(list(load(dataset, most)), description=dataset, console=Console(stderr=True)):
+        for name, values in (await measurement.recall(benchmark, samples)).items():
+            found[name] |= values
+    return found
+
+
+def main(
+    retrievers: Annotated[str, typer.Option(help="Names, comma-separated; all if empty.")] = "",
+    datasets: Annotated[str, typer.Option(help="Names, comma-separated.")] = ",".join(SETS),
+    words: Annotated[int, typer.Option(help="Budget of evidence.")] = 300,
+    documents: Annotated[int, typer.Option(help="Documents of a dataset, at most.")] = 100,
+    out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
+    home: Annotated[Path, typer.Option(help="Folder of an empty store.")] = Path(".disco-rag/bench/retrieval"),
+) -> None:
+    """Measure, write, show."""
+    register_controls()
+    names = list(dict.fromkeys([BASELINE, *(retrievers.split(",") if retrievers else RETRIEVERS)]))
+    if unknown := [name for name in names if name not in RETRIEVERS]:
+        raise ConfigError(f"There is no retriever {unknown[0]!r}.", hint=f"There are {', '.join(RETRIEVERS)}.")
+    with open_product(home) as rag:
+        found = {d: asyncio.run(_measured(rag.resources, d, names, words, documents)) for d in datasets.split(",")}
+    made = {dataset: figures(recall, AGAINST) for dataset, recall in found.items()}
+    report.write(out, report.Result(commit=package_version(), figures=made))
+    table = Table("retriever", *made)
+    for name in names:
+        table.add_row(name, *(f"{of[name]['recall']['value']:.1f}" for of in made.values()))
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,1 +1,0 @@
-"""Which tree over a document, and which way through it, finds evidence best: data, measures, vectors, table."""

@@ -1,0 +1,210 @@
+"""Every figure that README and docs show of a benchmark is the one of its committed result file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RESULTS = Path("bench/results")
+MOST_BYTES = 100_000
+
+
+def result(name: str) -> dict[str, Any]:
+    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+
+
+def signed(values: list[float]) -> str:
+    """``+13 [+2, +24]``."""
+    value, low, high = (f"{v:+g}" for v in values)
+    return f"{value} [{low}, {high}]"
+
+
+def fixed(value: float, digits: int) -> str:
+    """The number with so many decimals, halves up."""
+    return str(Decimal(str(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+
+
+def speed() -> Iterator[tuple[str, str]]:
+    f = result("speed")["figures"]
+    shown = "bench/README.md"
+    yield shown, f"| {fixed(f['ask_unseen_floors'], 2)} ({fixed(f['ask_unseen_ms'], 0)}) | 4 |"
+    yield shown, f"| {fixed(f['ask_unseen_floors_dense'], 2)} ({fixed(f['ask_unseen_ms_dense'], 0)}) | 4 |"
+    yield shown, f"| {fixed(f['ask_known_floors'], 2)}; {fixed(f['ask_known_floors_dense'], 2)} | 2.5"
+    yield shown, f"| {fixed(f['ingest_passes'], 2)} ({fixed(f['ingest_words_per_cpu_s'], 0)}) |"
+    yield shown, f"| {fixed(f['help_ratio'], 2)} |"
+    yield shown, f"| {fixed(f['first_answer_cpu_s'], 2)} |"
+    yield shown, f"| {f['peak_mb']:,.0f} |"
+    yield "README.md", f"a new question {fixed(f['ask_unseen_floors'], 1)} encodings with their search"
+    yield "docs/deploy.md", f"takes {fixed(f['peak_mb'] / 1000, 1)} GB at its peak"
+
+
+def peers() -> Iterator[tuple[str, str]]:
+    f = result("peers")
+    for name, label in (("llamaindex", "LlamaIndex"), ("haystack", "Haystack")):
+        yield (
+            "bench/README.md",
+            f"| {label} | {f[name]['words_per_cpu_s']:,.0f} | {fixed(f[name]['query_cpu_ms'], 1)} |",
+        )
+    for name, ratios in (("plain", "peers"), ("default", "peers_default")):
+        for key, own in (
+            ("ingest", f"{f[name]['words_per_cpu_s']:,.0f}"),
+            ("query", f"{fixed(f[name]['query_cpu_ms'], 1)}"),
+        ):
+            others = [fixed(f[ratios][peer][key], 2) for peer in ("llamaindex", "haystack")]
+            yield "bench/README.md", f"{own}: {others[0]} and {others[1]}"
+
+
+def parser() -> Iterator[tuple[str, str]]:
+    f = result("parser")["fast"]
+    for key, label in (("gold", "gold EDUs"), ("end_to_end", "end to end"), ("sentence", "sentence leaves")):
+        scores = [f"{f[key][score]:.1f}" for score in ("span", "nuclearity", "relation", "full")]
+        yield "bench/README.md", f"| fast, {label} | {' | '.join(scores)}"
+    yield "docs/parser.md", f"| **`fast`, in the package** | {full_and_seg(f)} |"
+    yield "README.md", f"{f['gold']['full']:.1f} on gold units, {f['end_to_end']['full']:.1f} end to end"
+
+
+def full_and_seg(scores: dict[str, dict[str, float]]) -> str:
+    """Full over gold EDUs, and end to end with Seg."""
+    whole = scores["end_to_end"]
+    return f"{scores['gold']['full']:.1f} | {whole['full']:.1f} ({whole['seg']:.1f})"
+
+
+def relations() -> Iterator[tuple[str, str]]:
+    f = result("relations")["figures"]
+    rows = [f["related_auc_same_document"], f["related_auc_same_query"], f["coarse_macro_f1"], f["direction_accuracy"]]
+    for row, baseline in zip(
+        [*rows, f["pairs"]["accuracy"]], ["distance", "cosine", "markers", "majority", "RuleGraph"], strict=True
+    ):
+        other = row["baselines"][baseline]
+        low, high = other["95 %"]
+        label = "rules" if baseline == "RuleGraph" else baseline
+        cells = f"{label} {fixed(other['value'], 3)} | {other['ours_minus']:+.3f} [{low:+.3f}, {high:+.3f}] |"
+        yield "bench/README.md", f"| {fixed(row['value'], 3)} | {cells}"
+
+
+def verify() -> Iterator[tuple[str, str]]:
+    f = result("verify")
+    for name in ("forged", "true", "paraphrase", "edited"):
+        states = (str(f[name][key]) for key in ("n", "supported", "not_supported", "not_verified"))
+        yield "docs/verification.md", f"| {' | '.join(states)} |"
+    for name, score in f["auc"].items():
+        low, high = score["interval"]
+        yield "docs/verification.md", f"| {name} | {score['auc']} | {low} to {high} |"
+    assert f["forged"]["supported"] == 0
+    yield "README.md", f"of {f['forged']['n']} forged sentences none is called supported"
+
+
+def disagreement() -> Iterator[tuple[str, str]]:
+    f, page = result("disagreement")["figures"], "docs/disagreement.md"
+    for key in ("healthver", "climate_fever", "citation_integrity"):
+        aucs = (f["labelled"][key][auc] for auc in ("auc_refutes_supports", "auc_refutes_rest"))
+        yield page, "| " + ", ".join(f"{fixed(auc, 3)}" for auc in aucs) + " |"
+    reported = (f["ramdocs"][kind] for kind in ("same", "namesakes", "wrong"))
+    counted = ((round(row["pairs"] * row["reported"]), row["pairs"]) for row in reported)
+    yield page, "| " + ", ".join(f"{fixed(100 * hits / pairs, 1)} %" for hits, pairs in counted) + " |"
+    explicit = f["wikicontradict"]["explicit"]["between"]
+    yield page, f"| {explicit['f1_top3']} ({explicit['f1']}; always yes {explicit['f1_always_yes']}) |"
+    assert f["false_reports"]["false"] == 0
+    yield "README.md", f"no false report in {f['false_reports']['answers']} answers"
+
+
+def answers() -> Iterator[tuple[str, str]]:
+    f, page = result("answers")["figures"], "README.md"
+    names = {"hotpotqa": "HotpotQA", "fairytaleqa": "tales", "nq": "Natural Questions", "clapnq": "CLAPNQ"}
+    for name, label in names.items():
+        own, bm25 = (fixed(f["first_sentence"][name][row]["value"], 0) for row in ("product", "bm25"))
+        yield page, f"{label} {own} % ({'BM25 ' if name == 'hotpotqa' else ''}{bm25}"
+    refused = f["clapnq"]
+    right, wrong = (fixed(100 * refused[key]["value"], 0) for key in ("refused_right", "refused_wrong"))
+    yield page, f"{right} % of it, with {wrong} % of the rest"
+    own, cosine = (fixed(row["auc"]["value"], 2) for row in (refused, refused["simple"]["cosine"]))
+    yield page, f"by AUC ({own}) no better than a cosine ({cosine})"
+
+
+def retrieval() -> Iterator[tuple[str, str]]:
+    earlier, page = result("archive")["retrieval"]["figures"], "docs/retrieval.md"
+    today = result("retrieval")["figures"]["fairytaleqa"]
+    for name, row in today.items():
+        tales, meetings = (earlier[name][dataset]["recall"] for dataset in ("fairytaleqa", "qmsum"))
+        yield page, f"| {row['recall']['value']} | {tales} | {meetings} |"
+    for name, other in (
+        ("discourse", "bisection"),
+        ("random-trees", "bisection"),
+        ("snapped", "slide"),
+        ("snapped-rst", "snapped-random"),
+    ):
+        gain = today[name][f"less_{other}"]
+        yield page, signed([gain["value"], gain["low"], gain["high"]])
+    trees = earlier["discourse - bisection"]
+    yield page, f"{signed(trees['fairytaleqa'])} on FairytaleQA and {signed(trees['qmsum'])} on QMSum"
+
+
+def differences() -> Iterator[tuple[str, str]]:
+    for suite, metrics in json.loads(Path("eval/results/differences.json").read_text("utf-8"))["figures"].items():
+        for metric, row in metrics.items():
+            yield "eval/README.md", f"| {suite} | `{metric}` | {row['n']} | {row['standard']} |"
+            for value in (v for k, v in row.items() if " - " in k and len(v) == 3):
+                yield "eval/README.md", "{:+.1f} [{:+.1f}, {:+.1f}]".format(*value)
+
+
+def bills() -> Iterator[tuple[str, str]]:
+    for suite, bill in json.loads(Path("eval/results/bills.json").read_text("utf-8"))["bills"].items():
+        full = next(row for row in bill["counted"] if row["system"] == "full")
+        n = full["questions"]
+        cells = f"{full['tokens_in'] / n:,.0f} ({full['cached'] / n:,.0f}) + {fixed(full['tokens_out'] / n, 0)}"
+        yield "eval/README.md", f"| {suite} | {n} | {cells} |"
+
+
+def archive() -> Iterator[tuple[str, str]]:
+    found, science = result("archive"), "docs/science.md"
+    small = found["small-model"]["figures"]
+    for name in ("standard", "planned", "shuffled", "extractive"):
+        cells = (str(small[name][key]) for key in ("both", "one_as_whole", "unsupported", "sentences"))
+        yield science, f"| {' | '.join(cells)} |"
+    for name in ("planned - standard", "planned - shuffled", "planned - extractive"):
+        yield science, f"| {' | '.join(signed(small[name][key]) for key in ('both', 'one_as_whole', 'unsupported'))} |"
+    both = f"{small['planned']['both']} % against {small['standard']['both']}"
+    yield "README.md", f"{both}: {signed(small['planned - standard']['both'])}"
+    for difference in found["follow"]["figures"].values():
+        yield science, signed(difference)
+    tokens = found["tokens"]["figures"]
+    yield "README.md", f"[{tokens['sentence trees']} times](docs/measure.md)"
+    yield "docs/measure.md", f"cost {tokens['sentence trees']} times"
+    yield "docs/measure.md", f"{tokens['EDU trees']} times with EDU trees"
+    yield "docs/measure.md", f"`preset=paper` costs {tokens['preset=paper']} times"
+    tree, cues = (found["qualifiers"]["figures"][name] for name in ("tree", "cues"))
+    yield "docs/answers.md", f"F1 {tree['f1'][0]}, precision {tree['precision']}"
+    yield "docs/answers.md", f"({cues['f1'][0]}, {cues['precision']};"
+    scattered = found["scattered"]["figures"]
+    yield (
+        "docs/retrievers.md",
+        f"{scattered['sentences']} % of the documents with evidence, `snapped` {scattered['snapped']}",
+    )
+
+
+SHOWN = [speed, peers, parser, relations, verify, disagreement, answers, retrieval, archive, differences, bills]
+
+
+@pytest.mark.parametrize("figures", SHOWN, ids=lambda f: f.__name__)
+def test_pages_show_the_figures_of_their_result_file(figures: Any) -> None:
+    pages: dict[str, str] = {}
+    for page, shown in figures():
+        text = pages.setdefault(page, re.sub(r"\s+", " ", Path(page).read_text("utf-8")))
+        assert shown in text, f"{page} does not show {shown!r}"
+
+
+@pytest.mark.parametrize("file", sorted([*RESULTS.iterdir(), *Path("eval/results").iterdir()]), ids=lambda f: f.name)
+def test_a_result_file_is_a_summary_that_names_its_commit(file: Path) -> None:
+    assert file.suffix == ".json"
+    assert file.stat().st_size <= MOST_BYTES
+    found = json.loads(file.read_text("utf-8"))
+    if file.name == "archive.json":
+        assert all("commit" in row and "command" in row for row in found.values())
+    elif file.name != "trust.json":  # its experiments are measured one by one
+        assert {"commit", "package"} & found.keys()
