@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, delete, func, insert, select, update
 
 from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
@@ -35,6 +35,13 @@ _PLACES = 10_000  # documents whose chunks' places are kept in memory
 _MANY = 10_000  # ids that one statement names
 
 D, K, C = tables.documents, tables.contents, tables.chunks
+_CHUNKS = (
+    select(C.c.id, C.c.body, C.c.units)
+    .join(D)
+    .where(D.c.tenant == bindparam("tenant"), D.c.corpus == bindparam("corpus"))
+    .where(C.c.id.in_(bindparam("ids", expanding=True)))
+)
+"""Made once: every question asks it."""
 
 
 class Documents:
@@ -166,10 +173,9 @@ class Documents:
     def chunks(self, scope: Scope, ids: Collection[str]) -> dict[str, Chunk]:
         """Those of these ids that are of chunks, with their units' vectors, by id."""
         found: dict[str, Chunk] = {}
-        query = select(C.c.id, C.c.body, C.c.units).join(D)
         with self._database.read() as db:
             for part in in_parts(set(ids)):
-                rows = db.execute(query.where(is_in(scope), C.c.id.in_(part)))
+                rows = db.execute(_CHUNKS, {"tenant": scope.tenant, "corpus": scope.corpus, "ids": part})
                 found |= {row.id: _chunk(row.body, bytes(unpack(row.units)).decode()) for row in rows}
         return found
 

@@ -83,6 +83,9 @@ class Index(Searcher, Protocol):
         IndexUnusableError: On opening: it is missing, damaged, in use elsewhere, or of another database.
     """
 
+    shared: bool
+    """Whether other processes write to it too: then it may have what is not in the database any more."""
+
     def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
         """Bring one document up to date; None removes it. Doing so again changes nothing."""
         ...

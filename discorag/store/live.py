@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TypeVar
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import bindparam, delete, func, select
 
 from discorag.models.loops import InTurn
 from discorag.store import tables
@@ -30,6 +30,7 @@ _LOG = logging.getLogger("disco_rag.store")
 _FULL = "the disk is nearly full"
 
 D, K, OUTBOX = tables.documents, tables.contents, tables.outbox
+_PENDING = select(OUTBOX).where(OUTBOX.c.number > bindparam("after")).order_by(OUTBOX.c.number)
 
 
 class LiveIndex:
@@ -64,6 +65,11 @@ class LiveIndex:
         self._warned = ""
         self.lost = False
         """Whether the index has to be made again."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether what is found is in the database: it is searched itself, or only this process writes the index."""
+        return self._index is None or not self._index.shared
 
     def search(self, find: Callable[[Searcher], T]) -> T:
         """What a search finds, by the index or exactly."""
@@ -205,8 +211,7 @@ class LiveIndex:
     def _catch_up(self, index: Index) -> None:
         """Apply what the outbox has and the index has not."""
         with self._database.read() as db:
-            pending = select(OUTBOX).where(OUTBOX.c.number > self._applied).order_by(OUTBOX.c.number)
-            found = db.execute(pending).tuples().all()
+            found = db.execute(_PENDING, {"after": self._applied}).tuples().all()
         for doc_id in dict.fromkeys(doc_id for _, doc_id in found):
             document = next(self.documents(doc_id), None)
             index.apply(doc_id, document)

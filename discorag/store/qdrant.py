@@ -59,6 +59,8 @@ class ServerIndex:
         0
     """
 
+    shared = True
+
     def __init__(self, client: QdrantClient, place: IndexPlace, *, fresh: bool) -> None:
         self._client = client
         self._name = f"{place.settings.prefix}disco-rag-{place.database[:12]}"

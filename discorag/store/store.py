@@ -190,7 +190,7 @@ class Store:
             wanted = query.model_copy(update={"top_k": count})
             return self.index.search(lambda searcher: best(wanted, searcher, scope))
 
-        return _current(find, partial(self._documents.current, scope), query.top_k)
+        return self._current(find, partial(self._documents.current, scope), query.top_k)
 
     def search_documents(self, scope: Scope, query: SearchQuery, limit: int) -> list[tuple[str, float]]:
         """The best documents with their scores, best first: cosine of the query to the mean of a document's chunks.
@@ -202,8 +202,21 @@ class Store:
         def find(count: int) -> list[Hit]:
             return self.index.search(lambda searcher: nearest_documents(query, searcher, scope, count))
 
-        hits = _current(find, partial(self._documents.current_documents, scope), limit)
+        hits = self._current(find, partial(self._documents.current_documents, scope), limit)
         return [(hit.chunk_id, hit.score) for hit in hits]
+
+    def _current(
+        self, find: Callable[[int], list[Hit]], current: Callable[[Sequence[str]], set[str]], wanted: int
+    ) -> list[Hit]:
+        """The first hits that are in the database: a shared index may have what was replaced a moment ago."""
+        count = wanted
+        while True:
+            hits = find(count)
+            known = {h.chunk_id for h in hits} if self.index.is_exact else current([h.chunk_id for h in hits])
+            kept = [hit for hit in hits if hit.chunk_id in known]
+            if len(kept) >= wanted or len(hits) < count:
+                return kept[:wanted]
+            count *= 2
 
     def put_tree(self, scope: Scope, doc_id: str, tree: RetrievalTree, vectors: Vectors, *, version: str) -> None:
         """See `discorag.store.trees.Trees.put`. Also raises `StoreFullError` on a disk that is nearly full."""
@@ -278,15 +291,3 @@ class Store:
 def _check_found(scope: Scope, ids: Sequence[str], found: Mapping[str, object]) -> None:
     for missing in (i for i in ids if i not in found):
         raise NotFoundError(f"There is no chunk {missing!r} in {named(scope)}.", hint=STALE)
-
-
-def _current(find: Callable[[int], list[Hit]], current: Callable[[Sequence[str]], set[str]], wanted: int) -> list[Hit]:
-    """The first hits that are in the database: an index may have what was replaced a moment ago."""
-    count = wanted
-    while True:
-        hits = find(count)
-        known = current([hit.chunk_id for hit in hits])
-        kept = [hit for hit in hits if hit.chunk_id in known]
-        if len(kept) >= wanted or len(hits) < count:
-            return kept[:wanted]
-        count *= 2

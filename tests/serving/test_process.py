@@ -53,7 +53,7 @@ class Process:
             self.port = free.getsockname()[1]
         fields = {"STORE__PATH": home / "store", "API__UPLOADS": home / "uploads", "API__KEYS": keys}
         own = {f"DISCO_RAG_{name}": str(value) for name, value in fields.items()}
-        own["DISCO_RAG_API__REQUESTS_PER_MINUTE"] = "100000"  # these tests ask until something happens
+        own["DISCO_RAG_API__REQUESTS_PER_MINUTE"] = "1000000"  # jobs are asked for until they are done
         if llm:
             own |= {"DISCO_RAG_LLM__BASE_URL": llm, "DISCO_RAG_LLM__CACHE": str(home / "cache")}
             own |= {"DISCO_RAG_LLM__LAYOUT": "inline"}
@@ -86,7 +86,9 @@ class Process:
 
     def settled(self, job: str) -> int:
         """Files of a job that are settled."""
-        return self.client.get(f"/ingest/{job}").json()["settled"]
+        reply = self.client.get(f"/ingest/{job}").json()
+        assert "settled" in reply, reply
+        return reply["settled"]
 
     def refuses(self) -> bool:
         """Whether nobody listens any more."""
