@@ -45,7 +45,8 @@ def open_edge(place: IndexPlace, *, fresh: bool) -> EdgeIndex:
             make_private_folder(folder)
             _create(folder / _POINTS, place.dimension)
             _write_about(folder, place, "")
-        return EdgeIndex(folder, place, lock, _checked(folder, place))
+        _check(folder, place)
+        return EdgeIndex(folder, place, lock)
     except BaseException:
         os.close(lock)
         raise
@@ -61,7 +62,6 @@ class EdgeIndex:
         folder: The index's.
         place: What it belongs to.
         lock: File descriptor of its lock, which this process holds.
-        checksum: Of its files as they were closed; empty if they were not.
 
     Raises:
         IndexUnusableError: It cannot be loaded.
@@ -79,8 +79,8 @@ class EdgeIndex:
 
     shared = False
 
-    def __init__(self, folder: Path, place: IndexPlace, lock: int, checksum: str) -> None:
-        self._folder, self._place, self._lock, self._checksum = folder, place, lock, checksum
+    def __init__(self, folder: Path, place: IndexPlace, lock: int) -> None:
+        self._folder, self._place, self._lock = folder, place, lock
         _write_about(folder, place, "")
         self._shard = _load(folder / _POINTS)
         self._loaded()
@@ -99,7 +99,6 @@ class EdgeIndex:
 
     def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
         """See `discorag.store.index.Index.apply`."""
-        self._checksum = ""
         before = self._shard.info().points_count
         added = [_point(point) for point in document_points(document)] if document else []
         if document:
@@ -160,7 +159,6 @@ class EdgeIndex:
         """
         if self._new < UNINDEXED:
             return
-        self._checksum = ""
         self._shard.flush()
         self._shard.close()
         try:
@@ -183,10 +181,8 @@ class EdgeIndex:
         try:
             self._shard.flush()
             self._shard.close()
-            if not self._checksum:  # else damage that was done meanwhile would be taken for ours
-                _load(self._folder / _POINTS).close()  # after that, reading changes no file: journals are merged in
-                self._checksum = _checksum(self._folder / _POINTS)
-            _write_about(self._folder, self._place, self._checksum)
+            _load(self._folder / _POINTS).close()  # journals are merged in
+            _write_about(self._folder, self._place, _checksum(self._folder / _POINTS))
         finally:
             os.close(self._lock)
 
@@ -212,12 +208,8 @@ def _locked(file: Path) -> int:
     return lock
 
 
-def _checked(folder: Path, place: IndexPlace) -> str:
-    """The checksum of an index that is as it was closed; empty if it was not closed.
-
-    Raises:
-        IndexUnusableError: It is not there, not of this database, or not as it was closed.
-    """
+def _check(folder: Path, place: IndexPlace) -> None:
+    """Raises `IndexUnusableError` for an index that is not there, not of this database, or not as it was closed."""
     if not (folder / _POINTS).is_dir():
         raise IndexUnusableError("it is missing", lost=True)
     try:
@@ -230,7 +222,6 @@ def _checked(folder: Path, place: IndexPlace) -> str:
         raise IndexUnusableError("it is of another database or version", lost=True)
     if checksum and checksum != _checksum(folder / _POINTS):
         raise IndexUnusableError("it is damaged", lost=True)
-    return checksum
 
 
 def _write_about(folder: Path, place: IndexPlace, checksum: str) -> None:
