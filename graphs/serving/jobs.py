@@ -230,12 +230,20 @@ class Jobs:
             await asyncio.sleep(seconds / 4)
 
     def _next(self) -> _File | None:
-        """Take the next file, if there is a place: of the tenant, then of its job, that was served least lately."""
+        """Take the next file, if there is a place: of the tenant, then of its job, that was served least lately.
+
+        The last place is kept for a tenant of which no file is at work: slow files hold up their own tenant only.
+        """
         if len(self._at_work) >= self._at_once:
             return None
         busy = {(file.scope, file.name) for file in self._at_work}  # two runs over one file would replace each other
         taken = Counter(file.scope.tenant for file in self._at_work)
-        heads = [files[0] for files in self._waiting.values() if (files[0].scope, files[0].name) not in busy]
+        is_last = len(self._at_work) == self._at_once - 1
+        heads = [
+            files[0]
+            for files in self._waiting.values()
+            if (files[0].scope, files[0].name) not in busy and not (is_last and taken[files[0].scope.tenant])
+        ]
         if not heads:
             return None
         file = min(heads, key=lambda f: (taken[f.scope.tenant], self._served[f.scope.tenant], self._served[f.job]))
