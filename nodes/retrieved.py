@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from langgraph.types import Command
 
-from discorag.store.protocol import Hit
+from discorag.store.records import Hit
 from discorag.store.retrieval import nothing_in
 from discorag.types.span import Span
 from nodes.context import AnswerContext
@@ -37,7 +37,7 @@ async def retrieved(
     """
     deps, scope = await context.deps(), await context.scope()
     because = "" if hits and not refused else REFUSED if refused else NOTHING
-    if not hits and not (context.abstain == "auto" and await asyncio.to_thread(deps.store.manifests, scope)):
+    if not hits and not (context.abstain == "auto" and await asyncio.to_thread(deps.store.has, scope)):
         raise await asyncio.to_thread(nothing_in, deps.store, scope)
     goes: Found = "abstain" if because and context.abstain == "auto" else "rerank"
     if deps.store.index_note:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from discorag.registry import Named
 from discorag.relations.engine import RELATION_ENGINES
 from discorag.rst.parser import PARSERS
-from discorag.store.protocol import Retrieval
+from discorag.store.records import Retrieval
 from discorag.trees.registry import POOL, RETRIEVERS, UNFOLD
 from discorag.trees.scores import NodeScores
 from discorag.types.case import Detail

@@ -9,7 +9,7 @@ from typing import Any
 
 from langgraph.types import Command
 
-from discorag.store.protocol import Hit, SearchQuery
+from discorag.store.records import Hit, SearchQuery
 from discorag.trees.index import Inside, TreeIndex, chunks_with, evidence_of, passages_of
 from discorag.trees.registry import RETRIEVERS, Asked, Chosen, TreeRetriever
 from discorag.trees.routers.configured import router_of

@@ -9,7 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from rich.progress import Progress
 
 from bench.answers.replies import complete_lines
 from bench.answers.sets import Run
-from bench.cross_encoder import CrossEncoder, packaged_folder
+from bench.cross_encoder import packaged_cross_encoder
 from discorag import DiscoRAG
 from discorag.text.sentences import sentence_spans
 from discorag.text.tokens import TokenCounter
@@ -254,9 +254,4 @@ def cut_to_window(tokens: TokenCounter, texts: Sequence[str]) -> list[str]:
 
 def rerank(query: str, texts: Sequence[str]) -> Floats:
     """The packaged cross-encoder's logits, shape (texts,)."""
-    return _cross_encoder().scores(query, texts)
-
-
-@cache
-def _cross_encoder() -> CrossEncoder:
-    return CrossEncoder(packaged_folder())
+    return packaged_cross_encoder().scores(query, texts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from rich.progress import Progress
 
 from bench.answers.sets import Run
-from bench.cross_encoder import CrossEncoder, packaged_folder
+from bench.cross_encoder import packaged_cross_encoder
 from discorag import DiscoRAG
 from discorag.answer.calibration import PACKAGED, read_calibrations
 from discorag.settings import LlmSettings, Settings, StoreSettings
@@ -197,13 +196,10 @@ def relevance_of(answer: Answer) -> list[float]:
     if not answer.sentences:
         return []
     [calibration] = read_calibrations(PACKAGED)
-    logits = _reranker().scores(answer.query, [f"{s.evidence[0].title}: {s.text}" for s in answer.sentences])
+    logits = packaged_cross_encoder().scores(
+        answer.query, [f"{s.evidence[0].title}: {s.text}" for s in answer.sentences]
+    )
     return [round(calibration.addition(float(logit), float(logits.max())), 3) for logit in logits]
-
-
-@cache
-def _reranker() -> CrossEncoder:
-    return CrossEncoder(packaged_folder())
 
 
 def read_replies(path: Path) -> Iterator[Reply]:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from bench.trust.product import PATIENCE_S, Ended, environment
 from discorag.settings import StoreSettings
-from discorag.store.protocol import SearchQuery
+from discorag.store.records import SearchQuery
 from discorag.store.store import Store, open_store
 from discorag.types.document import Scope
 from discorag.types.errors import DiscoRagError

@@ -11,7 +11,7 @@ from bench.trust.product import write_texts
 from bench.trust.trial import Figures, Trial
 from discorag import DiscoRAG
 from discorag.settings import Settings, StoreSettings
-from discorag.store.protocol import Hit, Retrieval, SearchQuery
+from discorag.store.records import Hit, Retrieval, SearchQuery
 from discorag.store.store import Store, open_store
 from discorag.types.document import Scope
 

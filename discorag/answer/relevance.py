@@ -92,7 +92,7 @@ async def rank_sentences(case: Case, table: UnitTable, query: Vectors, reranker:
 
 
 def sentences_about_codes(case: Case, table: UnitTable) -> list[int]:
-    """The sentences about a code of the question: they outweigh what says more of its words.
+    """The sentences about a code of the question: they rank above sentences that share more words with it.
 
     A code is an option ("-S", "--sort"; capitals count), or a word of digits and other characters ("8.1.4", "E1047"). A
     sentence is about it if it begins with it or stands under a heading that holds it. Where that is most of them, the

@@ -24,7 +24,7 @@ LIMIT = 6
 FULL_LIMIT = 12
 """The same for ``detail="full"``."""
 OF_TWO = -9.0
-"""Of two documents the second is heard too if its best sentence has this logit: below, it is on another subject."""
+"""Between two documents, the second one's best sentence is included from this logit: below, it is off the subject."""
 UNCALIBRATED = 3
 """Sentences of an answer where nothing says what the reranker's logits mean."""
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from discorag.extras import extra
 from discorag.ingest import survey as disk
 from discorag.ingest.survey import DocumentOutcome, Status, Survey, survey, vanished
-from discorag.store.protocol import Manifest
+from discorag.store.records import Manifest
 from discorag.text.loaders import SUFFIXES, Source
 from discorag.types.errors import ConfigError, DocumentTooLargeError, InputError, MissingPathError
 

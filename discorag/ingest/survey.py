@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel, ConfigDict
 
 from discorag.settings import Settings
-from discorag.store.protocol import Manifest
+from discorag.store.records import Manifest
 from discorag.text.chunks import SPLITTER_VERSION, chunk_id
 from discorag.text.loaders import Found, Source, converter_version, find_files
 from discorag.types.chunk import Chunk

@@ -84,7 +84,7 @@ async def packaged_encoder(settings: EncoderSettings) -> Encoder:
     if settings.model == MINILM.name:
         return await asyncio.to_thread(PackagedEncoder, prefixes)
     if settings.model == BGE_SMALL.name:
-        from discorag.models.onnx_encoder import BgeSmallEncoder
+        from discorag.models.bge_small import BgeSmallEncoder
 
         return await asyncio.to_thread(BgeSmallEncoder, prefixes)
     raise ConfigError(

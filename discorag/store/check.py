@@ -24,7 +24,7 @@ def check_store(database: Database, points: int | None) -> Report:
 
     Args:
         database: The store's.
-        points: How many the index has; None if it cannot be used, which is no difference.
+        points: How many the index has; None if it cannot be used, which does not count as a difference.
 
     Returns:
         Counts, and every document, chunk or tree that is not as it was written.

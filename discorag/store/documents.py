@@ -20,10 +20,9 @@ from discorag.store.encoding import (
     unpack,
     unpack_places,
     unpack_text,
-    unpack_vectors,
 )
-from discorag.store.protocol import Corpus, Manifest
 from discorag.store.recent import Recent
+from discorag.store.records import Corpus, Manifest
 from discorag.store.validation import check_document
 from discorag.text.terms import sparse
 from discorag.types.chunk import Chunk
@@ -177,18 +176,6 @@ class Documents:
             for part in in_parts(set(ids)):
                 rows = db.execute(_CHUNKS, {"tenant": scope.tenant, "corpus": scope.corpus, "ids": part})
                 found |= {row.id: _chunk(row.body, bytes(unpack(row.units)).decode()) for row in rows}
-        return found
-
-    def vectors(self, scope: Scope, ids: Collection[str]) -> dict[str, Vectors]:
-        """The unit vectors of those of these ids that are of chunks, by id, each of shape (d,)."""
-        found: dict[str, Vectors] = {}
-        query = select(C.c.id, C.c.position, C.c.document).join(D)
-        with self._database.read() as db:
-            places = [r for part in in_parts(ids) for r in db.execute(query.where(is_in(scope), C.c.id.in_(part)))]
-            for number in {place.document for place in places}:
-                packed = db.scalars(select(K.c.vectors).where(K.c.document == number)).one()
-                rows = unpack_vectors(packed, self._database.identity.dimension)
-                found |= {place.id: rows[place.position] for place in places if place.document == number}
         return found
 
     def current(self, scope: Scope, ids: Sequence[str]) -> set[str]:

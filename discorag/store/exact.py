@@ -1,4 +1,4 @@
-"""Search without an index: every vector and every term of a scope, from the database. It finds what an index finds."""
+"""Search without an index: compares every vector and term of a scope. It finds the same chunks as an index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discorag.store import tables
 from discorag.store.database import Database, is_in
 from discorag.store.encoding import unpack_places, unpack_terms, unpack_text, unpack_vectors
 from discorag.store.index import Filters
-from discorag.store.protocol import Hit
+from discorag.store.records import Hit
 from discorag.text.terms import SparseVector
 from discorag.types.document import Scope
 from discorag.types.errors import StoreError

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from discorag.registry import Registry
 from discorag.settings import StoreSettings
-from discorag.store.protocol import Hit
+from discorag.store.records import Hit
 from discorag.text.terms import SparseVector
 from discorag.types.document import Scope
 from discorag.types.vectors import Vectors

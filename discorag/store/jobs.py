@@ -1,4 +1,4 @@
-"""The server's jobs and the files that it was sent, as rows beside the documents: what quotas count."""
+"""The server's jobs and the files that it was sent, as rows of the store's database: what quotas count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index kept up with the database; exact search where the index cannot be used."""
+"""Keeps the index up to date with the database; searches exactly where the index cannot be used."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _PENDING = select(OUTBOX).where(OUTBOX.c.number > bindparam("after")).order_by(O
 class LiveIndex:
     """An index that is opened at the first search or change, and brought up to date before each search.
 
-    What cannot be used is said once in the log, and in `reason`. A change that comes then makes it again, unless it is
-    in use elsewhere; the outbox keeps what it lacks.
+    If the index cannot be used, the log says so once and `reason` says why. The next change builds it again, unless it
+    is in use elsewhere; the outbox keeps the changes that it lacks.
 
     Args:
         database: The truth.
@@ -140,7 +140,7 @@ class LiveIndex:
             except (IndexUnusableError, StoreError) as error:  # the next opening sees what is missing
                 _LOG.warning("The index could not be closed: %s", error)
 
-    # --- what follows is called in turn ---------------------------------------------------------------
+    # The methods below are called with the turn held.
 
     def _usable(self) -> Index | None:
         """The index, if it can be used."""

@@ -14,7 +14,7 @@ from discorag.types.errors import StoreError
 
 
 def optimised(folder: Path, *, lock: int) -> None:
-    """Optimise the shard in ``folder``, which nobody has open, and wait until it is done.
+    """Optimise the shard in ``folder``, which no process has open, and wait until it is done.
 
     Args:
         folder: The shard's.

@@ -176,14 +176,6 @@ class Outline:
         before = np.concatenate([[0.0], np.cumsum(leaves, dtype=np.float64)])
         return np.concatenate([leaves, (self.shape.below.sums(before) / self.lengths).astype(np.float32)])
 
-    def vector(self, stored: Vectors, node: int) -> Vectors:
-        """The unit vector of a node, shape (d,), from those that are stored: of all nodes, or of the leaves."""
-        if self.lengths is None or node < self.shape.leaves:
-            return stored[node]
-        inner = node - self.shape.leaves
-        before = np.concatenate([np.zeros_like(stored[:1]), stored]).cumsum(axis=0, dtype=np.float64)
-        return (self.shape.below.part(slice(inner, inner + 1)).sums(before)[0] / self.lengths[inner]).astype(np.float32)
-
     def to_bytes(self) -> bytes:
         """As bytes, for `from_bytes`: how long each array is, then the arrays, 4 bytes a number."""
         lengths = np.zeros(0, "<u4") if self.lengths is None else self.lengths.astype("<f4").view("<u4")

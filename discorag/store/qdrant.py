@@ -11,7 +11,7 @@ from qdrant_client import QdrantClient, models
 from discorag.settings import StoreSettings
 from discorag.store.index import Filters, IndexedDocument, IndexPlace, IndexUnusableError
 from discorag.store.points import BM25, DENSE, DOCUMENT, KEYWORDS, Conditions, Point, document_points, filter_conditions
-from discorag.store.protocol import Hit
+from discorag.store.records import Hit
 from discorag.text.terms import SparseVector
 from discorag.types.document import Scope
 from discorag.types.errors import ConfigError

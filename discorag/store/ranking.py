@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from discorag.store.index import Searcher
-from discorag.store.protocol import Hit, SearchQuery
+from discorag.store.records import Hit, SearchQuery
 from discorag.text.terms import SparseVector, sparse_query
 from discorag.types.document import Scope
 from discorag.types.vectors import Vectors

@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Generic, TypeVar
 
-from discorag.store.protocol import Hit
+from discorag.store.records import Hit
 from discorag.store.store import Store
 from discorag.text.tokens import TokenCounter
 from discorag.types.chunk import Chunk

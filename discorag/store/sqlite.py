@@ -168,7 +168,7 @@ def _writer(file: Path) -> str:
     with suppress(OSError):
         inode = f":{file.with_name(f'{file.name}-shm').stat().st_ino}"
         for line in Path("/proc/locks").read_text("ascii").splitlines():
-            fields = line.split()  # number, kind, whether it must be kept to, WRITE or READ, process, file, from, to
+            fields = line.split()  # number, kind, whether it is mandatory, WRITE or READ, process, file, from, to
             if fields[3] == "WRITE" and fields[5].endswith(inode) and fields[6] == _WRITER_BYTE:
                 return f"process {fields[4]}"
     return "another process"

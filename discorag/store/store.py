@@ -18,8 +18,8 @@ from discorag.store.documents import Documents
 from discorag.store.index import INDEXES, IndexedDocument, IndexPlace
 from discorag.store.live import LiveIndex
 from discorag.store.outline import Outline
-from discorag.store.protocol import Corpus, Hit, Manifest, SearchQuery
 from discorag.store.ranking import best, nearest_documents
+from discorag.store.records import Corpus, Hit, Manifest, SearchQuery
 from discorag.store.trees import Trees
 from discorag.store.validation import check_query, check_vector
 from discorag.types.chunk import Chunk
@@ -163,17 +163,6 @@ class Store:
         found |= self._trees.passages(scope, [i for i in dict.fromkeys(ids) if i not in found])
         _check_found(scope, ids, found)
         return [found[i] for i in ids]
-
-    def vectors(self, scope: Scope, ids: Sequence[str]) -> Vectors:
-        """The vectors of the chunks, or nodes, with these ids, in that order, shape (len(ids), d).
-
-        Raises:
-            NotFoundError: One is missing.
-        """
-        found = self._documents.vectors(scope, set(ids))
-        found |= self._trees.vectors(scope, [i for i in dict.fromkeys(ids) if i not in found])
-        _check_found(scope, ids, found)
-        return np.stack([found[i] for i in ids]) if ids else np.zeros((0, self.database.identity.dimension), np.float32)
 
     def search(self, scope: Scope, query: SearchQuery) -> list[Hit]:
         """The best chunks of the scope, best first, equal scores by chunk id. Empty if nothing matches.

@@ -17,8 +17,8 @@ from discorag.store.database import Database, is_in, no_document
 from discorag.store.documents import Documents, in_parts, manifest_from, rows_of
 from discorag.store.encoding import pack, pack_text, pack_vectors, unpack, unpack_text, unpack_vectors
 from discorag.store.outline import Outline, node_stem
-from discorag.store.protocol import Manifest
 from discorag.store.recent import Recent
+from discorag.store.records import Manifest
 from discorag.store.validation import check_tree
 from discorag.text.sentences import sentence_spans
 from discorag.types.chunk import Chunk
@@ -158,15 +158,6 @@ class Trees:
             found |= {i: _passage(i, row.doc_id, at, tree.nodes[at], title) for i, at in nodes.items()}
         return found
 
-    def vectors(self, scope: Scope, ids: Sequence[str]) -> dict[str, Vectors]:
-        """The unit vectors of those of these ids that are of nodes, by id, each of shape (d,)."""
-        found: dict[str, Vectors] = {}
-        for row, nodes in self._of_nodes(scope, ids):
-            outline = self.outlines(scope, row.builder, [row.doc_id])[row.doc_id]
-            stored = unpack_vectors(row.vectors, self._database.identity.dimension)
-            found |= {i: outline.vector(stored, at) for i, at in nodes.items()}
-        return found
-
     def _of_nodes(self, scope: Scope, ids: Sequence[str]) -> list[tuple[Row[*tuple[Any, ...]], dict[str, int]]]:
         """The trees of these nodes, each with the number of every node of it, by id."""
         numbers = dict[str, dict[str, int]]()
@@ -175,7 +166,7 @@ class Trees:
                 numbers.setdefault(i[:-_DIGITS], {})[i] = int(i[-_DIGITS:], 16)
         if not numbers:
             return []
-        columns = (T.c.stem, T.c.key, T.c.builder, T.c.nodes, T.c.vectors, D.c.doc_id, D.c.manifest)
+        columns = (T.c.stem, T.c.key, T.c.builder, T.c.nodes, D.c.doc_id, D.c.manifest)
         query = select(*columns).join(D)
         with self._database.read() as db:
             rows = [r for part in in_parts(numbers) for r in db.execute(query.where(is_in(scope), T.c.stem.in_(part)))]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discorag.store.protocol import Manifest, SearchQuery
+from discorag.store.records import Manifest, SearchQuery
 from discorag.types.chunk import Chunk
 from discorag.types.document import Document, Scope
 from discorag.types.errors import InputError, InvariantError

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from discorag.models.protocol import Encoder
 from discorag.rst.units import but_parsers
 from discorag.store.outline import Outline, node_id
-from discorag.store.protocol import Hit, SearchQuery
 from discorag.store.ranking import RRF_K
+from discorag.store.records import Hit, SearchQuery
 from discorag.store.retrieval import Distinct, distinct
 from discorag.store.store import Store
 from discorag.text.bm25 import Bm25, TermCounts

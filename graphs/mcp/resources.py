@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, ListResourcesResult, Resource
 
 from discorag.rst.formats.table import written
-from discorag.store.protocol import Manifest
+from discorag.store.records import Manifest
 from discorag.text.shown import one_line
 from discorag.types.chunk import Chunk
 from graphs.mcp.host import Host

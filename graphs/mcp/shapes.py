@@ -8,7 +8,7 @@ from pathlib import Path
 from langchain_core.documents import Document as Found
 from pydantic import BaseModel, Field
 
-from discorag.store.protocol import Corpus, Manifest
+from discorag.store.records import Corpus, Manifest
 from discorag.types.answer import Difference, Disagreement, EvidenceSpan, Support
 from graphs.facade import AskResult
 

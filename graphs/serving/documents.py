@@ -12,8 +12,8 @@ from pydantic.json_schema import SkipJsonSchema
 
 from discorag.rst.formats.table import FORMATS, written
 from discorag.rst.render import tree_mermaid
-from discorag.store.protocol import Corpus as StoredCorpus
-from discorag.store.protocol import Manifest
+from discorag.store.records import Corpus as StoredCorpus
+from discorag.store.records import Manifest
 from discorag.trees.levels import Levels, unfolded
 from discorag.types.chunk import Chunk
 from discorag.types.errors import NotFoundError

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from discorag.ingest.estimate import Estimate
 from discorag.ingest.survey import Status
-from discorag.store.protocol import Corpus, Manifest
+from discorag.store.records import Corpus, Manifest
 from discorag.text.shown import one_line
 from discorag.types.ledger import Ledger
 from graphs.facade import IngestResult

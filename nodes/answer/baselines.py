@@ -10,8 +10,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from discorag.prompted.baselines import Baselines, Link
-from discorag.store.protocol import Hit
 from discorag.store.ranking import fused
+from discorag.store.records import Hit
 from discorag.store.retrieval import check_query, nothing_in
 from discorag.types.case import Case, Outcome
 from discorag.types.errors import ModelError, QueryError

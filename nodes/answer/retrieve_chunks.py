@@ -10,7 +10,7 @@ from langgraph.types import Command
 
 from discorag.relations.engine import RELATION_ENGINES
 from discorag.relations.follow import WIDER, Wanted, followed, wanted
-from discorag.store.protocol import Hit, SearchQuery
+from discorag.store.records import Hit, SearchQuery
 from discorag.store.retrieval import Distinct, distinct_chunks
 from discorag.types.case import Case
 from nodes.case import question_of

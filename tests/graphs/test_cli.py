@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from discorag.settings import StoreSettings
-from discorag.store.protocol import SearchQuery
+from discorag.store.records import SearchQuery
 from discorag.store.store import open_store
 from discorag.types.document import Scope
 from graphs.cli import main

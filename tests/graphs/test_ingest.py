@@ -12,7 +12,7 @@ import pytest
 from discorag.ingest.survey import DocumentOutcome, Status, vanished
 from discorag.models.protocol import Encoder
 from discorag.settings import ReadingSettings, Settings, StoreSettings
-from discorag.store.protocol import Manifest
+from discorag.store.records import Manifest
 from discorag.store.store import Store, open_store
 from discorag.types.chunk import Chunk
 from discorag.types.errors import DecodingError, InputError, MissingPathError, StoreError, UnknownFormatError

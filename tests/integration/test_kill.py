@@ -17,7 +17,7 @@ import pytest
 
 from discorag.settings import EncoderSettings, Settings, StoreSettings
 from discorag.store.database import FILE
-from discorag.store.protocol import SearchQuery
+from discorag.store.records import SearchQuery
 from discorag.store.store import Store, open_store
 from discorag.text.loaders import find_files, load
 from discorag.types.document import Scope

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discorag.store.protocol import Manifest, SearchQuery
+from discorag.store.records import Manifest, SearchQuery
 from discorag.store.store import Store
 from discorag.trees.builder import inner
 from discorag.types.chunk import Chunk

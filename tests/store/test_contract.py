@@ -6,10 +6,9 @@ import random
 from itertools import count, product
 from threading import Event, Thread
 
-import numpy as np
 import pytest
 
-from discorag.store.protocol import SearchQuery
+from discorag.store.records import SearchQuery
 from discorag.store.store import Store
 from discorag.types.document import Scope
 from discorag.types.errors import NotFoundError, StoreError
@@ -47,14 +46,6 @@ class TestRoundTrip:
         wanted = [piece.ids[2], piece.ids[0], piece.ids[2]]
         assert [c.id for c in store.chunks(SCOPE, wanted)] == wanted
         assert store.chunks(SCOPE, []) == []
-
-    def test_vectors_come_in_the_order_asked_for_and_to_their_owner_only(self, store: Store) -> None:
-        piece = sample("a.md", ["one", "two", "three"])
-        piece.put_in(store)
-        found = store.vectors(SCOPE, [piece.ids[2], piece.ids[0]])
-        assert np.allclose(found, piece.vectors[[2, 0]], atol=1e-3)
-        with pytest.raises(NotFoundError):
-            store.vectors(Scope(tenant="another"), [piece.ids[0]])
 
     def test_manifests_are_listed_by_uri(self, store: Store) -> None:
         for uri in ("b", "c", "a"):

@@ -6,7 +6,7 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.store.protocol import Manifest
+from discorag.store.records import Manifest
 from discorag.store.retrieval import distinct
 from discorag.store.store import Store
 from discorag.types.document import Scope

@@ -16,7 +16,7 @@ import pytest
 from discorag.settings import StoreSettings
 from discorag.store import live
 from discorag.store.edge import FOLDER, LOCK
-from discorag.store.protocol import Hit, SearchQuery
+from discorag.store.records import Hit, SearchQuery
 from discorag.store.store import Store, open_store
 from discorag.types.errors import StoreError
 from tests.store.conftest import KINDS, Place

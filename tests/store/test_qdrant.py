@@ -9,7 +9,7 @@ import pytest
 
 from discorag.settings import StoreSettings
 from discorag.store import live
-from discorag.store.protocol import SearchQuery
+from discorag.store.records import SearchQuery
 from discorag.store.store import Store, open_store
 from discorag.types.errors import ConfigError
 from tests.servers.qdrant import Fault, QdrantServer

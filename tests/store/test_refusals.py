@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discorag.store.protocol import SearchQuery
+from discorag.store.records import SearchQuery
 from discorag.store.store import Store
 from discorag.types.document import Scope
 from discorag.types.errors import EncoderMismatchError, InputError, InvariantError, NotFoundError

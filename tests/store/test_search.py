@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from discorag.store.protocol import Hit, Retrieval, SearchQuery
 from discorag.store.ranking import fused, ranked
+from discorag.store.records import Hit, Retrieval, SearchQuery
 from discorag.store.store import Store
 from discorag.text.terms import sparse, sparse_query
 from discorag.types.vectors import Vectors

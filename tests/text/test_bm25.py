@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discorag.settings import StoreSettings
 from discorag.store.outline import Shape, leaf_terms
-from discorag.store.protocol import SearchQuery
+from discorag.store.records import SearchQuery
 from discorag.store.store import open_store
 from discorag.text.bm25 import Bm25, Runs, TermCounts
 from discorag.text.terms import K1, B, terms

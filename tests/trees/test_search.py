@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from discorag.settings import StoreSettings
-from discorag.store.protocol import SearchQuery
+from discorag.store.records import SearchQuery
 from discorag.store.store import Store, open_store
 from discorag.trees.builders.bisection import BisectionBuilder
 from discorag.trees.builders.node_text import Concat

@@ -7,7 +7,7 @@ from zlib import crc32
 
 import numpy as np
 
-from discorag.store.protocol import Manifest
+from discorag.store.records import Manifest
 from discorag.store.store import Store
 from discorag.text.chunks import chunk_id
 from discorag.types.chunk import Chunk

@@ -1,4 +1,4 @@
-"""What the store hands to its callers, and what it is asked for."""
+"""What the store gives to its callers, and how it is searched: manifests, corpora, hits, queries."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Hit:
     A dataclass, not a pydantic model: a hybrid search makes hundreds of them for its ten.
 
     Example:
-        >>> from discorag.store.protocol import SearchQuery
+        >>> from discorag.store.records import SearchQuery
         >>> piece = sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."])
         >>> piece.put_in(store)
         >>> hit = store.search(piece.scope, SearchQuery(vector=piece.vectors[1], top_k=1))[0]
@@ -103,7 +103,7 @@ class SearchQuery(BaseModel):
         filters: Metadata key -> accepted values; all keys must match. ``doc_id`` filters by document.
 
     Example:
-        >>> from discorag.store.protocol import SearchQuery
+        >>> from discorag.store.records import SearchQuery
         >>> piece = sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."])
         >>> piece.put_in(store)
         >>> query = SearchQuery(vector=piece.vectors[0], text="Do tides rise?", retrieval="hybrid", top_k=1)

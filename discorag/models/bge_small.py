@@ -1,4 +1,4 @@
-"""Encoders by ONNX Runtime: the packaged bge-small-en-v1.5."""
+"""The packaged bge-small-en-v1.5 by ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BgeSmallEncoder(LocalEncoder):
     relevant passages: "; on our data it changed nothing that could be measured.
 
     Example:
-        >>> from discorag.models.onnx_encoder import BgeSmallEncoder
+        >>> from discorag.models.bge_small import BgeSmallEncoder
         >>> encoder = BgeSmallEncoder()
         >>> encoder.version, encoder.dimension, encoder.tokens.max_tokens
         ('bge-small-en-v1.5@68807e3f/512', 384, 512)

@@ -1,2 +1,0 @@
-STOPWORDS_CHINESE: tuple[str, ...]
-STOPWORDS_EN_PLUS: tuple[str, ...]
