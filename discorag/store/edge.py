@@ -45,8 +45,7 @@ def open_edge(place: IndexPlace, *, fresh: bool) -> EdgeIndex:
             make_private_folder(folder)
             _create(folder / _POINTS, place.dimension)
             _write_about(folder, place, "")
-        _check(folder, place)
-        return EdgeIndex(folder, place, lock)
+        return EdgeIndex(folder, place, lock, _check(folder, place))
     except BaseException:
         os.close(lock)
         raise
@@ -56,12 +55,14 @@ class EdgeIndex:
     """An index in a folder that one process has open at a time: a second one would damage its journal.
 
     Search is exact over points that `optimise` has not put into a graph; over the others it goes through an HNSW graph.
-    When it is closed the checksum of its files is written down, and compared when it is opened again.
+    The checksum of its files is stored when it is closed and compared when it is opened. A process that only searched
+    stores the checksum that it found, so damage done meanwhile is noticed at the next start.
 
     Args:
         folder: The index's.
         place: What it belongs to.
         lock: File descriptor of its lock, which this process holds.
+        checksum: Of its files as they are; empty if it is not known.
 
     Raises:
         IndexUnusableError: It cannot be loaded.
@@ -79,8 +80,9 @@ class EdgeIndex:
 
     shared = False
 
-    def __init__(self, folder: Path, place: IndexPlace, lock: int) -> None:
+    def __init__(self, folder: Path, place: IndexPlace, lock: int, checksum: str = "") -> None:
         self._folder, self._place, self._lock = folder, place, lock
+        self._checksum = checksum
         _write_about(folder, place, "")
         self._shard = _load(folder / _POINTS)
         self._loaded()
@@ -99,6 +101,7 @@ class EdgeIndex:
 
     def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
         """See `discorag.store.index.Index.apply`."""
+        self._checksum = ""
         before = self._shard.info().points_count
         added = [_point(point) for point in document_points(document)] if document else []
         if document:
@@ -159,6 +162,7 @@ class EdgeIndex:
         """
         if self._new < UNINDEXED:
             return
+        self._checksum = ""
         self._shard.flush()
         self._shard.close()
         try:
@@ -181,8 +185,10 @@ class EdgeIndex:
         try:
             self._shard.flush()
             self._shard.close()
-            _load(self._folder / _POINTS).close()  # journals are merged in
-            _write_about(self._folder, self._place, _checksum(self._folder / _POINTS))
+            if not self._checksum:
+                _load(self._folder / _POINTS).close()  # journals are merged in
+                self._checksum = _checksum(self._folder / _POINTS)
+            _write_about(self._folder, self._place, self._checksum)
         finally:
             os.close(self._lock)
 
@@ -208,8 +214,12 @@ def _locked(file: Path) -> int:
     return lock
 
 
-def _check(folder: Path, place: IndexPlace) -> None:
-    """Raises `IndexUnusableError` for an index that is not there, not of this database, or not as it was closed."""
+def _check(folder: Path, place: IndexPlace) -> str:
+    """The stored checksum; empty if the last process did not close the index.
+
+    Raises:
+        IndexUnusableError: The index is missing, belongs to another database, or its files have changed.
+    """
     if not (folder / _POINTS).is_dir():
         raise IndexUnusableError("it is missing", lost=True)
     try:
@@ -222,6 +232,7 @@ def _check(folder: Path, place: IndexPlace) -> None:
         raise IndexUnusableError("it is of another database or version", lost=True)
     if checksum and checksum != _checksum(folder / _POINTS):
         raise IndexUnusableError("it is damaged", lost=True)
+    return checksum
 
 
 def _write_about(folder: Path, place: IndexPlace, checksum: str) -> None:
@@ -233,15 +244,27 @@ def _write_about(folder: Path, place: IndexPlace, checksum: str) -> None:
 
 
 def _checksum(folder: Path) -> str:
-    """Of the names, lengths and bytes of all files, which are mostly holes: zeros do not count."""
+    """Of the names, lengths and bytes of all files, which are mostly holes: zeros do not count.
+
+    JSON counts by its content: the library writes it again when it only reads, with its keys in another order.
+    """
     found = xxh3_64()
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         found.update(f"{file.relative_to(folder)}\0{file.stat().st_size}\0".encode())
-        for at, block in _blocks(file):
+        for at, block in [(0, _sorted_json(file))] if file.suffix == ".json" else _blocks(file):
             if block != _ZEROS[: len(block)]:
                 found.update(at.to_bytes(8))
                 found.update(block)
     return found.hexdigest()
+
+
+def _sorted_json(file: Path) -> bytes:
+    """The file's content with sorted keys; its bytes if it is not JSON."""
+    content = file.read_bytes()
+    try:
+        return json.dumps(json.loads(content), sort_keys=True).encode()
+    except ValueError:
+        return content
 
 
 def _blocks(file: Path) -> Iterator[tuple[int, bytes]]:
