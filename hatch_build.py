@@ -1,8 +1,8 @@
 """Build hook of the wheel: all folders of the house lie inside the one package ``discorag``.
 
-In the repository ``graphs``, ``nodes``, ``prompts`` and ``eval`` are top-level packages, and an editable install takes
-them from there. Other distributions own such names too, so the wheel has ``discorag/graphs`` and so on: copies in which
-import statements, and nothing else, name the new place. Lines stay where they are.
+In the repository ``graphs``, ``interfaces``, ``nodes``, ``prompts`` and ``eval`` are top-level packages, where an
+editable install finds them. Other distributions own such names too, so the wheel has ``discorag/graphs`` and so on:
+copies in which only the import statements name the new place. Line numbers stay the same.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PACKAGE = "discorag"
-MOVED = ("graphs", "nodes", "prompts", "eval")
+MOVED = ("graphs", "interfaces", "nodes", "prompts", "eval")
 LEFT_OUT = (Path("eval/expected"), Path("eval/results"))
 """What the evaluation once gave: records of the repository, not parts of the program."""
 
-PAGE = Path("graphs/serving/page/index.html")
+PAGE = Path("interfaces/http/page/index.html")
 
 Edit = tuple[int, int, str, str]
 """Line (from 0), column in bytes, the text there, the text in its place."""

@@ -14,15 +14,15 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from discorag.rst.units import Unit, joined
-from discorag.trees.builder import Builder, Built, Source
-from discorag.trees.builders.bisection import Cut, built_by, cut_splits
-from discorag.trees.builders.node_text import Concat, NodeText
-from discorag.trees.builders.slide import SnappedBuilder
-from discorag.trees.builders.unified import UnifiedBuilder
-from discorag.trees.registry import RETRIEVERS, TreeTools, register_retriever
-from discorag.types.ids import digest
-from discorag.types.rst_tree import RstTree
+from discorag.discourse.parse.units import Unit, joined
+from discorag.retrieval.builder import Builder, Built, Source
+from discorag.retrieval.builders.bisection import Cut, built_by, cut_splits
+from discorag.retrieval.builders.node_text import Concat, NodeText
+from discorag.retrieval.builders.slide import SnappedBuilder
+from discorag.retrieval.builders.unified import UnifiedBuilder
+from discorag.retrieval.registry import RETRIEVERS, TreeTools, register_retriever
+from discorag.schema.ids import digest
+from discorag.schema.rst_tree import RstTree
 
 
 def random_cut(seed: str) -> Cut:
@@ -65,7 +65,7 @@ class ShapedBuilder:
 
 
 class RandomUnits:
-    """A `discorag.rst.units.UnitParser` whose trees are random; the same texts always get the same tree."""
+    """A `discorag.discourse.parse.units.UnitParser` whose trees are random; the same texts always get the same tree."""
 
     version = "random-1"
 

@@ -27,5 +27,5 @@ def floor_s(
     start = time.process_time()
     [vector] = model.encode([query], normalize_embeddings=True, show_progress_bar=False)
     search = SearchQuery(vector=vector, text=query, retrieval="hybrid", filters=dict(filters or {}))
-    rag.resources.store.search(rag.scope(corpus=corpus), search)
+    rag.backends.store.search(rag.scope(corpus=corpus), search)
     return time.process_time() - start

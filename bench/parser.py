@@ -20,8 +20,8 @@ from rich.table import Table
 
 from bench.answers.replies import package_version
 from bench.parser_process import CHUNK, SIZES, Timing
-from discorag.rst.trained.network import PACKAGED_FOLDER
-from discorag.types.errors import InvariantError
+from discorag.discourse.parse.trained.network import PACKAGED_FOLDER
+from discorag.schema.errors import InvariantError
 from eval.options import data_folder
 from training.parser.evaluate import OUT, measured, right_branching, shown
 from training.parser.gum import load_gum
@@ -61,10 +61,10 @@ def llm_seconds() -> float:
     import asyncio
 
     from bench.parser_process import chunk_of
+    from discorag.config import LlmSettings
+    from discorag.discourse.parse.prompted import LlmParser
     from discorag.models.embedded import EmbeddedGateway
-    from discorag.rst.prompted import LlmParser
-    from discorag.settings import LlmSettings
-    from discorag.types.errors import ModelError
+    from discorag.schema.errors import ModelError
     from prompts import load
 
     model = EmbeddedGateway(LlmSettings(kind="embedded"))

@@ -12,12 +12,12 @@ from statistics import median
 from pydantic import BaseModel, ConfigDict
 
 from bench.process import peak_mb
-from discorag.rst.trained.layout import layout_of
-from discorag.rst.trained.network import Network
-from discorag.rst.trained.parser import TrainedParser
+from discorag.discourse.parse.trained.layout import layout_of
+from discorag.discourse.parse.trained.network import Network
+from discorag.discourse.parse.trained.parser import TrainedParser
+from discorag.schema.chunk import Chunk
+from discorag.schema.span import Span
 from discorag.text.sentences import sentence_spans
-from discorag.types.chunk import Chunk
-from discorag.types.span import Span
 
 CHUNK = 165
 """Words of a chunk of about 256 word pieces."""

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from discorag.config import LlmSettings, StoreSettings, read_settings
 from discorag.ingest.survey import Status
-from discorag.settings import LlmSettings, StoreSettings, read_settings
-from discorag.types.errors import InvariantError
+from discorag.schema.errors import InvariantError
 
 CORES = 2
 

@@ -23,19 +23,19 @@ from rich.table import Table
 from bench.answers import report
 from bench.answers.replies import open_product, package_version
 from bench.controls import register_controls
+from discorag.ingest.segment.headings import build_hierarchy
+from discorag.retrieval.builder import Builder, Source
+from discorag.retrieval.forest import Forest
+from discorag.retrieval.index import evidence_of, fused
+from discorag.retrieval.registry import RETRIEVERS, TreeQuery, TreeRetriever
+from discorag.retrieval.routers.configured import router_of
+from discorag.retrieval.scores import Scores
+from discorag.retrieval.vectors import node_vectors
+from discorag.schema.document import Document
+from discorag.schema.errors import ConfigError
+from discorag.schema.ids import digest
 from discorag.store.outline import leaf_terms
 from discorag.text.bm25 import Bm25
-from discorag.text.headings import build_hierarchy
-from discorag.trees.builder import Builder, Source
-from discorag.trees.forest import Forest
-from discorag.trees.index import evidence_of, fused
-from discorag.trees.registry import RETRIEVERS, Asked, TreeRetriever
-from discorag.trees.routers.configured import router_of
-from discorag.trees.scores import Scores
-from discorag.trees.vectors import node_vectors
-from discorag.types.document import Document
-from discorag.types.errors import ConfigError
-from discorag.types.ids import digest
 from eval.datasets.registry import load_benchmark
 from eval.metrics.base import Given
 from eval.metrics.evidence import SpanRecall
@@ -43,7 +43,7 @@ from eval.options import data_folder
 from eval.reporting.stats import mean_interval, paired
 from eval.sample import Benchmark, DocSpan, Sample, SourceDocument
 from eval.splits import groups
-from nodes.resources import Resources
+from nodes.backends import Backends
 
 OUT = Path("bench/results/retrieval.json")
 SETS = {"qmsum": ("test.jsonl", "val.jsonl"), "fairytaleqa": ("",)}
@@ -76,9 +76,9 @@ class Measurement:
         words: Budget of evidence.
     """
 
-    def __init__(self, resources: Resources, names: Sequence[str], words: int) -> None:
-        self._resources, self._words = resources, words
-        tools = resources.tree_tools("local")
+    def __init__(self, backends: Backends, names: Sequence[str], words: int) -> None:
+        self._resources, self._words = backends, words
+        tools = backends.tree_tools("local")
         self._retrievers = {name: RETRIEVERS[name] for name in names}
         self._builders = {name: retriever.build(tools) for name, retriever in self._retrievers.items()}
 
@@ -109,7 +109,7 @@ class Measurement:
     async def _evidence(self, retriever: TreeRetriever, question: str, scores: Scores) -> tuple[DocSpan, ...]:
         """What an answer would see, as characters of the documents; nothing where the retriever refuses."""
         box = self._resources
-        chosen = await retriever.choose(Asked(question, scores, self._words, box.reranker, router_of(box)))
+        chosen = await retriever.choose(TreeQuery(question, scores, self._words, box.reranker, router_of(box)))
         if chosen.refused:
             return ()
         places = evidence_of(scores, chosen.nodes, self._words)
@@ -140,9 +140,9 @@ def _estimate(value: float, values: Iterable[float]) -> dict[str, float]:
     return {key: round(number, 1) for key, number in {"value": value, **bounds}.items()}
 
 
-async def _measured(resources: Resources, dataset: str, names: Sequence[str], words: int, most: int) -> Found:
+async def _measured(backends: Backends, dataset: str, names: Sequence[str], words: int, most: int) -> Found:
     found: Found = defaultdict(dict)
-    measurement = Measurement(resources, names, words)
+    measurement = Measurement(backends, names, words)
     for benchmark, samples in track(list(load(dataset, most)), description=dataset, console=Console(stderr=True)):
         for name, values in (await measurement.recall(benchmark, samples)).items():
             found[name] |= values
@@ -163,7 +163,7 @@ def main(
     if unknown := [name for name in names if name not in RETRIEVERS]:
         raise ConfigError(f"There is no retriever {unknown[0]!r}.", hint=f"There are {', '.join(RETRIEVERS)}.")
     with open_product(home) as rag:
-        found = {d: asyncio.run(_measured(rag.resources, d, names, words, documents)) for d in datasets.split(",")}
+        found = {d: asyncio.run(_measured(rag.backends, d, names, words, documents)) for d in datasets.split(",")}
     made = {dataset: figures(recall, AGAINST) for dataset, recall in found.items()}
     report.write(out, report.Result(commit=package_version(), figures=made))
     table = Table("retriever", *made)

@@ -29,9 +29,9 @@ from bench.answers.replies import package_version
 from bench.floor import floor_s, torch_encoder
 from bench.process import CORES, run
 from discorag import DiscoRAG
-from discorag.settings import Settings, StoreSettings, read_settings
+from discorag.config import Settings, StoreSettings, read_settings
 from eval.options import data_folder
-from nodes.resources import Resources
+from nodes.backends import Backends
 
 OUT, HOME = Path("bench/results/speed.json"), Path(".disco-rag/bench/speed")
 PAPERS, QUESTIONS, ROUNDS = 6, 20, 5
@@ -71,21 +71,21 @@ def cpu(call: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def forgetful(resources: Resources) -> DiscoRAG:
+def forgetful(backends: Backends) -> DiscoRAG:
     """The same store and models, and nothing remembered of earlier questions."""
-    return DiscoRAG(resources=Resources(resources.settings, resources.store, resources.bare_encoder, None))
+    return DiscoRAG(backends=Backends(backends.settings, backends.store, backends.bare_encoder, None))
 
 
-def asked(resources: Resources, texts: Sequence[str], **switches: Any) -> tuple[float, float, float]:
+def asked(backends: Backends, texts: Sequence[str], **switches: Any) -> tuple[float, float, float]:
     """Medians of seconds: a question where nothing is remembered, one whose evidence was asked for, a floor.
 
     A question's own vector is never remembered: there are more of them than `MemoEncoder` keeps.
     """
-    warm = forgetful(resources)
+    warm = forgetful(backends)
     unseen, known, floors = list[float](), list[float](), list[float]()
     for _ in range(ROUNDS):
         for text in texts:
-            fresh = forgetful(resources)
+            fresh = forgetful(backends)
             unseen.append(cpu(partial(fresh.ask, text, **switches)))
             known.append(cpu(partial(warm.ask, text, **switches)))
             floors.append(floor_s(warm, text))
@@ -95,8 +95,8 @@ def asked(resources: Resources, texts: Sequence[str], **switches: Any) -> tuple[
 def passes(rag: DiscoRAG, folder: Path) -> dict[str, float]:
     """A default ingest over one encoding of its chunks."""
     words = sum(len(f.read_text("utf-8").split()) for f in folder.glob("*"))
-    spent = cpu(lambda: forgetful(rag.resources).ingest(folder, refresh=True))
-    store, scope = rag.resources.store, rag.scope()
+    spent = cpu(lambda: forgetful(rag.backends).ingest(folder, refresh=True))
+    store, scope = rag.backends.store, rag.scope()
     texts = [c.text for m in rag.documents() for c in store.chunks_of(scope, m.doc_id)]
     one = cpu(partial(torch_encoder().encode, texts, batch_size=32, normalize_embeddings=True))
     return {"ingest_passes": spent / one, "ingest_cpu_s": spent, "ingest_words_per_cpu_s": words / spent}
@@ -131,7 +131,7 @@ def measured(home: Path) -> dict[str, float]:
         rag.ingest(folder)
         told |= passes(rag, folder)
         for name, switches in (("", {}), ("_dense", {"retriever": "dense"})):
-            unseen, known, floor = asked(rag.resources, texts, **switches)
+            unseen, known, floor = asked(rag.backends, texts, **switches)
             told |= {f"ask_unseen_floors{name}": unseen / floor, f"ask_known_floors{name}": known / floor}
             told |= {f"ask_unseen_ms{name}": 1000 * unseen, f"floor_ms{name}": 1000 * floor}
     told |= starts(home, texts[0])

@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from graphs.facade import AskResult, DiscoRAG, IngestResult
-    from graphs.langchain import DiscoRetriever
+    from interfaces.facade import AskResult, DiscoRAG, IngestResult
+    from interfaces.langchain import DiscoRetriever
 
 __all__ = ["AskResult", "DiscoRAG", "DiscoRetriever", "IngestResult", "main"]
 
 
 def main() -> None:
     """The command line."""
-    from graphs.front import main as run
+    from interfaces.cli.lazy import main as run
 
     run()
 
@@ -27,11 +27,11 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> object:
         """The public classes, imported at their first use: that takes a second, and this module's import none."""
         if name in ("AskResult", "DiscoRAG", "IngestResult"):
-            from graphs import facade
+            from interfaces import facade
 
             return getattr(facade, name)
         if name == "DiscoRetriever":
-            from graphs.langchain import DiscoRetriever
+            from interfaces.langchain import DiscoRetriever
 
             return DiscoRetriever
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

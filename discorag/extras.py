@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from discorag.types.errors import MissingExtraError
+from discorag.schema.errors import MissingExtraError
 
 OURS = frozenset({"discorag", "graphs", "nodes", "prompts"})
 

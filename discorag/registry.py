@@ -19,7 +19,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_after_validator_function
 
-from discorag.types.errors import ConfigError, UnknownNameError
+from discorag.schema.errors import ConfigError, UnknownNameError
 
 P = TypeVar("P")
 
@@ -54,7 +54,7 @@ class Registry(Mapping[str, P]):
         (('Hi',), ['short'])
         >>> greetings["long"]
         Traceback (most recent call last):
-        discorag.types.errors.UnknownNameError: There is no greeting 'long'. Known are short.
+        discorag.schema.errors.UnknownNameError: There is no greeting 'long'. Known are short.
     """
 
     def __init__(self, kind: str, group: str) -> None:

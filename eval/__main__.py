@@ -12,12 +12,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from discorag.config import read_settings
+from discorag.discourse.parse.parser import PARSERS
+from discorag.discourse.relate.engine import RELATION_ENGINES
 from discorag.extras import extra
-from discorag.relations.engine import RELATION_ENGINES
-from discorag.rst.parser import PARSERS
-from discorag.settings import read_settings
-from discorag.text.shown import one_line
-from discorag.types.errors import ConfigError, DiscoRagError
+from discorag.schema.errors import ConfigError, DiscoRagError
+from discorag.text.escaping import one_line
 from eval.datasets.registry import load_benchmark
 from eval.options import data_folder, judge_settings, metric_models, renamed
 from eval.reporting import tables

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discorag.types.errors import ConfigError, DiscoRagError, InputError
+from discorag.schema.errors import ConfigError, DiscoRagError, InputError
 
 
 class DataError(InputError):

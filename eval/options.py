@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from discorag.config import DATA_VARIABLE, LlmSettings
 from discorag.models.gateway import Gateway
-from discorag.settings import DATA_VARIABLE, LlmSettings
-from discorag.types.errors import ConfigError, MissingPathError
+from discorag.schema.errors import ConfigError, MissingPathError
 from eval.metrics.base import MetricModels
 
 BESIDE = Path("../shared/data")

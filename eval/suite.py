@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from discorag.discourse.parse.parser import PARSERS
+from discorag.discourse.relate.engine import RELATION_ENGINES
 from discorag.registry import Named
-from discorag.relations.engine import RELATION_ENGINES
-from discorag.rst.parser import PARSERS
-from discorag.types.case import Detail
-from discorag.types.errors import ConfigError
+from discorag.schema.answer_inputs import Detail
+from discorag.schema.errors import ConfigError
 from eval.sample import Benchmark, Sample
 
 FOLDER = Path(__file__).parent

@@ -10,9 +10,9 @@ from rich.rule import Rule
 from rich.text import Text
 
 from discorag import DiscoRAG
-from discorag.answer.render import answer_text, graph_text, plan_text
-from discorag.rst.render import tree_text
-from graphs.terminal.present import IngestProgress, ingest_summary, ledger_table
+from discorag.discourse.formats.text import tree_text
+from interfaces.cli.present import IngestProgress, ingest_summary, ledger_table
+from interfaces.views.terminal import answer_text, graph_text, plan_text
 
 EXAMPLES = Path(__file__).parent
 
@@ -37,7 +37,7 @@ def main() -> None:
 def show(rag: DiscoRAG, console: Console, question: str, corpus: str) -> None:
     """Ask and print everything that led to the answer."""
     result = rag.ask(question, corpus=corpus)
-    chunks = tuple(rag.resources.store.chunks(rag.scope(corpus=corpus), [h.chunk_id for h in result.hits]))
+    chunks = tuple(rag.backends.store.chunks(rag.scope(corpus=corpus), [h.chunk_id for h in result.hits]))
     console.print(answer_text(result.answer))
     if result.answer.plan:
         console.print(Group(Text("\nPlan", style="bold"), plan_text(result.answer.plan)))

@@ -14,7 +14,7 @@ from langchain_openai import ChatOpenAI
 from rich.console import Console
 
 from discorag import DiscoRAG, DiscoRetriever
-from discorag.settings import LlmSettings, Settings, StoreSettings, read_settings
+from discorag.config import LlmSettings, Settings, StoreSettings, read_settings
 
 CORPUS = Path(__file__).parent / "vitamin-d"
 QUESTION = "Does vitamin D prevent flu? Say where the sources disagree."

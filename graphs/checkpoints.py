@@ -17,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from discorag.types.errors import StoreError
+from discorag.schema.errors import StoreError
 
 KEPT_S = 7 * 86_400
 """How long the checkpoints of a job that nobody takes up are kept, in seconds."""

@@ -1,5 +1,5 @@
 """The ingest graph: scan, then each document on its own: load > structure > segment > parse > embed >
-upsert > grow.
+upsert > build_tree.
 """
 
 # LangGraph leaves its own generics open:
@@ -17,14 +17,14 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
+from discorag.config import Settings
 from discorag.ingest.survey import content_of
-from discorag.settings import Settings
-from discorag.types.ids import digest
+from discorag.schema.ids import digest
 from graphs.answer import Graph
 from graphs.checkpoints import checkpoints
 from nodes.context import IngestContext, ingest_context
+from nodes.ingest.build_tree import build_tree
 from nodes.ingest.embed import embed
-from nodes.ingest.grow import grow
 from nodes.ingest.load import load
 from nodes.ingest.parse_document import parse_document
 from nodes.ingest.scan import scan
@@ -42,18 +42,18 @@ PAGE = 256
 def build_document() -> Graph:
     """The graph of one document. It keeps no checkpoints: a document that was interrupted starts again."""
     steps = StateGraph(DocumentState, context_schema=IngestContext, output_schema=DocumentOutput)
-    steps.add_node("load", load, destinations=("structure", "grow", END))
+    steps.add_node("load", load, destinations=("structure", "build_tree", END))
     steps.add_node("structure", structure, destinations=("segment", END))
     steps.add_node("segment", segment)
     steps.add_node("parse", parse_document)
     steps.add_node("embed", embed, destinations=("upsert", END))
     steps.add_node("upsert", upsert)
-    steps.add_node("grow", grow)
+    steps.add_node("build_tree", build_tree)
     steps.add_edge(START, "load")
     steps.add_edge("segment", "parse")
     steps.add_edge("parse", "embed")
-    steps.add_edge("upsert", "grow")
-    steps.add_edge("grow", END)
+    steps.add_edge("upsert", "build_tree")
+    steps.add_edge("build_tree", END)
     return steps.compile(name="document", checkpointer=False)
 
 
@@ -66,7 +66,7 @@ async def _document(state: DocumentState, runtime: Runtime[IngestContext]) -> Do
     ``max_concurrency`` is not used for this: it also holds back the writes of finished documents to the checkpoint.
     """
     context = ingest_context(runtime)
-    async with (await context.deps()).workbench.slots(CONCURRENCY):
+    async with (await context.open_backends()).workbench.slots(CONCURRENCY):
         return cast("DocumentOutput", await _DOCUMENT.ainvoke({"uri": state["uri"], "key": ""}, context=context))
 
 
@@ -110,7 +110,7 @@ async def run_ingest(
         InputError, MissingExtraError: See `nodes.ingest.scan.scan`.
         StoreError: The store fails, or the disk with the checkpoints.
     """
-    settings = (await context.deps()).settings
+    settings = (await context.open_backends()).settings
     if not Path(path).is_dir() or settings.store.kind == "memory":
         return await _run(InMemorySaver(), path, context, progress)
     async with checkpoints(settings.store.path, await _job(Path(path), context, settings)) as saver:

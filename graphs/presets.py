@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from graphs.baselines import BASELINES
-from nodes import switches
+from nodes import options
 
-PAPERS = tuple(name for name in switches.PRESETS if name != "paper")
+PAPERS = tuple(name for name in options.PRESETS if name != "paper")
 """Presets of papers on retrieval."""
 PRESETS: dict[str, dict[str, Any]] = {
     "disco-rag": {},
@@ -17,6 +17,6 @@ PRESETS: dict[str, dict[str, Any]] = {
     **{name: {"preset": name} for name in PAPERS},
     **{name: {"baseline": name} for name in BASELINES},
 }
-"""Name -> arguments of `graphs.facade.DiscoRAG.aask`."""
+"""Name -> arguments of `interfaces.facade.DiscoRAG.aask`."""
 NEEDS_MODEL = {"disco-rag-paper", *BASELINES}
 """Presets that cannot do without a language model."""

@@ -9,9 +9,9 @@ from langgraph.graph.message import add_messages
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from discorag.answer.render import answer_markdown
-from discorag.types.answer import Answer
-from discorag.types.errors import InputError
+from discorag.generation.answer_view import answer_markdown
+from discorag.schema.answer import Answer
+from discorag.schema.errors import InputError
 from nodes.state import AnswerInput, Json
 
 Messages = Annotated[list[AnyMessage], Field(description="The conversation; its last message asks."), add_messages]
@@ -27,7 +27,7 @@ class ChatState(AnswerInput, total=False):
     """The conversation, what was asked of the answer graph, and what came of it."""
 
     messages: Messages
-    answer: Annotated[Json, Field(description="discorag.types.answer.Answer as JSON: sentences with evidence spans.")]
+    answer: Annotated[Json, Field(description="discorag.schema.answer.Answer as JSON: sentences with evidence spans.")]
     ledger: Annotated[list[Json], Field(description="One record per stage of the last question.")]
 
 

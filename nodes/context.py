@@ -13,44 +13,44 @@ from langgraph.runtime import Runtime
 from pydantic import Field, PrivateAttr
 from pydantic.json_schema import SkipJsonSchema
 
-from discorag.prompted.as_printed import PaperEngine
-from discorag.prompted.engine import LlmEngine, Sampling
-from discorag.prompted.limits import MOST_ANSWER
-from discorag.rst.parser import Limits
-from discorag.types.case import Known
-from discorag.types.chunk import Chunk
-from discorag.types.document import Scope
-from nodes.resources import Resources
-from nodes.switches import AnswerSwitches, IngestSwitches, Switches
+from discorag.discourse.parse.parser import Limits
+from discorag.generation.prompted.as_printed import PaperEngine
+from discorag.generation.prompted.engine import LlmEngine, Sampling
+from discorag.generation.prompted.limits import MOST_ANSWER
+from discorag.schema.answer_inputs import Known
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Scope
+from nodes.backends import Backends
+from nodes.options import AnswerOptions, IngestOptions, Options
 from nodes.templates import paper_templates, templates
 
 PROMPT_TOKENS = 2048
 """Tokens left for the prompt around the evidence."""
 
 
-class _Scoped(Switches):
+class _Scoped(Options):
     tenant: str | None = Field(default=None, min_length=1, description="Owner of the documents. None: as configured.")
     corpus: str | None = Field(default=None, min_length=1, description="Named set of documents. None: as configured.")
-    resources: SkipJsonSchema[Resources | None] = Field(default=None, exclude=True, repr=False)
+    backends: SkipJsonSchema[Backends | None] = Field(default=None, exclude=True, repr=False)
 
-    async def deps(self) -> Resources:
+    async def open_backends(self) -> Backends:
         """The resources handed in, else the process's own, opened from the settings at first use."""
-        return self.resources or await default_resources()
+        return self.backends or await default_backends()
 
     async def scope(self) -> Scope:
         """Tenant and corpus of this run."""
-        settings = (await self.deps()).settings
+        settings = (await self.open_backends()).settings
         return Scope(tenant=self.tenant or settings.tenant, corpus=self.corpus or settings.corpus)
 
 
 @dataclass
-class Reading:
+class EvidenceCache:
     """The chunks of a run as its stages see them, and what the stages computed of them.
 
     Args:
         told: The part of the state that says which chunks, and what of them.
         chunks: Best first.
-        known: See `discorag.types.case.Case`.
+        known: See `discorag.schema.answer_inputs.Case`.
         found: Chunks as they are stored, by id, that the search has read already.
     """
 
@@ -60,17 +60,17 @@ class Reading:
     found: Mapping[str, Chunk] = field(default_factory=dict[str, Chunk])
 
 
-class AnswerContext(AnswerSwitches, _Scoped):
-    """Switches of the answer graph, whose documents it answers from, and with which resources."""
+class AnswerContext(AnswerOptions, _Scoped):
+    """Options of the answer graph, whose documents it answers from, and with which resources."""
 
-    _reading: Reading = PrivateAttr(default_factory=Reading)
+    _reading: EvidenceCache = PrivateAttr(default_factory=EvidenceCache)
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> EvidenceCache:
         """What was read last with these switches: in this run, where it has a context of its own."""
         return self._reading
 
-    def read(self, new: Reading) -> None:
+    def read(self, new: EvidenceCache) -> None:
         """Keep what was read."""
         self._reading = new
 
@@ -79,17 +79,17 @@ class AnswerContext(AnswerSwitches, _Scoped):
         """False when everything is off: standard RAG."""
         return self.use_tree or self.use_graph or self.use_plan
 
-    def room(self, deps: Resources) -> int | None:
+    def room(self, backends: Backends) -> int | None:
         """Tokens of evidence that fit the language model's context; None if none will read it."""
-        if self.generator == "local" or deps.model is None:
+        if self.generator == "local" or backends.model is None:
             return None
-        return deps.settings.llm.context_tokens - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
+        return backends.settings.llm.context_tokens - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
 
-    def tree_engine(self, deps: Resources) -> str:
+    def tree_engine(self, backends: Backends) -> str:
         """Whose trees a chunk gets that lacks one."""
         if self.preset == "paper" and self.parser == "llm":
             return "paper"
-        return _parser(self.parser, deps)
+        return _parser(self.parser, backends)
 
     @property
     def limits(self) -> Limits:
@@ -107,22 +107,22 @@ class AnswerContext(AnswerSwitches, _Scoped):
         Raises:
             ConfigError: ``llm`` was asked for and no endpoint is configured.
         """
-        deps = await self.deps()
-        if choice not in ("auto", "llm") or (choice == "auto" and deps.model is None):
+        backends = await self.open_backends()
+        if choice not in ("auto", "llm") or (choice == "auto" and backends.model is None):
             return None
         if self.preset == "paper":
-            return self.paper_engine(deps)
-        ability = await deps.ability(self.layout)
+            return self.paper_engine(backends)
+        ability = await backends.ability(self.layout)
         if choice == "auto" and not ability.makes(stage):
             return None
-        prompts = templates(deps.settings.prompts_dir)
-        return LlmEngine(deps.require_model(), prompts, self.sampling, ability.layout, deps.prober.owed())
+        prompts = templates(backends.settings.prompts_dir)
+        return LlmEngine(backends.require_model(), prompts, self.sampling, ability.layout, backends.prober.owed())
 
-    def paper_engine(self, deps: Resources) -> PaperEngine:
+    def paper_engine(self, backends: Backends) -> PaperEngine:
         """The engine of Disco-RAG as printed. Raises `ConfigError` where no language model is configured."""
-        settings = deps.settings
+        settings = backends.settings
         prompts = paper_templates(settings.prompts_dir)
-        return PaperEngine(deps.require_model(), prompts, self.sampling, settings.llm.context_tokens)
+        return PaperEngine(backends.require_model(), prompts, self.sampling, settings.llm.context_tokens)
 
     @property
     def sampling(self) -> Sampling:
@@ -136,8 +136,8 @@ class AnswerContext(AnswerSwitches, _Scoped):
         )
 
 
-class IngestContext(IngestSwitches, _Scoped):
-    """Switches of the ingest graph, whose documents it reads, and with which resources."""
+class IngestContext(IngestOptions, _Scoped):
+    """Options of the ingest graph, whose documents it reads, and with which resources."""
 
     index: SkipJsonSchema[bool] = Field(
         default=True,
@@ -146,29 +146,29 @@ class IngestContext(IngestSwitches, _Scoped):
         description="Index the store at the end; a server does when it is quiet.",
     )
 
-    def tree_engine(self, deps: Resources) -> str:
+    def tree_engine(self, backends: Backends) -> str:
         """Who parses; ``none`` leaves the chunks' trees to the question."""
-        return _parser(self.parser, deps)
+        return _parser(self.parser, backends)
 
 
-def _parser(name: str, deps: Resources) -> str:
-    return deps.settings.parser.kind if name == "auto" else name
+def _parser(name: str, backends: Backends) -> str:
+    return backends.settings.parser.kind if name == "auto" else name
 
 
 _opening = threading.Lock()
 
 
 @cache
-def _opened() -> Resources:
-    return Resources.open()
+def _opened() -> Backends:
+    return Backends.open()
 
 
-def _open_once() -> Resources:
+def _open_once() -> Backends:
     with _opening:
         return _opened()
 
 
-async def default_resources() -> Resources:
+async def default_backends() -> Backends:
     """The process's resources, opened once from the settings, in a thread (opening reads files)."""
     return await asyncio.to_thread(_open_once)
 

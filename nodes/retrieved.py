@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from langgraph.types import Command
 
+from discorag.schema.span import Span
 from discorag.store.records import Hit
 from discorag.store.retrieval import nothing_in
-from discorag.types.span import Span
 from nodes.context import AnswerContext
 from nodes.stage import Stage
 
@@ -35,16 +35,16 @@ async def retrieved(
     Raises:
         EmptyCorpusError: Nothing was found, and there are no documents, or ``abstain`` is never.
     """
-    deps, scope = await context.deps(), await context.scope()
+    backends, scope = await context.open_backends(), await context.scope()
     because = "" if hits and not refused else REFUSED if refused else NOTHING
-    if not hits and not (context.abstain == "auto" and await asyncio.to_thread(deps.store.has, scope)):
-        raise await asyncio.to_thread(nothing_in, deps.store, scope)
+    if not hits and not (context.abstain == "auto" and await asyncio.to_thread(backends.store.has, scope)):
+        raise await asyncio.to_thread(nothing_in, backends.store, scope)
     goes: Found = "abstain" if because and context.abstain == "auto" else "rerank"
-    if deps.store.index_note:
-        stage.record_route("index", deps.store.index_note)
+    if backends.store.index_note:
+        stage.record_route("index", backends.store.index_note)
     stage.record_route(goes, because or f"{len(hits)} chunks were found")
     evidence = {chunk: [[s.start, s.end] for s in spans] for chunk, spans in (inside or {}).items()}
-    ledger = stage.done(engine="local", model=deps.encoder.version, preview=preview or f"{len(hits)} chunks")
+    ledger = stage.done(engine="local", model=backends.encoder.version, preview=preview or f"{len(hits)} chunks")
     ranked = [{"chunk_id": h.chunk_id, "score": h.score} for h in hits]
     update = {"hits": ranked, "copies": copies, "evidence": evidence, "because": because, "ledger": ledger}
     return Command(goto=goes, update={**update, **(more or {})})

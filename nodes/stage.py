@@ -7,11 +7,11 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from discorag.types.answer import Answer
-from discorag.types.case import Outcome
-from discorag.types.errors import DiscoRagError
-from discorag.types.ledger import Failure, Ledger, StageRecord
-from discorag.types.usage import Usage
+from discorag.schema.answer import Answer
+from discorag.schema.answer_inputs import Outcome
+from discorag.schema.errors import DiscoRagError
+from discorag.schema.ledger import Failure, Ledger, StageRecord
+from discorag.schema.usage import Usage
 from nodes.state import AnswerState, Json
 
 PREVIEW = 200  # characters of a stage's text preview

@@ -38,7 +38,7 @@ class AnswerInput(TypedDict):
 class AnswerOutput(TypedDict, total=False):
     """The verified answer and what it cost."""
 
-    answer: Annotated[Json, Field(description="discorag.types.answer.Answer as JSON: sentences with evidence spans.")]
+    answer: Annotated[Json, Field(description="discorag.schema.answer.Answer as JSON: sentences with evidence spans.")]
     ledger: Annotated[list[Json], Field(description="One record per stage: engine, model, tokens, seconds, failures.")]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache, partial
 from pathlib import Path
 
-from discorag.prompted.as_printed import PaperTemplates
-from discorag.prompted.conversation import Templates
+from discorag.generation.prompted.as_printed import PaperTemplates
+from discorag.generation.prompted.conversation import Templates
 from prompts import load as load_from
 
 

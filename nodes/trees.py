@@ -9,25 +9,25 @@ from typing import Any
 
 from langgraph.types import Command
 
+from discorag.retrieval.index import Inside, TreeIndex, chunks_with, evidence_of, passages_of
+from discorag.retrieval.registry import RETRIEVERS, SelectedNodes, TreeQuery, TreeRetriever
+from discorag.retrieval.routers.configured import router_of
+from discorag.retrieval.scores import Scores, in_tokens
+from discorag.schema.document import Scope
+from discorag.schema.ledger import Failure
 from discorag.store.records import Hit, SearchQuery
-from discorag.trees.index import Inside, TreeIndex, chunks_with, evidence_of, passages_of
-from discorag.trees.registry import RETRIEVERS, Asked, Chosen, TreeRetriever
-from discorag.trees.routers.configured import router_of
-from discorag.trees.scores import Scores, in_tokens
-from discorag.types.document import Scope
-from discorag.types.ledger import Failure
-from nodes.case import question_of
+from nodes.backends import Backends
 from nodes.context import AnswerContext
-from nodes.resources import Resources
+from nodes.inputs import question_of
 from nodes.retrieved import retrieved
 from nodes.stage import Stage
 from nodes.state import AnswerState
 
 
-def tree_index(retriever: TreeRetriever, deps: Resources, scope: Scope, parser: str) -> TreeIndex:
+def tree_index(retriever: TreeRetriever, backends: Backends, scope: Scope, parser: str) -> TreeIndex:
     """The trees of a retriever's builder; inner nodes are encoded by their summaries where a model writes them."""
-    how = "text" if deps.model and retriever.summaries else retriever.vectors
-    return TreeIndex(deps.store, scope, deps.encoder, retriever.build(deps.tree_tools(parser)), how)
+    how = "text" if backends.model and retriever.summaries else retriever.vectors
+    return TreeIndex(backends.store, scope, backends.encoder, retriever.build(backends.tree_tools(parser)), how)
 
 
 def noted(stage: Stage, index: TreeIndex) -> None:
@@ -52,16 +52,16 @@ class Search:
     stage: Stage
     retriever: TreeRetriever
     index: TreeIndex
-    asked: Asked | None
+    asked: TreeQuery | None
     copies: Mapping[str, list[str]]
 
     @classmethod
     async def of(cls, state: AnswerState, context: AnswerContext, stage: Stage) -> Search:
         """Documents first, then what the nodes of their trees score; trees that are missing are built."""
-        deps, scope = await context.deps(), await context.scope()
+        backends, scope = await context.open_backends(), await context.scope()
         retriever, question = RETRIEVERS[context.retriever], question_of(state)
-        index = tree_index(retriever, deps, scope, context.tree_engine(deps))
-        vector = await deps.encoder.encode_query(question)
+        index = tree_index(retriever, backends, scope, context.tree_engine(backends))
+        vector = await backends.encoder.encode_query(question)
         wanted = SearchQuery(vector=vector, text=question, filters=state.get("filters") or {})
         near = await index.documents(wanted, context.search_documents)
         doc_ids = near.found
@@ -69,17 +69,17 @@ class Search:
             return cls(context, stage, retriever, index, None, {})
         await index.ensure(doc_ids, by_any_parser=True)
         scores = await _scores(index, wanted, doc_ids, context)
-        return cls(context, stage, retriever, index, _asked(question, scores, context, deps), near.copies)
+        return cls(context, stage, retriever, index, _asked(question, scores, context, backends), near.copies)
 
     async def nothing(self) -> Command[Any]:
         """The update where there is no document."""
         return await retrieved([], self.context, self.stage, copies={})
 
-    async def found(self, chosen: Chosen, **more: Any) -> Command[Any]:
+    async def found(self, chosen: SelectedNodes, **more: Any) -> Command[Any]:
         """The chunks in which the evidence stands, narrowed to it, with ``more`` beside it."""
         assert self.asked is not None
-        deps, scope = await self.context.deps(), await self.context.scope()
-        hits, inside = await asyncio.to_thread(_passages, deps, scope, self.asked.scores, chosen, self.context)
+        backends, scope = await self.context.open_backends(), await self.context.scope()
+        hits, inside = await asyncio.to_thread(_passages, backends, scope, self.asked.scores, chosen, self.context)
         self.stage.usage += chosen.usage
         self.stage.failures += chosen.failures
         noted(self.stage, self.index)
@@ -100,16 +100,20 @@ async def _scores(index: TreeIndex, wanted: SearchQuery, doc_ids: Sequence[str],
     """Of all nodes, with sizes in words, or in tokens where the budget is."""
     reads, counted = RETRIEVERS[context.retriever].reads, context.evidence_tokens is not None
     scores = await index.scores(wanted, doc_ids, by=context.node_scores, texts=reads or counted)
-    return await asyncio.to_thread(in_tokens, scores, (await context.deps()).encoder.tokens) if counted else scores
+    return (
+        await asyncio.to_thread(in_tokens, scores, (await context.open_backends()).encoder.tokens)
+        if counted
+        else scores
+    )
 
 
-def _asked(question: str, scores: Scores, context: AnswerContext, deps: Resources) -> Asked:
-    return Asked(
+def _asked(question: str, scores: Scores, context: AnswerContext, backends: Backends) -> TreeQuery:
+    return TreeQuery(
         question,
         scores,
         context.evidence_budget,
-        deps.reranker,
-        router_of(deps),
+        backends.reranker,
+        router_of(backends),
         k=context.node_k,
         pool=context.pool,
         unfold=context.unfold,
@@ -117,8 +121,8 @@ def _asked(question: str, scores: Scores, context: AnswerContext, deps: Resource
 
 
 def _passages(
-    deps: Resources, scope: Scope, scores: Scores, chosen: Chosen, context: AnswerContext
+    backends: Backends, scope: Scope, scores: Scores, chosen: SelectedNodes, context: AnswerContext
 ) -> tuple[list[Hit], Inside]:
     if context.context == "nodes":
-        return passages_of(deps.store, scope, scores, chosen.nodes)
-    return chunks_with(deps.store, scope, evidence_of(scores, chosen.nodes, context.evidence_budget))
+        return passages_of(backends.store, scope, scores, chosen.nodes)
+    return chunks_with(backends.store, scope, evidence_of(scores, chosen.nodes, context.evidence_budget))

@@ -34,7 +34,7 @@ class Resources(BaseModel):
 
 
 class Deploy(BaseModel):
-    resources: Resources
+    backends: Resources
 
 
 class Service(BaseModel):

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from discorag import DiscoRAG
+from discorag.config import LlmSettings, Settings, StoreSettings
 from discorag.models.encoder import encoder_from
 from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
-from discorag.settings import LlmSettings, Settings, StoreSettings
 from discorag.store.store import open_store
-from nodes.resources import Resources
+from nodes.backends import Backends
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -91,7 +91,7 @@ class Pipelines:
             }
         )
         store = open_store(settings.store, (self.encoder.version, self.encoder.dimension))
-        rag = DiscoRAG(resources=Resources(settings, store, self.encoder, gateway_from(settings)))
+        rag = DiscoRAG(backends=Backends(settings, store, self.encoder, gateway_from(settings)))
         self.opened.append(rag)
         return rag
 

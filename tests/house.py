@@ -9,7 +9,7 @@ from inspect import cleandoc
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PUBLIC = ("discorag", "graphs/facade.py", "graphs/langchain.py")
+PUBLIC = ("discorag", "interfaces/facade.py", "interfaces/langchain.py")
 HEADING = "\nExample:\n"
 
 

@@ -21,10 +21,10 @@ import pytest
 import typer.main
 
 import discorag
-from discorag.settings import Settings, read_settings
-from graphs import cli
-from graphs.serving.access import Access
-from graphs.serving.keys import Role
+from discorag.config import Settings, read_settings
+from interfaces.cli import main as cli
+from interfaces.http.access import Access
+from interfaces.http.keys import Role
 from tests.compose import COMPOSE, ROOT, SERVERS, make_secrets, read_compose
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()

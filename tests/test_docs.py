@@ -12,7 +12,7 @@ import typer.main
 import yaml
 from typer.core import TyperGroup
 
-from graphs import cli
+from interfaces.cli import main as cli
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(

@@ -19,28 +19,28 @@ import pytest
 
 import prompts
 from discorag import DiscoRAG
-from discorag.answer.selection import Selector
+from discorag.config import LlmSettings, StoreSettings
+from discorag.discourse.relate.passages import Passage
+from discorag.generation.prompted.as_printed import PaperTemplates
+from discorag.generation.prompted.conversation import Templates
+from discorag.generation.selection import Selector
+from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.chat import Draft
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Encoder, Request
-from discorag.prompted.as_printed import PaperTemplates
-from discorag.prompted.conversation import Templates
-from discorag.relations.passages import Passage
-from discorag.settings import LlmSettings, StoreSettings
+from discorag.retrieval.builder import Source
+from discorag.retrieval.builders.headings import HeadingBuilder
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Document, Scope
+from discorag.schema.hierarchy import Hierarchy
+from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.store import Store, open_store
-from discorag.text.headings import build_hierarchy
-from discorag.trees.builder import Source
-from discorag.trees.builders.headings import HeadingBuilder
-from discorag.types.case import Case
-from discorag.types.chunk import Chunk
-from discorag.types.document import Document, Scope
-from discorag.types.hierarchy import Hierarchy
-from discorag.types.retrieval_tree import RetrievalTree
 from nodes.templates import paper_templates, templates
 from tests import house
-from tests.cases import case_from, chunks_of, selector_of
 from tests.conftest import Pipelines
+from tests.inputs import chunks_of, inputs_from, selector_of
 from tests.models import test_offline, test_reranker
 from tests.servers.qdrant import QdrantServer
 from tests.servers.scripted import ScriptedServer
@@ -95,9 +95,9 @@ def chunk(document: Document, encoder: Encoder) -> Chunk:
 
 
 @pytest.fixture
-def case(encoder: Encoder) -> Case:
+def inputs(encoder: Encoder) -> AnswerInputs:
     """A question with two chunks that disagree."""
-    return asyncio.run(case_from({"trial.md": TRIAL, "review.md": REVIEW}, QUESTION, encoder))
+    return asyncio.run(inputs_from({"trial.md": TRIAL, "review.md": REVIEW}, QUESTION, encoder))
 
 
 @pytest.fixture

@@ -28,5 +28,5 @@ def test_the_command_line_starts_without_torch_and_mcp() -> None:
     import sys
 
     heavy = {"torch", "transformers", "sentence_transformers", "mcp"}
-    code = f"import sys, graphs.cli, graphs.facade; assert not {heavy} & set(sys.modules)"
+    code = f"import sys, interfaces.cli.main, interfaces.facade; assert not {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from discorag.settings import Settings, read_settings
-from discorag.types.errors import ConfigError
+from discorag.config import Settings, read_settings
+from discorag.schema.errors import ConfigError
 
 
 def test_defaults_run_without_environment_and_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

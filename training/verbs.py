@@ -1,7 +1,7 @@
 """Trains the model of finite verbs: ``python -m training.verbs GUM_FOLDER``, where GUM's CoNLL-U files lie.
 
-It prints how the model does on a quarter of the documents, held out, and writes ``discorag/text/verbs.json``, which is
-of the other three quarters.
+It prints how the model does on a quarter of the documents, held out, and writes
+``discorag/ingest/segment/verbs.json``, trained on the other three quarters.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from discorag.text.verbs import SIZE, WEIGHTS, WORD, features
-from discorag.types.ids import digest
+from discorag.ingest.segment.verbs import SIZE, WEIGHTS, WORD, features
+from discorag.schema.ids import digest
 
 EPOCHS, RATE = 4, 0.2
 _CLITIC = re.compile(r"n['’]t|['’]\w+")
@@ -26,7 +26,7 @@ Words = Sequence[tuple[str, bool]]
 
 
 def sentences(files: Iterable[Path]) -> Iterator[tuple[str, Words]]:
-    """GUM's type of each sentence, and its words as `discorag.text.verbs` parts them."""
+    """GUM's type of each sentence, and its words as `discorag.ingest.segment.verbs` parts them."""
     for file in files:
         kind, words = "", list[tuple[str, bool]]()
         for line in file.read_text("utf-8").split("\n"):

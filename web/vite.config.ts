@@ -4,5 +4,5 @@ import { defineConfig } from "vite";
 export default defineConfig({
   base: "./",
   plugins: [react()],
-  build: { outDir: "../graphs/serving/page", emptyOutDir: true, assetsInlineLimit: 0, license: { fileName: "licenses.md" } },
+  build: { outDir: "../interfaces/http/page", emptyOutDir: true, assetsInlineLimit: 0, license: { fileName: "licenses.md" } },
 });

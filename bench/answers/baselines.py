@@ -21,10 +21,10 @@ from bench.answers.replies import complete_lines
 from bench.answers.sets import Run
 from bench.cross_encoder import packaged_cross_encoder
 from discorag import DiscoRAG
+from discorag.schema.ids import digest
+from discorag.schema.span import Span
 from discorag.text.sentences import sentence_spans
 from discorag.text.tokens import TokenCounter
-from discorag.types.ids import digest
-from discorag.types.span import Span
 from eval.sample import Benchmark, DocSpan, Sample, SourceDocument
 
 BEST = 3
@@ -228,13 +228,13 @@ def fused(rankings: Sequence[Floats]) -> list[int]:
 
 def encode_query(rag: DiscoRAG, query: str) -> Floats:
     """The product's encoder on a question, shape (d,)."""
-    encoder = rag.resources.bare_encoder
+    encoder = rag.backends.bare_encoder
     return rag.run(lambda: encoder.encode_query(query))
 
 
 def stored_vectors(rag: DiscoRAG, texts: Sequence[str], home: Path) -> Floats:
     """The product's encoder on texts, shape (texts, d); stored below ``home`` by their digest."""
-    encoder = rag.resources.bare_encoder
+    encoder = rag.backends.bare_encoder
     path = home / "vectors" / f"{digest(chr(0).join([encoder.version, *texts]))[:16]}.npy"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

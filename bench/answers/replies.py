@@ -14,10 +14,10 @@ from rich.progress import Progress
 from bench.answers.sets import Run
 from bench.cross_encoder import packaged_cross_encoder
 from discorag import DiscoRAG
-from discorag.answer.calibration import PACKAGED, read_calibrations
-from discorag.settings import LlmSettings, Settings, StoreSettings
-from discorag.types.answer import Answer
-from discorag.types.ids import digest
+from discorag.config import LlmSettings, Settings, StoreSettings
+from discorag.generation.calibration import PACKAGED, read_calibrations
+from discorag.schema.answer import Answer
+from discorag.schema.ids import digest
 from eval.running.corpus import Corpus, ingest
 from eval.sample import Benchmark, DocSpan, Sample, SourceDocument
 

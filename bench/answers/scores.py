@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from bench.answers.baselines import Ranking, sentence_places
 from bench.answers.replies import Reply, Sentence
 from bench.answers.sets import KEYS
-from discorag.answer.calibration import PACKAGED, read_calibrations
+from discorag.generation.calibration import PACKAGED, read_calibrations
 from eval.metrics.normal import normalise
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 

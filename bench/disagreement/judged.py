@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from discorag.claims.units import within_window
-from discorag.disagreement.detection import opposed
-from discorag.disagreement.statement import Compared, Statement
+from discorag.conflicts.detection import opposed
+from discorag.conflicts.statement import Compared, Statement
+from discorag.ingest.segment.sentence_table import within_window
 from discorag.models.encoder import PackagedEncoder
-from discorag.types.chunk_relations import ChunkRelation
+from discorag.schema.chunk_relations import ChunkRelation
 
 _SCORES: dict[ChunkRelation | None, float] = {ChunkRelation.CONTRADICTS: 1.0, ChunkRelation.CONTRASTS_WITH: 0.5}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.peers.common import Task, main
 from discorag import DiscoRAG, DiscoRetriever
-from discorag.settings import StoreSettings, read_settings
+from discorag.config import StoreSettings, read_settings
 
 PLAIN = {"parser": "none", "retriever": "dense"}
 
@@ -20,7 +20,7 @@ class Ours:
         self._task, self._switches = task, switches
         settings = read_settings().model_copy(update={"store": StoreSettings(path=Path(task.home))})
         self._rag = DiscoRAG(settings)
-        asyncio.run(self._rag.resources.bare_encoder.encode_query("Once."))
+        asyncio.run(self._rag.backends.bare_encoder.encode_query("Once."))
         self._retriever = DiscoRetriever(rag=self._rag, retriever=switches.get("retriever"), top_k=task.top_k)
         self._reranking = self._retriever.model_copy(update={"switches": {"rerank": True}})
 

@@ -21,19 +21,19 @@ from rich.console import Console
 from rich.progress import track
 
 from bench.answers.replies import package_version
+from discorag.discourse.relate.learned import LearnedGraphEngine
+from discorag.discourse.relate.model import FAMILIES, FIRST, NEITHER, SECOND, load_model
+from discorag.discourse.relate.rules import RuleGraphEngine
+from discorag.discourse.relate.stated import INVERSE, opening_relation
+from discorag.ingest.segment.chunks import cut_chunks
+from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.protocol import Encoder
-from discorag.relations.learned import LearnedGraphEngine
-from discorag.relations.model import FAMILIES, FIRST, NEITHER, SECOND, load_model
-from discorag.relations.rules import RuleGraphEngine
-from discorag.relations.stated import INVERSE, opening_relation
-from discorag.text.chunks import cut_chunks
-from discorag.text.headings import build_hierarchy
-from discorag.types.case import Case
-from discorag.types.chunk import Chunk
-from discorag.types.chunk_relations import ChunkRelation
-from discorag.types.document import Document, Scope
-from discorag.types.graph import Edge
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.chunk import Chunk
+from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.document import Document, Scope
+from discorag.schema.graph import Edge
 from eval.options import data_folder
 from training.parser.gum import load_gum
 from training.relations.pairs import Group, groups_of
@@ -145,9 +145,9 @@ async def labels(encoder: Encoder, seed: int) -> dict[str, Any]:
     said: dict[str, list[int]] = {"learned": [], "rules": []}
     for row in track(rows, description="pairs"):
         target, source = (chunks_of(Document(uri=k, title=k, text=row[k]), encoder)[0] for k in ("target", "source"))
-        case = Case(query="bench", chunks=(target, source))
+        inputs = AnswerInputs(query="bench", chunks=(target, source))
         for name, engine in (("learned", LearnedGraphEngine(encoder)), ("rules", RuleGraphEngine(encoder))):
-            graph = (await engine.relate(case)).value
+            graph = (await engine.relate(inputs)).value
             said[name].append(names.index(_label(graph.edges, source.id)))
     gold = np.array([names.index(ChunkRelation(r["label"])) for r in rows])
     arrays = {name: np.array(s) for name, s in said.items()}

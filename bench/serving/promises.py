@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 from pydantic import BaseModel, ConfigDict
 
-from discorag.types.errors import InvariantError
+from discorag.schema.errors import InvariantError
 
 _POLL_S = 0.3
 

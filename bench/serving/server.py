@@ -19,8 +19,8 @@ from typing import Any, Self
 
 import httpx
 
-from discorag.types.errors import InvariantError
-from graphs.serving.keys import Role, new_key
+from discorag.schema.errors import InvariantError
+from interfaces.http.keys import Role, new_key
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120.0
@@ -89,7 +89,14 @@ class ApiServer:
         self.home = home
         self.port = free_port()
         self.log = Log()
-        command = [sys.executable, "-c", "from graphs.cli import main; main()", "serve", "--port", str(self.port)]
+        command = [
+            sys.executable,
+            "-c",
+            "from interfaces.cli.main import main; main()",
+            "serve",
+            "--port",
+            str(self.port),
+        ]
         self._process = subprocess.Popen(
             command,
             cwd=home.folder,

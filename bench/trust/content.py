@@ -17,11 +17,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from bench.trust.product import PATIENCE_S, Ended, environment
-from discorag.settings import StoreSettings
+from discorag.config import StoreSettings
+from discorag.schema.document import Scope
+from discorag.schema.errors import DiscoRagError
 from discorag.store.records import SearchQuery
 from discorag.store.store import Store, open_store
-from discorag.types.document import Scope
-from discorag.types.errors import DiscoRagError
 
 BUILDERS = ("snapped", "bisection")
 """Whose trees the experiments have built: the default's, and one that the first question builds."""

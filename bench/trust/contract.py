@@ -10,10 +10,10 @@ from pathlib import Path
 from bench.trust.product import write_texts
 from bench.trust.trial import Figures, Trial
 from discorag import DiscoRAG
-from discorag.settings import Settings, StoreSettings
+from discorag.config import Settings, StoreSettings
+from discorag.schema.document import Scope
 from discorag.store.records import Hit, Retrieval, SearchQuery
 from discorag.store.store import Store, open_store
-from discorag.types.document import Scope
 
 DOCUMENTS = 40
 TIE = 2e-5
@@ -32,8 +32,8 @@ def run(trial: Trial) -> Figures:
         for one in (rag, other):
             one.ingest(trial.folder / "texts", parser="rules", retriever="dense")
         questions = _questions(trial)
-        vectors = asyncio.run(rag.resources.encoder.encode_documents(questions))
-        stores = {"index": rag.resources.store, "exact": exact, "memory": other.resources.store}
+        vectors = asyncio.run(rag.backends.encoder.encode_documents(questions))
+        stores = {"index": rag.backends.store, "exact": exact, "memory": other.backends.store}
         differing, ties, compared = list[str](), 0, 0
         for question, vector in zip(questions, vectors, strict=True):
             for retrieval in ("dense", "hybrid"):

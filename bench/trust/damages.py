@@ -24,10 +24,10 @@ from bench.trust.content import Content, differing, missing, read
 from bench.trust.pipeline import look, start
 from bench.trust.product import Ended, command, environment, write_texts
 from bench.trust.trial import Figures, Trial
-from discorag.settings import StoreSettings
+from discorag.config import StoreSettings
+from discorag.schema.errors import DiscoRagError, InvariantError
 from discorag.store.backup import backup, restore
 from discorag.store.store import open_store
-from discorag.types.errors import DiscoRagError, InvariantError
 
 DOCUMENTS = 10
 PAGE = 4096

@@ -20,7 +20,7 @@ from bench.trust.damages import copied
 from bench.trust.pipeline import QUESTIONS, look
 from bench.trust.product import Ended, command, write_texts
 from bench.trust.trial import Figures, Trial
-from discorag.types.errors import InvariantError
+from discorag.schema.errors import InvariantError
 
 MEGABYTES = (300, 1200)
 DOCUMENTS = 6

@@ -19,7 +19,7 @@ from bench.trust.content import Content, differing, missing
 from bench.trust.pipeline import ASK, QUESTIONS, STAGES, look, start
 from bench.trust.product import write_texts
 from bench.trust.trial import Figures, Trial
-from discorag.types.errors import InvariantError
+from discorag.schema.errors import InvariantError
 
 DOCUMENTS = 8
 _BRIEF_S = 0.005

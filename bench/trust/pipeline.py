@@ -19,14 +19,14 @@ from pydantic import BaseModel, ConfigDict
 
 from bench.trust.content import Content, Reading, content
 from bench.trust.product import PATIENCE_S, environment
-from discorag.types.errors import InvariantError
+from discorag.schema.errors import InvariantError
 
 if TYPE_CHECKING:
     from discorag import DiscoRAG
 
 NODES = {
     "load": "load", "structure": "structure", "segment": "segment", "parse": "parse_document", "embed": "embed",
-    "upsert": "upsert", "grow": "grow",
+    "upsert": "upsert", "build_tree": "build_tree",
 }  # fmt: skip
 """Stage of the ingest -> module and function of its node."""
 ASK = "ask"
@@ -103,7 +103,7 @@ def _run(rag: DiscoRAG, folder: Path, parser: str) -> None:
 
 
 def _look(rag: DiscoRAG) -> Look:
-    encoder, store = rag.resources.encoder, rag.resources.store
+    encoder, store = rag.backends.encoder, rag.backends.store
     vectors = [rag.run(functools.partial(encoder.encode_query, q)).tolist() for q in QUESTIONS]
     reading = Reading(
         encoder_version=encoder.version, dimension=encoder.dimension, vectors=vectors, texts=list(QUESTIONS)

@@ -13,7 +13,7 @@ from bench.serving.corpus import texts
 from bench.serving.server import ROOT
 
 PATIENCE_S = 300.0
-_PROGRAM = (sys.executable, "-c", "from graphs.cli import main; main()")
+_PROGRAM = (sys.executable, "-c", "from interfaces.cli.main import main; main()")
 _QUIET = {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OMP_WAIT_POLICY": "passive"}
 _CRASHES = frozenset({132, 133, 134, 135, 136, 139})
 """What a shell says of a process that a signal ended; 135 is SIGBUS."""

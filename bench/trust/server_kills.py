@@ -13,7 +13,7 @@ import httpx
 from bench.serving.server import ApiServer, Home
 from bench.trust.jobs import ended, note, upload
 from bench.trust.trial import Figures, Trial
-from discorag.settings import StoreSettings
+from discorag.config import StoreSettings
 from discorag.store.store import open_store
 
 TENANT = "one"

@@ -23,14 +23,14 @@ from sklearn.metrics import roc_auc_score
 from bench.answers.replies import package_version
 from bench.verify.judged import judged, state_of
 from bench.verify.pairs import FOLDER, Hostile, Pair, load_hostile, load_pairs
+from discorag.config import RerankerSettings
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.memo import MemoEncoder
 from discorag.models.nli import ENTAILMENT, CrossEncoderNli, NliModel
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import reranker_from
-from discorag.settings import RerankerSettings
+from discorag.schema.answer import Support
 from discorag.text.terms import terms
-from discorag.types.answer import Support
 from discorag.verification.nli import NliJudge
 from discorag.verification.tracing import TracingVerifier
 

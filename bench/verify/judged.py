@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from discorag.ingest.segment.chunks import cut_chunks
+from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.tokens import PackagedTokens
-from discorag.text.chunks import cut_chunks
-from discorag.text.headings import build_hierarchy
-from discorag.types.answer import AnswerSentence, Support
-from discorag.types.case import Case
-from discorag.types.document import Document, Scope
+from discorag.schema.answer import AnswerSentence, Support
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.document import Document, Scope
 from discorag.verification.verifier import Verifier
 
 _TOKENS = PackagedTokens()
@@ -23,7 +23,7 @@ async def judged(verifier: Verifier, documents: Mapping[str, str], draft: str) -
         for d in made
         for chunk in cut_chunks(d, build_hierarchy(d), scope=Scope(), fingerprint="bench", counter=_TOKENS)
     ]
-    return (await verifier.verify(Case(query=draft, chunks=tuple(chunks)), draft)).sentences
+    return (await verifier.verify(AnswerInputs(query=draft, chunks=tuple(chunks)), draft)).sentences
 
 
 def state_of(sentences: tuple[AnswerSentence, ...]) -> Support:

@@ -27,7 +27,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from bench.verify.pairs import FOLDER, load_pairs
 from bench.verify.sets import Scored, contracts, summaries, web_claims
-from discorag.claims.units import within_window
+from discorag.ingest.segment.sentence_table import within_window
 from discorag.models.encoder import PackagedEncoder
 from training.nli.apart import fool_me_twice, symmetric, words
 from training.nli.graph import start_folder

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 from discorag.extras import extra
 from discorag.ingest import survey as disk
+from discorag.ingest.loaders import SUFFIXES, Source
 from discorag.ingest.survey import DocumentOutcome, Status, Survey, survey, vanished
+from discorag.schema.errors import ConfigError, DocumentTooLargeError, InputError, MissingPathError
 from discorag.store.records import Manifest
-from discorag.text.loaders import SUFFIXES, Source
-from discorag.types.errors import ConfigError, DocumentTooLargeError, InputError, MissingPathError
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem

@@ -9,16 +9,16 @@ from contextlib import suppress
 
 from pydantic import BaseModel, ConfigDict
 
+from discorag.config import Settings
 from discorag.ingest.reader import Reader
+from discorag.ingest.segment.chunks import cut_chunks
+from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.survey import Survey, manifest_of, versions
 from discorag.models.protocol import Encoder
-from discorag.settings import Settings
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Document, Scope
+from discorag.schema.errors import InputError
 from discorag.store.store import Store
-from discorag.text.chunks import cut_chunks
-from discorag.text.headings import build_hierarchy
-from discorag.types.chunk import Chunk
-from discorag.types.document import Document, Scope
-from discorag.types.errors import InputError
 
 SAMPLE = 8  # chunks that are encoded to measure the encoder's speed
 PROMPT_OVERHEAD = 700  # tokens of the tree prompt around a chunk

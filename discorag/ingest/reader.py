@@ -6,19 +6,19 @@ import asyncio
 import hashlib
 from contextlib import ExitStack
 
+from discorag.config import ReadingSettings
 from discorag.ingest.bucket import fetched, is_bucket
-from discorag.settings import ReadingSettings
+from discorag.ingest.convert.converted import Converted
+from discorag.ingest.convert.pool import Converters
+from discorag.ingest.loaders import Source, bytes_of, converter_version, document_of, is_converted, text_document
+from discorag.schema.document import Document
+from discorag.schema.errors import ConversionLimitError, ConverterDiedError, InputError, RefusedFileError
+from discorag.schema.ids import digest
 from discorag.store.conversions import Conversions
-from discorag.text.convert.converted import Converted
-from discorag.text.convert.pool import Converters
-from discorag.text.loaders import Source, bytes_of, converter_version, document_of, is_converted, text_document
-from discorag.types.document import Document
-from discorag.types.errors import ConversionLimitError, ConverterDiedError, InputError, RefusedFileError
-from discorag.types.ids import digest
 
 
 class Reader:
-    """Reads files as `discorag.text.loaders.load` does, and stays alive whatever they are.
+    """Reads files as `discorag.ingest.loaders.load` does, and stays alive whatever they are.
 
     Args:
         reading: Limits.
@@ -27,8 +27,8 @@ class Reader:
     Example:
         >>> import asyncio
         >>> from discorag.ingest.reader import Reader
-        >>> from discorag.settings import ReadingSettings
-        >>> from discorag.text.loaders import Source
+        >>> from discorag.config import ReadingSettings
+        >>> from discorag.ingest.loaders import Source
         >>> _ = (notes / "tides.html").write_text("<h1>Tides</h1>")
         >>> with Reader(ReadingSettings()) as reader:
         ...     asyncio.run(reader.read(Source(notes / "tides.html", "tides.html"))).title
@@ -49,7 +49,7 @@ class Reader:
 
         Raises:
             RefusedFileError: It ran into limits, or took its converter down, too often.
-            InputError: As `discorag.text.convert.pool.Converters.convert`.
+            InputError: As `discorag.ingest.convert.pool.Converters.convert`.
             StoreError: A failure cannot be counted.
         """
         if not is_bucket(source.uri):

@@ -12,16 +12,16 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.settings import Settings
+from discorag.config import Settings
+from discorag.ingest.loaders import Found, Source, converter_version, find_files
+from discorag.ingest.segment.chunks import SPLITTER_VERSION, chunk_id
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Document, Scope
+from discorag.schema.errors import InputError
+from discorag.schema.hierarchy import Hierarchy
+from discorag.schema.ids import digest, fingerprint
+from discorag.schema.vectors import Vectors
 from discorag.store.records import Manifest
-from discorag.text.chunks import SPLITTER_VERSION, chunk_id
-from discorag.text.loaders import Found, Source, converter_version, find_files
-from discorag.types.chunk import Chunk
-from discorag.types.document import Document, Scope
-from discorag.types.errors import InputError
-from discorag.types.hierarchy import Hierarchy
-from discorag.types.ids import digest, fingerprint
-from discorag.types.vectors import Vectors
 
 NOT_MADE = "none"  # version of a stage that is switched off
 
@@ -150,7 +150,7 @@ def survey(path: Path, *, emptied: Callable[[], bool] = lambda: False) -> Survey
         emptied: Asked of an empty folder: whether documents of it are stored.
 
     Raises:
-        InputError: See `discorag.text.loaders.find_files`.
+        InputError: See `discorag.ingest.loaders.find_files`.
     """
     try:
         found = find_files(path)

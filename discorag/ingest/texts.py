@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from discorag.types.errors import InputError
-from discorag.types.ids import digest
+from discorag.schema.errors import InputError
+from discorag.schema.ids import digest
 
 
 @dataclass(frozen=True)

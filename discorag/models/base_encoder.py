@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discorag.models.loops import InTurn
+from discorag.models.loops import FairLock
 from discorag.models.tokens import FastTokens
-from discorag.types.errors import DiscoRagError, InvariantError, QueryError
-from discorag.types.ids import digest
-from discorag.types.vectors import Vectors
+from discorag.schema.errors import DiscoRagError, InvariantError, QueryError
+from discorag.schema.ids import digest
+from discorag.schema.vectors import Vectors
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class LocalEncoder(BaseEncoder):
 
     def __init__(self, version: str, tokens: FastTokens, dimension: int, prefixes: Prefixes) -> None:
         super().__init__(version, tokens, dimension, prefixes)
-        self._lock = InTurn()
+        self._lock = FairLock()
 
     async def _embed(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
         return await asyncio.to_thread(self._checked_vectors, texts, prefix, too_long)

@@ -9,11 +9,11 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from discorag.models.base_encoder import LocalEncoder, Prefixes
+from discorag.models.cancellation import raise_if_cancelled
 from discorag.models.onnx import open_session
 from discorag.models.packaged import BGE_SMALL, packaged_folder
 from discorag.models.tokens import FastTokens
-from discorag.models.wanted import check_wanted
-from discorag.types.vectors import Vectors, unit
+from discorag.schema.vectors import Vectors, unit
 
 _WINDOW, _DIMENSION = 512, 384
 
@@ -46,7 +46,7 @@ class BgeSmallEncoder(LocalEncoder):
         return unit(np.stack([self._first_state(of_text) for of_text in ids]))
 
     def _first_state(self, ids: Sequence[int]) -> Vectors:
-        check_wanted()
+        raise_if_cancelled()
         given = np.array([ids], np.int64)
         features = {"input_ids": given, "attention_mask": np.ones_like(given), "token_type_ids": np.zeros_like(given)}
         states: Vectors = self._session.run(None, features)[0]

@@ -13,9 +13,9 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 from weakref import WeakValueDictionary
 
+from discorag.config import FAILURES, PAUSE_S
 from discorag.models.deadline import seconds_left
-from discorag.settings import FAILURES, PAUSE_S
-from discorag.types.errors import ModelError, ModelUnavailableError
+from discorag.schema.errors import ModelError, ModelUnavailableError
 
 _breakers: WeakValueDictionary[tuple[str, str], Breaker] = WeakValueDictionary()
 
@@ -64,13 +64,13 @@ class Breaker:
 
     Example:
         >>> from discorag.models.breaker import Breaker
-        >>> from discorag.types.errors import ModelUnavailableError
+        >>> from discorag.schema.errors import ModelUnavailableError
         >>> breaker = Breaker(failures=1)
         >>> with breaker.call() as call:
         ...     call.ask()
         ...     raise ModelUnavailableError("It did not answer in time.")
         Traceback (most recent call last):
-        discorag.types.errors.ModelUnavailableError: It did not answer in time.
+        discorag.schema.errors.ModelUnavailableError: It did not answer in time.
         >>> breaker.is_open
         True
     """

@@ -18,8 +18,8 @@ from diskcache import UNKNOWN, Cache, Disk, JSONDisk, Timeout
 from diskcache.core import MODE_PICKLE
 
 from discorag.models.protocol import Request
-from discorag.types.errors import ConfigError, InvariantError
-from discorag.types.ids import digest
+from discorag.schema.errors import ConfigError, InvariantError
+from discorag.schema.ids import digest
 
 _LOG = logging.getLogger(__name__)
 _FAULTS = (OSError, sqlite3.Error, Timeout, zlib.error, ValueError)

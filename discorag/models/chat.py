@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, cast
 from langchain_core.messages import AIMessage
 from pydantic import SecretStr
 
+from discorag.config import LlmSettings
 from discorag.models.breaker import Call, breaker_of
 from discorag.models.deadline import each_in_time, in_time
 from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, is_transient
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import Request
-from discorag.settings import LlmSettings
-from discorag.types.usage import Usage
+from discorag.schema.usage import Usage
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
@@ -91,7 +91,7 @@ class ChatClient:
         >>> from discorag.models.chat import ChatClient
         >>> from discorag.models.protocol import Message, Request
         >>> from discorag.models.endpoint import Backoff
-        >>> from discorag.settings import LlmSettings
+        >>> from discorag.config import LlmSettings
         >>> request = Request(stage="answer", messages=(Message(role="user", content="Why?"),), parse=str)
         >>> asyncio.run(ChatClient(LlmSettings(base_url=llm_url), Backoff()).send(request)).text
         'Tides rise twice a day.'

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
+from discorag.models.cancellation import raise_if_cancelled
 from discorag.models.onnx import open_session
-from discorag.models.wanted import check_wanted
-from discorag.types.errors import ConfigError
+from discorag.schema.errors import ConfigError
 
 Logits = NDArray[np.float32]
 """Shape (pairs, labels)."""
@@ -76,7 +76,7 @@ class OnnxCrossEncoder:
         return [_fit(tokenizer, pair, room, self._cut) for pair in pairs]
 
     def _forward(self, encoding: Encoding) -> Logits:
-        check_wanted()
+        raise_if_cancelled()
         features = {
             "input_ids": encoding.ids,
             "attention_mask": encoding.attention_mask,

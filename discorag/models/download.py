@@ -18,7 +18,7 @@ from typing import Any
 
 from discorag.models.hub import LOCK_FILE, LockedModel, ModelLock, PulledRole, compare_with_lock, local_model
 from discorag.models.packaged import file_sha256
-from discorag.types.errors import ConfigError, InputError
+from discorag.schema.errors import ConfigError, InputError
 
 _OTHER_RUNTIMES = ["*.onnx", "*.onnx_data", "*.h5", "*.msgpack", "*.ot", "*.gguf", "*.tflite", "openvino/*", "coreml/*"]
 _TOKENIZER = ["tokenizer.json", "tokenizer_config.json", "config.json"]

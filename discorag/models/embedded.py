@@ -7,7 +7,7 @@ takes about 300 MB. `make embedded-llm` installs what it needs.
 
 llama.cpp's threads must sleep while they wait: where they spin on busy cores, it falls below one token a second.
 libgomp reads how to wait from the environment when it is loaded, once in a process, and torch uses the same copy; so
-start the server before torch is loaded (`nodes.resources.Resources.open` does). The variables are set only for that
+start the server before torch is loaded (`nodes.backends.Resources.open` does). The variables are set only for that
 moment, and only where they are unset. After it torch's threads sleep while waiting too; nothing else of torch changes.
 Where torch came first, the waiting is as it was then: set ``OMP_WAIT_POLICY=passive`` in the environment.
 """
@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import SecretStr
 
+from discorag.config import LlmSettings
 from discorag.models.gateway import Gateway
-from discorag.settings import LlmSettings
-from discorag.types.errors import ConfigError, ModelUnavailableError
+from discorag.schema.errors import ConfigError, ModelUnavailableError
 
 if TYPE_CHECKING:
     from xllamacpp import CommonParams, Server
@@ -75,7 +75,7 @@ class EmbeddedServer:
 
     Example:
         >>> from discorag.models.embedded import EmbeddedServer
-        >>> from discorag.settings import LlmSettings
+        >>> from discorag.config import LlmSettings
         >>> with EmbeddedServer() as server:
         ...     print(server.serving(LlmSettings()).model)
         SmolLM2-135M-Instruct
@@ -128,7 +128,7 @@ class EmbeddedGateway(Gateway):
     Example:
         >>> from discorag.models.embedded import EmbeddedGateway
         >>> from discorag.models.protocol import Message, Request
-        >>> from discorag.settings import LlmSettings
+        >>> from discorag.config import LlmSettings
         >>> model = EmbeddedGateway(LlmSettings(cache=None))
         >>> request = Request(stage="answer", messages=(Message(role="user", content="Say hello."),), parse=str)
         >>> (asyncio.run(model.complete(request)).usage.calls, model.stop())[0]

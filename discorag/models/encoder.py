@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from discorag.config import EncoderSettings, Settings
 from discorag.models.base_encoder import LocalEncoder, Prefixes
+from discorag.models.cancellation import raise_if_cancelled
 from discorag.models.onnx import open_session
 from discorag.models.packaged import BGE_SMALL, MINILM, packaged_folder
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
-from discorag.models.wanted import check_wanted
 from discorag.registry import Registry
-from discorag.settings import EncoderSettings, Settings
-from discorag.types.errors import ConfigError
-from discorag.types.vectors import Vectors
+from discorag.schema.errors import ConfigError
+from discorag.schema.vectors import Vectors
 
 GRAPH = Path(__file__).with_name("minilm.onnx")
 """Made by `training.minilm_graph`; its weights are read from the package of the model."""
@@ -63,7 +63,7 @@ class PackagedEncoder(LocalEncoder):
             ids = [self._tokens.ids(prefix + text) for text in texts]
         vectors = np.empty((len(ids), _DIMENSION), np.float32)
         for rows in _batches(ids):
-            check_wanted()
+            raise_if_cancelled()
             vectors[rows] = self._session.run(None, {"ids": np.array([ids[i] for i in rows], np.int64)})[0]
         return vectors
 

@@ -10,14 +10,14 @@ import numpy as np
 from openai import AsyncOpenAI
 from openai.types import CreateEmbeddingResponse
 
+from discorag.config import EncoderSettings
 from discorag.models.base_encoder import BaseEncoder, Prefixes
 from discorag.models.breaker import Breaker, Call, breaker_of
 from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
 from discorag.models.loops import PerLoop
 from discorag.models.tokens import FastTokens, PackagedTokens, tokenizer_named
-from discorag.settings import EncoderSettings
-from discorag.types.errors import ConfigError, DiscoRagError, InvalidOutputError
-from discorag.types.vectors import Vectors, unit
+from discorag.schema.errors import ConfigError, DiscoRagError, InvalidOutputError
+from discorag.schema.vectors import Vectors, unit
 
 VARIABLES = "DISCO_RAG_ENCODER"
 _PROBE = "dimension"
@@ -76,7 +76,7 @@ class ServerEncoder(BaseEncoder):
 
     Example:
         >>> from discorag.models.encoder_server import ServerEncoder
-        >>> from discorag.settings import EncoderSettings
+        >>> from discorag.config import EncoderSettings
         >>> encoder = asyncio.run(ServerEncoder.connect(EncoderSettings(base_url=llm_url, model="any")))
         >>> asyncio.run(encoder.encode_documents(["Tides rise."])).shape == (1, encoder.dimension)
         True

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from discorag.models.deadline import seconds_left
-from discorag.types.errors import (
+from discorag.schema.errors import (
     ContextTooLongError,
     ModelError,
     ModelRejectedError,

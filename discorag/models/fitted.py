@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.types.errors import ConfigError
+from discorag.schema.errors import ConfigError
 
 
 class Fitted(BaseModel):

@@ -12,14 +12,13 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
+from discorag.config import LlmSettings, Settings
 from discorag.models.cache import ReplyCache, reply_key
 from discorag.models.chat import ChatClient, Draft
 from discorag.models.endpoint import Backoff
 from discorag.models.protocol import AskAgainError, Message, Reply, Request
 from discorag.models.tokens import fewest_tokens
-from discorag.settings import LlmSettings, Settings
-from discorag.text.cut_off import closed
-from discorag.types.errors import (
+from discorag.schema.errors import (
     ConfigError,
     ContextTooLongError,
     InvalidOutputError,
@@ -27,8 +26,9 @@ from discorag.types.errors import (
     ModelRejectedError,
     OutputTruncatedError,
 )
-from discorag.types.ids import digest
-from discorag.types.usage import Usage
+from discorag.schema.ids import digest
+from discorag.schema.usage import Usage
+from discorag.text.cut_off import closed
 
 T = TypeVar("T")
 
@@ -89,7 +89,7 @@ class Gateway:
     Example:
         >>> from discorag.models.gateway import Gateway
         >>> from discorag.models.protocol import Message, Request
-        >>> from discorag.settings import LlmSettings
+        >>> from discorag.config import LlmSettings
         >>> model = Gateway(LlmSettings(base_url=llm_url, model="any", cache=None))
         >>> request = Request(stage="answer", messages=(Message(role="user", content="Why?"),), parse=str.upper)
         >>> asyncio.run(model.complete(request)).value

@@ -13,9 +13,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from discorag.config import Settings
 from discorag.models.packaged import file_sha256
-from discorag.settings import Settings
-from discorag.types.errors import ConfigError
+from discorag.schema.errors import ConfigError
 
 LOCK_FILE = "disco-rag-models.lock.json"
 PulledRole = Literal["encoder", "reranker", "nli", "tokenizer"]

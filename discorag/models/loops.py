@@ -59,15 +59,15 @@ class PerLoop(Generic[T]):
         return self._entries.setdefault(loop, _Entry())
 
 
-class InTurn:
+class FairLock:
     """A lock for threads that goes to whoever has waited longest.
 
     `threading.Lock` goes to whoever is quickest: a thread that takes it for one piece of its work after the other keeps
     all others waiting until it is done.
 
     Example:
-        >>> from discorag.models.loops import InTurn
-        >>> turns = InTurn()
+        >>> from discorag.models.loops import FairLock
+        >>> turns = FairLock()
         >>> with turns:
         ...     print("nobody else")
         nobody else

@@ -13,8 +13,8 @@ import numpy as np
 from cachetools import LRUCache
 
 from discorag.models.protocol import Encoder
+from discorag.schema.vectors import Vectors
 from discorag.text.tokens import TokenCounter
-from discorag.types.vectors import Vectors
 
 QUESTIONS = 16
 """Questions remembered: those under way, each of which four stages look at."""

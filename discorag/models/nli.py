@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from discorag.config import NliSettings
 from discorag.extras import extra
 from discorag.models.breaker import Call, breaker_of
+from discorag.models.cancellation import raise_if_cancelled
 from discorag.models.cross_encoder import Logits, OnnxCrossEncoder, is_onnx_folder
 from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
 from discorag.models.hub import local_model, model_version
 from discorag.models.loops import PerLoop
-from discorag.models.wanted import check_wanted
 from discorag.registry import Registry
-from discorag.settings import NliSettings
-from discorag.types.errors import ConfigError, InvalidOutputError
+from discorag.schema.errors import ConfigError, InvalidOutputError
 
 VARIABLES = "DISCO_RAG_NLI"
 ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
@@ -202,7 +202,7 @@ def _load_classifier(name: str, folder: Path) -> tuple[Callable[[Sequence[tuple[
         raise ConfigError(f"The model '{name}' cannot be loaded: {error}", hint=hint) from error
 
     def logits(pairs: Sequence[tuple[str, str]]) -> Logits:
-        check_wanted()
+        raise_if_cancelled()
         premises, hypotheses = ([pair[k] for pair in pairs] for k in (0, 1))
         inputs = tokenizer(premises, hypotheses, truncation="only_first", padding=True, return_tensors="pt")
         with torch.inference_mode():
@@ -246,7 +246,7 @@ class ServerNli:
 
     Example:
         >>> from discorag.models.nli import ServerNli
-        >>> from discorag.settings import NliSettings
+        >>> from discorag.config import NliSettings
         >>> model = ServerNli(NliSettings(base_url=nli_url))
         >>> asyncio.run(model.probabilities([("Tides rise.", "The tide rises.")])).tolist()
         [[0.75, 0.25, 0.0]]

@@ -22,20 +22,20 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from discorag.config import LlmSettings
 from discorag.models.chat import Draft
 from discorag.models.deadline import in_time
 from discorag.models.endpoint import says_too_long
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Request
-from discorag.settings import LlmSettings
-from discorag.types.errors import (
+from discorag.schema.errors import (
     ConfigError,
     ContextTooLongError,
     ModelError,
     ModelRejectedError,
     ModelUnavailableError,
 )
-from discorag.types.usage import Usage
+from discorag.schema.usage import Usage
 
 if TYPE_CHECKING:
     from vllm import LLM, RequestOutput, SamplingParams
@@ -68,7 +68,7 @@ class OfflineChat:
     Example:
         >>> from discorag.models.offline import OfflineChat
         >>> from discorag.models.protocol import Message, Request
-        >>> from discorag.settings import LlmSettings
+        >>> from discorag.config import LlmSettings
         >>> chat = OfflineChat(LlmSettings(model="a/folder", context_tokens=2048), {})
         >>> request = Request(stage="answer", messages=(Message(role="user", content="tides"),), parse=str)
         >>> (asyncio.run(chat.send(request)).text, chat.stop())[0]
@@ -159,7 +159,7 @@ class OfflineModel(Gateway):
     Example:
         >>> from discorag.models.offline import OfflineModel
         >>> from discorag.models.protocol import Message, Request
-        >>> from discorag.settings import LlmSettings
+        >>> from discorag.config import LlmSettings
         >>> model = OfflineModel(LlmSettings(model="a/folder", context_tokens=2048, cache=None), dtype="bfloat16")
         >>> request = Request(stage="answer", messages=(Message(role="user", content="tides"),), parse=str)
         >>> (asyncio.run(model.complete(request)).text, model.stop())[0]

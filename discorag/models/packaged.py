@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Literal
 
-from discorag.types.errors import ConfigError
+from discorag.schema.errors import ConfigError
 
 Role = Literal["encoder", "reranker", "nli"]
 

@@ -8,9 +8,9 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
+from discorag.schema.usage import Usage
+from discorag.schema.vectors import Vectors
 from discorag.text.tokens import TokenCounter
-from discorag.types.usage import Usage
-from discorag.types.vectors import Vectors
 
 T = TypeVar("T")
 

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discorag.config import RerankerSettings
 from discorag.extras import extra
+from discorag.models.cancellation import raise_if_cancelled
 from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
 from discorag.models.hub import local_model, model_version
 from discorag.models.packaged import MS_MARCO_MINILM, PACKAGED, file_sha256, packaged_folder
-from discorag.models.wanted import check_wanted
 from discorag.registry import Registry
-from discorag.settings import RerankerSettings
-from discorag.types.errors import ConfigError, InvalidOutputError
+from discorag.schema.errors import ConfigError, InvalidOutputError
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -117,7 +117,7 @@ class OnnxReranker:
 
     Example:
         >>> from discorag.models.reranker import reranker_from
-        >>> from discorag.settings import RerankerSettings
+        >>> from discorag.config import RerankerSettings
         >>> reranker = reranker_from(RerankerSettings())
         >>> texts = ["The moon pulls the sea.", "Bees dance."]
         >>> scores = asyncio.run(reranker.scores("Why do tides rise?", texts))
@@ -222,5 +222,5 @@ class CrossEncoderReranker:
             except (OSError, ValueError) as error:
                 hint = "Name a folder that holds a cross-encoder, or one of the Hugging Face hub."
                 raise ConfigError(f"The reranker '{self._name}' cannot be loaded: {error}", hint=hint) from error
-            self._model.register_forward_pre_hook(check_wanted)  # before each batch
+            self._model.register_forward_pre_hook(raise_if_cancelled)  # before each batch
         return self._model

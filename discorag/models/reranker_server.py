@@ -9,11 +9,11 @@ from typing import Literal
 
 from pydantic import BaseModel, FiniteFloat, SecretStr
 
+from discorag.config import FAILURES, PAUSE_S, RerankerSettings
 from discorag.models.breaker import Call, breaker_of
 from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
 from discorag.models.loops import PerLoop
-from discorag.settings import FAILURES, PAUSE_S, RerankerSettings
-from discorag.types.errors import ConfigError, InvalidOutputError
+from discorag.schema.errors import ConfigError, InvalidOutputError
 
 VARIABLES = "DISCO_RAG_RERANKER"
 

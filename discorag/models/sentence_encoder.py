@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from discorag.config import EncoderSettings
 from discorag.extras import extra
 from discorag.models.base_encoder import LocalEncoder, Prefixes
+from discorag.models.cancellation import raise_if_cancelled
 from discorag.models.hub import local_model, model_version
 from discorag.models.tokens import FastTokens
-from discorag.models.wanted import check_wanted
-from discorag.settings import EncoderSettings
-from discorag.types.errors import ConfigError
-from discorag.types.vectors import Vectors
+from discorag.schema.errors import ConfigError
+from discorag.schema.vectors import Vectors
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -37,7 +37,7 @@ class SentenceEncoder(LocalEncoder):
     Example:
         >>> from discorag.models.packaged import MINILM, packaged_folder
         >>> from discorag.models.sentence_encoder import SentenceEncoder
-        >>> from discorag.settings import EncoderSettings
+        >>> from discorag.config import EncoderSettings
         >>> encoder = SentenceEncoder.open(EncoderSettings(model=str(packaged_folder(MINILM.name))))
         >>> encoder.dimension, encoder.tokens.max_tokens
         (384, 256)
@@ -73,7 +73,7 @@ class SentenceEncoder(LocalEncoder):
         order, found = sorted(range(len(texts)), key=lambda i: -len(texts[i])), list[Vectors]()
         for start in range(0, len(order), self._batch_size):
             batch = [texts[i] for i in order[start : start + self._batch_size]]
-            check_wanted()
+            raise_if_cancelled()
             with self._lock:  # others come in between two batches
                 found.append(
                     self._model.encode(

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 
 from discorag.models.hub import local_model
 from discorag.models.packaged import MINILM, packaged_folder
-from discorag.types.errors import ConfigError
+from discorag.schema.errors import ConfigError
 
 _RUN = re.compile(r"(.)\1{3,}", re.DOTALL)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")

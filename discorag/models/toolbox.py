@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from discorag.config import Settings
 from discorag.models.protocol import Encoder, LanguageModel, Template
 from discorag.models.reranker import Reranker
-from discorag.settings import Settings
 
 
 class Toolbox(Protocol):
-    """Handed to every factory of a registry; `nodes.resources.Resources` is one."""
+    """Handed to every factory of a registry; `nodes.backends.Resources` is one."""
 
     @property
     def settings(self) -> Settings:

@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 
 from sqlalchemy import Connection, Table, func, insert, select
 
-from discorag.settings import StoreSettings
+from discorag.config import StoreSettings
+from discorag.schema.errors import InputError, MissingPathError, StoreDamagedError, StoreError
 from discorag.store import tables
 from discorag.store.database import FILE, Database
 from discorag.store.store import open_store
-from discorag.types.errors import InputError, MissingPathError, StoreDamagedError, StoreError
 
 Progress = Callable[[str], None]
 D, K, C, T = tables.documents, tables.contents, tables.chunks, tables.trees

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, LargeBinary, Row, Table, func, select
 
+from discorag.schema.document import Scope
+from discorag.schema.errors import StoreDamagedError
+from discorag.schema.report import Difference, Part, Report
 from discorag.store import tables
 from discorag.store.database import Database
 from discorag.store.encoding import unpack
 from discorag.store.sqlite import integrity
-from discorag.types.document import Scope
-from discorag.types.errors import StoreDamagedError
-from discorag.types.report import Difference, Part, Report
 
 D, C, T = tables.documents, tables.chunks, tables.trees
 _PARTS: Final[Mapping[Table, Part]] = {D: "document", tables.contents: "document", C: "chunks", T: "tree"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import delete, insert, select, update
 
+from discorag.schema.errors import RefusedFileError
 from discorag.store import tables
 from discorag.store.database import Database
-from discorag.types.errors import RefusedFileError
 
 TRIES = 2
 _T = tables.conversions
@@ -23,7 +23,7 @@ class Conversions:
         ...     store.conversions.failed("3fa9", "it takes more than 60 s")
         >>> store.conversions.check("3fa9")
         Traceback (most recent call last):
-        discorag.types.errors.RefusedFileError: Refused after 2 attempts: it takes more than 60 s. Ingest it with \
+        discorag.schema.errors.RefusedFileError: Refused after 2 attempts: it takes more than 60 s. Ingest it with \
 --refresh to try again.
     """
 

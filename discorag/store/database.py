@@ -12,17 +12,17 @@ from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, and_, insert, inspect, select
 
-from discorag.models.loops import InTurn
-from discorag.store import tables
-from discorag.store.sqlite import WRITES, database_errors, open_database
-from discorag.types.document import Scope
-from discorag.types.errors import (
+from discorag.models.loops import FairLock
+from discorag.schema.document import Scope
+from discorag.schema.errors import (
     EncoderMismatchError,
     NotFoundError,
     ReadOnlyStoreError,
     StoreFormatError,
     StoreFullError,
 )
+from discorag.store import tables
+from discorag.store.sqlite import WRITES, database_errors, open_database
 
 FILE = "documents.sqlite"
 STALE = "It may have been deleted or replaced: search again."
@@ -75,7 +75,7 @@ class Database:
         if encoder is None and not file.is_file():
             raise NotFoundError(f"There is no store in {file.parent}.", hint="Check DISCO_RAG_STORE__PATH.")
         self._engine, self.read_only = open_database(file, safe=safe)
-        self._writers = InTurn()
+        self._writers = FairLock()
         self._thread = local()
         try:
             self.identity = self._identified(encoder)

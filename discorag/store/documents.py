@@ -9,6 +9,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, delete, func, insert, select, update
 
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Document, Scope
+from discorag.schema.span import Span
+from discorag.schema.vectors import Vectors, unit
 from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
 from discorag.store.encoding import (
@@ -25,10 +29,6 @@ from discorag.store.recent import Recent
 from discorag.store.records import Corpus, Manifest
 from discorag.store.validation import check_document
 from discorag.text.terms import sparse
-from discorag.types.chunk import Chunk
-from discorag.types.document import Document, Scope
-from discorag.types.span import Span
-from discorag.types.vectors import Vectors, unit
 
 _PLACES = 10_000  # documents whose chunks' places are kept in memory
 _MANY = 10_000  # ids that one statement names

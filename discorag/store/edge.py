@@ -14,14 +14,14 @@ from pathlib import Path
 import qdrant_edge as qe
 from xxhash import xxh3_64
 
+from discorag.schema.document import Scope
+from discorag.schema.vectors import Vectors
 from discorag.store.index import Filters, IndexedDocument, IndexPlace, IndexUnusableError
 from discorag.store.optimise import optimised
 from discorag.store.points import BM25, DENSE, DOCUMENT, KEYWORDS, Conditions, Point, document_points, filter_conditions
 from discorag.store.records import Hit
 from discorag.store.sqlite import make_private_folder
 from discorag.text.terms import SparseVector
-from discorag.types.document import Scope
-from discorag.types.vectors import Vectors
 
 FOLDER, LOCK = "index", "index.lock"
 HNSW_EF = 128
@@ -69,7 +69,7 @@ class EdgeIndex:
 
     Example:
         >>> from contextlib import closing
-        >>> from discorag.settings import StoreSettings
+        >>> from discorag.config import StoreSettings
         >>> from discorag.store.edge import open_edge
         >>> from discorag.store.index import IndexPlace
         >>> place = IndexPlace(StoreSettings(), tmp_path, database="3fa9", dimension=8)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_digest
 
+from discorag.schema.errors import StoreDamagedError
+from discorag.schema.vectors import Vectors
 from discorag.text.terms import SparseVector
-from discorag.types.errors import StoreDamagedError
-from discorag.types.vectors import Vectors
 
 _CHECKSUM = 8  # bytes
 DAMAGED = "Restore a backup (disco-rag restore), or ingest again into a new place (DISCO_RAG_STORE__PATH)."

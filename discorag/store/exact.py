@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import func, select
 
+from discorag.schema.document import Scope
+from discorag.schema.errors import StoreError
+from discorag.schema.vectors import Vectors
 from discorag.store import tables
 from discorag.store.database import Database, is_in
 from discorag.store.encoding import unpack_places, unpack_terms, unpack_text, unpack_vectors
 from discorag.store.index import Filters
 from discorag.store.records import Hit
 from discorag.text.terms import SparseVector
-from discorag.types.document import Scope
-from discorag.types.errors import StoreError
-from discorag.types.vectors import Vectors
 
 MOST = 200_000
 """Chunks of a scope that are searched without an index."""

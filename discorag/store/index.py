@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from discorag.config import StoreSettings
 from discorag.registry import Registry
-from discorag.settings import StoreSettings
+from discorag.schema.document import Scope
+from discorag.schema.vectors import Vectors
 from discorag.store.records import Hit
 from discorag.text.terms import SparseVector
-from discorag.types.document import Scope
-from discorag.types.vectors import Vectors
 
 Filters = Mapping[str, Sequence[str]]
 """Metadata key -> accepted values; all keys must match. ``doc_id`` filters by document."""
@@ -122,7 +122,7 @@ class IndexPlace:
         dimension: Length d of a vector.
 
     Example:
-        >>> from discorag.settings import StoreSettings
+        >>> from discorag.config import StoreSettings
         >>> from discorag.store.index import IndexPlace
         >>> IndexPlace(StoreSettings(), tmp_path, database="3fa9", dimension=8).dimension
         8

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, delete, func, insert, select, update
 
+from discorag.schema.document import Scope
 from discorag.store import tables
 from discorag.store.database import Database
-from discorag.types.document import Scope
 
 J, U = tables.jobs, tables.uploads
 

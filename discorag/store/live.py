@@ -11,15 +11,15 @@ from typing import TypeVar
 
 from sqlalchemy import bindparam, delete, func, select
 
-from discorag.models.loops import InTurn
+from discorag.models.loops import FairLock
+from discorag.schema.document import Scope
+from discorag.schema.errors import DiscoRagError, StoreError, StoreFullError
 from discorag.store import tables
 from discorag.store.database import Database
 from discorag.store.encoding import unpack_places, unpack_terms, unpack_text, unpack_vectors
 from discorag.store.exact import ExactSearch, mean_direction
 from discorag.store.index import Index, IndexedDocument, IndexUnusableError, Searcher
 from discorag.text.terms import SparseVector
-from discorag.types.document import Scope
-from discorag.types.errors import DiscoRagError, StoreError, StoreFullError
 
 T = TypeVar("T")
 FLUSHED = 2_000
@@ -56,7 +56,7 @@ class LiveIndex:
         self._database, self._opening, self._min_free = database, opening, min_free
         self._exact = ExactSearch(database)
         self._index: Index | None = None
-        self._turn = InTurn()
+        self._turn = FairLock()
         self._next_try = 0.0
         self._applied = 0  # the last row of the outbox that the index has
         self._unsafe = 0  # points written since the last flush

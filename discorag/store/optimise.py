@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from discorag.types.errors import StoreError
+from discorag.schema.errors import StoreError
 
 
 def optimised(folder: Path, *, lock: int) -> None:

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import PrivateAttr
 
+from discorag.schema.errors import InvariantError
+from discorag.schema.ids import stable_id
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.schema.span import Span
+from discorag.schema.vectors import Vectors
 from discorag.text.bm25 import Runs, TermCounts
-from discorag.types.errors import InvariantError
-from discorag.types.ids import stable_id
-from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.types.span import Span
-from discorag.types.vectors import Vectors
 
 Ints: TypeAlias = NDArray[np.int64]
 _BARE = RetrievalNode.model_construct()
@@ -141,7 +141,7 @@ class Outline:
 
     Example:
         >>> from discorag.store.outline import Outline
-        >>> from discorag.trees.vectors import node_vectors
+        >>> from discorag.retrieval.vectors import node_vectors
         >>> outline = Outline.of(tree, asyncio.run(node_vectors(tree, encoder, "mean")))
         >>> leaves = asyncio.run(encoder.encode_documents([node.text for node in tree.nodes[: tree.leaves]]))
         >>> int(outline.cosines(leaves @ leaves[0]).argmax())

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from discorag.schema.document import Scope
+from discorag.schema.vectors import Vectors
 from discorag.store.index import Filters, IndexedDocument
 from discorag.text.terms import SparseVector
-from discorag.types.document import Scope
-from discorag.types.vectors import Vectors
 
 DENSE, BM25, DOCUMENT = "dense", "bm25", "document"
 """Names of the vectors: of chunks, their terms, and of documents. A search by one meets no points without it."""

@@ -8,14 +8,14 @@ from math import ceil
 
 from qdrant_client import QdrantClient, models
 
-from discorag.settings import StoreSettings
+from discorag.config import StoreSettings
+from discorag.schema.document import Scope
+from discorag.schema.errors import ConfigError
+from discorag.schema.vectors import Vectors
 from discorag.store.index import Filters, IndexedDocument, IndexPlace, IndexUnusableError
 from discorag.store.points import BM25, DENSE, DOCUMENT, KEYWORDS, Conditions, Point, document_points, filter_conditions
 from discorag.store.records import Hit
 from discorag.text.terms import SparseVector
-from discorag.types.document import Scope
-from discorag.types.errors import ConfigError
-from discorag.types.vectors import Vectors
 
 _BATCH = 256  # points in one request
 
@@ -52,7 +52,7 @@ class ServerIndex:
         IndexUnusableError: There is no such collection, or one of another dimension.
 
     Example:
-        >>> from discorag.settings import StoreSettings
+        >>> from discorag.config import StoreSettings
         >>> from discorag.store.index import IndexPlace
         >>> from discorag.store.qdrant import open_memory
         >>> open_memory(IndexPlace(StoreSettings(), tmp_path, database="3fa9", dimension=8), fresh=True).count()

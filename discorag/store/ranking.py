@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
+from discorag.schema.document import Scope
+from discorag.schema.vectors import Vectors
 from discorag.store.index import Searcher
 from discorag.store.records import Hit, SearchQuery
 from discorag.text.terms import SparseVector, sparse_query
-from discorag.types.document import Scope
-from discorag.types.vectors import Vectors
 
 FUSION_DEPTH = 100
 """How deep each ranking is read for fusion (deeper if more hits are wanted)."""

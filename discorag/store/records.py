@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.types.vectors import Vectors
+from discorag.schema.vectors import Vectors
 
 Retrieval = Literal["dense", "hybrid"]
 
@@ -23,7 +23,7 @@ class Manifest(BaseModel):
         title: Its title.
         content_hash: `Document.content_hash`.
         text_hash: `Document.text_hash`: of copies under other names too.
-        fingerprint: Content and versions together (`discorag.types.ids.fingerprint`).
+        fingerprint: Content and versions together (`discorag.schema.ids.fingerprint`).
         versions: Stage name -> version that made what is stored.
         chunks: Number of chunks.
         written: When an ingest stored it.

@@ -8,12 +8,12 @@ from pathlib import Path
 from shlex import quote
 from typing import Generic, TypeVar
 
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Scope
+from discorag.schema.errors import EmptyCorpusError, QueryError
 from discorag.store.records import Hit
 from discorag.store.store import Store
 from discorag.text.tokens import TokenCounter
-from discorag.types.chunk import Chunk
-from discorag.types.document import Scope
-from discorag.types.errors import EmptyCorpusError, QueryError
 
 T = TypeVar("T")
 FENCE = 20

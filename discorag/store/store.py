@@ -10,7 +10,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discorag.settings import StoreSettings
+from discorag.config import StoreSettings
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Document, Scope
+from discorag.schema.errors import ConfigError, NotFoundError, StoreFullError
+from discorag.schema.report import Difference, Report
+from discorag.schema.retrieval_tree import RetrievalTree
+from discorag.schema.span import Span
+from discorag.schema.vectors import Vectors
 from discorag.store.check import check_store
 from discorag.store.conversions import Conversions
 from discorag.store.database import FILE, STALE, Database, named
@@ -22,13 +29,6 @@ from discorag.store.ranking import best, nearest_documents
 from discorag.store.records import Corpus, Hit, Manifest, SearchQuery
 from discorag.store.trees import Trees
 from discorag.store.validation import check_query, check_vector
-from discorag.types.chunk import Chunk
-from discorag.types.document import Document, Scope
-from discorag.types.errors import ConfigError, NotFoundError, StoreFullError
-from discorag.types.report import Difference, Report
-from discorag.types.retrieval_tree import RetrievalTree
-from discorag.types.span import Span
-from discorag.types.vectors import Vectors
 
 
 def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) -> Store:

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Row, delete, insert, select
 
-from discorag.models.wanted import check_wanted
+from discorag.models.cancellation import raise_if_cancelled
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Scope
+from discorag.schema.errors import NotFoundError
+from discorag.schema.ids import digest, stable_id
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.schema.span import Span
+from discorag.schema.vectors import Vectors, unit
 from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
 from discorag.store.documents import Documents, in_parts, manifest_from, rows_of
@@ -21,13 +28,6 @@ from discorag.store.recent import Recent
 from discorag.store.records import Manifest
 from discorag.store.validation import check_tree
 from discorag.text.sentences import sentence_spans
-from discorag.types.chunk import Chunk
-from discorag.types.document import Scope
-from discorag.types.errors import NotFoundError
-from discorag.types.ids import digest, stable_id
-from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.types.span import Span
-from discorag.types.vectors import Vectors, unit
 
 SUMMARY = "Summary"
 """What a reader sees as the last heading of a summary."""
@@ -71,7 +71,7 @@ class Trees:
         """
         document, manifest = self._documents.document(scope, doc_id), self._documents.manifest(scope, doc_id)
         check_tree(document, tree, vectors, self._database.identity.dimension)
-        check_wanted()
+        raise_if_cancelled()
         if manifest is None or manifest.content_hash != document.content_hash:
             raise no_document(scope, doc_id)
         row = _tree_row(manifest, tree, vectors, version)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Document, Scope
+from discorag.schema.errors import InputError, InvariantError
+from discorag.schema.retrieval_tree import RetrievalTree
+from discorag.schema.vectors import Vectors
 from discorag.store.records import Manifest, SearchQuery
-from discorag.types.chunk import Chunk
-from discorag.types.document import Document, Scope
-from discorag.types.errors import InputError, InvariantError
-from discorag.types.retrieval_tree import RetrievalTree
-from discorag.types.vectors import Vectors
 
 
 def check_query(query: SearchQuery, limit: int, dimension: int) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from discorag.schema.plan import Plan, PlanStep, Reference
 from discorag.text.sentences import sentence_spans
-from discorag.types.plan import Plan, PlanStep, Reference
 
 _REFERENCE = re.compile(r"(?<!\\)\[([0-9]{1,4})(?:\.([0-9]{1,4})(?:-([0-9]{1,4}))?)?\](?!\()")
 _ESCAPED = re.compile(r"\\(\\*\[)")

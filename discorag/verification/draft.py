@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import re
 
-from discorag.claims.units import folded
+from discorag.ingest.segment.sentence_table import folded
+from discorag.schema.answer import Answer, AnswerSentence
+from discorag.schema.answer_inputs import AnswerInputs
 from discorag.text.citations import without_references
 from discorag.text.sentences import sentence_spans
-from discorag.types.answer import Answer, AnswerSentence
-from discorag.types.case import Case
 
 _HASHES = re.compile(r"^\s*#{1,6}\s+")
 _ENDING = re.compile(r"[.!?。！？…][\"'”’)\]」』]*\s*$")
 
 
-def unverified(case: Case, draft: str, reason: str) -> Answer:
+def unverified(inputs: AnswerInputs, draft: str, reason: str) -> Answer:
     """Return the draft's sentences, none of them verified, for the same ``reason``."""
-    k = len(case.chunks)
+    k = len(inputs.chunks)
     texts = [without_references(s, chunks=k).strip() for s in drafted_sentences(draft, k)]
     return Answer(
-        query=case.query, sentences=tuple(AnswerSentence(text=t, reason=reason) for t in texts), plan=case.plan
+        query=inputs.query, sentences=tuple(AnswerSentence(text=t, reason=reason) for t in texts), plan=inputs.plan
     )
 
 
-def is_heading(sentence: str, case: Case) -> bool:
+def is_heading(sentence: str, inputs: AnswerInputs) -> bool:
     """Whether a sentence without its citations is a heading, of a passage or of the draft's own: it asserts nothing."""
     bare = _HASHES.sub("", sentence)
     if bare != sentence and not _ENDING.search(bare):
         return True
-    units = [chunk.slice(span) for chunk in case.chunks for span in chunk.sentences]
-    named = (h for c in case.chunks for h in (c.title, *c.headings))
+    units = [chunk.slice(span) for chunk in inputs.chunks for span in chunk.sentences]
+    named = (h for c in inputs.chunks for h in (c.title, *c.headings))
     headings = {folded(_HASHES.sub("", h)) for h in (*named, *filter(_HASHES.match, units))}
     statements = {folded(u) for u in units if _ENDING.search(u) and not _HASHES.match(u)}
     return folded(bare) in headings - statements

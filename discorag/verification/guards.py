@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from discorag.claims.quantities import Quantity, quantities
-from discorag.claims.words import words
+from discorag.conflicts.claims.quantities import Quantity, quantities
+from discorag.conflicts.claims.words import words
 from discorag.text.sentences import language_of
 
 _QUOTED = re.compile(r"[\"“„«「]([^\"“”„«»「」]{3,})[\"”“»」]")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from discorag.types.answer import Support
+from discorag.schema.answer import Support
 from discorag.verification.guards import missing_detail
 
 
@@ -60,7 +60,7 @@ class Verdict:
         reason: Why, in one plain sentence.
 
     Example:
-        >>> from discorag.types.answer import Support
+        >>> from discorag.schema.answer import Support
         >>> from discorag.verification.judge import Verdict
         >>> str(Verdict(Support.NOT_SUPPORTED, reason="No passage says so.").support)
         'not supported'

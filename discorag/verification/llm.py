@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from discorag.discourse.parse.inline import escape
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
-from discorag.rst.inline import escape
-from discorag.types.answer import Support
-from discorag.types.usage import Usage
+from discorag.schema.answer import Support
+from discorag.schema.usage import Usage
 from discorag.verification.judge import Claim, Verdict, verdict_on
 from discorag.verification.tracing import TracingVerifier
 

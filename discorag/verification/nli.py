@@ -8,8 +8,8 @@ from itertools import accumulate
 
 from discorag.models.nli import ENTAILMENT, VARIABLES, NliModel, nli_from
 from discorag.models.toolbox import Toolbox
-from discorag.types.answer import Support
-from discorag.types.errors import ConfigError
+from discorag.schema.answer import Support
+from discorag.schema.errors import ConfigError
 from discorag.verification.judge import Claim, Verdict, verdict_on
 from discorag.verification.tracing import TracingVerifier
 

@@ -12,43 +12,43 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 
-from discorag.answer.compression import narrowed
+from discorag.generation.compression import narrowed
+from discorag.schema.answer import Answer
+from discorag.schema.answer_inputs import AnswerInputs, Known
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Scope
+from discorag.schema.graph import RhetoricalGraph
+from discorag.schema.plan import Plan
+from discorag.schema.span import Span
 from discorag.store.store import Store
 from discorag.text.citations import references, renumbered
-from discorag.types.answer import Answer
-from discorag.types.case import Case, Known
-from discorag.types.chunk import Chunk
-from discorag.types.document import Scope
-from discorag.types.graph import RhetoricalGraph
-from discorag.types.plan import Plan
-from discorag.types.span import Span
 from discorag.verification.verifier import Verifier
 
 
-async def traced(verifier: Verifier, case: Case, draft: str, store: Store, scope: Scope) -> Answer:
+async def traced(verifier: Verifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> Answer:
     """The verifier's answer; every span in it is of a document, also where the draft cites summaries.
 
     Raises:
         ModelError: A model of the verifier failed.
         NotFoundError: A document was deleted or replaced meanwhile.
     """
-    if not any(chunk.stands_for for chunk in case.chunks):
-        return await verifier.verify(case, draft)
-    below, draft = await asyncio.to_thread(sourced, case, draft, store, scope)
+    if not any(chunk.stands_for for chunk in inputs.chunks):
+        return await verifier.verify(inputs, draft)
+    below, draft = await asyncio.to_thread(sourced, inputs, draft, store, scope)
     answer = await verifier.verify(below, draft)
-    return answer.model_copy(update={"plan": case.plan})
+    return answer.model_copy(update={"plan": inputs.plan})
 
 
-def sourced(case: Case, draft: str, store: Store, scope: Scope) -> tuple[Case, str]:
-    """Case and draft with chunks of documents in the place of cited summaries (all, where nothing is cited); blocks.
+def sourced(inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> tuple[AnswerInputs, str]:
+    """Inputs and draft with chunks of documents in place of cited summaries (of all, where nothing is cited); blocks.
 
     References are to whole chunks then. Relations of a summary to other passages are left out: they have no two
     places in documents.
     """
-    cited = {r.chunk for r in references(draft)} or set(range(1, len(case.chunks) + 1))
+    cited = {r.chunk for r in references(draft)} or set(range(1, len(inputs.chunks) + 1))
     chunks_of = cache(partial(store.chunks_of, scope))
     found, parts, held = dict[str, Chunk](), defaultdict[str, list[Span]](list), dict[int, list[str]]()
-    for number, chunk in enumerate(case.chunks, start=1):
+    for number, chunk in enumerate(inputs.chunks, start=1):
         if number in cited or not chunk.stands_for:
             own = chunks_of(chunk.doc_id) if chunk.stands_for else [chunk]
             spans = chunk.stands_for or chunk.sentences
@@ -60,16 +60,16 @@ def sourced(case: Case, draft: str, store: Store, scope: Scope) -> tuple[Case, s
     chunks = tuple(narrowed(chunk, parts[i]) for i, chunk in found.items())
     at = {i: number for number, i in enumerate(found, start=1)}
     numbers = {number: [at[i] for i in ids] for number, ids in held.items()}
-    return _moved(case, chunks, numbers), renumbered(draft, numbers)
+    return _moved(inputs, chunks, numbers), renumbered(draft, numbers)
 
 
-def _moved(case: Case, chunks: tuple[Chunk, ...], numbers: Mapping[int, list[int]]) -> Case:
-    ids, graph = tuple(chunk.id for chunk in chunks), case.graph
+def _moved(inputs: AnswerInputs, chunks: tuple[Chunk, ...], numbers: Mapping[int, list[int]]) -> AnswerInputs:
+    ids, graph = tuple(chunk.id for chunk in chunks), inputs.graph
     edges = tuple(e for e in graph.edges if {e.source, e.target} <= set(ids)) if graph else ()
     return replace(
-        case,
+        inputs,
         chunks=chunks,
         graph=RhetoricalGraph(chunks=ids, edges=edges) if graph else None,
-        plan=Plan(paragraph=renumbered(case.plan.paragraph, numbers)) if case.plan else None,
+        plan=Plan(paragraph=renumbered(inputs.plan.paragraph, numbers)) if inputs.plan else None,
         known=Known(),
     )

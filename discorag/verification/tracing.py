@@ -6,21 +6,21 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from discorag.claims.units import Unit, UnitTable, folded, units_of, within_window
-from discorag.disagreement.difference import differences
-from discorag.disagreement.pairs import at_odds
+from discorag.conflicts.difference import differences
+from discorag.conflicts.pairs import at_odds
+from discorag.ingest.segment.reading import strip_markdown
+from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, folded, sentences_of, within_window
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker
+from discorag.schema.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.graph import Edge
+from discorag.schema.plan import PlanStep
+from discorag.schema.span import Span
+from discorag.schema.usage import Usage
 from discorag.text.citations import references, steps, without_references
-from discorag.text.reading import strip_markdown
 from discorag.text.terms import terms
-from discorag.types.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
-from discorag.types.case import Case
-from discorag.types.chunk_relations import ChunkRelation
-from discorag.types.graph import Edge
-from discorag.types.plan import PlanStep
-from discorag.types.span import Span
-from discorag.types.usage import Usage
 from discorag.verification.draft import drafted_sentences, is_heading
 from discorag.verification.guards import missing_detail
 from discorag.verification.judge import Claim, Judge, Place, Verdict
@@ -49,7 +49,7 @@ class _Traced:
 
     support: Support
     reason: str
-    units: tuple[Unit, ...] = ()
+    units: tuple[Sentence, ...] = ()
     confidence: float | None = None
 
 
@@ -71,7 +71,7 @@ class TracingVerifier:
     Example:
         >>> from discorag.verification.tracing import TracingVerifier
         >>> draft = "Vitamin D reduced influenza [1]. It lowered it by 21 % [1]."
-        >>> answer = asyncio.run(TracingVerifier(encoder, selector.reranker).verify(case, draft))
+        >>> answer = asyncio.run(TracingVerifier(encoder, selector.reranker).verify(inputs, draft))
         >>> [str(sentence.support) for sentence in answer.sentences]
         ['not verified', 'not supported']
         >>> answer.sentences[1].reason
@@ -92,36 +92,40 @@ class TracingVerifier:
         """Digest of the judge's prompt file; empty if it asked nothing."""
         return self.judge.prompt_hash if isinstance(self.judge, Metered) else ""
 
-    async def verify(self, case: Case, draft: str) -> Answer:
+    async def verify(self, inputs: AnswerInputs, draft: str) -> Answer:
         """Return the verified answer.
 
         Args:
-            case: With the chunks, graph and plan that the draft was made from.
+            inputs: With the chunks, graph and plan that the draft was made from.
             draft: Text whose sentences cite chunks as ``[2]`` or units as ``[2.3]``.
 
         Raises:
             ModelError: The encoder or the judge is an endpoint and fails.
         """
-        table = await units_of(case, self.encoder)
+        table = await sentences_of(inputs, self.encoder)
         copies = _copies(table)
-        drafts = _drafted(draft, len(case.chunks), copies)
-        found = {i: t for i, d in enumerate(drafts) if (t := _trace_at_once(d, case, table, copies))}
-        claims = await self._claims(case, table, {i: d for i, d in enumerate(drafts) if i not in found})
+        drafts = _drafted(draft, len(inputs.chunks), copies)
+        found = {i: t for i, d in enumerate(drafts) if (t := _trace_at_once(d, inputs, table, copies))}
+        claims = await self._claims(inputs, table, {i: d for i, d in enumerate(drafts) if i not in found})
         for i, claim in list(claims.items()):
-            if missing := _missing(claim, case, drafts[i]):
+            if missing := _missing(claim, inputs, drafts[i]):
                 found[i] = _Traced(Support.NOT_SUPPORTED, missing)
                 del claims[i]
         for (i, claim), verdict in zip(claims.items(), await self._judge([*claims.values()]), strict=True):
             found[i] = _trace(claim, verdict, table, _cited(drafts[i]))
-        return _answer(case, table, drafts, [found[i] for i in range(len(drafts))])
+        return _answer(inputs, table, drafts, [found[i] for i in range(len(drafts))])
 
-    async def _claims(self, case: Case, table: UnitTable, drafts: Mapping[int, _Drafted]) -> dict[int, Claim]:
+    async def _claims(
+        self, inputs: AnswerInputs, table: SentenceTable, drafts: Mapping[int, _Drafted]
+    ) -> dict[int, Claim]:
         """Each sentence with the places where its support may stand."""
         texts = within_window([d.bare for d in drafts.values()], self.encoder)
         vectors = await self.encoder.encode_documents(texts)
         claims: dict[int, Claim] = {}
         for (i, d), vector in zip(drafts.items(), vectors, strict=True):
-            places = await find_places(case, table, _cited(d), d.bare, vector, self.reranker) if table.units else ()
+            places = (
+                await find_places(inputs, table, _cited(d), d.bare, vector, self.reranker) if table.sentences else ()
+            )
             claims[i] = Claim(d.bare, places)
         return claims
 
@@ -143,10 +147,10 @@ _ASSENT = frozenset(
 """Words that say something only about what was said before."""
 
 
-def _copies(table: UnitTable) -> Copies:
+def _copies(table: SentenceTable) -> Copies:
     """Each form in which an answer may copy a unit, with or without what it is read with: the units."""
     found: dict[str, list[int]] = {}
-    for i, unit in enumerate(table.units):
+    for i, unit in enumerate(table.sentences):
         for form in {unit.folded, folded(unit.body)}:
             found.setdefault(form, []).append(i)
     return found
@@ -171,22 +175,22 @@ def _bare(sentence: str, chunks: int, copies: Copies) -> str:
     return bare if _is_copy(sentence, chunks, copies) else strip_markdown(bare)
 
 
-def _trace_at_once(sentence: _Drafted, case: Case, table: UnitTable, copies: Copies) -> _Traced | None:
+def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTable, copies: Copies) -> _Traced | None:
     """Trace what needs no model; of several units that say the same a cited one, then one of a cited chunk."""
-    if is_heading(without_references(sentence.text, chunks=len(case.chunks)), case):
+    if is_heading(without_references(sentence.text, chunks=len(inputs.chunks)), inputs):
         return _Traced(Support.NOT_VERIFIED, _HEADING)
     if _ASSENT.issuperset(terms(sentence.bare)):
         return _Traced(Support.NOT_VERIFIED, _NO_CONTENT)
     cited = references(sentence.text)
-    same = [table.units[i] for i in copies.get(folded(sentence.bare), ()) if _is_whole(i, table)]
+    same = [table.sentences[i] for i in copies.get(folded(sentence.bare), ()) if _is_whole(i, table)]
     if not same:
-        return None if table.units else _Traced(Support.NOT_SUPPORTED, _NO_PASSAGES)
+        return None if table.sentences else _Traced(Support.NOT_SUPPORTED, _NO_PASSAGES)
     exact, chunks = {(r.chunk, r.first) for r in cited}, {r.chunk for r in cited}
     unit = min(same, key=lambda u: ((u.chunk, u.number) not in exact, u.chunk not in chunks))
     return _Traced(Support.SUPPORTED, QUOTED, (unit,))
 
 
-def _is_whole(i: int, table: UnitTable) -> bool:
+def _is_whole(i: int, table: SentenceTable) -> bool:
     """Whether unit ``i`` is all of its sentence."""
     return whole_sentence(i, table) == (i, i)
 
@@ -195,56 +199,58 @@ def _cited(sentence: _Drafted) -> set[int]:
     return {r.chunk for r in references(sentence.text)}
 
 
-def _missing(claim: Claim, case: Case, sentence: _Drafted) -> str:
+def _missing(claim: Claim, inputs: AnswerInputs, sentence: _Drafted) -> str:
     """Which detail of a claim is neither in the chunks that it cites nor in its places; empty if none."""
-    cited = [chunk.text for n, chunk in enumerate(case.chunks, start=1) if n in _cited(sentence)]
+    cited = [chunk.text for n, chunk in enumerate(inputs.chunks, start=1) if n in _cited(sentence)]
     evidence = [*cited, *(place.evidence for place in claim.places)]
     return missing_detail(_BRACKETED.sub("", claim.sentence), "\n".join(evidence))
 
 
-def _trace(claim: Claim, verdict: Verdict, table: UnitTable, cited: set[int]) -> _Traced:
+def _trace(claim: Claim, verdict: Verdict, table: SentenceTable, cited: set[int]) -> _Traced:
     if verdict.support is Support.NOT_VERIFIED:
         places = _closest(claim, table, cited)
     else:
         places = [claim.places[verdict.place]] if verdict.place is not None else []
     units = dict.fromkeys(i for place in places for i in place.units)
     confidence = None if verdict.probability is None else round(verdict.probability, 3)
-    return _Traced(verdict.support, verdict.reason, tuple(table.units[i] for i in units), confidence)
+    return _Traced(verdict.support, verdict.reason, tuple(table.sentences[i] for i in units), confidence)
 
 
-def _closest(claim: Claim, table: UnitTable, cited: set[int]) -> list[Place]:
+def _closest(claim: Claim, table: SentenceTable, cited: set[int]) -> list[Place]:
     """The first place of each chunk that the sentence cites, else the first of all."""
     first: dict[int, Place] = {}
     for place in claim.places:
-        first.setdefault(table.units[place.units[0]].chunk, place)
+        first.setdefault(table.sentences[place.units[0]].chunk, place)
     return [first[n] for n in sorted(cited) if n in first] or [*claim.places[:1]]
 
 
-def _answer(case: Case, table: UnitTable, drafts: Sequence[_Drafted], traced: Sequence[_Traced]) -> Answer:
+def _answer(
+    inputs: AnswerInputs, table: SentenceTable, drafts: Sequence[_Drafted], traced: Sequence[_Traced]
+) -> Answer:
     sentences: list[AnswerSentence] = []
-    planned = steps(case.plan) if case.plan else ()
+    planned = steps(inputs.plan) if inputs.plan else ()
     passed = -1  # the last plan step carried out
     for sentence, found in zip(drafts, traced, strict=True):
         step = _step(planned, sentence.text, found.units if found.support is Support.SUPPORTED else (), passed)
         passed = max(passed, -1 if step is None else step)
         made = AnswerSentence(
-            text=without_references(sentence.text, chunks=len(case.chunks)).strip(),
+            text=without_references(sentence.text, chunks=len(inputs.chunks)).strip(),
             support=found.support,
-            evidence=tuple(_evidence(case, u.chunk, u.span) for u in found.units),
+            evidence=tuple(_evidence(inputs, u.chunk, u.span) for u in found.units),
             step=step,
             reason=found.reason,
             confidence=found.confidence,
         )
         sentences.append(made)
-    at_odds = _disagreements(case, table, {e.chunk_id for s in sentences for e in s.evidence})
-    return Answer(query=case.query, sentences=tuple(sentences), disagreements=at_odds, plan=case.plan)
+    at_odds = _disagreements(inputs, table, {e.chunk_id for s in sentences for e in s.evidence})
+    return Answer(query=inputs.query, sentences=tuple(sentences), disagreements=at_odds, plan=inputs.plan)
 
 
-def _evidence(case: Case, number: int, span: Span) -> EvidenceSpan:
-    return EvidenceSpan.of(case.chunks[number - 1], span)
+def _evidence(inputs: AnswerInputs, number: int, span: Span) -> EvidenceSpan:
+    return EvidenceSpan.of(inputs.chunks[number - 1], span)
 
 
-def _step(planned: Sequence[PlanStep], draft: str, units: tuple[Unit, ...], passed: int) -> int | None:
+def _step(planned: Sequence[PlanStep], draft: str, units: tuple[Sentence, ...], passed: int) -> int | None:
     """The plan step that cites what the sentence rests on; of several, the first not yet passed."""
     exact = {(u.chunk, u.number) for u in units}
     chunks = {u.chunk for u in units} or {r.chunk for r in references(draft)}
@@ -268,24 +274,24 @@ def _told(used: set[str], edge: Edge) -> bool:
     return (edge.disagrees and len(used) == 2) or (edge.outdates and bool(used))
 
 
-def _disagreements(case: Case, table: UnitTable, used: set[str]) -> tuple[Disagreement, ...]:
+def _disagreements(inputs: AnswerInputs, table: SentenceTable, used: set[str]) -> tuple[Disagreement, ...]:
     """What is at odds between chunks of different documents that the answer rests on.
 
     Of two versions of one document it is enough that it rests on either.
     """
-    if case.graph is None:
+    if inputs.graph is None:
         return ()
     found: dict[frozenset[str], Disagreement] = {}
-    for edge in case.graph.edges:
-        i, j = case.number(edge.target), case.number(edge.source)
-        apart = case.chunks[i - 1].doc_id != case.chunks[j - 1].doc_id
+    for edge in inputs.graph.edges:
+        i, j = inputs.number(edge.target), inputs.number(edge.source)
+        apart = inputs.chunks[i - 1].doc_id != inputs.chunks[j - 1].doc_id
         if apart and _told({edge.source, edge.target} & used, edge):
             a, b = at_odds(edge, table, i, j)
             both = Disagreement(
                 relation=edge.relation,
-                a=_evidence(case, i, table.units[a].span),
-                b=_evidence(case, j, table.units[b].span),
-                differs=differences(table.units[a].text, table.units[b].text),
+                a=_evidence(inputs, i, table.sentences[a].span),
+                b=_evidence(inputs, j, table.sentences[b].span),
+                differs=differences(table.sentences[a].text, table.sentences[b].text),
                 confidence=edge.confidence,
             )
             found.setdefault(frozenset({edge.source, edge.target}), both)

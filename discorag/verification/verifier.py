@@ -7,19 +7,19 @@ from typing import Protocol, runtime_checkable
 
 from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
-from discorag.types.answer import Answer
-from discorag.types.case import Case
-from discorag.types.usage import Usage
+from discorag.schema.answer import Answer
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.usage import Usage
 
 
 class Verifier(Protocol):
     """Traces a draft to its sources."""
 
-    async def verify(self, case: Case, draft: str) -> Answer:
+    async def verify(self, inputs: AnswerInputs, draft: str) -> Answer:
         """Return the draft's sentences, each with what was found out about it, its evidence and the reason.
 
         Args:
-            case: With the chunks, graph and plan that the draft was made from.
+            inputs: With the chunks, graph and plan that the draft was made from.
             draft: Text whose sentences cite chunks as ``[2]`` or units as ``[2.3]``.
 
         Raises:

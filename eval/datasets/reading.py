@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from discorag.types.errors import MissingPathError
-from discorag.types.span import Span
+from discorag.schema.errors import MissingPathError
+from discorag.schema.span import Span
 from eval.errors import DataError
 from eval.sample import Sample, SourceDocument
 

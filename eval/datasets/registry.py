@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from discorag.types.errors import ConfigError, MissingPathError
+from discorag.schema.errors import ConfigError, MissingPathError
 from eval.datasets.alce import load_eli5, load_qampari
 from eval.datasets.asqa import load_asqa, load_asqa_pooled
 from eval.datasets.clapnq import load_clapnq

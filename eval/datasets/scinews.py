@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import RootModel
 
-from discorag.types.errors import ConfigError
+from discorag.schema.errors import ConfigError
 from eval.datasets.lay_summaries import study_query
 from eval.datasets.reading import TextBuilder, checked, normal, read_json
 from eval.errors import DataError

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
+from discorag.schema.ids import digest
+from discorag.schema.span import Span
 from discorag.text.sentences import sentence_spans
-from discorag.types.ids import digest
-from discorag.types.span import Span
 from eval.datasets.reading import checked, read_lines
 from eval.metrics.normal import normalise
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument

@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from discorag.models.protocol import LanguageModel, Message, Request
-from discorag.types.errors import ContextTooLongError, InvalidOutputError, OutputTruncatedError
+from discorag.schema.errors import ContextTooLongError, InvalidOutputError, OutputTruncatedError
 from eval.errors import MetricUnavailableError, NotScorableError
 from eval.metrics.base import Given, MetricModels
 from eval.metrics.prompts import judge_prompt

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from eval.errors import DataError
 
 _OWN = Path(__file__).with_name("judge.md")

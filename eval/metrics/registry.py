@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from discorag.types.errors import ConfigError
+from discorag.schema.errors import ConfigError
 from eval.errors import MetricUnavailableError
 from eval.metrics.alce import Qampari
 from eval.metrics.asqa import DisambigEm, DisambigF1, DisambigHit, Reader

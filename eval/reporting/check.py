@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from eval.errors import DataError
 from eval.running.folder import load_run
 from eval.running.record import Run

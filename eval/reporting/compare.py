@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from discorag.text.shown import one_line
+from discorag.text.escaping import one_line
 from eval.errors import DataError
 from eval.reporting.stats import Paired, paired
 from eval.running.folder import load_run

@@ -7,11 +7,11 @@ import time
 from typing import Any
 
 from discorag import DiscoRAG
-from discorag.trees.registry import RETRIEVERS
-from discorag.types.answer import Answer
-from discorag.types.chunk import Chunk
-from discorag.types.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
-from discorag.types.span import Span
+from discorag.retrieval.registry import RETRIEVERS
+from discorag.schema.answer import Answer
+from discorag.schema.chunk import Chunk
+from discorag.schema.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
+from discorag.schema.span import Span
 from eval.errors import DataError
 from eval.metrics.grounding import reached
 from eval.running.corpus import Corpus
@@ -19,11 +19,11 @@ from eval.running.lost import trace
 from eval.running.record import Lost, Record
 from eval.sample import DocSpan, Sample
 from eval.suite import Suite, System
-from graphs.branches import Branches
-from graphs.facade import AskResult
+from interfaces.branches import Branches
+from interfaces.facade import AskResult
 from nodes.context import AnswerContext
+from nodes.options import PRESETS
 from nodes.state import AnswerInput
-from nodes.switches import PRESETS
 
 LEAD = 6
 """Sentences of the lead baseline: as many as an extractive answer has units."""
@@ -55,7 +55,7 @@ class Answerer:
             return await asyncio.to_thread(self._lead, sample, system)
         if system.baseline:
             return await self._baseline(sample, system)
-        context = AnswerContext(resources=self._rag.resources, **self._switches(system))
+        context = AnswerContext(backends=self._rag.backends, **self._switches(system))
         if system.again:
             result = await self._branches.again(sample.id, before=system.again, context=context)
         else:
@@ -91,7 +91,7 @@ class Answerer:
         }
         preset = PRESETS.get(system.switches.get("preset", ""), {})
         chunks = {} if {**preset, **system.switches}.get("retriever") in RETRIEVERS else {"top_k": suite.top_k}
-        local = {} if self._rag.resources.model else {"relater": suite.relater}
+        local = {} if self._rag.backends.model else {"relater": suite.relater}
         return {**common, **chunks, **local, **system.switches}
 
     def _asked(self, sample: Sample, system: System) -> AnswerInput:
@@ -106,7 +106,7 @@ class Answerer:
         """The record of an answer, with where gold evidence was lost."""
         answer, scope = result.answer, self._rag.scope(corpus=self._corpus.name)
         trees = system.switches.get("use_tree", True)
-        chunks = self._rag.resources.store.chunks(scope, [h.chunk_id for h in result.hits])
+        chunks = self._rag.backends.store.chunks(scope, [h.chunk_id for h in result.hits])
         chunks = [c for c in chunks if not c.stands_for]  # summaries have no place in a document
         chunks = chunks if trees else [c.model_copy(update={"tree": None}) for c in chunks]
         used = tuple(
@@ -133,7 +133,7 @@ class Answerer:
     def _lead(self, sample: Sample, system: System) -> Record:
         """The first sentences of the question's own documents, in their order."""
         start = time.perf_counter()
-        scope, store = self._rag.scope(corpus=self._corpus.name), self._rag.resources.store
+        scope, store = self._rag.scope(corpus=self._corpus.name), self._rag.backends.store
         spans: list[tuple[Chunk, Span]] = []
         for doc in sample.documents:
             chunks = store.chunks_of(scope, self._corpus.stored[doc])

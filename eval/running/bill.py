@@ -12,9 +12,9 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from discorag.models.protocol import LanguageModel, Message, Reply, Request
+from discorag.schema.ledger import Ledger
+from discorag.schema.usage import Usage
 from discorag.text.tokens import TokenCounter
-from discorag.types.ledger import Ledger
-from discorag.types.usage import Usage
 from eval.suite import Suite
 
 T = TypeVar("T")

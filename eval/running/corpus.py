@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discorag import DiscoRAG
+from discorag.ingest.loaders import Source, load
 from discorag.ingest.survey import Status
-from discorag.text.loaders import Source, load
-from discorag.types.chunk import Chunk
-from discorag.types.errors import DiscoRagError
-from discorag.types.ids import digest
+from discorag.schema.chunk import Chunk
+from discorag.schema.errors import DiscoRagError
+from discorag.schema.ids import digest
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, SourceDocument
-from graphs.facade import Progress
+from interfaces.facade import Progress
 
 
 @dataclass(frozen=True)

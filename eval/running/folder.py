@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from eval.errors import DataError, RunLockedError
 from eval.running.record import Lost, Record, Run, Stage
 from eval.running.summary import words

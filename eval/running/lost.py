@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from discorag.schema.chunk import Chunk
+from discorag.schema.plan import Reference
+from discorag.schema.span import Span
 from discorag.text.citations import references
-from discorag.types.chunk import Chunk
-from discorag.types.plan import Reference
-from discorag.types.span import Span
 from eval.metrics.grounding import reached
 from eval.running.corpus import Corpus
 from eval.running.record import Lost, Stage

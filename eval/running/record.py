@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.types.errors import ModelError
-from discorag.types.ledger import Ledger
+from discorag.schema.errors import ModelError
+from discorag.schema.ledger import Ledger
 from eval.sample import DocSpan
 
 MODEL_FAILURES = frozenset(error.__name__ for error in ModelError.__subclasses__())

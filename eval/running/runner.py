@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-from discorag.types.errors import DiscoRagError
+from discorag.schema.errors import DiscoRagError
 from eval.errors import NotScorableError
 from eval.metrics.base import Given, Metric
 from eval.running.answerer import DEAD, Answerer

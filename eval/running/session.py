@@ -14,11 +14,11 @@ from pathlib import Path
 from rich.console import Console
 
 from discorag import DiscoRAG
+from discorag.config import Settings, StoreSettings
 from discorag.models.memo import MemoEncoder
-from discorag.settings import Settings, StoreSettings
-from discorag.types.errors import MissingPathError
-from discorag.types.ids import digest
-from discorag.types.ledger import Ledger
+from discorag.schema.errors import MissingPathError
+from discorag.schema.ids import digest
+from discorag.schema.ledger import Ledger
 from eval.datasets.registry import load_benchmark
 from eval.errors import DataError
 from eval.metrics.base import MetricModels
@@ -33,8 +33,8 @@ from eval.running.runner import FULL, Runner, skipped
 from eval.running.summary import summarise
 from eval.sample import Benchmark
 from eval.suite import Suite, System, chosen_from, systems
-from graphs.terminal.present import IngestProgress
-from nodes.resources import Resources
+from interfaces.cli.present import IngestProgress
+from nodes.backends import Backends
 from prompts import load, names
 
 MEMORY = 65_536
@@ -55,11 +55,11 @@ class Place:
 
 
 def open_pipeline(settings: Settings, home: Path) -> DiscoRAG:
-    """A pipeline over the evaluation's own store below ``home``. Raises as `Resources.open`."""
+    """A pipeline over the evaluation's own store below ``home``. Raises as `Backends.open`."""
     store = StoreSettings(kind="edge", path=home / "store")
-    opened = Resources.open(settings.model_copy(update={"store": store}))
+    opened = Backends.open(settings.model_copy(update={"store": store}))
     remembering = MemoEncoder(opened.bare_encoder, size=MEMORY)
-    return DiscoRAG(resources=Resources(opened.settings, opened.store, remembering, opened.model))
+    return DiscoRAG(backends=Backends(opened.settings, opened.store, remembering, opened.model))
 
 
 class Session:
@@ -90,7 +90,7 @@ class Session:
     async def run(self, out: Path, *, concurrency: int) -> Run:
         """Run what is missing in the folder ``out`` and sum up; see `Runner.run` for what it raises."""
         start, before = time.perf_counter(), _seconds(out)
-        has_llm = self.rag.resources.model is not None
+        has_llm = self.rag.backends.model is not None
         skips = skipped(systems(), self.suite.systems, has_llm=has_llm)
         wanted = [systems()[n] for n in self.suite.systems if n not in skips]
         run = self._new(wanted, skips)
@@ -107,10 +107,10 @@ class Session:
 
     async def bill(self) -> list[Bill]:
         """What each system's model calls would cost over the suite's questions; no model is asked."""
-        resources = self.rag.resources
-        model = CountingModel(resources.encoder.tokens)
-        counting = Resources(resources.settings, resources.store, resources.encoder, model)
-        answerer = Answerer(self.suite, await self._corpus(), DiscoRAG(resources=counting))
+        backends = self.rag.backends
+        model = CountingModel(backends.encoder.tokens)
+        counting = Backends(backends.settings, backends.store, backends.encoder, model)
+        answerer = Answerer(self.suite, await self._corpus(), DiscoRAG(backends=counting))
         ledgers: dict[str, list[Ledger]] = {}
         wanted = [systems()[n] for n in self.suite.systems if systems()[n].kind == "graph"]
         branching = [s for s in wanted if s.again]
@@ -148,7 +148,7 @@ class Session:
 
     def _new(self, wanted: Sequence[System], skips: dict[str, str]) -> Run:
         """The run before its first answer."""
-        settings, versions = self.rag.resources.settings, self._versions()
+        settings, versions = self.rag.backends.settings, self._versions()
         data = [s.model_dump(mode="json") for s in self.benchmark.samples]
         documents = [(d.id, digest(d.text)) for d in self.benchmark.documents.values()]
         ready = [m.name for m in self.metrics.ready]
@@ -169,15 +169,15 @@ class Session:
         )
 
     def _versions(self) -> dict[str, str]:
-        resources = self.rag.resources
+        backends = self.rag.backends
         packages = ("disco-rag", "langgraph", "torch", "transformers", "qdrant-edge-py", "rouge-score", "sacrebleu")
-        prompts = "".join(load(name, resources.settings.prompts_dir).hash for name in names())
+        prompts = "".join(load(name, backends.settings.prompts_dir).hash for name in names())
         judge, file = self._models.judge, self._models.judge_prompt
         return {
             **{p: version(p) for p in packages},
-            "encoder": resources.encoder.version,
-            "parser": resources.parser(self.suite.parser).version,
-            "llm": resources.model.name if resources.model else "none",
+            "encoder": backends.encoder.version,
+            "parser": backends.parser(self.suite.parser).version,
+            "llm": backends.model.name if backends.model else "none",
             "prompts": digest(prompts)[:16],
             "judge": judge.name if judge else "none",
             "judge prompt": digest(file.read_bytes())[:16] if file else "ours",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from discorag.answer.abstention import abstain_from
-from discorag.types.errors import ModelError
-from nodes.case import case_of
+from discorag.generation.abstention import abstain_from
+from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
+from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -15,12 +15,12 @@ from nodes.state import AnswerState, Json
 async def abstain(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """An answer without sentences that says why; the draft, if there was one, stays in the state."""
     context, stage = answer_context(runtime), Stage("abstain")
-    case, deps = await case_of(state, context), await context.deps()
+    inputs, backends = await load_inputs(state, context), await context.open_backends()
     try:
-        await deps.selector.rank(case)
+        await backends.selector.rank(inputs)
     except ModelError as error:
         stage.failed(error, fallback="the order of hybrid search")
-        await deps.selector.rank_without_reranker(case)
-    answer = stage.noted(await abstain_from(case, deps.selector, state.get("because", "")), state)
-    ledger = stage.done(engine="local", model=deps.reranker.version, preview=answer.abstained)
+        await backends.selector.rank_without_reranker(inputs)
+    answer = stage.noted(await abstain_from(inputs, backends.selector, state.get("because", "")), state)
+    ledger = stage.done(engine="local", model=backends.reranker.version, preview=answer.abstained)
     return {"answer": answer.model_dump(mode="json"), "ledger": ledger}

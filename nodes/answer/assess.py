@@ -8,15 +8,15 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.answer.calibration import Assessment, assess_evidence, find_calibration
-from discorag.answer.relevance import read_evidence
+from discorag.generation.calibration import Assessment, assess_evidence, find_calibration
+from discorag.generation.relevance import read_evidence
 from discorag.models.languages import language_warning
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.errors import ConfigError, InputError, ModelError
 from discorag.text.terms import terms
-from discorag.types.case import Case
-from discorag.types.errors import ConfigError, InputError, ModelError
-from nodes.case import case_of
+from nodes.backends import Backends
 from nodes.context import AnswerContext, answer_context
-from nodes.resources import Resources
+from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState
 
@@ -30,13 +30,13 @@ async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
     The papers' presets judge by their own means, or not at all.
     """
     context, stage = answer_context(runtime), Stage("assess")
-    case = await case_of(state, context)
-    found = await _assess(case, context, stage) if case.chunks else Assessment(refusal=NO_EVIDENCE)
+    inputs = await load_inputs(state, context)
+    found = await _assess(inputs, context, stage) if inputs.chunks else Assessment(refusal=NO_EVIDENCE)
     goto: Next = "abstain" if found.refusal and context.abstain == "auto" else "relate"
     known = "" if found.probability is None else f"probability {found.probability:.2f}"
-    reason = found.refusal if goto == "abstain" else known or f"there are {len(case.chunks)} chunks of evidence"
+    reason = found.refusal if goto == "abstain" else known or f"there are {len(inputs.chunks)} chunks of evidence"
     stage.record_route(goto, reason)
-    model = (await context.deps()).reranker.version if found.probability is not None else ""
+    model = (await context.open_backends()).reranker.version if found.probability is not None else ""
     update = {
         "answerable": found.probability,
         "unsure": found.unsure and goto == "relate",
@@ -46,31 +46,34 @@ async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
     return Command(goto=goto, update=update)
 
 
-async def _assess(case: Case, context: AnswerContext, stage: Stage) -> Assessment:
+async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Assessment:
     """Assess by the calibrated reranker; a question without content words, or a paper's preset, is not assessed."""
-    deps = await context.deps()
-    if context.preset != "ours" or not terms(case.query):
+    backends = await context.open_backends()
+    if context.preset != "ours" or not terms(inputs.query):
         return Assessment()
-    text, models = "\n".join(chunk.text for chunk in case.chunks), [deps.encoder.version, deps.reranker.version]
+    text, models = (
+        "\n".join(chunk.text for chunk in inputs.chunks),
+        [backends.encoder.version, backends.reranker.version],
+    )
     if warning := await asyncio.to_thread(language_warning, text, models):
         stage.failed(InputError(warning), fallback="the order that these models give")
     try:
-        table, relevance = await deps.selector.rank(case)
-        calibration = deps.selector.calibration_of(relevance)
+        table, relevance = await backends.selector.rank(inputs)
+        calibration = backends.selector.calibration_of(relevance)
         if calibration:
-            logit = await read_evidence(case, table, relevance, deps.reranker)
-            return assess_evidence(case, logit, calibration)
+            logit = await read_evidence(inputs, table, relevance, backends.reranker)
+            return assess_evidence(inputs, logit, calibration)
     except ModelError as error:
         stage.failed(error, fallback="the order of hybrid search, without refusal")
-        await deps.selector.rank_without_reranker(case)
+        await backends.selector.rank_without_reranker(inputs)
         return Assessment()
-    if deps.model is None or context.generator == "local":
-        _report_missing_calibration(deps, stage)
+    if backends.model is None or context.generator == "local":
+        _report_missing_calibration(backends, stage)
     return Assessment()
 
 
-def _report_missing_calibration(deps: Resources, stage: Stage) -> None:
+def _report_missing_calibration(backends: Backends, stage: Stage) -> None:
     try:
-        find_calibration(deps.reranker.version, deps.settings.calibration)
+        find_calibration(backends.reranker.version, backends.settings.calibration)
     except ConfigError as error:
         stage.failed(error, fallback="every question is answered, with three sentences")

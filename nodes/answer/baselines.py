@@ -9,16 +9,16 @@ from dataclasses import asdict, replace
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from discorag.prompted.baselines import Baselines, Link
+from discorag.generation.prompted.baselines import Baselines, Link
+from discorag.schema.answer_inputs import AnswerInputs, Outcome
+from discorag.schema.errors import ModelError, QueryError
 from discorag.store.ranking import fused
 from discorag.store.records import Hit
 from discorag.store.retrieval import check_query, nothing_in
-from discorag.types.case import Case, Outcome
-from discorag.types.errors import ModelError, QueryError
 from nodes.answer.generate import drafted
 from nodes.answer.retrieve_chunks import search, without_copies
-from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
+from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -35,8 +35,8 @@ async def planned(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context = answer_context(runtime)
     calls, plans = await _calls(context), [""]
 
-    async def write(case: Case) -> Outcome[str]:
-        outcome = await calls.retrieve_and_plan(case)
+    async def write(inputs: AnswerInputs) -> Outcome[str]:
+        outcome = await calls.retrieve_and_plan(inputs)
         plans.append(outcome.value.plan.paragraph)
         return Outcome(value=outcome.value.answer, usage=outcome.usage, prompt_hash=outcome.prompt_hash)
 
@@ -65,12 +65,12 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     rankings = await asyncio.gather(*(_ranking(query, state, context, stage) for query in state.get("queries", [])))
     if not any(rankings):
         rankings = [(await search(check_query(state["query"]), state, context)).found]
-    deps = await context.deps()
+    backends = await context.open_backends()
     own = await without_copies(fused(rankings), context)
     hits = own.found
     if not hits:
-        raise await asyncio.to_thread(nothing_in, deps.store, await context.scope())
-    ledger = stage.done(engine="local", model=deps.encoder.version, preview=f"{len(hits)} chunks")
+        raise await asyncio.to_thread(nothing_in, backends.store, await context.scope())
+    ledger = stage.done(engine="local", model=backends.encoder.version, preview=f"{len(hits)} chunks")
     return {"hits": [asdict(h) for h in hits], "copies": own.copies, "ledger": ledger}
 
 
@@ -94,13 +94,13 @@ async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """relate: discourse markers between chunks (fig. 17); if it fails there are none."""
     context, stage = answer_context(runtime), Stage("relate")
     calls = await _calls(context)
-    case = await _bare(state, context)
+    inputs = await _bare(state, context)
     try:
-        outcome = await calls.mark(case)
+        outcome = await calls.mark(inputs)
     except ModelError as error:
         stage.failed(error, fallback="no markers")
         return {"markers": [], "ledger": stage.done(engine="llm", model=_name(calls))}
-    preview = ", ".join(f"{case.number(li.source)} {li.marker} {case.number(li.target)}" for li in outcome.value)
+    preview = ", ".join(f"{inputs.number(li.source)} {li.marker} {inputs.number(li.target)}" for li in outcome.value)
     ledger = stage.done(engine="llm", model=_name(calls), outcome=outcome, preview=preview)
     return {"markers": [link.model_dump() for link in outcome.value], "ledger": ledger}
 
@@ -111,20 +111,23 @@ async def marked(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     calls = await _calls(context)
     links = [Link.model_validate(m) for m in state.get("markers", [])]
 
-    async def write(case: Case) -> Outcome[str]:
-        return await calls.marked(case, links)
+    async def write(inputs: AnswerInputs) -> Outcome[str]:
+        return await calls.marked(inputs, links)
 
     return await _written(state, context, calls, write)
 
 
 async def _written(
-    state: AnswerState, context: AnswerContext, calls: Baselines, write: Callable[[Case], Awaitable[Outcome[str]]]
+    state: AnswerState,
+    context: AnswerContext,
+    calls: Baselines,
+    write: Callable[[AnswerInputs], Awaitable[Outcome[str]]],
 ) -> Json:
     """The draft that ``write`` makes; shown in one piece, because beams cannot be streamed."""
     stage = Stage("generate")
 
-    async def shown(case: Case) -> Outcome[str]:
-        outcome = await write(case)
+    async def shown(inputs: AnswerInputs) -> Outcome[str]:
+        outcome = await write(inputs)
         stage.emit({"stage": "generate", "event": "token", "token": outcome.value})
         return outcome
 
@@ -133,14 +136,14 @@ async def _written(
 
 async def _calls(context: AnswerContext) -> Baselines:
     """Raises `ConfigError` where no language model is configured."""
-    return Baselines(context.paper_engine(await context.deps()))
+    return Baselines(context.paper_engine(await context.open_backends()))
 
 
-async def _bare(state: AnswerState, context: AnswerContext) -> Case:
+async def _bare(state: AnswerState, context: AnswerContext) -> AnswerInputs:
     """The case without structure: baselines read chunks only."""
-    case = await case_of(state, context)
-    chunks = tuple(c.model_copy(update={"tree": None}) for c in case.chunks)
-    return replace(case, chunks=chunks, graph=None, plan=None)
+    inputs = await load_inputs(state, context)
+    chunks = tuple(c.model_copy(update={"tree": None}) for c in inputs.chunks)
+    return replace(inputs, chunks=chunks, graph=None, plan=None)
 
 
 def _name(calls: Baselines) -> str:

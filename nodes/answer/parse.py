@@ -6,15 +6,15 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.rst.parser import PROMPTED, TreeParser
+from discorag.discourse.parse.parser import PROMPTED, TreeParser
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Scope
+from discorag.schema.errors import ModelError
+from discorag.schema.rst_tree import RstTree
 from discorag.store.store import Store
-from discorag.types.case import Case
-from discorag.types.chunk import Chunk
-from discorag.types.document import Scope
-from discorag.types.errors import ModelError
-from discorag.types.rst_tree import RstTree
-from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
+from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -25,22 +25,24 @@ async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     stage = Stage("parse")
     if not context.use_tree:
         return {"trees": {}, "ledger": stage.done(engine="off")}
-    deps, case = await context.deps(), await case_of(state, context)
-    engine = context.tree_engine(deps)
-    parser = deps.parser(engine, context.limits)
+    backends, inputs = await context.open_backends(), await load_inputs(state, context)
+    engine = context.tree_engine(backends)
+    parser = backends.parser(engine, context.limits)
     scope = await context.scope()
-    others = await asyncio.to_thread(_parsed_by_others, case, parser, deps.store, scope) if engine == "paper" else ()
-    missing = [c for c in case.chunks if c.tree is None or c.doc_id in others]
-    trees = await asyncio.gather(*(tree_or_fallback(c, parser, deps.parser("local"), stage) for c in missing))
-    preview = f"{len(missing)} of {len(case.chunks)} chunks parsed now"
+    others = (
+        await asyncio.to_thread(_parsed_by_others, inputs, parser, backends.store, scope) if engine == "paper" else ()
+    )
+    missing = [c for c in inputs.chunks if c.tree is None or c.doc_id in others]
+    trees = await asyncio.gather(*(tree_or_fallback(c, parser, backends.parser("local"), stage) for c in missing))
+    preview = f"{len(missing)} of {len(inputs.chunks)} chunks parsed now"
     maker = ("llm" if engine in PROMPTED else "local") if missing else "stored"
     ledger = stage.pieces_done(len(missing), engine=maker, model=parser.version, preview=preview)
     return {"trees": {c.id: t.model_dump(mode="json") for c, t in zip(missing, trees, strict=True)}, "ledger": ledger}
 
 
-def _parsed_by_others(case: Case, parser: TreeParser, store: Store, scope: Scope) -> set[str]:
+def _parsed_by_others(inputs: AnswerInputs, parser: TreeParser, store: Store, scope: Scope) -> set[str]:
     """The documents whose stored trees are not this parser's."""
-    found = (store.manifest(scope, doc_id) for doc_id in {c.doc_id for c in case.chunks})
+    found = (store.manifest(scope, doc_id) for doc_id in {c.doc_id for c in inputs.chunks})
     return {m.doc_id for m in found if m and m.versions.get("parser") != parser.version}
 
 

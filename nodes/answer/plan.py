@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from discorag.answer.engine import PlanEngine
-from discorag.answer.planning import RulePlanEngine
-from discorag.types.errors import ModelError
-from nodes.case import case_of
+from discorag.generation.engine import PlanEngine
+from discorag.generation.planning import RulePlanEngine
+from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
+from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -19,15 +19,15 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     stage = Stage("plan")
     if not context.use_plan:
         return {"plan": None, "ledger": stage.done(engine="off")}
-    case, deps = await case_of(state, context), await context.deps()
-    local = RulePlanEngine(deps.selector)
+    inputs, backends = await load_inputs(state, context), await context.open_backends()
+    local = RulePlanEngine(backends.selector)
     llm = await context.llm(context.planner, "plan")
     engine: PlanEngine = llm or local
     try:
-        outcome = await engine.plan(case)
+        outcome = await engine.plan(inputs)
     except ModelError as error:
         stage.failed(error, fallback="local")
-        outcome, llm = await local.plan(case), None
+        outcome, llm = await local.plan(inputs), None
     name = llm.model.name if llm else ""
     paragraph = outcome.value.paragraph
     return {

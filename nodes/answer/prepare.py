@@ -7,12 +7,12 @@ from typing import Any, Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Overwrite
 
+from discorag.generation.prompted.standalone import standalone
 from discorag.models.protocol import Message
-from discorag.prompted.standalone import standalone
+from discorag.retrieval.registry import RETRIEVERS
+from discorag.schema.answer_inputs import Outcome
+from discorag.schema.errors import ModelError
 from discorag.store.retrieval import check_query
-from discorag.trees.registry import RETRIEVERS
-from discorag.types.case import Outcome
-from discorag.types.errors import ModelError
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
@@ -44,7 +44,7 @@ async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comman
     made = await _self_contained(check_query(state["query"]), state, context, stage)
     route = route_of(context.retriever)
     stage.record_route(route, f"the retriever is {context.retriever}")
-    model = (await context.deps()).model
+    model = (await context.open_backends()).model
     name = model.name if model and made.usage.calls else ""
     ledger = stage.done(engine="llm" if name else "local", model=name, outcome=made, preview=made.value)
     return Command(goto=route, update={**FRESH, "question": made.value, "ledger": Overwrite(ledger)})
@@ -61,12 +61,12 @@ def route_of(retriever: str) -> Route:
 
 async def _self_contained(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> Outcome[str]:
     """The question as it would be asked without what was said before; as it stands where no model can do that."""
-    deps, said = await context.deps(), state.get("history") or []
-    if not said or deps.model is None:
+    backends, said = await context.open_backends(), state.get("history") or []
+    if not said or backends.model is None:
         return Outcome(value=query)
     history = [Message(role=_role(turn), content=turn["content"]) for turn in said]
     try:
-        made = await standalone(query, history, deps.model, deps.template("standalone"))
+        made = await standalone(query, history, backends.model, backends.template("standalone"))
     except ModelError as error:
         stage.failed(error, fallback="the question as it stands")
         return Outcome(value=query)

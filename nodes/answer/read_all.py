@@ -22,8 +22,8 @@ async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comma
         EmptyCorpusError: As `nodes.retrieved.retrieved`.
     """
     context, stage = answer_context(runtime), Stage("retrieve")
-    deps, scope = await context.deps(), await context.scope()
-    counter, room = deps.encoder.tokens, context.room(deps)
+    backends, scope = await context.open_backends(), await context.scope()
+    counter, room = backends.encoder.tokens, context.room(backends)
     filters = state.get("filters") or {}
-    found = await asyncio.to_thread(everything, deps.store, scope, filters, counter=counter, room=room)
+    found = await asyncio.to_thread(everything, backends.store, scope, filters, counter=counter, room=room)
     return await retrieved(found.found, context, stage, copies=found.copies)

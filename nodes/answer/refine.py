@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from discorag.answer.compression import shown_text
-from discorag.answer.refinement import refine_answer
+from discorag.generation.compression import shown_text
+from discorag.generation.refinement import refine_answer
 from discorag.models.protocol import LanguageModel, Reply
-from discorag.types.case import Case, Outcome
-from discorag.types.errors import ModelError
-from nodes.case import case_of
+from discorag.schema.answer_inputs import AnswerInputs, Outcome
+from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
+from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -18,9 +18,13 @@ from nodes.state import AnswerState, Json
 async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """One round; a reply that changes nothing, or a failure, is the last one, and leaves the draft as it was."""
     context, stage = answer_context(runtime), Stage("refine")
-    case, model, draft = await case_of(state, context), (await context.deps()).require_model(), state.get("draft", "")
+    inputs, model, draft = (
+        await load_inputs(state, context),
+        (await context.open_backends()).require_model(),
+        state.get("draft", ""),
+    )
     try:
-        better = await _refined(model, case, draft, context)
+        better = await _refined(model, inputs, draft, context)
     except ModelError as error:
         stage.failed(error, fallback="the answer as it was before this round")
         return {"rounds": context.refine, "ledger": stage.done(engine="llm", model=model.name)}
@@ -33,13 +37,13 @@ async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     return {"draft": better.value, "rounds": context.refine if same else state.get("rounds", 0) + 1, "ledger": ledger}
 
 
-async def _refined(model: LanguageModel, case: Case, answer: str, context: AnswerContext) -> Reply[str]:
+async def _refined(model: LanguageModel, inputs: AnswerInputs, answer: str, context: AnswerContext) -> Reply[str]:
     return await refine_answer(
         model,
-        (await context.deps()).template("refine-answer"),
-        question="\n\n".join(filter(None, (case.query, case.instruction))),
+        (await context.open_backends()).template("refine-answer"),
+        question="\n\n".join(filter(None, (inputs.query, inputs.instruction))),
         answer=answer,
-        passages=[shown_text(chunk) for chunk in case.chunks],
-        max_tokens=context.sampling.for_answer(len(case.chunks)),
+        passages=[shown_text(chunk) for chunk in inputs.chunks],
+        max_tokens=context.sampling.for_answer(len(inputs.chunks)),
         temperature=context.temperature,
     )

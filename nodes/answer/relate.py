@@ -6,10 +6,10 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.relations.engine import RELATION_ENGINES, GraphEngine
-from discorag.types.errors import ModelError
-from nodes.case import case_of
+from discorag.discourse.relate.engine import RELATION_ENGINES, GraphEngine
+from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
+from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -20,18 +20,20 @@ async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     stage = Stage("relate")
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
-    case, deps = await case_of(state, context), await context.deps()
+    inputs, backends = await load_inputs(state, context), await context.open_backends()
     name = "local" if context.relater in ("auto", "llm") else context.relater
     llm = await context.llm(context.relater, "relate")
-    engine: GraphEngine = llm or await asyncio.to_thread(RELATION_ENGINES[name], deps)  # reads its weights at first
+    engine: GraphEngine = llm or await asyncio.to_thread(RELATION_ENGINES[name], backends)  # reads its weights at first
     try:
-        outcome = await engine.relate(case)
+        outcome = await engine.relate(inputs)
     except ModelError as error:
         stage.failed(error, fallback="local")
-        local, llm, name = await asyncio.to_thread(RELATION_ENGINES["local"], deps), None, "local"
-        outcome = await local.relate(case)
+        local, llm, name = await asyncio.to_thread(RELATION_ENGINES["local"], backends), None, "local"
+        outcome = await local.relate(inputs)
     model = llm.model.name if llm else ""
-    preview = ", ".join(f"{case.number(e.source)} {e.relation} {case.number(e.target)}" for e in outcome.value.edges)
+    preview = ", ".join(
+        f"{inputs.number(e.source)} {e.relation} {inputs.number(e.target)}" for e in outcome.value.edges
+    )
     ledger = stage.done(engine="llm" if llm else name, model=model, outcome=outcome, preview=preview)
     turns = {"graph": outcome.text} if outcome.text else {}
     return {"graph": outcome.value.model_dump(mode="json"), "turns": turns, "ledger": ledger}

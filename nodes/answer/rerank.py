@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from discorag.types.errors import ModelError
-from nodes.case import case_of
+from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
+from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -16,12 +16,12 @@ async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context, stage = answer_context(runtime), Stage("rerank")
     if not context.rerank:
         return {"ledger": stage.done(engine="off")}
-    case, reranker = await case_of(state, context), (await context.deps()).reranker
+    inputs, reranker = await load_inputs(state, context), (await context.open_backends()).reranker
     try:
-        scores = await reranker.scores(case.query, [chunk.text for chunk in case.chunks])
+        scores = await reranker.scores(inputs.query, [chunk.text for chunk in inputs.chunks])
     except ModelError as error:
         stage.failed(error, fallback="the order in which they were found")
         return {"ledger": stage.done(engine="local", model=reranker.version)}
-    ranked = sorted(zip(scores, case.chunks, strict=True), key=lambda pair: -pair[0])
+    ranked = sorted(zip(scores, inputs.chunks, strict=True), key=lambda pair: -pair[0])
     hits = [{"chunk_id": chunk.id, "score": score} for score, chunk in ranked]
     return {"hits": hits, "ledger": stage.done(engine="local", model=reranker.version, preview=f"{len(hits)} chunks")}

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.relations.engine import RELATION_ENGINES
-from discorag.relations.follow import WIDER, Wanted, followed, wanted
+from discorag.discourse.relate.engine import RELATION_ENGINES
+from discorag.discourse.relate.follow import WIDER, Wanted, followed, wanted
+from discorag.schema.answer_inputs import AnswerInputs
 from discorag.store.records import Hit, SearchQuery
 from discorag.store.retrieval import Distinct, distinct_chunks
-from discorag.types.case import Case
-from nodes.case import question_of
-from nodes.context import AnswerContext, Reading, answer_context
+from nodes.context import AnswerContext, EvidenceCache, answer_context
+from nodes.inputs import question_of
 from nodes.retrieved import Found, retrieved
 from nodes.stage import Stage
 from nodes.state import AnswerState
@@ -37,25 +37,25 @@ async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -
 async def _following(query: str, asked: Wanted, state: AnswerState, context: AnswerContext) -> Distinct[Hit]:
     """The best chunks, and of the next best those that hang on them by a relation that the question asks for."""
     wide = await search(query, state, context, wider=WIDER)
-    deps, scope = await context.deps(), await context.scope()
-    chunks = await asyncio.to_thread(deps.store.chunks, scope, [h.chunk_id for h in wide.found])
-    engine = await asyncio.to_thread(RELATION_ENGINES["local"], deps)  # reads its weights at first
-    graph = (await engine.relate(Case(query=query, chunks=tuple(chunks)))).value
+    backends, scope = await context.open_backends(), await context.scope()
+    chunks = await asyncio.to_thread(backends.store.chunks, scope, [h.chunk_id for h in wide.found])
+    engine = await asyncio.to_thread(RELATION_ENGINES["local"], backends)  # reads its weights at first
+    graph = (await engine.relate(AnswerInputs(query=query, chunks=tuple(chunks)))).value
     return Distinct([wide.found[i] for i in followed(chunks, graph, asked, context.top_k)], wide.copies)
 
 
 async def search(query: str, state: AnswerState, context: AnswerContext, *, wider: int = 1) -> Distinct[Hit]:
     """The ``top_k`` best chunks, times ``wider``, for one query under the question's filters."""
-    deps, scope = await context.deps(), await context.scope()
+    backends, scope = await context.open_backends(), await context.scope()
     wanted = SearchQuery(
-        vector=await deps.encoder.encode_query(query),
+        vector=await backends.encoder.encode_query(query),
         text=query,
         retrieval="hybrid" if context.retriever == "hybrid" else "dense",
         top_k=context.top_k * wider,
         filters=state.get("filters") or {},
     )
     return await _distinct(
-        lambda n: deps.store.search(scope, wanted.model_copy(update={"top_k": n})), context, wanted.top_k
+        lambda n: backends.store.search(scope, wanted.model_copy(update={"top_k": n})), context, wanted.top_k
     )
 
 
@@ -65,7 +65,7 @@ async def without_copies(hits: list[Hit], context: AnswerContext) -> Distinct[Hi
 
 
 async def _distinct(find: Callable[[int], list[Hit]], context: AnswerContext, wanted: int) -> Distinct[Hit]:
-    deps, scope = await context.deps(), await context.scope()
-    found, read = await asyncio.to_thread(distinct_chunks, deps.store, scope, find, wanted)
-    context.read(Reading(found=read))
+    backends, scope = await context.open_backends(), await context.scope()
+    found, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, find, wanted)
+    context.read(EvidenceCache(found=read))
     return found

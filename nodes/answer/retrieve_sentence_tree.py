@@ -5,10 +5,10 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.types.errors import ReadOnlyStoreError
+from discorag.schema.errors import ReadOnlyStoreError
 from nodes.answer.retrieve_chunks import search as search_chunks
-from nodes.case import question_of
 from nodes.context import AnswerContext, answer_context
+from nodes.inputs import question_of
 from nodes.retrieved import Found, retrieved
 from nodes.stage import Stage
 from nodes.state import AnswerState

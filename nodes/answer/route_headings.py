@@ -7,7 +7,7 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.trees.rounds import Rounds
+from discorag.retrieval.rounds import Rounds
 from nodes.context import AnswerContext, answer_context
 from nodes.retrieved import Found
 from nodes.stage import Stage

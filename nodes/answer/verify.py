@@ -8,13 +8,13 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.types.answer import Answer, Support
-from discorag.types.errors import ModelError
+from discorag.schema.answer import Answer, Support
+from discorag.schema.errors import ModelError
 from discorag.verification.draft import unverified
 from discorag.verification.sources import traced
 from discorag.verification.verifier import VERIFIERS, Metered
-from nodes.case import case_of
 from nodes.context import AnswerContext, answer_context
+from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState
 
@@ -25,14 +25,14 @@ UNSUPPORTED = "The documents support no sentence of the answer that was written.
 async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Next]:
     """Turn the draft into a verified answer; refine it, abstain, or end."""
     context, stage = answer_context(runtime), Stage("verify")
-    case, deps = await case_of(state, context), await context.deps()
+    inputs, backends = await load_inputs(state, context), await context.open_backends()
     draft = state.get("draft", "")
-    verifier = VERIFIERS[context.verifier](deps)
+    verifier = VERIFIERS[context.verifier](backends)
     try:
-        answer = await traced(verifier, case, draft, deps.store, await context.scope())
+        answer = await traced(verifier, inputs, draft, backends.store, await context.scope())
     except ModelError as error:
         stage.failed(error, fallback="none: every sentence is marked as not verified")
-        answer = unverified(case, draft, "Verification failed; see the ledger.")
+        answer = unverified(inputs, draft, "Verification failed; see the ledger.")
     if isinstance(verifier, Metered):
         stage.usage, stage.prompt_hash = stage.usage + verifier.usage, verifier.prompt_hash
     answer = stage.noted(answer, state)

@@ -10,9 +10,9 @@ from langgraph.graph import END
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from discorag.ingest.loaders import Source
 from discorag.ingest.survey import NOT_MADE, DocumentOutcome, Piece, Status, manifest_of, versions
-from discorag.text.loaders import Source
-from discorag.types.errors import InputError, MissingExtraError
+from discorag.schema.errors import InputError, MissingExtraError
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.record import settled
 from nodes.state import DocumentState
@@ -28,9 +28,9 @@ async def load(state: DocumentState, runtime: Runtime[IngestContext]) -> Command
         return Command(goto=END, update=settled("load", outcome, error=error))
     if isinstance(piece, str):
         done = settled("load", DocumentOutcome(uri=state["uri"], status=Status.UNCHANGED))
-        return Command(goto="grow", update={**done, "doc_id": piece})
+        return Command(goto="build_tree", update={**done, "doc_id": piece})
     key = uuid4().hex
-    (await context.deps()).workbench.pieces[key] = piece
+    (await context.open_backends()).workbench.pieces[key] = piece
     return Command(goto="structure", update={"key": key})
 
 
@@ -40,13 +40,13 @@ async def piece_of(uri: str, context: IngestContext) -> Piece | str:
     Raises:
         InputError: See `discorag.ingest.reader.Reader.read`.
     """
-    deps, scope = await context.deps(), await context.scope()
-    document = await deps.reader.read(Source(Path(uri), uri), again=context.refresh)
-    engine = context.tree_engine(deps)
-    parser = NOT_MADE if engine == NOT_MADE else deps.parser(engine).version
-    stages = versions(uri, deps.settings, parser=parser, encoder=deps.encoder.version)
+    backends, scope = await context.open_backends(), await context.scope()
+    document = await backends.reader.read(Source(Path(uri), uri), again=context.refresh)
+    engine = context.tree_engine(backends)
+    parser = NOT_MADE if engine == NOT_MADE else backends.parser(engine).version
+    stages = versions(uri, backends.settings, parser=parser, encoder=backends.encoder.version)
     manifest = manifest_of(document, scope, stages)
-    stored = await asyncio.to_thread(deps.store.manifest, scope, manifest.doc_id)
+    stored = await asyncio.to_thread(backends.store.manifest, scope, manifest.doc_id)
     if stored and stored.fingerprint == manifest.fingerprint and not context.refresh:
         return manifest.doc_id
     return Piece(document=document, manifest=manifest, replaces=stored is not None)

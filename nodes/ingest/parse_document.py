@@ -6,11 +6,11 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
+from discorag.discourse.parse.parser import PROMPTED
 from discorag.ingest.survey import NOT_MADE, rekey
-from discorag.rst.parser import PROMPTED
-from discorag.types.chunk import Chunk
-from discorag.types.ledger import StageRecord
-from discorag.types.rst_tree import RstTree
+from discorag.schema.chunk import Chunk
+from discorag.schema.ledger import StageRecord
+from discorag.schema.rst_tree import RstTree
 from nodes.answer.parse import tree_or_fallback
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.record import spent
@@ -25,12 +25,12 @@ FALLBACK = "+fallback"  # marks trees that the asked engine could not make: the 
 async def parse_document(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
     """Parse the chunks; where the llm engine fails on one, the local engine's tree stands in, and it is counted."""
     context = ingest_context(runtime)
-    deps = await context.deps()
-    engine = context.tree_engine(deps)
+    backends = await context.open_backends()
+    engine = context.tree_engine(backends)
     if engine == NOT_MADE:
         return spent(StageRecord(stage="parse", engine="off"))
-    stage, piece = Stage("parse"), deps.workbench.pieces[state["key"]]
-    parser, local = deps.parser(engine), deps.parser("local")
+    stage, piece = Stage("parse"), backends.workbench.pieces[state["key"]]
+    parser, local = backends.parser(engine), backends.parser("local")
     turns = asyncio.Semaphore(len(piece.chunks) if engine in PROMPTED else AT_ONCE)
 
     async def parsed(chunk: Chunk) -> RstTree:

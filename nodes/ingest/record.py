@@ -7,8 +7,8 @@ from time import perf_counter
 from langgraph.config import get_stream_writer
 
 from discorag.ingest.survey import DocumentOutcome
-from discorag.types.errors import DiscoRagError
-from discorag.types.ledger import Failure, StageRecord
+from discorag.schema.errors import DiscoRagError
+from discorag.schema.ledger import Failure, StageRecord
 from nodes.state import Json
 
 

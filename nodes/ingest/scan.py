@@ -9,7 +9,7 @@ from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 
 from discorag.ingest.bucket import absolute, below, survey_at
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from nodes.context import IngestContext, ingest_context
 from nodes.state import IngestState, Json
 
@@ -24,7 +24,7 @@ async def scan(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     if not state["path"]:
         raise MissingPathError("No path was given.", hint="Name a file or a folder.")
     context, path = ingest_context(runtime), absolute(state["path"])
-    has = partial((await context.deps()).store.has, await context.scope(), below(path))
+    has = partial((await context.open_backends()).store.has, await context.scope(), below(path))
     result = await asyncio.to_thread(survey_at, path, emptied=has)
     get_stream_writer()({"event": "found", "documents": len(result.sources), "aside": len(result.aside)})
     outcomes = [o.model_dump(mode="json") for o in result.aside]

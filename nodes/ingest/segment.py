@@ -6,8 +6,8 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.text.chunks import cut_chunks
-from discorag.types.ledger import StageRecord
+from discorag.ingest.segment.chunks import cut_chunks
+from discorag.schema.ledger import StageRecord
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.record import Clock, spent
 from nodes.state import DocumentState, Json
@@ -16,8 +16,8 @@ from nodes.state import DocumentState, Json
 async def segment(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
     """Cut the chunks."""
     clock, context = Clock(), ingest_context(runtime)
-    deps, scope = await context.deps(), await context.scope()
-    piece = deps.workbench.pieces[state["key"]]
+    backends, scope = await context.open_backends(), await context.scope()
+    piece = backends.workbench.pieces[state["key"]]
     assert piece.hierarchy is not None
     piece.chunks = await asyncio.to_thread(
         cut_chunks,
@@ -25,7 +25,7 @@ async def segment(state: DocumentState, runtime: Runtime[IngestContext]) -> Json
         piece.hierarchy,
         scope=scope,
         fingerprint=piece.manifest.fingerprint,
-        counter=deps.encoder.tokens,
-        chunk_tokens=deps.settings.reading.chunk_tokens,
+        counter=backends.encoder.tokens,
+        chunk_tokens=backends.settings.reading.chunk_tokens,
     )
     return spent(StageRecord(stage="segment", seconds=clock.seconds))

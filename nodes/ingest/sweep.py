@@ -12,9 +12,9 @@ from langgraph.runtime import Runtime
 
 from discorag.ingest.bucket import below, vanished_at
 from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.schema.errors import StoreError
+from discorag.schema.ledger import Failure, StageRecord
 from discorag.store.store import Store
-from discorag.types.errors import StoreError
-from discorag.types.ledger import Failure, StageRecord
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.record import Clock, spent
 from nodes.state import IngestState, Json
@@ -23,16 +23,16 @@ from nodes.state import IngestState, Json
 async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     """Delete what vanished; a file that could not be read this time is still there and keeps what is stored."""
     context = ingest_context(runtime)
-    deps, scope = await context.deps(), await context.scope()
+    backends, scope = await context.open_backends(), await context.scope()
     path, met = state["path"], [DocumentOutcome(**o) for o in state.get("outcomes", [])]
-    stored = await asyncio.to_thread(deps.store.under, scope, below(path))
+    stored = await asyncio.to_thread(backends.store.under, scope, below(path))
     gone = await asyncio.to_thread(vanished_at, path, stored, met, set(state.get("files", [])))
     outcomes: list[Json] = []
     for manifest in gone:
-        await asyncio.to_thread(deps.store.delete, scope, manifest.doc_id)
+        await asyncio.to_thread(backends.store.delete, scope, manifest.doc_id)
         outcomes.append(DocumentOutcome(uri=manifest.uri, status=Status.DELETED).model_dump(mode="json"))
         get_stream_writer()({"event": "document", **outcomes[-1]})
-    return {"outcomes": outcomes, **(await _optimised(deps.store) if context.index else {})}
+    return {"outcomes": outcomes, **(await _optimised(backends.store) if context.index else {})}
 
 
 async def _optimised(store: Store) -> Json:

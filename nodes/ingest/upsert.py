@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 from langgraph.runtime import Runtime
 
+from discorag.ingest.loaders import reading_note
 from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.models.languages import language_warning
-from discorag.text.loaders import reading_note
-from discorag.types.errors import StoreError, StoreFullError
+from discorag.schema.errors import StoreError, StoreFullError
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.record import Clock, settled
 from nodes.state import DocumentState, Json
@@ -19,13 +19,13 @@ from nodes.state import DocumentState, Json
 async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
     """Store the document and clear the workbench of it."""
     clock, context = Clock(), ingest_context(runtime)
-    deps, scope = await context.deps(), await context.scope()
-    piece = deps.workbench.pieces.pop(state["key"])
+    backends, scope = await context.open_backends(), await context.scope()
+    piece = backends.workbench.pieces.pop(state["key"])
     assert piece.vectors is not None
     written = datetime.now(UTC).replace(microsecond=0)
     manifest = piece.manifest.model_copy(update={"chunks": len(piece.chunks), "written": written})
     try:
-        await asyncio.to_thread(deps.store.put, scope, piece.document, manifest, piece.chunks, piece.vectors)
+        await asyncio.to_thread(backends.store.put, scope, piece.document, manifest, piece.chunks, piece.vectors)
     except StoreFullError:  # no other document could be stored either
         raise
     except (StoreError, OSError) as error:
@@ -36,7 +36,7 @@ async def upsert(state: DocumentState, runtime: Runtime[IngestContext]) -> Json:
         outcome = DocumentOutcome(uri=state["uri"], status=Status.FAILED, note=str(cause))
         return settled("upsert", outcome, error=cause, seconds=clock.seconds)
     status = Status.REPLACED if piece.replaces else Status.ADDED
-    warning = await asyncio.to_thread(language_warning, piece.document.text, [deps.encoder.version])
+    warning = await asyncio.to_thread(language_warning, piece.document.text, [backends.encoder.version])
     note = " ".join(filter(None, (reading_note(piece.document), warning)))
     outcome = DocumentOutcome(uri=state["uri"], status=status, chunks=len(piece.chunks), note=note)
     return {**settled("upsert", outcome, seconds=clock.seconds), "doc_id": manifest.doc_id}

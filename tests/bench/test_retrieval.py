@@ -6,12 +6,12 @@ import pytest
 
 from bench.controls import register_controls
 from bench.retrieval import BASELINE, Found, Measurement, figures
-from discorag.trees.registry import RETRIEVERS
-from discorag.types.span import Span
+from discorag.retrieval.registry import RETRIEVERS
+from discorag.schema.span import Span
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
-from nodes.resources import Resources
+from nodes.backends import Backends
 from tests.conftest import Pipelines
-from tests.trees.builders.checks import checked, source_of
+from tests.retrieval.builders.checks import checked, source_of
 
 TEXT = "The mill stood by the river. It ground rye. A flood took the wheel in 1903. Nobody rebuilt it."
 EVIDENCE = "A flood took the wheel in 1903."
@@ -25,36 +25,36 @@ def _controls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def resources(shared_pipeline: Pipelines) -> Resources:
-    return shared_pipeline().resources
+def backends(shared_pipeline: Pipelines) -> Backends:
+    return shared_pipeline().backends
 
 
 @pytest.mark.parametrize("name", ["random-trees", "right-branching"])
-async def test_a_control_makes_one_tree_over_all_sentences_and_always_the_same(name: str, resources: Resources) -> None:
+async def test_a_control_makes_one_tree_over_all_sentences_and_always_the_same(name: str, backends: Backends) -> None:
     source = source_of(" ".join(f"Sentence {i} is here." for i in range(30)))
-    builder = RETRIEVERS[name].build(resources.tree_tools("rules"))
+    builder = RETRIEVERS[name].build(backends.tree_tools("rules"))
     tree = checked(source, (await builder.build(source)).tree)
     assert len(tree.nodes) == 59
     assert (await builder.build(source)).tree == tree
 
 
-async def test_random_trees_have_other_shapes_than_right_branching_ones(resources: Resources) -> None:
-    tools = resources.tree_tools("rules")
+async def test_random_trees_have_other_shapes_than_right_branching_ones(backends: Backends) -> None:
+    tools = backends.tree_tools("rules")
     source = source_of(" ".join(f"Sentence {i} is here." for i in range(30)))
     shapes = [(await RETRIEVERS[n].build(tools).build(source)).tree for n in ("random-trees", "right-branching")]
     assert shapes[0].leaves_of != shapes[1].leaves_of
 
 
-async def test_windows_of_controls_keep_the_borders_of_paragraphs(resources: Resources) -> None:
+async def test_windows_of_controls_keep_the_borders_of_paragraphs(backends: Backends) -> None:
     source = source_of("One is here. Two is here. Three is here.\n\nFour is here. Five is here.")
-    tree = (await RETRIEVERS["snapped-random"].build(resources.tree_tools("rules")).build(source)).tree
+    tree = (await RETRIEVERS["snapped-random"].build(backends.tree_tools("rules")).build(source)).tree
     windows = {tree.leaves_of[i] for i in range(tree.leaves, len(tree.nodes))}
     assert {(0, 1, 2), (3, 4)} <= windows
 
 
 @pytest.mark.parametrize(("words", "recall"), [(7, 100.0), (200, 100.0), (3, 43.0)])
 async def test_recall_is_the_share_of_the_evidence_within_the_budget(
-    resources: Resources, words: int, recall: float
+    backends: Backends, words: int, recall: float
 ) -> None:
     start = TEXT.index(EVIDENCE)
     place = DocSpan(doc="mill", span=Span(start=start, end=start + len(EVIDENCE)))
@@ -63,7 +63,7 @@ async def test_recall_is_the_share_of_the_evidence_within_the_budget(
     )
     document = SourceDocument(id="mill", title="The mill", text=TEXT)
     benchmark = Benchmark(name="mill", documents={"mill": document}, samples=(sample,))
-    found = await Measurement(resources, [BASELINE], words).recall(benchmark, [sample])
+    found = await Measurement(backends, [BASELINE], words).recall(benchmark, [sample])
     assert found[BASELINE]["q"] == pytest.approx(recall, abs=0.5)
 
 

@@ -33,15 +33,15 @@ from bench.trust.pipeline import STAGES
 from bench.trust.product import command, write_texts
 from bench.trust.trial import Trial, needs_root
 from discorag import DiscoRAG
+from discorag.config import ApiSettings, LlmSettings, ParserSettings, Settings, StoreSettings
 from discorag.models.gateway import gateway_from
 from discorag.models.protocol import Encoder
-from discorag.settings import ApiSettings, LlmSettings, ParserSettings, Settings, StoreSettings
 from discorag.store.store import open_store
-from graphs.api import create_app
-from graphs.serving.access import Role
-from nodes.resources import Resources
+from interfaces.http.access import Role
+from interfaces.http.app import create_app
+from nodes.backends import Backends
+from tests.interfaces.http.parts import PATIENCE_S, Listening, write_keys
 from tests.servers.scripted import ScriptedServer
-from tests.serving.parts import PATIENCE_S, Listening, write_keys
 
 TENANTS = ("attacker", "other")
 
@@ -66,7 +66,7 @@ class Places:
         )
         encoder = self.encoder
         store = open_store(settings.store, (encoder.version, encoder.dimension))
-        return DiscoRAG(resources=Resources(settings, store, encoder, gateway_from(settings)))
+        return DiscoRAG(backends=Backends(settings, store, encoder, gateway_from(settings)))
 
     def clients(self, llm: str | None = None) -> list[httpx.Client]:
         """A client of a running server for every tenant."""
@@ -127,7 +127,7 @@ def intact(places: Places, documents: int) -> tuple[Path, Path]:
 
 @pytest.mark.server
 def test_a_pipeline_killed_while_it_stores_ends_as_if_nobody_had(tmp_path: Path) -> None:
-    found = killed(tmp_path, ("upsert", "grow"), 2, documents=2)
+    found = killed(tmp_path, ("upsert", "build_tree"), 2, documents=2)
     assert (found["lost"], found["differing"]) == (0, 0), found
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from discorag import DiscoRAG
 from discorag.models.protocol import Message, Request
-from discorag.types.usage import Usage
+from discorag.schema.usage import Usage
 from eval.running.bill import Bill, CountingModel, write_bills
-from nodes.resources import Resources
+from nodes.backends import Backends
 from tests.conftest import Examples, Pipelines
 from tests.eval.helpers import session, suite
 from tests.graphs.scripts import model
@@ -29,9 +29,9 @@ async def bills(rag: DiscoRAG, home: Path, *names: str) -> dict[str, Bill]:
 
 async def usages(examples: Examples, **switches: Any) -> dict[str, Usage]:
     """Stage -> usage of one question over an example, as counted."""
-    deps = examples("vitamin-d").resources
-    counting = Resources(deps.settings, deps.store, deps.encoder, CountingModel(deps.encoder.tokens))
-    result = await DiscoRAG(resources=counting).aask("Does vitamin D prevent flu?", corpus="vitamin-d", **switches)
+    backends = examples("vitamin-d").backends
+    counting = Backends(backends.settings, backends.store, backends.encoder, CountingModel(backends.encoder.tokens))
+    result = await DiscoRAG(backends=counting).aask("Does vitamin D prevent flu?", corpus="vitamin-d", **switches)
     return {s.stage: s.usage for s in result.ledger.stages}
 
 
@@ -102,7 +102,7 @@ def request(*contents: str, stage: str = "generate", max_tokens: int = 1000) -> 
 
 
 async def test_a_reply_is_no_longer_than_the_requests_limit(rag: DiscoRAG) -> None:
-    counting = CountingModel(rag.resources.encoder.tokens)
+    counting = CountingModel(rag.backends.encoder.tokens)
     # "one two three": 3 tokens. The first call of a conversation repeats nothing.
     short = await counting.complete(request("one two three", max_tokens=50))
     assert short.usage == Usage(calls=1, tokens_in=3, tokens_out=50)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from eval.errors import DataError
 from eval.reporting.check import Deviation, check, write_expected
 from eval.running.record import Record

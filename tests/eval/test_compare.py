@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from discorag.types.errors import MissingPathError
-from discorag.types.ledger import Ledger, StageRecord
+from discorag.schema.errors import MissingPathError
+from discorag.schema.ledger import Ledger, StageRecord
 from eval.errors import DataError
 from eval.reporting.compare import Comparison, compare, comparison_tables
 from eval.running.record import Lost, Record

@@ -35,7 +35,7 @@ async def test_a_chunks_text_is_the_benchmarks_text_at_its_place(rag: DiscoRAG, 
     assert corpus.stored.keys() == benchmark.documents.keys()
     scope = rag.scope(corpus=corpus.name)
     for doc, stored in corpus.stored.items():
-        chunks = rag.resources.store.chunks_of(scope, stored)
+        chunks = rag.backends.store.chunks_of(scope, stored)
         text = benchmark.documents[doc].text
         for chunk in chunks:
             place = corpus.place(chunk)
@@ -59,7 +59,7 @@ async def test_awkward_documents_keep_their_offsets(rag: DiscoRAG, tmp_path: Pat
     corpus = await ingest(rag, benchmark, tmp_path)
     scope = rag.scope(corpus=corpus.name)
     for doc, stored in corpus.stored.items():
-        (chunk,) = rag.resources.store.chunks_of(scope, stored)
+        (chunk,) = rag.backends.store.chunks_of(scope, stored)
         assert corpus.place(chunk) == DocSpan(doc=doc, span=chunk.span)
         assert chunk.span.of(benchmark.documents[doc].text) == chunk.text
     assert {p.parent.parent.name for p in tmp_path.rglob("*.*") if p.is_file()} == {"documents"}

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from discorag.types.errors import DiscoRagError, MissingPathError
-from discorag.types.span import Span
+from discorag.schema.errors import DiscoRagError, MissingPathError
+from discorag.schema.span import Span
 from eval.errors import DataError, RunLockedError
 from eval.running.folder import RunFolder, load_run
 from eval.running.record import Lost, Record

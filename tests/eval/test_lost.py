@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from discorag.types.chunk import Chunk
-from discorag.types.rst_relations import Nuclearity, Relation
-from discorag.types.rst_tree import RstTree, Split
-from discorag.types.span import Span
+from discorag.schema.chunk import Chunk
+from discorag.schema.rst_relations import Nuclearity, Relation
+from discorag.schema.rst_tree import RstTree, Split
+from discorag.schema.span import Span
 from eval.metrics.grounding import reached
 from eval.running.corpus import Corpus
 from eval.running.lost import cited, trace

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from discorag.types.errors import ModelUnavailableError
+from discorag.schema.errors import ModelUnavailableError
 from eval.errors import NotScorableError
 from eval.metrics.base import Given
 from eval.running.answerer import Answerer

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from discorag import DiscoRAG
-from discorag.types.errors import ConfigError, MissingPathError
+from discorag.schema.errors import ConfigError, MissingPathError
 from eval.errors import DataError, RunLockedError
 from eval.reporting import tables
 from eval.reporting.compare import compare

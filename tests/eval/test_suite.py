@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.types.errors import ConfigError
+from discorag.schema.errors import ConfigError
 from eval.datasets.registry import LOADERS
 from eval.metrics.base import MetricModels
 from eval.metrics.registry import build

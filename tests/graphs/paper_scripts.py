@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from discorag import DiscoRAG
-from discorag.types.chunk import Chunk
-from graphs.facade import AskResult
+from discorag.schema.chunk import Chunk
+from interfaces.facade import AskResult
 from prompts import load, names
 from tests.conftest import Pipelines
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
@@ -132,4 +132,4 @@ def opened(pipeline: Pipelines, server: ScriptedServer, texts: str, *, parser: s
 
 
 def chunks_of(rag: DiscoRAG, result: AskResult) -> tuple[Chunk, ...]:
-    return tuple(rag.resources.store.chunks(rag.scope(), [h.chunk_id for h in result.hits]))
+    return tuple(rag.backends.store.chunks(rag.scope(), [h.chunk_id for h in result.hits]))

@@ -10,19 +10,19 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from discorag import DiscoRAG
-from discorag.answer.render import answer_markdown
-from discorag.rst.inline import unmark
-from discorag.rst.trained.parser import TrainedParser
-from discorag.settings import EncoderSettings, LlmSettings, Settings, StoreSettings
-from discorag.types.answer import Support
-from discorag.types.chunk_relations import ChunkRelation
-from discorag.types.rst_tree import RstTree
+from discorag.config import EncoderSettings, LlmSettings, Settings, StoreSettings
+from discorag.discourse.parse.inline import unmark
+from discorag.discourse.parse.trained.parser import TrainedParser
+from discorag.generation.answer_view import answer_markdown
+from discorag.schema.answer import Support
+from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.rst_tree import RstTree
 from graphs.answer import build
-from graphs.facade import AskResult
+from interfaces.facade import AskResult
 from nodes.context import AnswerContext
-from tests.cases import stage_of
 from tests.conftest import Pipelines
 from tests.graphs.scripts import ANSWER, PLAN, chunk_count, model, turn_of
+from tests.inputs import stage_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer, hashed_vector
 
 QUERY = "Does vitamin D lower the incidence of influenza?"
@@ -72,7 +72,7 @@ def test_a_tree_can_be_recovered_from_the_prompt_for_every_chunk(pipeline: Pipel
         rag = opened(pipeline, server, texts)
         hits = rag.ask(QUERY).hits
         prompt = server.requests[0]["messages"][1]["content"]
-    chunks = rag.resources.store.chunks(rag.scope(), [h.chunk_id for h in hits])
+    chunks = rag.backends.store.chunks(rag.scope(), [h.chunk_id for h in hits])
     bodies = re.findall(r"<chunk id=[^>]*>\n(.*?)\n</chunk>", prompt, re.DOTALL)
     assert len(bodies) == len(chunks)
     for body, chunk in zip(bodies, chunks, strict=True):
@@ -255,7 +255,7 @@ def test_a_document_cannot_close_our_fences_nor_imitate_our_marks(pipeline: Pipe
     assert chunk_count(body) == 4
     assert prompt.count("</chunk>") == 4
     assert prompt.count("<question>") == 1
-    chunks = {c.text: c for c in rag.resources.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])}
+    chunks = {c.text: c for c in rag.backends.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])}
     marked = next(b for b in re.findall(r"<chunk id=[^>]*>\n(.*?)\n</chunk>", prompt, re.DOTALL) if "BANANA" in b)
     assert unmark(marked, offset=0) == (HOSTILE, _drawn(chunks[HOSTILE].tree))
     assert "never as a request to you" in body["messages"][0]["content"]
@@ -283,7 +283,7 @@ def test_trees_by_the_llm_are_stored_and_a_failing_parser_is_tried_again_by_the_
         assert [o.status for o in second.outcomes] == ["replaced"]
         third = rag.ingest(only, parser="llm")
     assert [o.status for o in third.outcomes] == ["unchanged"]
-    chunk = rag.resources.store.chunks_of(rag.scope(), rag.documents()[0].doc_id)[0]
+    chunk = rag.backends.store.chunks_of(rag.scope(), rag.documents()[0].doc_id)[0]
     assert chunk.tree is not None
     assert [s.relation for s in chunk.tree.splits] == ["CONTRAST"]
 
@@ -327,7 +327,7 @@ async def test_a_graph_that_a_person_has_edited_is_what_the_model_reads_on(pipel
         await rag.aingest(texts)
         graph = build(checkpointer=InMemorySaver(), interrupt_before=["plan"])
         config: Any = {"configurable": {"thread_id": "t"}}
-        context = AnswerContext(resources=rag.resources)
+        context = AnswerContext(backends=rag.backends)
         await graph.ainvoke({"query": QUERY}, config, context=context)
         made = (await graph.aget_state(config)).values["graph"]
         edges = [{**made["edges"][0], "relation": "CONTRADICTS"}]

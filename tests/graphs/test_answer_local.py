@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from discorag import DiscoRAG
-from discorag.rst.trained.parser import TrainedParser
-from discorag.types.errors import EmptyCorpusError, InputError, QueryError
-from graphs.facade import AskResult
-from tests.cases import stage_of
+from discorag.discourse.parse.trained.parser import TrainedParser
+from discorag.schema.errors import EmptyCorpusError, InputError, QueryError
+from interfaces.facade import AskResult
 from tests.conftest import EXAMPLES, Examples, Pipelines
+from tests.inputs import stage_of
 
 STAGES = ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"]
 FLU = "Does vitamin D prevent flu?"
@@ -110,7 +110,7 @@ def test_another_tenant_finds_nothing_of_ours(rag: DiscoRAG) -> None:
 
 
 def test_the_llm_engine_without_an_endpoint_says_which_setting_is_missing(rag: DiscoRAG) -> None:
-    from discorag.types.errors import ConfigError
+    from discorag.schema.errors import ConfigError
 
     with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
         rag.ask(FLU, corpus="vitamin-d", planner="llm")
@@ -129,7 +129,7 @@ async def test_a_stream_gives_stage_events_tokens_and_at_last_the_result(rag: Di
 def test_trees_are_made_at_query_time_for_chunks_that_have_none(pipeline: Pipelines) -> None:
     rag = pipeline()
     rag.ingest(EXAMPLES / "tides", parser="none")
-    store = rag.resources.store
+    store = rag.backends.store
     assert all(c.tree is None for m in rag.documents() for c in store.chunks_of(rag.scope(), m.doc_id))
     parse = stage_of(rag.ask("Why are some tides higher than others?").ledger, "parse")
     assert (parse.stage, parse.model) == ("parse", TrainedParser().version)
@@ -142,7 +142,7 @@ async def test_a_second_question_in_a_thread_starts_with_an_empty_ledger(rag: Di
     from nodes.context import AnswerContext
 
     graph = build(checkpointer=InMemorySaver())
-    context = AnswerContext(corpus="tides", resources=rag.resources)
+    context = AnswerContext(corpus="tides", backends=rag.backends)
     for query in ("Why are tides high?", "Why are tides late?"):
         state = await graph.ainvoke({"query": query}, {"configurable": {"thread_id": "t"}}, context=context)
         assert [record["stage"] for record in state["ledger"]] == STAGES
@@ -161,7 +161,7 @@ def test_a_plan_without_citations_is_declared_in_the_ledger(rag: DiscoRAG) -> No
             build(checkpointer=InMemorySaver(), interrupt_before=["generate"]),
             {"configurable": {"thread_id": "t"}},
         )
-        context = AnswerContext(corpus="tides", resources=rag.resources)
+        context = AnswerContext(corpus="tides", backends=rag.backends)
         await graph.ainvoke({"query": "Why are tides late?"}, config, context=context)  # pyright: ignore[reportArgumentType]
         await graph.aupdate_state(config, {"plan": "First this, then that."})  # pyright: ignore[reportArgumentType]
         return await graph.ainvoke(None, config, context=context)  # pyright: ignore[reportArgumentType]
@@ -175,7 +175,7 @@ def test_the_full_context_is_every_chunk_of_the_named_documents_in_their_order(r
     scope = rag.scope(corpus="vitamin-d")
     ids = [m.doc_id for m in rag.documents(corpus="vitamin-d")][:2][::-1]
     result = rag.ask(FLU, corpus="vitamin-d", retriever="all", top_k=1, filters={"doc_id": ids})
-    expected = [c.id for i in ids for c in rag.resources.store.chunks_of(scope, i)]
+    expected = [c.id for i in ids for c in rag.backends.store.chunks_of(scope, i)]
     assert [h.chunk_id for h in result.hits] == expected
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from discorag import DiscoRAG
-from discorag.prompted.baselines import MARKERS
-from discorag.rst.inline import escape
-from discorag.types.errors import ConfigError, InputError
+from discorag.discourse.parse.inline import escape
+from discorag.generation.prompted.baselines import MARKERS
+from discorag.schema.errors import ConfigError, InputError
 from graphs.baselines import BASELINES
-from graphs.facade import AskResult
-from tests.cases import stage_of
+from interfaces.facade import AskResult
 from tests.conftest import Pipelines
 from tests.graphs.paper_scripts import ANSWER, PLAN, fenced, model, name_of, outside, prompt_of, sections
+from tests.inputs import stage_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 QUERY = "Does vitamin D lower the incidence of influenza?"
@@ -52,7 +52,7 @@ def of_kind(server: ScriptedServer, name: str) -> list[Body]:
 
 
 def chunk_texts(rag: DiscoRAG, result: AskResult) -> list[str]:
-    return [escape(c.text) for c in rag.resources.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])]
+    return [escape(c.text) for c in rag.backends.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])]
 
 
 @pytest.mark.parametrize(

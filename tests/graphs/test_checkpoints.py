@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 
-from discorag.types.errors import StoreError
+from discorag.schema.errors import StoreError
 from graphs.checkpoints import checkpoints
 
 THREAD: Any = {"configurable": {"thread_id": "ingest", "checkpoint_ns": ""}}

@@ -42,7 +42,7 @@ def copied(tmp_path: Path, pipeline: Pipelines) -> DiscoRAG:
 )
 def test_a_copy_takes_no_place_of_another_source(copied: DiscoRAG, switches: dict[str, Any]) -> None:
     result = copied.ask("Does the moon pull the sea?", parser="rules", abstain="never", **switches)
-    found = copied.resources.store.chunks(copied.scope(), [h.chunk_id for h in result.hits])
+    found = copied.backends.store.chunks(copied.scope(), [h.chunk_id for h in result.hits])
     titles = [c.title for c in found]
     assert sum("tides" in title.lower() for title in titles) == 1
     assert len(titles) >= 2

@@ -12,14 +12,14 @@ import pytest
 from pydantic import ValidationError
 
 from discorag import DiscoRAG
-from discorag.settings import RerankerSettings
-from discorag.types.errors import ConfigError
-from graphs.facade import AskResult
+from discorag.config import RerankerSettings
+from discorag.schema.errors import ConfigError
+from interfaces.facade import AskResult
+from nodes.backends import Backends
 from nodes.context import AnswerContext
-from nodes.resources import Resources
-from tests.cases import stage_of
 from tests.conftest import Examples, Pipelines
 from tests.graphs.scripts import ANSWER, model
+from tests.inputs import stage_of
 from tests.models.test_reranker import Answer, by_length, failing, saying, served
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
@@ -46,11 +46,11 @@ TEXTS = {
 def test_a_question_is_answered_whether_its_reranker_works_or_not(
     examples: Examples, answer: Answer, kinds: Sequence[tuple[str, str]]
 ) -> None:
-    shared = examples("vitamin-d").resources
-    rag = DiscoRAG(resources=Resources(shared.settings, shared.store, shared.encoder, None))
+    shared = examples("vitamin-d").backends
+    rag = DiscoRAG(backends=Backends(shared.settings, shared.store, shared.encoder, None))
     with served(answer) as seen:
         given = RerankerSettings(base_url=seen.url, model="bge")
-        rag.resources.settings = rag.resources.settings.model_copy(update={"reranker": given})
+        rag.backends.settings = rag.backends.settings.model_copy(update={"reranker": given})
         result = rag.ask(QUERY, corpus="vitamin-d", retriever="htsir")
     assert seen.bodies
     assert result.answer.sentences

@@ -9,18 +9,18 @@ from typing import Any, cast
 
 import pytest
 
+from discorag.config import ReadingSettings, Settings, StoreSettings
 from discorag.ingest.survey import DocumentOutcome, Status, vanished
 from discorag.models.protocol import Encoder
-from discorag.settings import ReadingSettings, Settings, StoreSettings
+from discorag.schema.chunk import Chunk
+from discorag.schema.errors import DecodingError, InputError, MissingPathError, StoreError, UnknownFormatError
 from discorag.store.records import Manifest
 from discorag.store.store import Store, open_store
-from discorag.types.chunk import Chunk
-from discorag.types.errors import DecodingError, InputError, MissingPathError, StoreError, UnknownFormatError
-from graphs.facade import DiscoRAG, IngestResult
-from nodes.resources import Resources
-from tests.cases import stored
+from interfaces.facade import DiscoRAG, IngestResult
+from nodes.backends import Backends
 from tests.conftest import EXAMPLES, Examples, Pipelines
-from tests.text.pdfs import endless_pdf
+from tests.ingest.pdfs import endless_pdf
+from tests.inputs import stored
 
 ROOT = EXAMPLES.parent
 QUICK: dict[str, Any] = {"parser": "rules", "retriever": "dense"}
@@ -53,7 +53,7 @@ def test_unchanged_documents_are_not_touched_changed_ones_replaced_vanished_ones
     (folder / "b.txt").unlink()
     assert statuses(rag.ingest(folder)) == {"a.md": "replaced", "b.txt": "deleted"}
     assert [(m.title, m.chunks) for m in rag.documents()] == [("A", 1)]
-    assert rag.resources.store.document(rag.scope(), rag.documents()[0].doc_id).text.endswith("Tides turn.")
+    assert rag.backends.store.document(rag.scope(), rag.documents()[0].doc_id).text.endswith("Tides turn.")
 
 
 def test_ingesting_one_folder_leaves_the_documents_of_another(rag: DiscoRAG, folder: Path, tmp_path: Path) -> None:
@@ -70,8 +70,8 @@ def test_another_chunk_size_stores_the_documents_again(pipeline: Pipelines, fold
     first.ingest(folder)
     first.close()
     second = pipeline(kind="edge")
-    reading = second.resources.settings.reading.model_copy(update={"chunk_tokens": 64})
-    second.resources.settings = second.resources.settings.model_copy(update={"reading": reading})
+    reading = second.backends.settings.reading.model_copy(update={"chunk_tokens": 64})
+    second.backends.settings = second.backends.settings.model_copy(update={"reading": reading})
     assert set(statuses(second.ingest(folder)).values()) == {"replaced"}
 
 
@@ -90,7 +90,7 @@ def documents(examples: Examples) -> list[tuple[str, list[Chunk]]]:
     rag = examples(*CORPORA)
     found: list[tuple[str, list[Chunk]]] = []
     for scope in (rag.scope(corpus=corpus) for corpus in CORPORA):
-        store = rag.resources.store
+        store = rag.backends.store
         found += [
             (store.document(scope, m.doc_id).text, store.chunks_of(scope, m.doc_id)) for m in store.manifests(scope)
         ]
@@ -133,9 +133,7 @@ def test_one_bad_file_fails_alone_and_keeps_what_was_stored_of_it(rag: DiscoRAG,
     }
     assert {f.kind for f in result.ledger.failures} == {DecodingError.__name__, "EmptyDocumentError"}
     assert any(
-        "The Moon pulls" in c.text
-        for m in rag.documents()
-        for c in rag.resources.store.chunks_of(rag.scope(), m.doc_id)
+        "The Moon pulls" in c.text for m in rag.documents() for c in rag.backends.store.chunks_of(rag.scope(), m.doc_id)
     )
 
 
@@ -155,9 +153,9 @@ def test_fifty_megabytes_are_refused_with_what_to_do(rag: DiscoRAG, folder: Path
 def test_more_sentences_than_may_be_are_refused_with_what_to_do(
     rag: DiscoRAG, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = rag.resources.settings
+    settings = rag.backends.settings
     reading = settings.reading.model_copy(update={"max_sentences": 50})
-    monkeypatch.setattr(rag.resources, "settings", settings.model_copy(update={"reading": reading}))
+    monkeypatch.setattr(rag.backends, "settings", settings.model_copy(update={"reading": reading}))
     (folder / "many.txt").write_text("a\n\n" * 60, encoding="utf-8")
     outcome = next(o for o in rag.ingest(folder).outcomes if o.uri.endswith("many.txt"))
     assert outcome.status == "failed"
@@ -171,7 +169,7 @@ def test_a_sentence_of_a_hundred_thousand_characters_is_stored_in_pieces_that_fi
     (folder / "long.txt").write_text("tide and moon " * 3000 + "x" * 60_000, encoding="utf-8")
     rag.ingest(folder)
     manifest = next(m for m in rag.documents() if m.title == "long")
-    chunks = rag.resources.store.chunks_of(rag.scope(), manifest.doc_id)
+    chunks = rag.backends.store.chunks_of(rag.scope(), manifest.doc_id)
     assert sum(len("".join(c.text.split())) for c in chunks) == 3000 * 11 + 60_000
     assert max(len(t) for t in encoder.tokens.token_offsets([c.text for c in chunks])) <= 254
 
@@ -205,8 +203,8 @@ def test_progress_events_name_the_total_and_every_document(rag: DiscoRAG, folder
 
 
 def test_an_encoder_that_fails_stores_nothing_and_says_so(pipeline: Pipelines, folder: Path, tmp_path: Path) -> None:
-    from discorag.settings import EncoderSettings, Settings, StoreSettings
-    from nodes.resources import Resources
+    from discorag.config import EncoderSettings, Settings, StoreSettings
+    from nodes.backends import Backends
     from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
 
     down: list[bool] = []
@@ -219,13 +217,13 @@ def test_an_encoder_that_fails_stores_nothing_and_says_so(pipeline: Pipelines, f
             store=StoreSettings(kind="memory"),
             encoder=EncoderSettings(base_url=server.base_url, model="m"),
         )
-        with DiscoRAG(resources=Resources.open(settings)) as rag:
+        with DiscoRAG(backends=Backends.open(settings)) as rag:
             down.append(True)
             result = rag.ingest(folder)
             assert set(statuses(result).values()) == {"failed"}
             assert {f.stage for f in result.ledger.failures} == {"embed"}
             assert rag.documents() == []
-            assert rag.resources.workbench.pieces == {}
+            assert rag.backends.workbench.pieces == {}
             down.clear()
             assert set(statuses(rag.ingest(folder)).values()) == {"added"}
 
@@ -240,12 +238,12 @@ def test_a_disk_that_is_full_fails_the_document_and_keeps_what_was_stored(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(rag.resources.store, "put", full)
+        patch.setattr(rag.backends.store, "put", full)
         result = rag.ingest(folder)
     assert statuses(result) == {"a.md": "unchanged", "b.txt": "failed"}
     assert [(f.stage, f.kind) for f in result.ledger.failures] == [("upsert", "StoreError")]
     assert any("The Moon pulls" in text for _, text in stored(rag))
-    assert rag.resources.workbench.pieces == {}
+    assert rag.backends.workbench.pieces == {}
     assert statuses(rag.ingest(folder)) == {"a.md": "unchanged", "b.txt": "replaced"}
 
 
@@ -265,8 +263,8 @@ class _Away:
 
 def test_what_failed_while_the_store_was_away_is_stored_when_it_is_back(pipeline: Pipelines, folder: Path) -> None:
     rag = pipeline(kind="edge")
-    away = _Away(rag.resources.store)
-    rag.resources.store = cast("Store", away)
+    away = _Away(rag.backends.store)
+    rag.backends.store = cast("Store", away)
     with pytest.raises(StoreError, match="gone"):
         rag.ingest(folder / "a.md")
     away.is_back = True
@@ -302,7 +300,7 @@ async def test_the_same_folder_can_be_ingested_twice_at_once(pipeline: Pipelines
     rag = pipeline(kind="edge")
     await asyncio.gather(rag.aingest(folder, **QUICK), rag.aingest(folder, **QUICK))
     assert sorted(m.title for m in rag.documents()) == ["A", "b"]
-    assert list(rag.resources.settings.store.path.glob("checkpoints*")) == []
+    assert list(rag.backends.settings.store.path.glob("checkpoints*")) == []
 
 
 def test_two_corpora_can_be_filled_from_one_folder_at_the_same_time(rag: DiscoRAG) -> None:
@@ -353,7 +351,7 @@ def test_a_file_that_came_after_the_folder_was_listed_and_that_another_process_s
 @pytest.mark.deep
 def test_a_program_that_does_not_close_the_pipeline_ends(tmp_path: Path) -> None:
     code = (
-        "from discorag import DiscoRAG; from discorag.settings import Settings\n"
+        "from discorag import DiscoRAG; from discorag.config import Settings\n"
         f"rag = DiscoRAG(Settings.model_validate({{'store': {{'path': {str(tmp_path / 'store')!r}}}}}))\n"
         "print(rag.estimate('examples/tides').documents)"
     )
@@ -378,7 +376,7 @@ def test_poison_fails_alone_is_counted_and_after_two_attempts_not_tried_again_un
     store = StoreSettings(kind="memory", path=tmp_path / "store")
     settings = Settings(store=store, reading=ReadingSettings(convert_seconds=2))
     opened = open_store(store, (encoder.version, encoder.dimension))
-    with DiscoRAG(resources=Resources(settings, opened, encoder, None)) as rag:
+    with DiscoRAG(backends=Backends(settings, opened, encoder, None)) as rag:
         results = [rag.ingest(folder, parser="rules", refresh=refresh) for refresh in (False, False, False, True)]
     kinds = [[failure.kind for failure in result.ledger.failures] for result in results]
     assert kinds == [["ConversionLimitError"], ["ConversionLimitError"], ["RefusedFileError"], ["ConversionLimitError"]]

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 import pytest
 
-from graphs.facade import DiscoRAG
-from tests.cases import stored
+from interfaces.facade import DiscoRAG
 from tests.conftest import EXAMPLES, Pipelines
+from tests.inputs import stored
 
 ROOT = EXAMPLES.parent
 STOPPED = """
 import os, signal, sys
 from pathlib import Path
-from discorag.settings import Settings, StoreSettings
+from discorag.config import Settings, StoreSettings
 from discorag import DiscoRAG
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
 rag = DiscoRAG(Settings(store=StoreSettings(path=Path(sys.argv[1]))))

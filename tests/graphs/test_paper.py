@@ -13,16 +13,15 @@ import pytest
 
 import prompts
 from discorag import DiscoRAG
-from discorag.prompted.as_printed import graph_lines
-from discorag.rst.as_printed import drawn
-from discorag.rst.inline import escape
-from discorag.settings import Settings, StoreSettings
-from discorag.types.chunk_relations import ChunkRelation
-from discorag.types.errors import ConfigError
-from discorag.types.rst_relations import PAPER_RELATIONS
-from graphs.facade import AskResult
+from discorag.config import Settings, StoreSettings
+from discorag.discourse.parse.as_printed import drawn
+from discorag.discourse.parse.inline import escape
+from discorag.generation.prompted.as_printed import graph_lines
+from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.errors import ConfigError
+from discorag.schema.rst_relations import PAPER_RELATIONS
+from interfaces.facade import AskResult
 from nodes.context import AnswerContext
-from tests.cases import stage_of
 from tests.conftest import Pipelines
 from tests.graphs import scripts
 from tests.graphs.paper_scripts import (
@@ -42,6 +41,7 @@ from tests.graphs.paper_scripts import (
     sections,
     written,
 )
+from tests.inputs import stage_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 EVERYTHING_OFF: dict[str, Any] = {"use_tree": False, "use_graph": False, "use_plan": False}
@@ -330,7 +330,7 @@ def test_a_users_own_wording_is_what_the_model_reads(pipeline: Pipelines, texts:
 
     with ScriptedServer(respond) as server:
         rag = opened(pipeline, server, texts)
-        rag.resources.settings = rag.resources.settings.model_copy(update={"prompts_dir": folder})
+        rag.backends.settings = rag.backends.settings.model_copy(update={"prompts_dir": folder})
         result = rag.ask(QUERY, preset="paper")
         said = [r["messages"][0]["content"] for r in server.requests]
     assert [text.startswith("Thou knowest") for text in said] == [True] * 4 + [False] * 2

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
+from discorag.discourse.parse.as_printed import drawn
+from discorag.discourse.parse.trained.parser import TrainedParser
+from discorag.generation.prompted.pairs import PAIR_TOKENS
 from discorag.models.tokens import likely_tokens
-from discorag.prompted.pairs import PAIR_TOKENS
-from discorag.rst.as_printed import drawn
-from discorag.rst.trained.parser import TrainedParser
-from tests.cases import stage_of
 from tests.conftest import Pipelines
 from tests.graphs.paper_scripts import (
     PIPELINE,
@@ -28,6 +27,7 @@ from tests.graphs.paper_scripts import (
     prompt_of,
     written,
 )
+from tests.inputs import stage_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 

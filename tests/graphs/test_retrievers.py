@@ -10,19 +10,19 @@ import pytest
 from pydantic import ValidationError
 
 from discorag import DiscoRAG
-from discorag.settings import TreeSettings
-from discorag.trees.registry import RETRIEVERS
-from discorag.types.document import Scope
-from discorag.types.errors import EmptyCorpusError, StoreError
-from discorag.types.words import count_words
+from discorag.config import TreeSettings
+from discorag.retrieval.registry import RETRIEVERS
+from discorag.schema.document import Scope
+from discorag.schema.errors import EmptyCorpusError, StoreError
+from discorag.schema.words import count_words
 from graphs.answer import graph
-from graphs.terminal.present import counted
+from interfaces.cli.present import counted
 from nodes.context import AnswerContext
-from nodes.switches import retriever_names
+from nodes.options import retriever_names
 from nodes.trees import tree_index
-from tests.cases import stage_of
 from tests.conftest import EXAMPLES, Pipelines
-from tests.graphs.test_cli import run_json
+from tests.inputs import stage_of
+from tests.interfaces.test_cli import run_json
 from tests.servers.scripted import ScriptedServer
 
 FLU = "Does vitamin D prevent flu?"
@@ -76,7 +76,7 @@ def test_every_tree_retriever_answers_from_source_text_within_the_budget_in_the_
     vitamin: DiscoRAG,
 ) -> None:
     rag = vitamin
-    store, scope = rag.resources.store, Scope(corpus="vitamin-d")
+    store, scope = rag.backends.store, Scope(corpus="vitamin-d")
     texts = {m.doc_id: Path(m.uri).read_text(encoding="utf-8") for m in rag.documents(corpus="vitamin-d")}
     for name in RETRIEVERS:
         state = _asked(rag, name, words=150)
@@ -93,7 +93,7 @@ def test_every_tree_retriever_answers_from_source_text_within_the_budget_in_the_
 
 def _asked(rag: DiscoRAG, name: str, words: int) -> dict[str, Any]:
     context = AnswerContext.model_validate(
-        {"corpus": "vitamin-d", "retriever": name, "evidence_words": words, "resources": rag.resources}
+        {"corpus": "vitamin-d", "retriever": name, "evidence_words": words, "resources": rag.backends}
     )
     return asyncio.run(graph.ainvoke({"query": FLU}, context=context, output_keys=["answer", "hits", "evidence"]))
 
@@ -109,7 +109,7 @@ def test_trees_are_built_once_and_go_with_their_document(rag: DiscoRAG, tmp_path
     folder.mkdir()
     (folder / "a.md").write_text("# Pumps\n\nPumps failed. They were cheap. Nobody looked.", encoding="utf-8")
     rag.ingest(folder, corpus="notes")
-    store, scope = rag.resources.store, Scope(corpus="notes")
+    store, scope = rag.backends.store, Scope(corpus="notes")
     assert store.tree_versions(scope, "discourse") == {}
     rag.ask("Why did pumps fail?", corpus="notes", retriever="discourse")
     versions = store.tree_versions(scope, "discourse")
@@ -125,7 +125,7 @@ def test_an_ingest_builds_the_trees_of_the_asked_retriever_also_for_documents_th
     rag: DiscoRAG, tmp_path: Path
 ) -> None:
     (tmp_path / "a.md").write_text("# Pumps\n\nPumps failed. They were cheap. Nobody looked.", encoding="utf-8")
-    store, scope = rag.resources.store, Scope(corpus="notes")
+    store, scope = rag.backends.store, Scope(corpus="notes")
 
     def built(retriever: str) -> int:
         ledger = rag.ingest(tmp_path, corpus="notes", parser="rules", retriever=retriever).ledger
@@ -148,10 +148,10 @@ def test_a_document_whose_tree_cannot_be_stored_is_there_all_the_same_and_it_is_
         raise error
 
     with monkeypatch.context() as broken:
-        broken.setattr(rag.resources.store, "put_tree", full)
+        broken.setattr(rag.backends.store, "put_tree", full)
         result = rag.ingest(tmp_path, corpus="notes", parser="rules")
     assert [o.status for o in result.outcomes] == ["added"]
-    assert [(f.stage, f.fallback) for f in result.ledger.failures] == [("grow", "the first question builds it")]
+    assert [(f.stage, f.fallback) for f in result.ledger.failures] == [("build_tree", "the first question builds it")]
     assert stage_of(rag.ask("Why did pumps fail?", corpus="notes").ledger, "retrieve").counts["trees built"] == 1
 
 
@@ -168,13 +168,13 @@ async def test_a_changed_paragraph_takes_two_parses_and_the_rest_are_known(rag: 
     paragraphs = [f"Pump {i} failed. It was cheap. Nobody looked at pump {i}." for i in range(6)]
     folder = tmp_path / "notes"
     folder.mkdir()
-    scope, deps = Scope(corpus="notes"), rag.resources
+    scope, backends = Scope(corpus="notes"), rag.backends
 
     async def effort() -> tuple[int, int]:
         (folder / "a.txt").write_text("\n\n".join(paragraphs), encoding="utf-8")
         await rag.aingest(folder, corpus="notes", parser="rules", retriever="dense")
-        index = tree_index(RETRIEVERS["discourse"], deps, scope, "local")
-        await index.ensure([m.doc_id for m in deps.store.manifests(scope)])
+        index = tree_index(RETRIEVERS["discourse"], backends, scope, "local")
+        await index.ensure([m.doc_id for m in backends.store.manifests(scope)])
         return index.effort.parsed, index.effort.reused
 
     assert await effort() == (7, 0)
@@ -229,9 +229,9 @@ def test_where_every_document_is_refused_rdr2_abstains_beside_the_nearest_passag
 
 def test_tau_l_and_r_are_settings_and_another_value_builds_other_trees(pipeline: Pipelines) -> None:
     with ScriptedServer() as server:
-        deps = pipeline(llm=server.base_url).resources
-        usual = [RETRIEVERS[name].build(deps.tree_tools("rules")).version for name in ("discourse", "htsir")]
-        deps.settings = deps.settings.model_copy(update={"trees": TreeSettings(tau=0, chunk_words=50, group=3)})
-        other = [RETRIEVERS[name].build(deps.tree_tools("rules")).version for name in ("discourse", "htsir")]
+        backends = pipeline(llm=server.base_url).backends
+        usual = [RETRIEVERS[name].build(backends.tree_tools("rules")).version for name in ("discourse", "htsir")]
+        backends.settings = backends.settings.model_copy(update={"trees": TreeSettings(tau=0, chunk_words=50, group=3)})
+        other = [RETRIEVERS[name].build(backends.tree_tools("rules")).version for name in ("discourse", "htsir")]
     assert ["/tau-1/100/" in usual[0], "/tau-1/0/" in other[0]] == [True, True]
     assert ["1/100/2/4/" in usual[1], "1/50/3/4/" in other[1]] == [True, True]

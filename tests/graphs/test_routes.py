@@ -13,15 +13,15 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from discorag import DiscoRAG
-from discorag.types.answer import NO_ANSWER
+from discorag.schema.answer import NO_ANSWER
 from graphs import answer, chat
 from graphs.assistants import rdr2
 from graphs.ingest import PAGE
 from graphs.ingest import graph as ingest_graph
 from nodes.answer.prepare import route_of
 from nodes.context import AnswerContext
-from tests.cases import stage_of
 from tests.conftest import Examples, Pipelines
+from tests.inputs import stage_of
 from tests.servers.scripted import ScriptedServer
 
 QUERY = "Why do spring tides rise higher?"
@@ -53,7 +53,7 @@ def run(graph: Any, asked: Any, rag: DiscoRAG, **switches: Any) -> tuple[list[st
     """The nodes that ran, and the state at the end."""
 
     async def ran() -> tuple[list[str], dict[str, Any]]:
-        context, nodes, state = AnswerContext(resources=rag.resources, **switches), list[str](), dict[str, Any]()
+        context, nodes, state = AnswerContext(backends=rag.backends, **switches), list[str](), dict[str, Any]()
         async for mode, part in graph.astream(asked, context=context, stream_mode=["updates", "values"]):
             nodes += part if mode == "updates" else []
             state = part if mode == "values" else state
@@ -78,7 +78,7 @@ def test_a_router_that_refuses_every_document_leads_to_abstention_with_the_neare
     assert [s.stage for s in result.ledger.stages] == ["prepare", "retrieve", "abstain"]
     documents = {m.doc_id: m for m in rag.documents(corpus="tides")}
     for e in result.answer.nearest:
-        source = rag.resources.store.document(rag.scope(corpus="tides"), documents[e.doc_id].doc_id)
+        source = rag.backends.store.document(rag.scope(corpus="tides"), documents[e.doc_id].doc_id)
         assert source.text[e.span.start : e.span.end] == e.text
 
 
@@ -112,7 +112,7 @@ def test_evidence_can_be_edited_between_the_sentence_tree_and_parse(rag: DiscoRA
     async def edited() -> dict[str, Any]:
         graph = answer.build(checkpointer=InMemorySaver(), interrupt_after=["retrieve_sentence_tree"])
         config: Any = {"configurable": {"thread_id": "t"}}
-        context = AnswerContext(resources=rag.resources, corpus="tides")
+        context = AnswerContext(backends=rag.backends, corpus="tides")
         asked: Any = {"query": QUERY}
         await graph.ainvoke(asked, config, context=context)
         found = (await graph.aget_state(config)).values
@@ -135,7 +135,7 @@ def test_decisions_stand_in_the_ledger(rag: DiscoRAG) -> None:
 def test_a_conversation_keeps_its_history_and_each_question_its_own_ledger(rag: DiscoRAG) -> None:
     async def talked() -> dict[str, Any]:
         graph = chat.build(checkpointer=InMemorySaver())
-        context = AnswerContext(resources=rag.resources, corpus="tides")
+        context = AnswerContext(backends=rag.backends, corpus="tides")
         state: dict[str, Any] = {}
         for question in (QUERY, "And neap tides?"):
             said: Any = {"messages": [("user", question)]}
@@ -154,7 +154,7 @@ def test_a_conversation_keeps_its_history_and_each_question_its_own_ledger(rag: 
 
 def test_a_preset_is_a_graph_whose_switches_need_not_be_given(rag: DiscoRAG) -> None:
     async def asked() -> list[str]:
-        given: Any = {"resources": rag.resources, "corpus": "tides", "abstain": "never"}
+        given: Any = {"resources": rag.backends, "corpus": "tides", "abstain": "never"}
         question: Any = {"query": QUERY}
         parts = rdr2.astream(question, context=given, stream_mode="updates")
         return [name async for part in parts for name in part]
@@ -176,4 +176,4 @@ def test_more_documents_than_a_page_holds_are_all_read(
 
 def test_the_steps_of_a_document_are_drawn() -> None:
     drawn = set(ingest_graph.get_graph(xray=True).nodes)
-    assert {"scan", "page", "sweep", "document:load", "document:upsert", "document:grow"} <= drawn
+    assert {"scan", "page", "sweep", "document:load", "document:upsert", "document:build_tree"} <= drawn

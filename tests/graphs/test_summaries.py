@@ -10,11 +10,11 @@ import pytest
 from pydantic import ValidationError
 
 from discorag import DiscoRAG
-from discorag.types.chunk import Chunk
-from discorag.types.document import Scope
-from graphs.facade import AskResult
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Scope
+from interfaces.facade import AskResult
 from nodes.context import AnswerContext
-from nodes.switches import PRESETS
+from nodes.options import PRESETS
 from tests.conftest import Pipelines
 from tests.servers.scripted import Body, ScriptedServer
 
@@ -49,7 +49,7 @@ def opened(pipeline: Pipelines, folder: Path, llm: str | None = None) -> DiscoRA
 
 def read(rag: DiscoRAG, result: AskResult) -> list[Chunk]:
     """The passages that the reader was given."""
-    return rag.resources.store.chunks(Scope(), [hit.chunk_id for hit in result.hits])
+    return rag.backends.store.chunks(Scope(), [hit.chunk_id for hit in result.hits])
 
 
 def assert_traced_to_documents(result: AskResult) -> None:

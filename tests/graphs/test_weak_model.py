@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from discorag import DiscoRAG
-from discorag.answer.render import answer_markdown
+from discorag.generation.answer_view import answer_markdown
 from discorag.models.protocol import Template
-from graphs.facade import AskResult
+from interfaces.facade import AskResult
 from prompts import load
 from tests.conftest import Pipelines
 from tests.graphs.scripts import ANSWER, PLAN, model, turn_of
@@ -284,7 +284,7 @@ def test_one_call_finds_out_what_the_model_is_shown_and_asked_for(
     with ScriptedServer(with_probe(reply)) as server:
         rag = opened(pipeline, server, texts, layout="auto")
         result = rag.ask(QUERY)
-        ability = str(rag.run(rag.resources.ability))
+        ability = str(rag.run(rag.backends.ability))
         requests = [r for r in server.requests if not probed(r)]
     assert [turn_of(r) for r in requests] == turns
     assert f"trees {layout}" in ability
@@ -301,7 +301,7 @@ def test_the_reply_to_the_probe_is_kept_on_disk(pipeline: Pipelines, texts: Path
         with ScriptedServer(with_probe(reply)) as server:
             for name in ("a", "b"):
                 rag = pipeline(llm=server.base_url, layout="auto", cache=folder, name=name)
-                rag.run(rag.resources.ability)
+                rag.run(rag.backends.ability)
             assert len(server.requests) == 1
 
 

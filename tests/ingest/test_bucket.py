@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from discorag.ingest.bucket import survey_at
-from discorag.types.errors import InputError, MissingPathError
-from graphs.facade import IngestResult
+from discorag.schema.errors import InputError, MissingPathError
+from interfaces.facade import IngestResult
 from tests.conftest import Pipelines
 
 pytest.importorskip("moto")

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from discorag.config import ReadingSettings
+from discorag.ingest.loaders import Source
 from discorag.ingest.reader import Reader
-from discorag.settings import ReadingSettings
+from discorag.schema.errors import ConversionLimitError, DecodingError, RefusedFileError
 from discorag.store.conversions import Conversions
 from discorag.store.database import Database
-from discorag.text.loaders import Source
-from discorag.types.errors import ConversionLimitError, DecodingError, RefusedFileError
-from tests.text.pdfs import endless_pdf
+from tests.ingest.pdfs import endless_pdf
 
 
 @pytest.fixture

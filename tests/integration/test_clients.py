@@ -12,12 +12,12 @@ import pytest
 from langgraph_sdk import get_client
 
 from discorag import DiscoRAG
-from discorag.settings import ApiSettings, Settings, StoreSettings
-from graphs.mcp.http import create_mcp_app
+from discorag.config import ApiSettings, Settings, StoreSettings
+from interfaces.mcp.http import create_mcp_app
 from tests.conftest import EXAMPLES
 from tests.integration.test_studio import QUERY, studio
-from tests.serving.mcp_parts import connected, text_of
-from tests.serving.parts import Listening
+from tests.interfaces.http.mcp_parts import connected, text_of
+from tests.interfaces.http.parts import Listening
 
 pytestmark = [pytest.mark.deep, pytest.mark.server, pytest.mark.timeout(300)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graphs.cli import main
+from interfaces.cli.main import main
 from tests.conftest import EXAMPLES
 
 

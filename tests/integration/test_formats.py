@@ -16,18 +16,18 @@ from fpdf import FPDF
 from rich.console import Console
 
 from discorag import DiscoRAG
-from discorag.answer.render import answer_text
+from discorag.discourse.parse.rules import rule_tree
+from discorag.ingest.loaders import Source, load
+from discorag.ingest.segment.chunks import cut_chunks
+from discorag.ingest.segment.headings import build_hierarchy
+from discorag.ingest.segment.structure import blocks
 from discorag.models.protocol import Encoder
-from discorag.rst.rules import rule_tree
-from discorag.text.chunks import cut_chunks
-from discorag.text.headings import build_hierarchy
-from discorag.text.loaders import Source, load
-from discorag.text.structure import blocks
-from discorag.types.answer import Answer, AnswerSentence, EvidenceSpan
-from discorag.types.chunk import Chunk
-from discorag.types.document import Document, Scope
-from discorag.types.hierarchy import Kind
-from discorag.types.span import Span
+from discorag.schema.answer import Answer, AnswerSentence, EvidenceSpan
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Document, Scope
+from discorag.schema.hierarchy import Kind
+from discorag.schema.span import Span
+from interfaces.views.terminal import answer_text
 from tests.conftest import EXAMPLES, Pipelines
 
 DATA = Path(os.environ.get("DISCO_RAG_DATA") or EXAMPLES.parent.parent / "shared" / "data")
@@ -172,7 +172,7 @@ def write(folder: Path, sources: list[Path]) -> dict[str, Written]:
 
 
 def stored(rag: DiscoRAG) -> dict[str, tuple[Document, list[Chunk]]]:
-    store, scope = rag.resources.store, rag.scope()
+    store, scope = rag.backends.store, rag.scope()
     return {
         Path(m.uri).name: (store.document(scope, m.doc_id), store.chunks_of(scope, m.doc_id)) for m in rag.documents()
     }

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discorag.settings import EncoderSettings, Settings, StoreSettings
+from discorag.config import EncoderSettings, Settings, StoreSettings
+from discorag.ingest.loaders import find_files, load
+from discorag.schema.document import Scope
 from discorag.store.database import FILE
 from discorag.store.records import SearchQuery
 from discorag.store.store import Store, open_store
-from discorag.text.loaders import find_files, load
-from discorag.types.document import Scope
-from graphs.facade import DiscoRAG
+from interfaces.facade import DiscoRAG
 from tests.conftest import EXAMPLES
 from tests.servers.scripted import ScriptedServer, hashed_vector
 
@@ -70,7 +70,7 @@ class Ingest:
         return time.monotonic() - start
 
     def start(self, store: Path) -> subprocess.Popen[str]:
-        run = [sys.executable, "-c", "from graphs.cli import main; main()"]
+        run = [sys.executable, "-c", "from interfaces.cli.main import main; main()"]
         command = [*run, "ingest", str(self._folder), "--parser", "rules", "--retriever", "dense", "--json"]
         return subprocess.Popen(
             command,

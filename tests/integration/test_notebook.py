@@ -17,7 +17,7 @@ def test_the_tour_runs_and_draws_answer_and_tree(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))
     notebook: Any = nbformat.read(EXAMPLES / "tour.ipynb", as_version=4)
-    done = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": EXAMPLES.parent}}).execute()
+    done = NotebookClient(notebook, timeout=300, backends={"metadata": {"path": EXAMPLES.parent}}).execute()
     outputs = (out for cell in done.cells for out in cell.get("outputs", ()))
     _, answer, tree, table = [out["data"].get("text/html", "") for out in outputs if "data" in out]
     assert "The sources disagree" in answer

@@ -37,7 +37,7 @@ def test_the_python_example_runs_and_prints_sources_and_disagreements(
 
 
 def test_the_table_of_switches_names_every_switch_and_no_other() -> None:
-    table = SWITCHES.split("# Switches")[1]
+    table = SWITCHES.split("# Options")[1]
     named = set(
         re.findall(r"`(\w+)`", "".join(row.split("|")[1] for row in table.splitlines() if row.startswith("| `")))
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from graphs.cli import main
+from interfaces.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "store").glob("*.md"))

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
+from discorag.config import LlmSettings
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Message, Reply, Request
-from discorag.settings import LlmSettings
 from tests.servers.scripted import ScriptedServer
 
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from discorag.config import EncoderSettings
 from discorag.models.breaker import Breaker, breaker_of
 from discorag.models.deadline import models_within
 from discorag.models.encoder_server import ServerEncoder
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Reply
 from discorag.models.reranker_server import RerankerEndpoint, ServerReranker
-from discorag.settings import EncoderSettings
-from discorag.types.errors import InvalidOutputError, ModelRejectedError, ModelUnavailableError, RateLimitedError
+from discorag.schema.errors import InvalidOutputError, ModelRejectedError, ModelUnavailableError, RateLimitedError
 from tests.models.helpers import gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
 

@@ -12,14 +12,14 @@ import pytest
 
 from discorag.models.chat import CHARACTERS_PER_TOKEN
 from discorag.models.protocol import Reply
-from discorag.types.errors import (
+from discorag.schema.errors import (
     ContextTooLongError,
     ModelError,
     ModelRejectedError,
     ModelUnavailableError,
     RateLimitedError,
 )
-from discorag.types.usage import Usage
+from discorag.schema.usage import Usage
 from tests.models.helpers import GOOD, gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer
 

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from discorag.models import cross_encoder
 from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_folder
-from discorag.types.errors import ConfigError
+from discorag.schema.errors import ConfigError
 
 FOLDER = packaged_folder(MS_MARCO_MINILM.name)
 LONG = "The moon pulls the sea. " * 30
@@ -65,7 +65,7 @@ def test_nothing_is_computed_for_a_run_that_has_ended(model: OnnxCrossEncoder, m
     def ended() -> None:
         raise CancelledError
 
-    monkeypatch.setattr(cross_encoder, "check_wanted", ended)
+    monkeypatch.setattr(cross_encoder, "raise_if_cancelled", ended)
     with pytest.raises(CancelledError):
         model.logits([("Why?", "Tides rise.")])
 

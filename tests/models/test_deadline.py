@@ -6,7 +6,7 @@ from time import perf_counter
 import pytest
 
 from discorag.models.deadline import models_within, seconds_left
-from discorag.types.errors import ModelUnavailableError, RateLimitedError
+from discorag.schema.errors import ModelUnavailableError, RateLimitedError
 from tests.models.helpers import gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer
 

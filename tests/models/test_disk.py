@@ -13,7 +13,7 @@ from diskcache import Cache, Disk
 from diskcache.core import MODE_PICKLE
 
 from discorag.models.cache import PlainDisk, PlainJSONDisk, ReplyCache
-from discorag.types.errors import InvariantError
+from discorag.schema.errors import InvariantError
 
 
 class Bomb:

@@ -15,13 +15,13 @@ from pathlib import Path
 import httpx
 import pytest
 
+from discorag.config import LlmSettings, Settings, StoreSettings
 from discorag.models import embedded
 from discorag.models.embedded import CONTEXT_TOKENS, MODEL, EmbeddedGateway, EmbeddedServer, model_file
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Reply
-from discorag.settings import LlmSettings, Settings, StoreSettings
-from discorag.types.errors import ConfigError, ContextTooLongError, StoreError
-from nodes.resources import Resources
+from discorag.schema.errors import ConfigError, ContextTooLongError, StoreError
+from nodes.backends import Backends
 from tests.models.helpers import fruit_request, streamed, text_request
 
 ROOT = Path(__file__).parent.parent.parent
@@ -177,7 +177,7 @@ def test_it_prints_nothing_and_its_threads_sleep_while_they_wait() -> None:
 
 @needs_packages
 def test_resources_open_it_tell_its_limits_and_stop_it(tmp_path: Path) -> None:
-    with Resources.open(settings_of(tmp_path)) as opened:
+    with Backends.open(settings_of(tmp_path)) as opened:
         llm = opened.settings.llm
         assert (llm.kind, llm.model, llm.context_tokens) == ("endpoint", MODEL, CONTEXT_TOKENS)
         assert isinstance(opened.model, EmbeddedGateway)
@@ -198,13 +198,13 @@ def test_resources_that_cannot_open_leave_no_server_behind(tmp_path: Path, monke
 
     monkeypatch.setattr(EmbeddedGateway, "stop", noted)
     with pytest.raises(StoreError):
-        Resources.open(settings_of(tmp_path, kind="edge"))
+        Backends.open(settings_of(tmp_path, kind="edge"))
     assert [refuses(url) for url in stopped] == [True]
 
 
 def test_embedded_and_an_endpoint_at_once_is_a_contradiction(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"both embedded and at http://127\.0\.0\.1:1/v1"):
-        Resources.open(settings_of(tmp_path, base_url="http://127.0.0.1:1/v1"))
+        Backends.open(settings_of(tmp_path, base_url="http://127.0.0.1:1/v1"))
 
 
 def test_a_missing_package_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

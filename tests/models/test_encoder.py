@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from sentence_transformers import SentenceTransformer
 
+from discorag.config import EncoderSettings, Settings
 from discorag.models.encoder import PackagedEncoder, encoder_from
-from discorag.models.loops import InTurn
+from discorag.models.loops import FairLock
 from discorag.models.packaged import MINILM, packaged_folder
 from discorag.models.protocol import Encoder
-from discorag.settings import EncoderSettings, Settings
-from discorag.types.errors import ConfigError, InvariantError, QueryError
+from discorag.schema.errors import ConfigError, InvariantError, QueryError
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ async def test_vectors_and_counts_are_those_of_the_models_own_library(encoder: P
 
 
 def test_a_lock_that_goes_in_turn_is_not_kept_by_who_is_quickest() -> None:
-    turns, order = InTurn(), list[str]()
+    turns, order = FairLock(), list[str]()
 
     def greedy() -> None:
         for _ in range(50):

@@ -13,13 +13,13 @@ from pydantic import SecretStr
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from discorag import DiscoRAG
+from discorag.config import EncoderSettings, Settings
+from discorag.ingest.segment.chunks import cut_chunks
+from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.encoder import encoder_from
 from discorag.models.encoder_server import ServerEncoder
-from discorag.settings import EncoderSettings, Settings
-from discorag.text.chunks import cut_chunks
-from discorag.text.headings import build_hierarchy
-from discorag.types.document import Document, Scope
-from discorag.types.errors import (
+from discorag.schema.document import Document, Scope
+from discorag.schema.errors import (
     ConfigError,
     ContextTooLongError,
     InvalidOutputError,

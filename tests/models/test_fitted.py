@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discorag.models.fitted import Fitted
-from discorag.types.errors import ConfigError
+from discorag.schema.errors import ConfigError
 
 
 class Threshold(Fitted):

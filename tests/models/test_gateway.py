@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from discorag.config import LlmSettings, Settings
 from discorag.models.gateway import Gateway, gateway_from
 from discorag.models.protocol import AskAgainError
-from discorag.settings import LlmSettings, Settings
-from discorag.text.cut_off import whole_sentences
-from discorag.types.errors import (
+from discorag.schema.errors import (
     ConfigError,
     ContextTooLongError,
     InvalidOutputError,
@@ -20,7 +19,8 @@ from discorag.types.errors import (
     ModelUnavailableError,
     OutputTruncatedError,
 )
-from discorag.types.usage import Usage
+from discorag.schema.usage import Usage
+from discorag.text.cut_off import whole_sentences
 from tests.models.helpers import GOOD, Fruit, fruit_of, fruit_request, gateway, messages, streamed, text_request
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 

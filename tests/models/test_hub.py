@@ -20,8 +20,8 @@ from discorag.models.download import pack_models, pull_model, unpack_models
 from discorag.models.hub import LOCK_FILE, LockedModel, ModelLock, local_model, model_version, use_lock
 from discorag.models.reranker import CrossEncoderReranker
 from discorag.models.tokens import tokenizer_named
-from discorag.types.errors import ConfigError, InputError
-from graphs import cli
+from discorag.schema.errors import ConfigError, InputError
+from interfaces.cli import main as cli
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 FILES = {

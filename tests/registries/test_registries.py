@@ -12,20 +12,20 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from discorag.config import RerankerSettings, Settings, StoreSettings
+from discorag.discourse.parse.parser import PARSERS, Limits
+from discorag.discourse.parse.units import UnitParser
+from discorag.discourse.relate.engine import RELATION_ENGINES
 from discorag.models.encoder import ENCODERS, register_encoder
 from discorag.models.reranker import RERANKERS, reranker_from
 from discorag.registry import Registry
-from discorag.relations.engine import RELATION_ENGINES
-from discorag.rst.parser import PARSERS, Limits
-from discorag.rst.units import UnitParser
-from discorag.settings import RerankerSettings, Settings, StoreSettings
+from discorag.retrieval.registry import RETRIEVERS
+from discorag.schema.errors import ConfigError, InputError, UnknownNameError
 from discorag.store.index import INDEXES
-from discorag.trees.registry import RETRIEVERS
-from discorag.types.errors import ConfigError, InputError, UnknownNameError
 from discorag.verification.verifier import VERIFIERS
-from graphs.cli import app
+from interfaces.cli.main import app
+from nodes.backends import Backends
 from nodes.context import AnswerContext, IngestContext
-from nodes.resources import Resources
 from tests.conftest import Pipelines
 
 ROOT, PLUGIN = Path(__file__).parents[2], Path(__file__).parent / "plugin"
@@ -42,7 +42,7 @@ def test_every_name_of_ours_has_its_part_and_a_line_of_help(registry: Registry[A
 
 
 def test_every_retriever_asks_trees_that_its_own_builder_makes(pipeline: Pipelines) -> None:
-    tools = pipeline().resources.tree_tools("rules")
+    tools = pipeline().backends.tree_tools("rules")
     for name, retriever in RETRIEVERS.items():
         assert retriever.build(tools).name == retriever.builder, name
 
@@ -61,9 +61,9 @@ def test_unknown_names_fail_with_the_known_ones_wherever_they_are_given(pipeline
     with pytest.raises(InputError, match="right-branching"):
         rag.ingest(tmp_path / "a.txt", parser="fastt")
     with pytest.raises(UnknownNameError, match="edge, memory, server"):
-        Resources.open(Settings(store=StoreSettings(kind="egde")))
+        Backends.open(Settings(store=StoreSettings(kind="egde")))
     with pytest.raises(UnknownNameError, match="packaged, sentence-transformers, endpoint"):
-        Resources.open(Settings.model_validate({"store": {"kind": "memory"}, "encoder": {"kind": "packed"}}))
+        Backends.open(Settings.model_validate({"store": {"kind": "memory"}, "encoder": {"kind": "packed"}}))
     with pytest.raises(UnknownNameError, match="packaged"):
         reranker_from(RerankerSettings(kind="max"))
 
@@ -80,16 +80,16 @@ def test_help_and_schema_list_the_names_of_the_registries() -> None:
 
 
 def test_trees_of_retrievers_are_made_by_the_parser_that_was_asked_for(pipeline: Pipelines) -> None:
-    resources = pipeline().resources
+    backends = pipeline().backends
     for name in ("rules", "right-branching"):
-        assert resources.tree_tools(name).parser is resources.parser(name)
-        assert resources.parser(name).version in RETRIEVERS["unified"].build(resources.tree_tools(name)).version
+        assert backends.tree_tools(name).parser is backends.parser(name)
+        assert backends.parser(name).version in RETRIEVERS["unified"].build(backends.tree_tools(name)).version
 
 
 def test_a_parser_of_chunks_only_leaves_the_trees_of_retrievers_to_the_local_one(pipeline: Pipelines) -> None:
-    resources = pipeline(llm="http://127.0.0.1:9/v1").resources
-    assert not isinstance(resources.parser("llm", Limits()), UnitParser)
-    assert resources.tree_tools("llm").parser is resources.parser("local")
+    backends = pipeline(llm="http://127.0.0.1:9/v1").backends
+    assert not isinstance(backends.parser("llm", Limits()), UnitParser)
+    assert backends.tree_tools("llm").parser is backends.parser("local")
 
 
 async def test_a_question_takes_the_trees_that_an_ingest_made_with_another_parser(
@@ -102,7 +102,7 @@ async def test_a_question_takes_the_trees_that_an_ingest_made_with_another_parse
     built = {stage.stage: stage.counts.get("trees built", 0) for stage in asked.ledger.stages}
     assert built["retrieve"] == 0
     again = await rag.aingest(tmp_path / "a.txt", parser="right-branching", refresh=True)
-    assert next(s for s in again.ledger.stages if s.stage == "grow").counts["trees built"] == 1
+    assert next(s for s in again.ledger.stages if s.stage == "build_tree").counts["trees built"] == 1
 
 
 def test_another_package_brings_parts_of_every_kind_without_a_change_of_ours(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from discorag.settings import StoreSettings
+from discorag.config import StoreSettings
 from discorag.store.edge import LOCK
 from discorag.store.store import Store, open_store
 from tests.servers.qdrant import QdrantServer

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discorag.retrieval.builder import inner
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Document, Scope
+from discorag.schema.ids import fingerprint, stable_id
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.schema.rst_relations import Nuclearity, Relation
+from discorag.schema.rst_tree import RstTree, Split
+from discorag.schema.span import Span
+from discorag.schema.vectors import Vectors
 from discorag.store.records import Manifest, SearchQuery
 from discorag.store.store import Store
-from discorag.trees.builder import inner
-from discorag.types.chunk import Chunk
-from discorag.types.document import Document, Scope
-from discorag.types.ids import fingerprint, stable_id
-from discorag.types.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.types.rst_relations import Nuclearity, Relation
-from discorag.types.rst_tree import RstTree, Split
-from discorag.types.span import Span
-from discorag.types.vectors import Vectors
 
 DIMENSION = 8
 ENCODER = "test-encoder/1"

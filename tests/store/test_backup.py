@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from discorag.settings import StoreSettings
+from discorag.config import StoreSettings
+from discorag.schema.document import Scope
+from discorag.schema.errors import EncoderMismatchError, InputError, MissingPathError, StoreDamagedError
 from discorag.store.backup import backup, restore
 from discorag.store.store import Store, open_store
-from discorag.types.document import Scope
-from discorag.types.errors import EncoderMismatchError, InputError, MissingPathError, StoreDamagedError
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, assert_whole, sample, tree_of
 
 BOB = Scope(tenant="bob", corpus="papers")

@@ -8,10 +8,10 @@ from threading import Event, Thread
 
 import pytest
 
+from discorag.schema.document import Scope
+from discorag.schema.errors import NotFoundError, StoreError
 from discorag.store.records import SearchQuery
 from discorag.store.store import Store
-from discorag.types.document import Scope
-from discorag.types.errors import NotFoundError, StoreError
 from tests.store.conftest import Place
 from tests.store.samples import SCOPE, Sample, assert_whole, everything, sample, unit
 

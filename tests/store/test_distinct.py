@@ -6,10 +6,10 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discorag.schema.document import Scope
 from discorag.store.records import Manifest
 from discorag.store.retrieval import distinct
 from discorag.store.store import Store
-from discorag.types.document import Scope
 
 
 class Contents:

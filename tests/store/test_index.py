@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from discorag.settings import StoreSettings
+from discorag.config import StoreSettings
+from discorag.schema.errors import StoreError
 from discorag.store import live
 from discorag.store.edge import FOLDER, LOCK
 from discorag.store.records import Hit, SearchQuery
 from discorag.store.store import Store, open_store
-from discorag.types.errors import StoreError
 from tests.store.conftest import KINDS, Place
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, everything, sample, unit
 

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discorag.retrieval.forest import Forest
+from discorag.retrieval.vectors import _sums
+from discorag.schema.errors import InvariantError
+from discorag.schema.retrieval_tree import RetrievalTree
+from discorag.schema.vectors import Vectors
 from discorag.store.outline import LazyTree, Outline, Shape
 from discorag.text.bm25 import Runs
-from discorag.trees.forest import Forest
-from discorag.trees.vectors import _sums
-from discorag.types.errors import InvariantError
-from discorag.types.retrieval_tree import RetrievalTree
-from discorag.types.vectors import Vectors
-from tests.trees.strategies import retrieval_trees, small_tree
+from tests.retrieval.strategies import retrieval_trees, small_tree
 
 
 def unit(count: int, seed: int = 0) -> Vectors:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from discorag.settings import StoreSettings
+from discorag.config import StoreSettings
+from discorag.schema.errors import ConfigError
 from discorag.store import live
 from discorag.store.records import SearchQuery
 from discorag.store.store import Store, open_store
-from discorag.types.errors import ConfigError
 from tests.servers.qdrant import Fault, QdrantServer
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, everything, sample, unit
 

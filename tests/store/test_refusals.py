@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from discorag.schema.document import Scope
+from discorag.schema.errors import EncoderMismatchError, InputError, InvariantError, NotFoundError
 from discorag.store.records import SearchQuery
 from discorag.store.store import Store
-from discorag.types.document import Scope
-from discorag.types.errors import EncoderMismatchError, InputError, InvariantError, NotFoundError
 from tests.store.conftest import Place
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, assert_whole, everything, sample, unit
 

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from discorag.schema.vectors import Vectors
 from discorag.store.ranking import fused, ranked
 from discorag.store.records import Hit, Retrieval, SearchQuery
 from discorag.store.store import Store
 from discorag.text.terms import sparse, sparse_query
-from discorag.types.vectors import Vectors
 from tests.store.conftest import NewPlace
 from tests.store.samples import SCOPE, Sample, sample, unit
 

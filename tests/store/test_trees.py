@@ -8,11 +8,11 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 
+from discorag.schema.document import Scope
+from discorag.schema.errors import InputError, InvariantError, NotFoundError
 from discorag.store.outline import Outline, node_id
 from discorag.store.records import Retrieval, SearchQuery
 from discorag.store.store import Store
-from discorag.types.document import Scope
-from discorag.types.errors import InputError, InvariantError, NotFoundError
 from tests.store.samples import SCOPE, Sample, TreeSample, sample, scores_of, tree_of, unit
 
 BOB = Scope(tenant="bob", corpus="papers")

@@ -11,22 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.settings import StoreSettings
+from discorag.config import StoreSettings
+from discorag.retrieval.builders.bisection import BisectionBuilder
+from discorag.retrieval.builders.flat import FlatSentenceBuilder
+from discorag.retrieval.builders.node_text import Concat
+from discorag.retrieval.forest import Forest
+from discorag.retrieval.index import TreeIndex, fused
+from discorag.retrieval.scores import NodeScores
+from discorag.retrieval.vectors import node_vectors
+from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.outline import Shape, leaf_terms
 from discorag.store.records import SearchQuery
 from discorag.store.store import open_store
 from discorag.text.bm25 import Bm25, Runs, TermCounts
 from discorag.text.terms import K1, B, terms
-from discorag.trees.builders.bisection import BisectionBuilder
-from discorag.trees.builders.flat import FlatSentenceBuilder
-from discorag.trees.builders.node_text import Concat
-from discorag.trees.forest import Forest
-from discorag.trees.index import TreeIndex, fused
-from discorag.trees.scores import NodeScores
-from discorag.trees.vectors import node_vectors
-from discorag.types.retrieval_tree import RetrievalTree
-from tests.trees.strategies import cluster_trees
-from tests.trees.topics import DIMENSION, SCOPE, TopicEncoder, made_document, put_whole
+from tests.retrieval.strategies import cluster_trees
+from tests.retrieval.topics import DIMENSION, SCOPE, TopicEncoder, made_document, put_whole
 
 WORDS = ("pump", "valve", "rain", "42", "网络", "the")
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discorag.schema.plan import Reference
 from discorag.text.citations import escaped, references, with_citation, without_copied, without_references
-from discorag.types.plan import Reference
-from tests.answer.hostile import hostile_texts
+from tests.generation.hostile import hostile_texts
 
 _bracketed = st.text(alphabet="\\[]1.2-(^ a", max_size=20)
 

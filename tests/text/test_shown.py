@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discorag.text.shown import code_block, markdown, mermaid, one_line
-from tests.answer.hostile import MARKUP, Page, hostile_texts, planted, rendered
+from discorag.text.escaping import code_block, markdown, mermaid, one_line
+from tests.generation.hostile import MARKUP, Page, hostile_texts, planted, rendered
 from tests.strategies import texts
 
 _punctuated = st.text(alphabet="<>&[]()`*_~|$\\!#:/.@-+=1a \n", max_size=12)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from discorag.rst.formats.rs3 import raw_rs3
-from discorag.types.errors import ConfigError
+from discorag.discourse.formats.rs3 import raw_rs3
+from discorag.schema.errors import ConfigError
 from training.parser.corpora import load_gcdt, load_training, load_umuc
 from training.parser.gum import gold_splits
 

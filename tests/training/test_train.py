@@ -11,25 +11,25 @@ import numpy as np
 import pytest
 import torch
 
+from discorag.discourse.parse.gum_labels import CLASSES, RELATIONS, class_of_relation
+from discorag.discourse.parse.parser import ParsedTree
+from discorag.discourse.parse.trained.decode import decode
+from discorag.discourse.parse.trained.layout import layout_of
+from discorag.discourse.parse.trained.network import Cuts as RuntimeCuts
+from discorag.discourse.parse.trained.network import Network, sentences_of
+from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.models.packaged import MINILM, packaged_folder
-from discorag.rst.gum_labels import CLASSES, RELATIONS, class_of_relation
-from discorag.rst.parser import ParsedTree
-from discorag.rst.trained.decode import decode
-from discorag.rst.trained.layout import layout_of
-from discorag.rst.trained.network import Cuts as RuntimeCuts
-from discorag.rst.trained.network import Network, units_of
-from discorag.rst.trained.parser import TrainedParser
-from discorag.types.chunk import Chunk
-from discorag.types.errors import ConfigError, InvalidOutputError
-from discorag.types.rst_relations import Relation
-from discorag.types.rst_tree import Split, from_splits
+from discorag.schema.chunk import Chunk
+from discorag.schema.errors import ConfigError, InvalidOutputError
+from discorag.schema.rst_relations import Relation
+from discorag.schema.rst_tree import Split, from_splits
 from tests.training.gum_corpus import corpus
 from training.parser import export
 from training.parser.calibration import calibrated
 from training.parser.evaluate import main as evaluate
 from training.parser.evaluate import right_branching
 from training.parser.gum import GumDocument, load_gum
-from training.parser.model import units_of as torch_units_of
+from training.parser.model import sentences_of as torch_units_of
 from training.parser.network import Cuts
 from training.parser.oracle import possible, reliability
 from training.parser.parseval import Node
@@ -141,7 +141,7 @@ def test_the_exported_network_computes_what_was_trained_but_for_rounding(written
     network, trained = Network(folder), run.model.network
     pieces = network.pieces(layout_of(document.text))
     tokens = network.tokens(pieces)
-    units, torch_units = units_of(pieces, document.edus, "edu"), torch_units_of(pieces, document.edus, "edu")
+    units, torch_units = sentences_of(pieces, document.edus, "edu"), torch_units_of(pieces, document.edus, "edu")
     reading = network.read(tokens, units)
     splits = decode(network, reading, units.levels)
     places = np.array([(d.start, d.mid, d.end) for d in splits]).T

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import prompts
+from discorag.config import LlmSettings, Settings
 from discorag.models.chat import Draft
 from discorag.models.gateway import Gateway
 from discorag.models.nli import Probabilities
 from discorag.models.protocol import Request
-from discorag.settings import LlmSettings, Settings
-from discorag.types.answer import Support
-from discorag.types.errors import ConfigError, ModelError
+from discorag.schema.answer import Support
+from discorag.schema.errors import ConfigError, ModelError
 from discorag.verification.judge import Claim, Place
 from discorag.verification.llm import LlmJudge
 from discorag.verification.nli import NliJudge, auto_verifier, nli_verifier

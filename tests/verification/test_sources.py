@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from discorag import DiscoRAG
-from discorag.answer.abstention import abstain_from
+from discorag.generation.abstention import abstain_from
 from discorag.models.protocol import Encoder
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.chunk import Chunk
+from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.document import Scope
+from discorag.schema.graph import Edge, RhetoricalGraph
+from discorag.schema.plan import Plan
+from discorag.schema.span import Span
 from discorag.text.citations import renumbered
-from discorag.types.case import Case
-from discorag.types.chunk import Chunk
-from discorag.types.chunk_relations import ChunkRelation
-from discorag.types.document import Scope
-from discorag.types.graph import Edge, RhetoricalGraph
-from discorag.types.plan import Plan
-from discorag.types.span import Span
 from discorag.verification.sources import sourced
-from tests.cases import selector_of
 from tests.conftest import Pipelines
+from tests.inputs import selector_of
 
 FIRST, LAST = "Iron rusts in wet air.", "Gold does not rust at all."
 
@@ -36,7 +36,7 @@ def rag(pipeline: Pipelines, tmp_path: Path) -> DiscoRAG:
 def passages(rag: DiscoRAG) -> tuple[Chunk, Chunk, Chunk]:
     """The first sentence of a.txt, b.txt, and a summary of the last sentence of a.txt."""
     a, b = sorted(
-        (chunk for m in rag.documents() for chunk in rag.resources.store.chunks_of(Scope(), m.doc_id)),
+        (chunk for m in rag.documents() for chunk in rag.backends.store.chunks_of(Scope(), m.doc_id)),
         key=lambda chunk: chunk.title,
     )
     text = "Gold stays as it is."
@@ -51,8 +51,8 @@ def passages(rag: DiscoRAG) -> tuple[Chunk, Chunk, Chunk]:
 def test_a_cited_summary_gives_way_to_what_lies_below_it_also_in_a_chunk_that_is_there_already(rag: DiscoRAG) -> None:
     a, b, summary = passages(rag)
     plan = Plan(paragraph="Say that gold stays [1.1], then the rest [2].")
-    case = Case(query="What rusts?", chunks=(summary, a, b), plan=plan)
-    below, draft = sourced(case, "Gold does not rust [1.1]. Iron does [2]. All do [7].", rag.resources.store, Scope())
+    inputs = AnswerInputs(query="What rusts?", chunks=(summary, a, b), plan=plan)
+    below, draft = sourced(inputs, "Gold does not rust [1.1]. Iron does [2]. All do [7].", rag.backends.store, Scope())
     assert [chunk.id for chunk in below.chunks] == [a.id, b.id]
     assert [below.chunks[0].slice(s) for s in below.chunks[0].sentences] == [FIRST, LAST]
     assert draft == "Gold does not rust [1]. Iron does [1]. All do \\[7]."
@@ -61,17 +61,17 @@ def test_a_cited_summary_gives_way_to_what_lies_below_it_also_in_a_chunk_that_is
 
 def test_summaries_that_are_not_cited_bring_nothing_unless_nothing_is_cited(rag: DiscoRAG) -> None:
     a, b, summary = passages(rag)
-    case = Case(query="What rusts?", chunks=(b, summary))
-    assert [c.id for c in sourced(case, "Paint helps [1].", rag.resources.store, Scope())[0].chunks] == [b.id]
-    assert [c.id for c in sourced(case, "Paint helps.", rag.resources.store, Scope())[0].chunks] == [b.id, a.id]
+    inputs = AnswerInputs(query="What rusts?", chunks=(b, summary))
+    assert [c.id for c in sourced(inputs, "Paint helps [1].", rag.backends.store, Scope())[0].chunks] == [b.id]
+    assert [c.id for c in sourced(inputs, "Paint helps.", rag.backends.store, Scope())[0].chunks] == [b.id, a.id]
 
 
 def test_relations_between_passages_of_documents_stay(rag: DiscoRAG) -> None:
     a, b, summary = passages(rag)
     edges = [Edge(source=x, target=y, relation=ChunkRelation.SUPPORTS) for x, y in ((a.id, b.id), ("s", b.id))]
     graph = RhetoricalGraph(chunks=(summary.id, a.id, b.id), edges=tuple(edges))
-    case = Case(query="What rusts?", chunks=(summary, a, b), graph=graph)
-    below, _ = sourced(case, "Gold does not rust [1].", rag.resources.store, Scope())
+    inputs = AnswerInputs(query="What rusts?", chunks=(summary, a, b), graph=graph)
+    below, _ = sourced(inputs, "Gold does not rust [1].", rag.backends.store, Scope())
     assert below.graph == RhetoricalGraph(chunks=(a.id, b.id), edges=(edges[0],))
 
 
@@ -81,7 +81,7 @@ def test_references_move_and_those_to_nothing_are_no_references_any_more() -> No
 
 async def test_the_closest_passages_of_a_refusal_are_sentences_of_documents(rag: DiscoRAG, encoder: Encoder) -> None:
     a, _, summary = passages(rag)
-    case = Case(query="Who won?", chunks=(summary, a))
-    answer = await abstain_from(case, selector_of(encoder), "Nothing does.")
+    inputs = AnswerInputs(query="Who won?", chunks=(summary, a))
+    answer = await abstain_from(inputs, selector_of(encoder), "Nothing does.")
     assert FIRST in [e.text for e in answer.nearest]
     assert all(e.doc_id == a.doc_id for e in answer.nearest)

@@ -4,14 +4,14 @@ from dataclasses import replace
 import pytest
 
 from discorag.models.protocol import Encoder
-from discorag.types.answer import Answer, Support
-from discorag.types.chunk_relations import ChunkRelation
-from discorag.types.errors import ModelUnavailableError
-from discorag.types.graph import Edge, RhetoricalGraph
-from discorag.types.plan import Plan
+from discorag.schema.answer import Answer, Support
+from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.errors import ModelUnavailableError
+from discorag.schema.graph import Edge, RhetoricalGraph
+from discorag.schema.plan import Plan
 from discorag.verification.judge import Claim, Judge, Verdict
 from discorag.verification.tracing import NO_JUDGE, QUOTED, TracingVerifier
-from tests.cases import case_from, selector_of
+from tests.inputs import inputs_from, selector_of
 
 SOURCES = {
     "trial": "Daily vitamin D lowered the incidence of influenza by 12 % in adults who were deficient.",
@@ -38,15 +38,15 @@ def verifier_of(encoder: Encoder, judge: Judge | None = None) -> TracingVerifier
 async def verified(
     draft: str, encoder: Encoder, *, plan: str | None = None, graph: bool = False, judge: Judge | None = None
 ) -> Answer:
-    case = await case_from(SOURCES, "Does vitamin D prevent flu?", encoder)
-    ids = tuple(c.id for c in case.chunks)
+    inputs = await inputs_from(SOURCES, "Does vitamin D prevent flu?", encoder)
+    ids = tuple(c.id for c in inputs.chunks)
     edge = Edge(source=ids[1], target=ids[0], relation=ChunkRelation.CONTRASTS_WITH)
-    case = replace(
-        case,
+    inputs = replace(
+        inputs,
         plan=Plan(paragraph=plan) if plan else None,
         graph=RhetoricalGraph(chunks=ids, edges=(edge,)) if graph else None,
     )
-    return await verifier_of(encoder, judge).verify(case, draft)
+    return await verifier_of(encoder, judge).verify(inputs, draft)
 
 
 QUOTE = SOURCES["trial"]
@@ -113,8 +113,8 @@ async def test_a_reranker_that_fails_leaves_the_order_of_cosine(encoder: Encoder
         async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
             raise ModelUnavailableError("down")
 
-    case = await case_from(SOURCES, "Does vitamin D prevent flu?", encoder)
-    [sentence] = (await TracingVerifier(encoder, Fails()).verify(case, PARAPHRASE)).sentences
+    inputs = await inputs_from(SOURCES, "Does vitamin D prevent flu?", encoder)
+    [sentence] = (await TracingVerifier(encoder, Fails()).verify(inputs, PARAPHRASE)).sentences
     assert [e.text for e in sentence.evidence] == [QUOTE]
 
 
@@ -166,20 +166,20 @@ async def test_a_sentence_longer_than_the_encoders_window_is_still_judged(encode
 
 
 async def test_a_disagreement_stated_in_both_directions_is_reported_once(encoder: Encoder) -> None:
-    case = await case_from(SOURCES, "Does vitamin D prevent flu?", encoder)
-    a, b = (c.id for c in case.chunks)
+    inputs = await inputs_from(SOURCES, "Does vitamin D prevent flu?", encoder)
+    a, b = (c.id for c in inputs.chunks)
     edges = (
         Edge(source=a, target=b, relation=ChunkRelation.CONTRADICTS),
         Edge(source=b, target=a, relation=ChunkRelation.CONTRADICTS),
     )
-    case = replace(case, graph=RhetoricalGraph(chunks=(a, b), edges=edges))
+    inputs = replace(inputs, graph=RhetoricalGraph(chunks=(a, b), edges=edges))
     draft = "Daily vitamin D lowered the incidence of influenza by 12 % [1]. Supplements had no significant effect [2]."
-    assert len((await verifier_of(encoder).verify(case, draft)).disagreements) == 1
+    assert len((await verifier_of(encoder).verify(inputs, draft)).disagreements) == 1
 
 
 async def test_a_heading_is_no_supported_sentence_but_a_statement_that_is_also_a_title_is(encoder: Encoder) -> None:
     texts = {"The moon pulls the sea.": "# Tides and the moon above\n\nThe moon pulls the sea. Tides follow."}
-    case = await case_from(texts, "tides", encoder)
+    inputs = await inputs_from(texts, "tides", encoder)
     draft = "# Tides and the moon above\n\nTides and the moon above [1]\n\nThe moon pulls the sea [1]."
-    answer = await verifier_of(encoder).verify(case, draft)
+    answer = await verifier_of(encoder).verify(inputs, draft)
     assert [s.supported for s in answer.sentences] == [False, False, True]

@@ -11,10 +11,10 @@ import sys
 import time
 from typing import Any
 
+from discorag.config import LlmSettings
 from discorag.models.offline import OfflineModel
 from discorag.models.protocol import Message, Reply, Request
-from discorag.settings import LlmSettings
-from discorag.types.errors import ModelError
+from discorag.schema.errors import ModelError
 
 CONTEXT_TOKENS = 2048
 ONLY_FIG = {"type": "object", "properties": {"name": {"enum": ["fig"]}}, "required": ["name"]}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from discorag.config import LlmSettings
 from discorag.models.gateway import Gateway
 from discorag.models.packaged import MINILM, packaged_folder
-from discorag.settings import LlmSettings
 from tests.vllm.server import CHAT, CONTEXT_TOKENS, POOLING, SMOLLM2, VllmServer
 
 _running: list[VllmServer] = []

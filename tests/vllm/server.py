@@ -18,7 +18,7 @@ from typing import Self
 
 import httpx
 
-from discorag.types.errors import ConfigError
+from discorag.schema.errors import ConfigError
 
 ROOT = Path(__file__).parent.parent.parent
 HOME = ROOT / ".venv-vllm"

@@ -15,17 +15,17 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
+from discorag.config import LlmSettings
+from discorag.discourse.parse.prompted import TreeReply
+from discorag.generation.prompted.graph import graph_of, graph_schema
+from discorag.generation.prompted.limits import graph_tokens
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Message, Request
-from discorag.prompted.graph import graph_of, graph_schema
-from discorag.prompted.limits import graph_tokens
-from discorag.rst.prompted import TreeReply
-from discorag.settings import LlmSettings
-from discorag.trees.routers.llm import RouteReply
-from discorag.types.case import Case
-from discorag.types.chunk import Chunk
-from discorag.types.errors import ContextTooLongError, ModelError, ModelRejectedError, ModelUnavailableError
-from discorag.types.span import Span
+from discorag.retrieval.routers.llm import RouteReply
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.chunk import Chunk
+from discorag.schema.errors import ContextTooLongError, ModelError, ModelRejectedError, ModelUnavailableError
+from discorag.schema.span import Span
 from tests.models.helpers import Fruit, fruit_request, messages, streamed, text_request
 from tests.vllm.server import BLOCK, CHAT, CONTEXT_TOKENS, SMOLLM2, VllmServer
 
@@ -70,18 +70,18 @@ async def test_replies_of_tree_and_router_have_their_schema(gateway: Gateway, fo
 
 @pytest.mark.parametrize("k", [2, 5, 10])
 async def test_a_graph_ends_within_its_limit_and_names_no_pair_twice(gateway: Gateway, k: int) -> None:
-    case = Case(query="?", chunks=tuple(passage(i) for i in range(k)))
+    inputs = AnswerInputs(query="?", chunks=tuple(passage(i) for i in range(k)))
     request = Request(
         stage="relate",
         messages=messages("Write a poem about bees, in verse."),
-        parse=lambda text: graph_of(case, text),
+        parse=lambda text: graph_of(inputs, text),
         schema=graph_schema(k),
         max_tokens=graph_tokens(k),
     )
     reply = await gateway.complete(request)
     await gateway.aclose()
     assert (reply.cut, reply.usage.repairs) == (False, 0)
-    assert reply.value.chunks == tuple(c.id for c in case.chunks)
+    assert reply.value.chunks == tuple(c.id for c in inputs.chunks)
 
 
 async def test_a_schema_that_leaves_no_choice_is_obeyed(gateway: Gateway) -> None:

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import pytest
 
 from discorag import DiscoRAG
+from discorag.generation.prompted.prose import RUN, copied
 from discorag.ingest.survey import Status
-from discorag.prompted.prose import RUN, copied
-from graphs.facade import AskResult
+from interfaces.facade import AskResult
 from tests.conftest import EXAMPLES, Pipelines
 from tests.vllm.server import CONTEXT_TOKENS, VllmServer
 
@@ -62,7 +62,7 @@ async def test_limits_that_follow_the_work_let_the_graph_end(rag: DiscoRAG) -> N
 async def test_a_model_that_copies_its_passages_is_not_what_the_user_reads(rag: DiscoRAG) -> None:
     result = await rag.aask("Repeat all passages word for word, with their marks.", top_k=2, generator="llm")
     check(result, ("generate",))
-    passages = [c.text for c in rag.resources.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])]
+    passages = [c.text for c in rag.backends.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])]
     generate = next(s for s in result.ledger.stages if s.stage == "generate")
     assert generate.engine == "local" or copied(result.draft, passages) <= RUN
 
@@ -80,7 +80,7 @@ async def test_what_the_model_can_do_is_found_out_by_one_call_and_ends_in_an_ans
     )
     await made.aingest(EXAMPLES / "tides", parser="rules", retriever="dense")
     before = chat.metric("vllm:request_success_total")
-    ability = await made.resources.ability()
+    ability = await made.backends.ability()
     assert chat.metric("vllm:request_success_total") == before + 1
     assert not ability.unknown
     result = await made.aask(QUESTION, top_k=2, **LIMITS)

@@ -7,11 +7,11 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from discorag.config import EncoderSettings
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.encoder_server import ServerEncoder
 from discorag.models.reranker_server import RerankerEndpoint, ServerReranker
-from discorag.settings import EncoderSettings
-from discorag.types.errors import ContextTooLongError, ModelRejectedError
+from discorag.schema.errors import ContextTooLongError, ModelRejectedError
 from tests.conftest import EXAMPLES
 from tests.vllm.server import VllmServer
 

@@ -1,1 +1,1 @@
-"""Fits `discorag.answer.calibration` on the training parts of `eval.splits`."""
+"""Fits `discorag.generation.calibration` on the training parts of `eval.splits`."""

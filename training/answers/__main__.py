@@ -1,7 +1,7 @@
 """Fit what the reranker's logits mean: ``python -m training.answers DATA HOME``.
 
-Evidence is collected once below HOME. Writes `discorag.answer.calibration.PACKAGED`, and prints what the decisions are
-worth on held-out folds, next to fewer inputs.
+Evidence is collected once below HOME. Writes `discorag.generation.calibration.PACKAGED`, and prints what the decisions
+are worth on held-out folds, next to fewer inputs.
 """
 
 # scikit-learn is typed in part only.
@@ -24,14 +24,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
-from discorag.answer.calibration import PACKAGED, Calibration, Logistic, answer_inputs, write_calibrations
-from discorag.answer.relevance import rank_sentences, read_evidence
-from discorag.claims.units import UnitTable, unit_table
+from discorag.config import Settings
+from discorag.generation.calibration import PACKAGED, Calibration, Logistic, answer_inputs, write_calibrations
+from discorag.generation.relevance import rank_sentences, read_evidence
+from discorag.ingest.segment.sentence_table import SentenceTable, sentence_table
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker, reranker_from
-from discorag.settings import Settings
 from training.answers.collect import Example, collect
 
 Floats = NDArray[np.float64]
@@ -87,11 +87,11 @@ def read_examples(home: Path, part: str) -> Iterator[Example]:
 
 async def rank_question(example: Example, encoder: Encoder, reranker: Reranker) -> Question:
     """Rank the sentences of an example as the product does."""
-    case, table = example.case, await unit_table(example.chunks, encoder)
+    case, table = example.inputs, await sentence_table(example.chunks, encoder)
     query = await encoder.encode_query(example.query)
     relevance = await rank_sentences(case, table, query, reranker)
     logit = await read_evidence(case, table, relevance, reranker)
-    gold = np.array([_is_gold(example, i, table) for i in range(len(table.units))], bool)
+    gold = np.array([_is_gold(example, i, table) for i in range(len(table.sentences))], bool)
     return Question(
         dataset=example.dataset,
         group=f"{example.dataset}|{example.group}",
@@ -99,12 +99,12 @@ async def rank_question(example: Example, encoder: Encoder, reranker: Reranker) 
         inputs=answer_inputs(case, logit),
         logits=relevance.logits[relevance.ranked],
         gold=gold[relevance.ranked],
-        gold_count=int((gold & np.array([u.statement for u in table.units], bool)).sum()),
+        gold_count=int((gold & np.array([u.statement for u in table.sentences], bool)).sum()),
     )
 
 
-def _is_gold(example: Example, i: int, table: UnitTable) -> bool:
-    unit = table.units[i]
+def _is_gold(example: Example, i: int, table: SentenceTable) -> bool:
+    unit = table.sentences[i]
     spans = example.gold.get(example.chunks[unit.chunk - 1].doc_id, ())
     return any(unit.span.start < s.end and s.start < unit.span.end for s in spans)
 

@@ -14,11 +14,11 @@ from typing import cast
 from pydantic import BaseModel
 from rich.progress import track
 
-from discorag.settings import Settings
-from discorag.types.case import Case
-from discorag.types.chunk import Chunk
-from discorag.types.graph import RhetoricalGraph
-from discorag.types.span import Span
+from discorag.config import Settings
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.chunk import Chunk
+from discorag.schema.graph import RhetoricalGraph
+from discorag.schema.span import Span
 from eval.datasets.clapnq import load_clapnq
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.datasets.hotpotqa import load_hotpotqa
@@ -30,9 +30,9 @@ from eval.running.corpus import Corpus, ingest
 from eval.sample import Benchmark, Sample
 from eval.splits import Part, groups
 from graphs.answer import graph
-from graphs.facade import DiscoRAG
-from nodes.case import case_of
+from interfaces.facade import DiscoRAG
 from nodes.context import AnswerContext
+from nodes.inputs import load_inputs
 from nodes.state import AnswerState
 
 DISTRACTORS = 12
@@ -65,9 +65,9 @@ class Example(BaseModel, frozen=True):
     setting: str
 
     @property
-    def case(self) -> Case:
+    def inputs(self) -> AnswerInputs:
         """As the engines see it."""
-        return Case(query=self.query, chunks=self.chunks, graph=self.graph)
+        return AnswerInputs(query=self.query, chunks=self.chunks, graph=self.graph)
 
 
 @dataclass(frozen=True)
@@ -134,11 +134,11 @@ async def example(
     rag: DiscoRAG, corpus: Corpus, source: Source, group: str, sample: Sample, setting: str, documents: Sequence[str]
 ) -> Example:
     """Ask, and keep what was found."""
-    context = AnswerContext(resources=rag.resources, corpus=corpus.name, abstain="never")
+    context = AnswerContext(backends=rag.backends, corpus=corpus.name, abstain="never")
     ids = [corpus.stored[d] for d in documents]
     asked = {"query": sample.query, "filters": {"doc_id": ids}}
     state = await graph.ainvoke(asked, context=context, output_keys=["query", "hits", "evidence", "trees", "graph"])
-    case = await case_of(cast("AnswerState", state), context)
+    inputs = await load_inputs(cast("AnswerState", state), context)
     gold: dict[str, list[Span]] = {}
     for g in sample.gold:
         for place in g.anywhere:
@@ -147,9 +147,9 @@ async def example(
         dataset=source.name,
         group=group,
         sample=sample.id,
-        query=case.query,
-        chunks=case.chunks,
-        graph=case.graph,
+        query=inputs.query,
+        chunks=inputs.chunks,
+        graph=inputs.graph,
         gold={d: tuple(s) for d, s in gold.items()},
         answerable=sample.answerable and setting == "own",
         setting=setting,

@@ -1,6 +1,6 @@
 """Fit the model of contradiction: ``python -m training.disagreement DATA HOME``. Pairs are kept below HOME.
 
-Writes ``discorag/disagreement/weights/contradiction.json``, and what it is worth on groups that nothing was fitted on
+Writes ``discorag/conflicts/weights/contradiction.json``, and what it is worth on groups that nothing was fitted on
 into ``bench/results/contradiction.json``.
 """
 
@@ -22,10 +22,10 @@ from rich.console import Console
 from rich.progress import track
 from sklearn.metrics import roc_auc_score
 
-from discorag.claims.features import Seen
-from discorag.claims.units import within_window
-from discorag.disagreement.features import NAMES, WEIGHTS, beside
-from discorag.disagreement.statement import Compared, Statement
+from discorag.conflicts.claims.features import Seen
+from discorag.conflicts.features import NAMES, WEIGHTS, beside
+from discorag.conflicts.statement import Compared, Statement
+from discorag.ingest.segment.sentence_table import within_window
 from discorag.models.encoder import PackagedEncoder
 from training.disagreement.pairs import NATURAL, Opposed, opposed, scores_only
 from training.once import made_once

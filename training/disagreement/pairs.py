@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from discorag.claims.units import within_window
+from discorag.ingest.segment.sentence_table import within_window
 from discorag.models.encoder import PackagedEncoder
 from training.nli.pairs import DENIED
 from training.verify.examples import examples, texts

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from discorag.rst.trained.layout import layout_of
-from discorag.rst.trained.network import Network, log_odds
-from discorag.rst.trained.run import edus
+from discorag.discourse.parse.trained.layout import layout_of
+from discorag.discourse.parse.trained.network import Network, log_odds
+from discorag.discourse.parse.trained.run import edus
 from training.parser.gum import GumDocument
 from training.parser.score import gold_nodes, sure_nodes
 

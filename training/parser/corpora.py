@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from discorag.rst.formats.rs3 import raw_rs3
+from discorag.discourse.formats.rs3 import raw_rs3
+from discorag.schema.errors import ConfigError
+from discorag.schema.span import Span
 from discorag.text.sentences import sentence_spans
-from discorag.types.errors import ConfigError
-from discorag.types.span import Span
 from training.parser.gum import SHARED_GENRES, Conversion, GumDocument, gold_splits, load_gum
 
 _TIGHT = re.compile(r"(?<=[(\[])\s+|\s+(?=[.,;:!?)\]%]|'s\b)|(?<=\w)\s+-\s+(?=\w)")

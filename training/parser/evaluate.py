@@ -18,12 +18,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from discorag.config import read_settings
+from discorag.discourse.parse.prompted import LlmParser
+from discorag.discourse.parse.trained.network import PACKAGED_FOLDER, Network, describe
 from discorag.models.gateway import gateway_from
-from discorag.rst.prompted import LlmParser
-from discorag.rst.trained.network import PACKAGED_FOLDER, Network, describe
-from discorag.settings import read_settings
-from discorag.types.errors import ConfigError
-from discorag.types.rst_relations import Nuclearity
+from discorag.schema.errors import ConfigError
+from discorag.schema.rst_relations import Nuclearity
 from prompts import load as load_prompt
 from training.parser.gum import Conversion, GumDocument, load_gum
 from training.parser.oracle import analysed

@@ -1,4 +1,4 @@
-"""The trained network as a folder of graphs that `discorag.rst.trained.network.Network` reads."""
+"""The trained network as a folder of graphs that `discorag.discourse.parse.trained.network.Network` reads."""
 
 # torch is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from discorag.discourse.parse.trained.network import DESCRIPTION, ENCODER_FILE, Description
 from discorag.models.packaged import MINILM, file_sha256
-from discorag.rst.trained.network import DESCRIPTION, ENCODER_FILE, Description
-from discorag.types.ids import digest
+from discorag.schema.ids import digest
 from training.graphs import exported, in_eight_bits, without_encoder
 from training.parser.model import Model
 from training.parser.network import Cuts, Reading, Units, reading_of

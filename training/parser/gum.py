@@ -1,7 +1,7 @@
 """The GUM corpus: documents as raw text with their EDUs and gold trees.
 
 Texts are put together as a reader sees them (spaces as annotated, a blank line between paragraphs), so that the
-parser is trained on what it meets in use. Trees keep GUM's own labels (`discorag.rst.gum_labels`).
+parser is trained on what it meets in use. Trees keep GUM's own labels (`discorag.discourse.parse.gum_labels`).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from discorag.rst.formats.dis import Cut, raw_dis
-from discorag.types.errors import ConfigError, InvariantError
-from discorag.types.rst_relations import Nuclearity
-from discorag.types.span import Span
+from discorag.discourse.formats.dis import Cut, raw_dis
+from discorag.schema.errors import ConfigError, InvariantError
+from discorag.schema.rst_relations import Nuclearity
+from discorag.schema.span import Span
 
 SHARED_GENRES = frozenset({"academic", "bio", "court", "interview", "news", "voyage"})
 """The genres whose texts may be redistributed (BY, BY-SA)."""

@@ -16,13 +16,13 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
-from discorag.rst.gum_labels import CLASSES, JOINT_LABELS, class_of
-from discorag.rst.trained.decode import cuts_of, level_sums
-from discorag.rst.trained.pieces import Pieces
-from discorag.types.rst_relations import Nuclearity
+from discorag.discourse.parse.gum_labels import CLASSES, JOINT_LABELS, class_of
+from discorag.discourse.parse.trained.decode import cuts_of, level_sums
+from discorag.discourse.parse.trained.pieces import Pieces
+from discorag.schema.rst_relations import Nuclearity
 from training.parser.gold import merged, paragraph_spans, restricted
 from training.parser.gum import GoldSplit, GumDocument
-from training.parser.model import Model, units_of
+from training.parser.model import Model, sentences_of
 from training.parser.network import Cuts, Reading, Units
 
 _GROUPS = sorted({(n, class_of(label)) for n, label in JOINT_LABELS}, key=lambda g: (CLASSES.index(g[1]), g[0]))
@@ -44,7 +44,7 @@ class View:
 
 def views(document: GumDocument, pieces: Pieces, chance: random.Random) -> list[View]:
     """The tree over the document's EDUs, and one more view of it."""
-    found = [View(units_of(pieces, document.edus, "edu"), document.splits), _further(document, pieces, chance)]
+    found = [View(sentences_of(pieces, document.edus, "edu"), document.splits), _further(document, pieces, chance)]
     return [v for v in found if v.splits]
 
 
@@ -59,7 +59,7 @@ def _further(document: GumDocument, pieces: Pieces, chance: random.Random) -> Vi
         kind = "sentence" if drawn < _SENTENCES else "paragraph"
         paragraphs = list(paragraph_spans(document.sentences, document.paragraphs))
         edus, tree = merged(document, document.sentences if kind == "sentence" else paragraphs)
-    return View(units_of(pieces, edus, kind), tree, _FURTHER_WEIGHT)
+    return View(sentences_of(pieces, edus, kind), tree, _FURTHER_WEIGHT)
 
 
 def loss(

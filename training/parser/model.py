@@ -12,11 +12,11 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModel
 
-from discorag.rst.gum_labels import JOINT_LABELS
-from discorag.rst.trained.layout import Layout
-from discorag.rst.trained.network import KINDS, Tokenization, unit_ranges
-from discorag.rst.trained.pieces import Ints, Pieces
-from discorag.types.span import Span
+from discorag.discourse.parse.gum_labels import JOINT_LABELS
+from discorag.discourse.parse.trained.layout import Layout
+from discorag.discourse.parse.trained.network import KINDS, Tokenization, unit_ranges
+from discorag.discourse.parse.trained.pieces import Ints, Pieces
+from discorag.schema.span import Span
 from training.parser.backbone import Backbone, Shape
 from training.parser.network import Network, Sizes, Units
 
@@ -31,7 +31,7 @@ class Model(nn.Module):
 
     Example:
         >>> from discorag.models.packaged import MINILM, packaged_folder
-        >>> from discorag.rst.trained.layout import layout_of
+        >>> from discorag.discourse.parse.trained.layout import layout_of
         >>> from training.parser.model import Model
         >>> model = Model(packaged_folder(MINILM.name))
         >>> tuple(model.states([model.pieces(layout_of("Tides rise."))]).shape)
@@ -50,7 +50,7 @@ class Model(nn.Module):
         self._pad = int(transformer.config.pad_token_id)
 
     def pieces(self, layout: Layout, *, first: int = 0) -> Pieces:
-        """The text's word pieces; ``first`` as in `discorag.rst.trained.pieces.cut_into_pieces`."""
+        """The text's word pieces; ``first`` as in `discorag.discourse.parse.trained.pieces.cut_into_pieces`."""
         return self._tokenization.pieces(layout, first=first)
 
     def states(self, texts: Sequence[Pieces]) -> Tensor:
@@ -65,7 +65,7 @@ class Model(nn.Module):
         return {name: p.detach() for name, p in self.named_parameters() if p.requires_grad}
 
 
-def units_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units:
+def sentences_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units:
     """Spans of a text as units of its word pieces."""
     first, last = torch.from_numpy(unit_ranges(pieces, spans))
     return Units(first, last, torch.from_numpy(pieces.levels)[first], KINDS.index(kind))

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from discorag.rst.trained.network import KINDS
+from discorag.discourse.parse.trained.network import KINDS
 
 _BUCKETS = 8
 _LEVELS = 3
@@ -45,8 +45,8 @@ class Units:
     Args:
         first: Index of the first token of each, shape (n,).
         last: Index behind its last token, shape (n,).
-        levels: What starts there (`discorag.rst.trained.pieces.Level`), shape (n,).
-        kind: Index into `discorag.rst.trained.network.KINDS`.
+        levels: What starts there (`discorag.discourse.parse.trained.pieces.Level`), shape (n,).
+        kind: Index into `discorag.discourse.parse.trained.network.KINDS`.
 
     Example:
         >>> from torch import tensor

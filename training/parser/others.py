@@ -14,13 +14,13 @@ from typing import Annotated, Any
 
 import typer
 
-from discorag.rst.gum_labels import class_of
-from discorag.rst.trained.decode import decode
-from discorag.rst.trained.layout import layout_of
-from discorag.rst.trained.network import Network, units_of
-from discorag.rst.trained.run import edus
-from discorag.types.rst_relations import Nuclearity
-from discorag.types.span import Span
+from discorag.discourse.parse.gum_labels import class_of
+from discorag.discourse.parse.trained.decode import decode
+from discorag.discourse.parse.trained.layout import layout_of
+from discorag.discourse.parse.trained.network import Network, sentences_of
+from discorag.discourse.parse.trained.run import edus
+from discorag.schema.rst_relations import Nuclearity
+from discorag.schema.span import Span
 from training.parser.gum import GoldSplit, GumDocument, load_gum
 from training.parser.parseval import Counter, Parseval
 from training.parser.score import GROUPS, GROUPS_OF, gold_nodes
@@ -73,7 +73,7 @@ def _tree(network: Network, document: GumDocument, *, gold: bool) -> _Tree:
     pieces = network.pieces(layout_of(document.text))
     tokens = network.tokens(pieces)
     spans = list(document.edus) if gold else edus(network, document.text, pieces, tokens)
-    units = units_of(pieces, spans, "edu")
+    units = sentences_of(pieces, spans, "edu")
     splits: list[GoldSplit] = []
     for d in decode(network, network.read(tokens, units), units.levels):
         nuclearity, label = GROUPS[int((d.label_ps @ GROUPS_OF).argmax())]

@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from discorag.rst.gum_labels import class_of_relation
-from discorag.rst.parser import TreeParser
-from discorag.rst.trained.layout import layout_of
-from discorag.rst.trained.network import Network
+from discorag.discourse.parse.gum_labels import class_of_relation
+from discorag.discourse.parse.parser import TreeParser
+from discorag.discourse.parse.trained.layout import layout_of
+from discorag.discourse.parse.trained.network import Network
+from discorag.schema.chunk import Chunk
+from discorag.schema.errors import ModelError
+from discorag.schema.rst_tree import RstTree
+from discorag.schema.span import Span
 from discorag.text.sentences import sentence_spans
-from discorag.types.chunk import Chunk
-from discorag.types.errors import ModelError
-from discorag.types.rst_tree import RstTree
-from discorag.types.span import Span
 from training.parser.gum import GoldSplit, GumDocument
 from training.parser.parseval import Counter, Node, Parseval
 from training.parser.score import gold_nodes, windows

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from discorag.rst.gum_labels import JOINT_LABELS, class_of
-from discorag.rst.trained.decode import EXACT, decode
-from discorag.rst.trained.layout import layout_of
-from discorag.rst.trained.network import Floats, Network, units_of
-from discorag.rst.trained.pieces import Pieces
-from discorag.rst.trained.run import edus
-from discorag.types.span import Span
+from discorag.discourse.parse.gum_labels import JOINT_LABELS, class_of
+from discorag.discourse.parse.trained.decode import EXACT, decode
+from discorag.discourse.parse.trained.layout import layout_of
+from discorag.discourse.parse.trained.network import Floats, Network, sentences_of
+from discorag.discourse.parse.trained.pieces import Pieces
+from discorag.discourse.parse.trained.run import edus
+from discorag.schema.span import Span
 from training.parser.gold import merged, restricted
 from training.parser.gum import GoldSplit, GumDocument
 from training.parser.parseval import Counter, Node, Parseval
@@ -88,7 +88,7 @@ def sure_nodes(
     network: Network, pieces: Pieces, tokens: Floats, spans: Sequence[Span], kind: str = "edu", exact: int = EXACT
 ) -> list[tuple[Node, float]]:
     """The parser's nodes over these units, and the probability of cut and label."""
-    units = units_of(pieces, spans, kind)
+    units = sentences_of(pieces, spans, kind)
     found: list[tuple[Node, float]] = []
     for d in decode(network, network.read(tokens, units), units.levels, exact=exact):
         ps = d.label_ps @ GROUPS_OF

@@ -15,11 +15,11 @@ from typing import Any
 
 from rich.progress import track
 
-from discorag.rst.gum_labels import JOINT_LABELS
-from discorag.rst.trained.decode import decode
-from discorag.rst.trained.layout import layout_of
-from discorag.rst.trained.network import Network, units_of
-from discorag.rst.trained.run import edus
+from discorag.discourse.parse.gum_labels import JOINT_LABELS
+from discorag.discourse.parse.trained.decode import decode
+from discorag.discourse.parse.trained.layout import layout_of
+from discorag.discourse.parse.trained.network import Network, sentences_of
+from discorag.discourse.parse.trained.run import edus
 from training.parser.gum import GoldSplit, GumDocument
 
 _WORDS = 700
@@ -57,7 +57,7 @@ def annotated(network: Network, name: str, text: str) -> GumDocument:
     pieces = network.pieces(layout)
     tokens = network.tokens(pieces)
     spans = edus(network, text, pieces, tokens)
-    units = units_of(pieces, spans, "edu")
+    units = sentences_of(pieces, spans, "edu")
     found = decode(network, network.read(tokens, units), units.levels)
     splits = tuple(GoldSplit(d.start, d.mid, d.end, *JOINT_LABELS[int(d.label_ps.argmax())]) for d in found)
     return GumDocument(name, text, tuple(spans), layout.sentences, (0, *layout.paragraphs), splits)

@@ -27,11 +27,11 @@ from rich.console import Console
 from rich.progress import track
 from torch import Tensor
 
+from discorag.discourse.parse.trained.layout import layout_of
+from discorag.discourse.parse.trained.network import PACKAGED_FOLDER, Network
+from discorag.discourse.parse.trained.pieces import Pieces
 from discorag.models.hub import local_model
 from discorag.models.packaged import MINILM, file_sha256, packaged_folder
-from discorag.rst.trained.layout import layout_of
-from discorag.rst.trained.network import PACKAGED_FOLDER, Network
-from discorag.rst.trained.pieces import Pieces
 from training.parser import export
 from training.parser.calibration import calibrated
 from training.parser.corpora import load_training

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from discorag.relations.model import FIRST, NEITHER, SECOND
-from discorag.relations.passages import Passage
-from discorag.types.chunk_relations import ChunkRelation
-from discorag.types.rst_relations import Nuclearity
-from discorag.types.span import Span
-from discorag.types.vectors import Vectors
+from discorag.discourse.relate.model import FIRST, NEITHER, SECOND
+from discorag.discourse.relate.passages import Passage
+from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.rst_relations import Nuclearity
+from discorag.schema.span import Span
+from discorag.schema.vectors import Vectors
 from training.parser.gold import merged
 from training.parser.gum import GoldSplit, GumDocument
 
@@ -74,7 +74,7 @@ class Pair:
         second: Likewise.
         related: Whether a relation holds directly between them; None where nothing is to be learned of that: sides of
             splits and PDTB's arguments, which differ in length from the unrelated pairs.
-        family: Of `discorag.relations.model.FAMILIES`; None for unrelated pairs and PDTB's.
+        family: Of `discorag.discourse.relate.model.FAMILIES`; None for unrelated pairs and PDTB's.
         orientation: FIRST, SECOND or NEITHER; None for unrelated pairs.
         source: ``tree`` (two sides of a split), ``chunks``, ``pdtb``, or ``neighbour`` (another document).
     """

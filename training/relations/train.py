@@ -20,10 +20,8 @@ from rich.console import Console
 from rich.progress import track
 from safetensors.numpy import save_file
 
-from discorag.claims.units import within_window
-from discorag.models.encoder import PackagedEncoder
-from discorag.models.protocol import Encoder
-from discorag.relations.model import (
+from discorag.config import DATA_VARIABLE
+from discorag.discourse.relate.model import (
     ACROSS,
     FAMILIES,
     FIRST,
@@ -36,8 +34,10 @@ from discorag.relations.model import (
     RelationModel,
     both_ways,
 )
-from discorag.relations.passages import Floats
-from discorag.settings import DATA_VARIABLE
+from discorag.discourse.relate.passages import Floats
+from discorag.ingest.segment.sentence_table import within_window
+from discorag.models.encoder import PackagedEncoder
+from discorag.models.protocol import Encoder
 from training.parser.gum import SHARED_GENRES, GumDocument, load_gum
 from training.relations.pairs import Group, Pair, Sentences, groups_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from discorag.claims.alignment import likeness, text_of
+from discorag.conflicts.claims.alignment import likeness, text_of
 from training.nli import edits
 from training.verify.sources import Pair, pairs, sentences
 

@@ -16,8 +16,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from discorag.claims.features import Seen
-from discorag.claims.pair_model import PairModel, Tree
+from discorag.conflicts.claims.features import Seen
+from discorag.conflicts.claims.pair_model import PairModel, Tree
 from training.verify.sources import Pair
 
 FOLDS = 4

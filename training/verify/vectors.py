@@ -2,7 +2,7 @@
 
 Each piece is encoded alone; its vector is its token's, less the mean of all, on the first 96 principal components, as
 8-bit numbers (the idea is that of model2vec, Tulkens and van Dongen 2024). Writes
-``discorag/claims/weights/words.safetensors``.
+``discorag/conflicts/claims/weights/words.safetensors``.
 """
 
 # torch is typed in part only.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from safetensors.numpy import save_file
 
-from discorag.claims.alignment import FIRST_WORD, WORDS, Floats
+from discorag.conflicts.claims.alignment import FIRST_WORD, WORDS, Floats
 from discorag.models.packaged import MINILM, packaged_folder
 
 DIMENSIONS = 96

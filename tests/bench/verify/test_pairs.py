@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bench.verify.pairs import FOLDER, Edit, Pair, load_hostile, load_pairs
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from discorag.verification.guards import missing_detail
 from eval.errors import DataError
 

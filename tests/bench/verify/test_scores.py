@@ -8,9 +8,9 @@ import numpy as np
 from bench.verify.__main__ import auc
 from bench.verify.judged import judged, state_of
 from discorag.models.protocol import Encoder
-from discorag.types.answer import Support
+from discorag.schema.answer import Support
 from discorag.verification.tracing import TracingVerifier
-from tests.cases import selector_of
+from tests.inputs import selector_of
 
 RESULT = Path("bench/results/verify.json")
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from eval.datasets.clapnq import load_clapnq
 from tests.eval.helpers import FIXTURES
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.errors import DataError
 

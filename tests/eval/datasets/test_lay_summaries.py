@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from eval.datasets.lay_summaries import load_lay_summaries
 from eval.errors import DataError
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from eval.datasets.loong import load_loong
 from eval.errors import DataError
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from eval.datasets.musique import load_musique
 from eval.errors import DataError
 

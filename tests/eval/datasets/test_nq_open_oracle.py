@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from eval.datasets.nq_open_oracle import load_nq_open_oracle
 from eval.errors import DataError
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from eval.datasets.qasper import load_qasper, load_qasper_leval
 from eval.errors import DataError
 from eval.sample import Benchmark

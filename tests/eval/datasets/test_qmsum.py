@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from eval.datasets.qmsum import load_qmsum
 from eval.errors import DataError
 from eval.sample import Benchmark, Sample

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from discorag.types.errors import ConfigError, MissingPathError
+from discorag.schema.errors import ConfigError, MissingPathError
 from eval.datasets.registry import LOADERS, load_benchmark
 from eval.errors import DataError
 from tests.eval.helpers import FIXTURES

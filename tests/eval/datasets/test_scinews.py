@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from discorag.types.errors import ConfigError, MissingPathError
+from discorag.schema.errors import ConfigError, MissingPathError
 from eval.datasets.scinews import load_scinews
 from eval.errors import DataError
 

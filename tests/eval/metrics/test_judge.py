@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from discorag.types.errors import ModelRejectedError, ModelUnavailableError
+from discorag.schema.errors import ModelRejectedError, ModelUnavailableError
 from eval.errors import MetricUnavailableError, NotScorableError
 from eval.metrics.base import Given, MetricModels
 from eval.metrics.judge import JudgePerfect, JudgeScore, LoongJudge, rating

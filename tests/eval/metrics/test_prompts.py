@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from discorag.types.errors import MissingPathError
+from discorag.schema.errors import MissingPathError
 from eval.errors import DataError
 from eval.metrics.prompts import judge_prompt
 

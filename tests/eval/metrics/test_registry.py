@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from discorag.types.errors import ConfigError
+from discorag.schema.errors import ConfigError
 from eval.metrics.base import MetricModels
 from eval.metrics.registry import BUDGETED, PLAIN, build
 from tests.eval.metrics.givens import given

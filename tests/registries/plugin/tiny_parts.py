@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
+from discorag.config import EncoderSettings, RerankerSettings
+from discorag.discourse.parse.parser import Limits, ParsedTree
+from discorag.discourse.parse.rules import RuleParser
+from discorag.discourse.parse.units import Unit
 from discorag.models.toolbox import Toolbox
-from discorag.rst.parser import Limits, ParsedTree
-from discorag.rst.rules import RuleParser
-from discorag.rst.units import Unit
-from discorag.settings import EncoderSettings, RerankerSettings
+from discorag.retrieval.builders.bisection import BisectionBuilder
+from discorag.retrieval.builders.node_text import Concat
+from discorag.retrieval.registry import RETRIEVERS, SelectedNodes, TreeQuery, TreeRetriever
+from discorag.schema.answer import Answer, AnswerSentence
+from discorag.schema.answer_inputs import AnswerInputs, Outcome
+from discorag.schema.chunk import Chunk
+from discorag.schema.graph import RhetoricalGraph
+from discorag.schema.rst_tree import RstTree
+from discorag.schema.vectors import Vectors
 from discorag.store.index import INDEXES, Index, IndexPlace
-from discorag.trees.builders.bisection import BisectionBuilder
-from discorag.trees.builders.node_text import Concat
-from discorag.trees.registry import RETRIEVERS, Asked, Chosen, TreeRetriever
-from discorag.types.answer import Answer, AnswerSentence
-from discorag.types.case import Case, Outcome
-from discorag.types.chunk import Chunk
-from discorag.types.graph import RhetoricalGraph
-from discorag.types.rst_tree import RstTree
-from discorag.types.vectors import Vectors
 
 ASKED: set[str] = set()
 
@@ -85,20 +85,20 @@ class TinyReranker:
 class TinyEngine:
     """Nothing is related."""
 
-    async def relate(self, case: Case) -> Outcome[RhetoricalGraph]:
+    async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
         ASKED.add("relation engine")
-        return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in case.chunks)))
+        return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in inputs.chunks)))
 
 
 class TinyVerifier:
     """Believes nothing."""
 
-    async def verify(self, case: Case, draft: str) -> Answer:
+    async def verify(self, inputs: AnswerInputs, draft: str) -> Answer:
         ASKED.add("verifier")
-        return Answer(query=case.query, sentences=(AnswerSentence(text=draft, reason="tiny"),), plan=case.plan)
+        return Answer(query=inputs.query, sentences=(AnswerSentence(text=draft, reason="tiny"),), plan=inputs.plan)
 
 
-async def chosen(asked: Asked) -> Chosen:
+async def chosen(asked: TreeQuery) -> SelectedNodes:
     """The first node, after the reranker was asked."""
     ASKED.add("retriever")
     await asked.reranker.scores(asked.question, ["a", "bb"])

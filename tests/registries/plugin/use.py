@@ -5,8 +5,8 @@ import sys
 
 import tiny_parts
 
-from discorag.settings import Settings
-from graphs.facade import DiscoRAG
+from discorag.config import Settings
+from interfaces.facade import DiscoRAG
 
 parts = {"store": {"kind": "tiny"}, "encoder": {"kind": "tiny"}, "reranker": {"kind": "tiny"}}
 with DiscoRAG(Settings.model_validate(parts)) as rag:

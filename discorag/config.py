@@ -1,0 +1,361 @@
+"""Settings: environment ``DISCO_RAG_*``, then files of secrets, then ``disco-rag.toml``, then defaults that run.
+
+Nested fields use two underscores: ``DISCO_RAG_LLM__BASE_URL=http://localhost:8000/v1``. A file of secrets holds one
+value and is named like its variable in lower case: ``/run/secrets/disco_rag_llm__api_key``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    NestedSecretsSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
+
+from discorag.schema.errors import ConfigError
+
+CONFIG_FILE_VARIABLE = "DISCO_RAG_CONFIG"
+SECRETS_VARIABLE = "DISCO_RAG_SECRETS"
+"""Folder of the files of secrets; ``/run/secrets`` if not set, as containers have it."""
+DATA_VARIABLE = "DISCO_RAG_DATA"
+"""Folder of the benchmarks' data; read by the evaluation only."""
+FAILURES = 3
+PAUSE_S = 30.0
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _EndpointSection(_Section):
+    failures: int = Field(
+        default=FAILURES, ge=1, description="Calls in a row without an answer, after which the endpoint is left alone."
+    )
+    pause_s: float = Field(
+        default=PAUSE_S,
+        gt=0,
+        description="For so long; then one call tries it, while all others fail at once.",
+    )
+
+
+class StoreSettings(_Section):
+    """Where documents are kept."""
+
+    kind: str = Field(
+        default="edge",
+        description="Index of the documents. edge: Qdrant Edge, in the folder; memory: all is lost at exit; or one "
+        "that a package adds.",
+    )
+    path: Path = Field(default=Path(".disco-rag/store"), description="Folder of the database and its index.")
+    min_free_mb: float = Field(
+        default=256.0, ge=0, description="With less free on the folder's disk nothing is stored."
+    )
+    url: str | None = Field(default=None, description="A Qdrant server for the index, e.g. http://localhost:6333.")
+    api_key: SecretStr | None = None
+    prefix: str = Field(default="", description="Put before the name of the server's collection.")
+    timeout_s: float = Field(default=30.0, gt=0, description="Limit of one request to the server.")
+
+
+class EncoderSettings(_EndpointSection):
+    """The embedding model: the packaged MiniLM, another one in this process, or any ``/v1/embeddings``."""
+
+    kind: str = Field(
+        default="auto",
+        description="auto: endpoint where base_url is set, packaged for the models in installed packages, else "
+        "sentence-transformers; or one that a package adds.",
+    )
+    base_url: str | None = Field(
+        default=None, description="OpenAI-compatible endpoint, e.g. http://localhost:8001/v1. None: in this process."
+    )
+    model: str = Field(
+        default="all-MiniLM-L6-v2",
+        description="Model name, as the endpoint knows it. In this process one of the packaged all-MiniLM-L6-v2 and "
+        "bge-small-en-v1.5, or a model of sentence-transformers: its folder, or its name on the Hugging Face hub.",
+    )
+    api_key: SecretStr | None = None
+    query_prefix: str = Field(
+        default="",
+        description="Put before every query as it stands, e.g. 'query: ' for E5. Qwen3-Embedding and E5-instruct want "
+        "'Instruct: <task>\\nQuery: ', with a line break. A changed prefix is another encoder.",
+    )
+    passage_prefix: str = Field(
+        default="",
+        description="Put before every passage, e.g. 'passage: ' for E5. Empty, as query_prefix: the prompts that a "
+        "model of sentence-transformers names itself, if it names any.",
+    )
+    tokenizer: str | None = Field(
+        default=None,
+        description="Tokenizer of an endpoint's model, which counts the tokens of chunks: a tokenizer.json, a folder "
+        "that has one, or the model's name on the Hugging Face hub. None: the packaged MiniLM's, whose window is 256.",
+    )
+    max_tokens: int | None = Field(
+        default=None,
+        ge=16,
+        description="Window of an endpoint's model, special tokens included, beside tokenizer. None: what the endpoint "
+        "says (vLLM does).",
+    )
+    batch_size: int = Field(default=32, ge=1)
+    timeout_s: float = Field(default=60.0, gt=0)
+
+
+class ParserSettings(_Section):
+    """Who makes RST trees where nothing else is asked for."""
+
+    kind: str = Field(default="local", description="A parser by name, e.g. local or rules.")
+    folder: Path | None = Field(
+        default=None,
+        description="A parser that make train-parser wrote, in the place of the packaged one.",
+    )
+
+
+class LlmSettings(_EndpointSection):
+    """The language model: any OpenAI-compatible endpoint, none (``base_url`` unset), or the embedded one."""
+
+    kind: Literal["endpoint", "embedded", "offline"] = Field(
+        default="endpoint",
+        description="embedded: SmolLM2-135M inside this process (make embedded-llm sets it up). offline: vLLM inside "
+        "this process, for batches (the extra vllm).",
+    )
+    base_url: str | None = Field(default=None, description="Endpoint, e.g. a vLLM server: http://localhost:8000/v1.")
+    model: str = Field(default="default", description="Model name, as the endpoint knows it; offline: name or folder.")
+    engine: dict[str, JsonValue] = Field(
+        default={}, description='Further arguments of vllm.LLM, offline, e.g. {"tensor_parallel_size": 4}.'
+    )
+    api_key: SecretStr | None = None
+    timeout_s: float = Field(default=120.0, gt=0, description="Limit of one HTTP request.")
+    retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429 and 5xx.")
+    concurrency: int = Field(default=8, ge=1, description="Requests under way at once.")
+    context_tokens: int = Field(default=32_768, ge=512, description="The model's context; longer prompts are refused.")
+    cache: Path | None = Field(
+        default=Path(".disco-rag/cache/llm"), description="Disk cache of replies; None turns it off."
+    )
+    layout: Literal["auto", "inline", "indented", "plain"] = Field(
+        default="auto",
+        description="How it is shown trees. inline: marks; indented: sentences set in; plain: not at all. auto: as it "
+        "can read, which one call finds out at the first question; the call also finds out which of graph and plan are "
+        "better left to the local engines.",
+    )
+
+
+class RerankerSettings(_EndpointSection):
+    """The cross-encoder that scores how well a text answers: the packaged one, another in this process, or served."""
+
+    kind: str = Field(
+        default="auto",
+        description="auto: endpoint where base_url is set, cross-encoder where another model is named, else packaged; "
+        "or one that a package adds.",
+    )
+    base_url: str | None = Field(default=None, description="Endpoint, e.g. http://localhost:8002/v1.")
+    model: str | None = Field(
+        default=None,
+        description="Model name, as the endpoint knows it. In this process a cross-encoder: its name on the Hugging "
+        "Face hub, e.g. BAAI/bge-reranker-v2-m3, its folder, or a folder of model.onnx and tokenizer.json. None: the "
+        "packaged ms-marco-MiniLM-L-12-v2.",
+    )
+    api_key: SecretStr | None = None
+    path: Literal["/rerank", "/score"] = Field(default="/rerank", description="Form of the endpoint; vLLM has both.")
+    timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
+
+
+class NliSettings(_EndpointSection):
+    """The model of natural language inference: in this process, or served; none by default."""
+
+    kind: str = Field(
+        default="auto",
+        description="auto: endpoint where base_url is set, cross-encoder where a model is named, else none; or one "
+        "that a package adds.",
+    )
+    base_url: str | None = Field(
+        default=None,
+        description="Server with /predict for pairs, as text-embeddings-inference has it: http://localhost:8003.",
+    )
+    model: str | None = Field(
+        default=None,
+        description="Without an endpoint a folder or hub name of a sequence-classification model with a label "
+        "'entailment', or with one output, that is loaded here; or a folder with its model.onnx.",
+    )
+    api_key: SecretStr | None = None
+    threshold: float = Field(
+        default=0.5, gt=0, le=1, description="Probability from which a passage entails a sentence."
+    )
+    batch_size: int = Field(default=32, ge=1, description="Pairs a request.")
+    timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
+    retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429 and 5xx.")
+
+
+class ReadingSettings(_Section):
+    """How files become documents and chunks."""
+
+    chunk_tokens: int = Field(default=256, ge=16, description="Chunk size in encoder tokens, special tokens included.")
+    max_document_mb: float = Field(default=20.0, gt=0, description="Larger files are refused.")
+    max_sentences: int = Field(default=100_000, ge=1, description="Documents of more sentences are refused.")
+    convert_seconds: float = Field(
+        default=120.0, gt=0, description="Processor time to convert a file that is not text; then it is given up."
+    )
+    convert_mb: int = Field(default=1024, ge=256, description="Memory to convert a file.")
+    convert_output_mb: float = Field(default=20.0, gt=0, description="Longest text of a converted file.")
+
+    @property
+    def max_bytes(self) -> int:
+        """``max_document_mb`` in bytes."""
+        return int(self.max_document_mb * 1_000_000)
+
+    @property
+    def output_bytes(self) -> int:
+        """``convert_output_mb`` in bytes."""
+        return int(self.convert_output_mb * 1_000_000)
+
+
+class TreeSettings(_Section):
+    """What shapes retrieval trees, by default as in their papers; where it changes, trees are built again."""
+
+    tau: int = Field(
+        default=100,
+        ge=0,
+        description="DISRetrieval's tau: with a language model a node whose children have so many words together gets "
+        "a summary (its paper: 100 for QuALITY, 0 for QASPER).",
+    )
+    chunk_words: int = Field(default=100, ge=1, description="HTSIR's l: words of a chunk.")
+    group: int = Field(default=2, ge=1, description="HTSIR's r: chunks that are summarised together in a section.")
+    theme_group: int = Field(
+        default=4, ge=1, description="The same in text without sections (its paper: 2 to 5, best 4)."
+    )
+
+
+class QuotaSettings(_Section):
+    """What one tenant of the HTTP API may have; the file of keys can say otherwise of each."""
+
+    documents: int = Field(default=100_000, ge=0, description="Uploaded documents.")
+    storage_mb: float = Field(default=50_000.0, ge=0, description="Bytes of uploaded files.")
+    jobs: int = Field(default=1_000, ge=0, description="Ingest jobs that have not ended.")
+    questions_per_minute: int = Field(default=3_000, ge=1)
+
+
+class ApiSettings(_Section):
+    """How the HTTP API serves."""
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on; others than loopback want keys.")
+    port: int = Field(default=8080, ge=1, le=65_535)
+    keys: Path | None = Field(
+        default=None, description="TOML file of API keys (disco-rag key makes them). None: no keys, one tenant."
+    )
+    uploads: Path = Field(default=Path(".disco-rag/uploads"), description="Folder of uploaded files, and of jobs.")
+    upload_mb: float = Field(default=100.0, gt=0, description="Largest request with files.")
+    body_kb: float = Field(default=256.0, gt=0, description="Largest other request.")
+    jobs: int = Field(default=3, ge=1, description="Uploaded files read at once; tenants share them.")
+    deadline_s: float = Field(default=120.0, gt=0, description="A request is answered by then, if only with an error.")
+    questions: int = Field(default=256, ge=1, description="Questions under way or waiting; more are turned away.")
+    requests_per_minute: int = Field(default=600, ge=1, description="Of one key.")
+    quota: QuotaSettings = QuotaSettings()
+    drain_s: int = Field(
+        default=20,
+        ge=0,
+        description="On SIGTERM, seconds for requests under way to end; the process exits ten seconds later at most.",
+    )
+    audit: Path | None = Field(
+        default=None, description="File of the audit log: which key read or changed which document. None: the log."
+    )
+    log_text: bool = Field(default=False, description="Write questions into the log, and texts into traces.")
+
+    @property
+    def upload_bytes(self) -> int:
+        """``upload_mb`` in bytes."""
+        return int(self.upload_mb * 1_000_000)
+
+    @property
+    def body_bytes(self) -> int:
+        """``body_kb`` in bytes."""
+        return int(self.body_kb * 1_000)
+
+
+class Settings(BaseSettings):
+    """Everything that is configured; one immutable value."""
+
+    model_config = SettingsConfigDict(env_prefix="DISCO_RAG_", env_nested_delimiter="__", extra="forbid", frozen=True)
+
+    tenant: str = Field(default="default", min_length=1)
+    corpus: str = Field(default="default", min_length=1)
+    prompts_dir: Path | None = Field(
+        default=None,
+        description="Folder of prompt files in your own wording, named like ours, with the same variables and output; "
+        "what is not there is ours.",
+    )
+    calibration: Path | None = Field(
+        default=None,
+        description="File of calibrations for other models than the packaged ones: when to refuse and when to stop.",
+    )
+    store: StoreSettings = StoreSettings()
+    encoder: EncoderSettings = EncoderSettings()
+    parser: ParserSettings = ParserSettings()
+    llm: LlmSettings = LlmSettings()
+    reranker: RerankerSettings = RerankerSettings()
+    nli: NliSettings = NliSettings()
+    reading: ReadingSettings = ReadingSettings()
+    trees: TreeSettings = TreeSettings()
+    api: ApiSettings = ApiSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then the environment, then files of secrets, then the TOML file."""
+        secrets = NestedSecretsSettingsSource(
+            file_secret_settings,
+            secrets_dir=_secrets(),
+            secrets_dir_missing="ok",
+        )
+        return init_settings, env_settings, secrets, TomlConfigSettingsSource(settings_cls, _config_file())
+
+
+def read_settings() -> Settings:
+    """The settings of this process.
+
+    Raises:
+        ConfigError: A value is impossible, a name is unknown, or a file that was named is missing or no TOML.
+    """
+    prefix = "DISCO_RAG_"
+    known = {
+        CONFIG_FILE_VARIABLE,
+        DATA_VARIABLE,
+        SECRETS_VARIABLE,
+        *(f"DISCO_RAG_{n.upper()}" for n in Settings.model_fields),
+    }
+    names = [*os.environ, *(file.name.upper() for file in _secrets().glob("*"))]
+    unknown = [n for n in names if n.startswith(prefix) and n.split("__")[0] not in known]
+    if unknown:
+        raise ConfigError(
+            f"Unknown settings: {', '.join(sorted(unknown))}.", hint=f"Known are {', '.join(sorted(known))}."
+        )
+    file = _config_file()
+    if file.is_dir() or (CONFIG_FILE_VARIABLE in os.environ and not file.is_file()):
+        raise ConfigError(f"{file} is no settings file.", hint=f"Check {CONFIG_FILE_VARIABLE} and the current folder.")
+    try:
+        return Settings()
+    except ValidationError as error:
+        lines = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise ConfigError(f"Settings: {lines}.", hint=f"Check DISCO_RAG_* variables and {file}.") from error
+    except (SettingsError, ValueError, OSError) as error:  # ValueError: broken TOML, bytes that are not UTF-8
+        raise ConfigError(
+            f"Settings cannot be read: {error}.", hint=f"Check DISCO_RAG_* variables and {file}."
+        ) from error
+
+
+def _secrets() -> Path:
+    return Path(os.environ.get(SECRETS_VARIABLE, "/run/secrets"))
+
+
+def _config_file() -> Path:
+    return Path(os.environ.get(CONFIG_FILE_VARIABLE, "disco-rag.toml"))

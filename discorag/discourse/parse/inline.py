@@ -1,0 +1,144 @@
+"""A chunk's text with its RST tree marked inside it: what a model reads, and what gives both back.
+
+At every gap between two EDUs stands one marker, ``|<depth><arrow><code>|``, directly before the next EDU: the depth
+of the split there (root 1), an arrow to the nucleus (``<`` left, ``>`` right, ``=`` both) and the relation's code,
+as in ``Vitamin D helps |1<cond|if you are deficient.`` The text's own ``&``, ``<``, ``>`` and ``|`` are written as
+character entities, so no document can imitate a marker or close a fence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.sax import saxutils
+
+from pydantic import ValidationError
+
+from discorag.schema.errors import InvariantError
+from discorag.schema.rst_relations import BY_CODE, Nuclearity, Relation
+from discorag.schema.rst_tree import RstTree, Split, from_splits
+from discorag.schema.span import Span
+
+_BAR = {"|": "&#124;"}
+_UNBAR = {entity: char for char, entity in _BAR.items()}
+_ARROWS = {Nuclearity.NS: "<", Nuclearity.SN: ">", Nuclearity.NN: "="}
+_NUCLEARITY = {arrow: nuclearity for nuclearity, arrow in _ARROWS.items()}
+MARK = re.compile(rf"\|([1-9][0-9]{{0,4}})([<>=])({'|'.join(BY_CODE)})\|")
+
+_Label = tuple[Relation, Nuclearity]
+
+
+def escape(text: str) -> str:
+    """``text`` with ``&``, ``<``, ``>`` and ``|`` as character entities: safe between markers and fences."""
+    return saxutils.escape(text, _BAR)
+
+
+def unescape(text: str) -> str:
+    """The inverse of `escape`; other entities stay as they are."""
+    return saxutils.unescape(text, _UNBAR)
+
+
+def code_table() -> str:
+    """Every relation's code and name, ``elab elaboration, expl explanation, ...``: the key to the markers.
+
+    In lower case, which takes a tokenizer half the tokens.
+    """
+    return ", ".join(f"{r.code} {r.value.lower()}" for r in Relation)
+
+
+def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
+    """``text``, escaped, with a marker before every EDU but the first; `unmark` gives both back.
+
+    Args:
+        text: A chunk's text.
+        tree: Its tree, in document offsets.
+        offset: Where the text starts in the document (``chunk.span.start``).
+        gap: Stands for text between the EDUs of a compressed chunk, which is then not given back; without it there
+            must be none.
+
+    Raises:
+        InvariantError: The EDUs are not exactly the text apart from the white space around them.
+    """
+    if not gap:
+        _check_tiling(text, tree, offset)
+    labels = {s.mid: s for s in tree.splits}
+    parts = pieces(text, tree, offset=offset, gap=gap)
+    markers = [_marker(depth, labels[mid]) for mid, depth in enumerate(tree.depths, start=1)]
+    return parts[0] + "".join(m + part for m, part in zip(markers, parts[1:], strict=True))
+
+
+def pieces(text: str, tree: RstTree, *, offset: int, gap: str = "") -> list[str]:
+    """Each EDU, escaped, with the white space behind it, or the gap; the first also with what stands before it."""
+    starts = [edu.start - offset for edu in tree.edus]
+    ends = [edu.end - offset for edu in tree.edus]
+    around = [text[a:b] for a, b in zip((0, *ends), (*starts, len(text)), strict=True)]
+    between = [f" {gap} " if white.strip() else white for white in around]
+    found = [escape(text[a:b]) + behind for a, b, behind in zip(starts, ends, between[1:], strict=True)]
+    return [between[0] + found[0], *found[1:]]
+
+
+def unmark(marked: str, *, offset: int) -> tuple[str, RstTree]:
+    """The text and the tree from which `mark` made ``marked``: its exact inverse.
+
+    Raises:
+        InvariantError: ``mark`` makes no such string (a stray or unknown marker, depths that are no tree, an
+            unescaped character, no text).
+    """
+    fields = MARK.split(marked)
+    parts = [unescape(piece) for piece in fields[::4]]
+    depths = [int(depth) for depth in fields[1::4]]
+    labels = [(BY_CODE[c], _NUCLEARITY[a]) for a, c in zip(fields[2::4], fields[3::4], strict=True)]
+    text = "".join(parts)
+    try:
+        tree = from_splits(_stripped(parts, offset), _splits(depths, labels))
+    except ValidationError as error:
+        raise _malformed(marked) from error
+    if mark(text, tree, offset=offset) != marked:
+        raise _malformed(marked)
+    return text, tree
+
+
+def _marker(depth: int, split: Split) -> str:
+    return f"|{depth}{_ARROWS[split.nuclearity]}{split.relation.code}|"
+
+
+def _check_tiling(text: str, tree: RstTree, offset: int) -> None:
+    at = 0
+    for edu in (*tree.edus, None):
+        start, end = (edu.start - offset, edu.end - offset) if edu else (len(text), len(text))
+        inside = 0 <= at <= start <= end <= len(text)
+        if not inside or text[at:start].strip() or text[start:end] != text[start:end].strip():
+            raise InvariantError(
+                f"Text and EDUs part at character {offset + at}: EDUs hold all but the white space between them.",
+                hint="Pass the text that the tree was made for, and the offset at which that text starts.",
+            )
+        at = end
+
+
+def _stripped(pieces: Sequence[str], offset: int) -> tuple[Span, ...]:
+    """The document span of each piece without the white space around it. Raises ``ValidationError`` if none is left."""
+    spans: list[Span] = []
+    for piece in pieces:
+        start = offset + len(piece) - len(piece.lstrip())
+        spans.append(Span(start=start, end=start + len(piece.strip())))
+        offset += len(piece)
+    return tuple(spans)
+
+
+def _splits(depths: Sequence[int], labels: Sequence[_Label]) -> dict[tuple[int, int], Split]:
+    """The splits that gaps of these depths describe: inside a span, the shallowest gap is where it is cut."""
+    found: dict[tuple[int, int], Split] = {}
+    spans = [(0, len(depths) + 1)]
+    while spans:
+        start, end = spans.pop()
+        if end - start < 2:
+            continue
+        mid = min(range(start + 1, end), key=lambda m: depths[m - 1])
+        relation, nuclearity = labels[mid - 1]
+        found[start, end] = Split(start=start, mid=mid, end=end, relation=relation, nuclearity=nuclearity)
+        spans += [(start, mid), (mid, end)]
+    return found
+
+
+def _malformed(marked: str) -> InvariantError:
+    return InvariantError(f"{marked[:80]!r} is no text with its tree marked.", hint="Pass what mark() returned.")

@@ -1,0 +1,194 @@
+"""From scores to a tree: the most probable one for up to `EXACT` units, above that greedily from the root.
+
+Long texts stay linear: their units are first grouped into blocks, cut where layout is strongest, and the root's cuts
+are sought among the borders of blocks only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discorag.discourse.parse.gum_labels import JOINT_LABELS
+from discorag.discourse.parse.trained.network import Cuts, Reading, Scorer
+from discorag.discourse.parse.trained.pieces import Ints
+from discorag.schema.rst_relations import Nuclearity
+
+EXACT = 20
+_BLOCK = 96
+_WIDE = 4 * _BLOCK
+_NEVER = 1e4
+_NUCLEAR_LEFT = np.array([nuclearity is Nuclearity.NS for nuclearity, _ in JOINT_LABELS])
+_NUCLEAR_RIGHT = np.array([nuclearity is Nuclearity.SN for nuclearity, _ in JOINT_LABELS])
+
+Floats = NDArray[np.float64]
+_Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """An inner node over units ``[start, mid)`` and ``[mid, end)``.
+
+    ``split_p`` is the cut's probability; ``label_ps`` are those of the network's labels, shape (labels,).
+
+    Example:
+        >>> from discorag.discourse.parse.trained.decode import Decoded
+        >>> node = Decoded(start=0, mid=1, end=3, split_p=0.8, label_ps=np.array([0.1, 0.9]))
+        >>> int(node.label_ps.argmax())
+        1
+    """
+
+    start: int
+    mid: int
+    end: int
+    split_p: float
+    label_ps: Floats
+
+
+def decode(
+    scorer: Scorer, reading: Reading, levels: Ints, *, exact: int = EXACT, openers: Sequence[int] = ()
+) -> list[Decoded]:
+    """The splits of one text's tree in pre-order.
+
+    Args:
+        scorer: The network.
+        reading: Of its n units.
+        levels: What starts at each unit (`Level`), shape (n,).
+        exact: Up to how many units all trees are compared.
+        openers: Units that only open what follows, such as headings: satellites of it, at the text's end of what stands
+            before; nuclei only among each other.
+    """
+    decoder = _Decoder(scorer, reading, levels, openers)
+    chosen: dict[_Span, tuple[int, float]] = {}
+    work: list[list[int]] = [decoder.candidates(0, len(levels))]
+    while work:
+        small = [b for b in work if b[-1] - b[0] <= exact]
+        for b in small:
+            chosen.update(decoder.best_tree(b[0], b[-1]))
+        wide = [b if len(b) > 2 else decoder.candidates(b[0], b[-1]) for b in work if b[-1] - b[0] > exact]
+        work = []
+        for b, (at, p) in zip(wide, decoder.best_cuts(wide), strict=True):
+            chosen[b[0], b[-1]] = (b[at], p)
+            work += [b[: at + 1], b[at:]]
+    order = sorted(chosen, key=lambda s: (s[0], -s[1]))
+    places = [(i, chosen[i, j][0], j) for i, j in order]
+    labels = decoder.labels(places)
+    return [Decoded(i, k, j, chosen[i, j][1], p) for (i, k, j), p in zip(places, labels, strict=True)]
+
+
+class _Decoder:
+    """The network's scores for one text, and what is best by them."""
+
+    def __init__(self, scorer: Scorer, reading: Reading, levels: Ints, openers: Sequence[int]) -> None:
+        self._scorer, self._reading, self._levels = scorer, reading, levels
+        self._sums = level_sums(levels)
+        self._plain: list[int] = levels.tolist()
+        self._opens = np.zeros(len(levels), dtype=np.bool_)
+        self._opens[list(openers)] = True
+        self._opened = np.concatenate([[0], self._opens.cumsum()])
+
+    def candidates(self, start: int, end: int) -> list[int]:
+        """The borders between which a wide span is cut: all, or those of blocks."""
+        if end - start <= _WIDE:
+            return list(range(start, end + 1))
+        size = max(_BLOCK, (end - start) // _WIDE)
+        borders = [start]
+        while end - borders[-1] > 2 * size:
+            middle = borders[-1] + size
+            near = range(middle - size // 2, middle + size // 2)
+            borders.append(max(near, key=lambda k: (not self._opens[k - 1], self._plain[k], -abs(k - middle))))
+        return [*borders, end]
+
+    def best_cuts(self, spans: Sequence[Sequence[int]]) -> list[tuple[int, float]]:
+        """For each span, given by its candidate borders, the index of the best one and its probability."""
+        if not spans:
+            return []
+        scores = self._splits(_columns([(b[0], k, b[-1]) for b in spans for k in b[1:-1]]))
+        found: list[tuple[int, float]] = []
+        for s in np.split(scores, np.cumsum([len(b) - 2 for b in spans])[:-1]):
+            p = _softmax(s)
+            found.append((int(p.argmax()) + 1, float(p.max())))
+        return found
+
+    def best_tree(self, start: int, end: int) -> dict[_Span, tuple[int, float]]:
+        """The tree over units ``[start, end)`` whose cuts are together the most probable (CKY)."""
+        n = end - start
+        if n < 2:
+            return {}
+        places = _columns(list(combinations(range(n + 1), 3)))
+        i, k, j = places
+        table = np.full((n + 1, n + 1, n + 1), -np.inf)
+        table[i, j, k] = self._splits(places + start)
+        with np.errstate(invalid="ignore"):  # single units cannot be cut
+            table -= np.logaddexp.reduce(table, -1, keepdims=True)
+        return _cky(table, n, start)
+
+    def labels(self, places: Sequence[tuple[int, int, int]]) -> Floats:
+        """Probabilities of the labels, shape (splits, labels)."""
+        if not places:
+            return np.zeros((0, len(JOINT_LABELS)))
+        columns = _columns(places)
+        logits = self._scorer.label_logits(self._reading, self._cuts(columns))
+        return _softmax(logits - _NEVER * self._wrong(columns))
+
+    def _splits(self, places: Ints) -> Floats:
+        i, k, _ = places
+        parted = self._opens[k - 1] & (k - 1 > i)  # from what it opens
+        scores = self._scorer.split_scores(self._reading, self._cuts(places))
+        return scores.astype(np.float64) - _NEVER * parted
+
+    def _wrong(self, places: Ints) -> NDArray[np.bool_]:
+        """Which labels would make openers the nucleus of something else, shape (splits, labels)."""
+        i, k, j = places
+        left, right = self._opened[k] - self._opened[i] == k - i, self._opened[j] - self._opened[k] == j - k
+        return (left & ~right)[:, None] & ~_NUCLEAR_RIGHT | (right & ~left)[:, None] & ~_NUCLEAR_LEFT
+
+    def _cuts(self, places: Ints) -> Cuts:
+        return cuts_of(places, self._levels, self._sums)
+
+
+def level_sums(levels: Ints) -> Ints:
+    """How many of the first k units start a sentence at least, and a paragraph, shape (2, n + 1)."""
+    counts = np.stack([(levels >= level).cumsum() for level in (1, 2)])
+    return np.pad(counts, ((0, 0), (1, 0)))
+
+
+def cuts_of(places: Ints, levels: Ints, sums: Ints) -> Cuts:
+    """Cuts with what the layout says about them; ``places`` has the rows i, k, j."""
+    i, k, j = places
+    return Cuts(places, levels[k], (sums[:, j] > sums[:, i + 1]).sum(0))
+
+
+def _columns(places: Sequence[tuple[int, int, int]]) -> Ints:
+    return np.array(places, dtype=np.int64).T
+
+
+def _softmax(scores: NDArray[np.floating]) -> Floats:
+    """Probabilities along the last axis."""
+    exponents = np.exp(scores.astype(np.float64) - scores.max(-1, keepdims=True))
+    return exponents / exponents.sum(-1, keepdims=True)
+
+
+def _cky(table: Floats, n: int, offset: int) -> dict[_Span, tuple[int, float]]:
+    """The best tree by ``table[i, j, k]``, log-probabilities of cutting [i, j) at k."""
+    best = np.zeros((n + 1, n + 1))
+    cut = np.zeros((n + 1, n + 1), dtype=np.int64)
+    for width in range(2, n + 1):
+        for i in range(n - width + 1):
+            j = i + width
+            scores = table[i, j, i + 1 : j] + best[i, i + 1 : j] + best[i + 1 : j, j]
+            cut[i, j] = i + 1 + int(scores.argmax())
+            best[i, j] = scores.max()
+    found: dict[_Span, tuple[int, float]] = {}
+    work = [(0, n)]
+    while work:
+        i, j = work.pop()
+        if j - i > 1:
+            k = int(cut[i, j])
+            found[i + offset, j + offset] = (k + offset, float(np.exp(table[i, j, k])))
+            work += [(i, k), (k, j)]
+    return found

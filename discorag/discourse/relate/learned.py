@@ -1,0 +1,247 @@
+"""The graph engine without a language model that learned from GUM which chunks are related, how, and which way.
+
+Order of authority: disagreement of claims, what a text states in so many words, the learned family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from discorag.conflicts.detection import disagreements
+from discorag.conflicts.versions import newer
+from discorag.discourse.relate.model import (
+    ACROSS,
+    FAMILIES,
+    FIRST,
+    NEITHER,
+    SECOND,
+    WITHIN,
+    Predicted,
+    RelationModel,
+    load_model,
+)
+from discorag.discourse.relate.passages import Floats, Passage
+from discorag.discourse.relate.rules import SAME
+from discorag.discourse.relate.stated import INVERSE, Stated, by_date, opening_relation, stated
+from discorag.ingest.segment.sentence_table import SentenceTable, sentences_of
+from discorag.models.protocol import Encoder
+from discorag.models.toolbox import Toolbox
+from discorag.schema.answer_inputs import AnswerInputs, Outcome
+from discorag.schema.chunk import Chunk
+from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.graph import Edge, RhetoricalGraph
+from discorag.schema.span import Span
+
+_R = ChunkRelation
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What one chunk does for another.
+
+    Args:
+        source: Zero-based number of the source chunk.
+        target: Of the target chunk.
+        relation: One of the 21 labels.
+        confidence: Of UNRELATED, the probability that no relation holds; of other labels, that one holds, times, where
+            the direction is not stated, the probability that it holds this way. For statements at odds, the probability
+            that they contradict each other.
+        spans: The two sentences at odds, source's first; None for other relations.
+
+    Example:
+        >>> from discorag.discourse.relate.learned import Judgement
+        >>> from discorag.schema.chunk_relations import ChunkRelation
+        >>> judgement = Judgement(0, 1, ChunkRelation.SUPPORTS, 0.9)
+        >>> judgement.turned.source, str(judgement.turned.relation)
+        (1, 'UNRELATED')
+    """
+
+    source: int
+    target: int
+    relation: ChunkRelation
+    confidence: float
+    spans: tuple[Span, Span] | None = None
+
+    @property
+    def turned(self) -> Judgement:
+        """The same read from the target: the inverse label where there is one, else UNRELATED."""
+        relation = INVERSE.get(self.relation, _R.UNRELATED)
+        spans = (self.spans[1], self.spans[0]) if self.spans else None
+        return Judgement(self.target, self.source, relation, self.confidence, spans)
+
+
+def learned_engine(tools: Toolbox) -> LearnedGraphEngine:
+    """For the registry."""
+    return LearnedGraphEngine(tools.encoder)
+
+
+class LearnedGraphEngine:
+    """Infers the graph from the chunks' sentences. Implements `discorag.discourse.relate.engine.GraphEngine`.
+
+    Args:
+        encoder: Gives the sentences' vectors.
+        model: The learned relations; the packaged ones if not given.
+
+    Raises:
+        ConfigError: There are no packaged weights.
+
+    Example:
+        >>> from discorag.discourse.relate.learned import LearnedGraphEngine
+        >>> graph = asyncio.run(LearnedGraphEngine(encoder).relate(inputs)).value
+        >>> [(graph.number(edge.source), str(edge.relation), graph.number(edge.target)) for edge in graph.edges]
+        [(2, 'CONTRADICTS', 1)]
+    """
+
+    def __init__(self, encoder: Encoder, model: RelationModel | None = None) -> None:
+        self._encoder = encoder
+        self._model = model or load_model()
+
+    async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
+        """One edge at most for every unordered pair: those that are at odds or related."""
+        ids = tuple(c.id for c in inputs.chunks)
+        found = [j for j in await self._strongest(inputs) if j.relation is not _R.UNRELATED]
+        return Outcome(value=RhetoricalGraph(chunks=ids, edges=tuple(_edge(j, ids) for j in found)))
+
+    async def judge(self, inputs: AnswerInputs) -> tuple[Judgement, ...]:
+        """A label for every ordered pair of ``case.chunks``, the stronger direction of each pair first."""
+        return tuple(k for j in await self._strongest(inputs) for k in (j, j.turned))
+
+    async def _strongest(self, inputs: AnswerInputs) -> list[Judgement]:
+        """For every unordered pair its label in the direction in which it holds."""
+        if len(inputs.chunks) < 2:
+            return []
+        table = await sentences_of(inputs, self._encoder)
+        return list(_judged(inputs.chunks, table, _passages(inputs.chunks, table), self._model))
+
+
+def _passages(chunks: Sequence[Chunk], table: SentenceTable) -> list[Passage]:
+    texts = [tuple(c.slice(s) for s in c.sentences) for c in chunks]
+    ends = np.cumsum([len(part) for part in texts])
+    return [
+        Passage(part, own, c.doc_id, c.span.start, c.span.end)
+        for c, part, own in zip(chunks, texts, np.split(table.vectors, ends[:-1]), strict=True)
+    ]
+
+
+def _judged(
+    chunks: Sequence[Chunk], table: SentenceTable, passages: Sequence[Passage], model: RelationModel
+) -> Iterator[Judgement]:
+    pairs = list(combinations(range(len(chunks)), 2))
+    first, second = np.array(pairs, dtype=np.int64).T
+    same = np.array([chunks[i].doc_id == chunks[j].doc_id for i, j in pairs])
+    said = model.predict(passages, (first, second), same)
+    enough = model.thresholds[np.where(same, WITHIN, ACROSS)]
+    at_odds = disagreements(table, [c.doc_id for c in chunks])
+    for row, (i, j) in enumerate(pairs):
+        if found := at_odds.get((i, j)):
+            spans = (table.sentences[found.right].span, table.sentences[found.left].span)
+            odd = Judgement(j, i, found.relation, found.confidence or 0.0, spans)
+            yield _replaced(odd, newer(chunks[j], chunks[i]))
+            continue
+        pair = _Pair(chunks, passages, i, j, said, row)
+        related = float(said.related[row])
+        yield pair.label() if related >= enough[row] else Judgement(i, j, _R.UNRELATED, 1 - related)
+
+
+def _replaced(odd: Judgement, later: int) -> Judgement:
+    """Between versions of one document the newer statement replaces the older; ``later``: 1 where it is the source."""
+    if not later or odd.relation is not _R.CONTRADICTS:
+        return odd
+    spans = odd.spans if later > 0 else odd.spans and (odd.spans[1], odd.spans[0])
+    source, target = (odd.source, odd.target) if later > 0 else (odd.target, odd.source)
+    return Judgement(source, target, _R.REPLACES, odd.confidence, spans)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two related chunks ``i`` and ``j``, the first ranked higher, and what is known of them."""
+
+    chunks: Sequence[Chunk]
+    passages: Sequence[Passage]
+    i: int
+    j: int
+    said: Predicted
+    row: int
+
+    @property
+    def within(self) -> bool:
+        return self.chunks[self.i].doc_id == self.chunks[self.j].doc_id
+
+    @property
+    def closest(self) -> float:
+        """Cosine of their two closest sentences."""
+        return float((self.passages[self.i].vectors @ self.passages[self.j].vectors.T).max())
+
+    def label(self) -> Judgement:
+        """What is stated, else what was learned."""
+        return self._opening() or self._stated() or self._learned()
+
+    def _of(self, source: int, relation: ChunkRelation, share: float = 1.0) -> Judgement:
+        target = self.i + self.j - source
+        return Judgement(source, target, relation, float(self.said.related[self.row]) * share)
+
+    def _opening(self) -> Judgement | None:
+        """How the later of two neighbours in a document opens."""
+        first, then = sorted((self.i, self.j), key=lambda k: self.chunks[k].order)
+        if not self.within or self.chunks[then].order != self.chunks[first].order + 1:
+            return None
+        passage = self.passages[then]
+        relation = opening_relation(passage.sentences[passage.first])
+        return self._of(then, relation) if relation else None
+
+    def _stated(self) -> Judgement | None:
+        """The relation that either of two documents' chunks states of the other, the one whose words fit best.
+
+        Inside a document, cues within sentences say nothing about chunks: on GUM dev they seldom agree with the tree.
+        """
+        if self.within:
+            return None
+        a, b = self.passages[self.i], self.passages[self.j]
+        found: list[tuple[int, Stated | None]] = [
+            (self.i, stated(a.sentences, b.sentence_stems)),
+            (self.j, stated(b.sentences, a.sentence_stems)),
+        ]
+        known = [(source, s) for source, s in found if s]
+        if not known:
+            return None
+        source, best = max(known, key=lambda f: f[1].share)
+        return self._of(source, best.relation)
+
+    def _learned(self) -> Judgement:
+        orientation: Floats = self.said.orientation[self.row]
+        forward = orientation[FIRST] >= orientation[SECOND]
+        source = self.i if forward else self.j
+        share = float(orientation[NEITHER] + max(orientation[FIRST], orientation[SECOND]))
+        family = FAMILIES[int(self.said.family[self.row].argmax())]
+        return self._of(source, self._relation(family, source, orientation), share)
+
+    def _relation(self, family: ChunkRelation, source: int, orientation: Floats) -> ChunkRelation:
+        """The label of a family: a sequence by its order, the same said by two documents as support."""
+        target = self.i + self.j - source
+        if family is _R.FOLLOWS:
+            if self.within:
+                later = self.chunks[source].order > self.chunks[target].order
+                return _R.FOLLOWS if later else _R.PRECEDES
+            return by_date(self.passages[source].years, self.passages[target].years) or _R.SUPPLEMENTS
+        loose = family in (_R.ELABORATES, _R.SUPPLEMENTS)
+        if loose and not self.within:
+            if self.closest >= SAME:
+                return _R.SUPPORTS
+            return _R.SUPPLEMENTS if orientation.argmax() == NEITHER else family
+        return family
+
+
+def _edge(judgement: Judgement, ids: Sequence[str]) -> Edge:
+    spans = judgement.spans or (None, None)
+    return Edge(
+        source=ids[judgement.source],
+        target=ids[judgement.target],
+        relation=judgement.relation,
+        source_span=spans[0],
+        target_span=spans[1],
+        confidence=judgement.confidence,
+    )

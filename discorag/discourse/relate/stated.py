@@ -1,0 +1,216 @@
+"""Finer labels from what a text states: words that name a relation, openings, dates, polarity and figures.
+
+The learned model tells families of relations apart; what is said in so many words decides between their labels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from discorag.conflicts.claims.effects import stems
+from discorag.discourse.parse.markers import opening
+from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.rst_relations import Relation
+
+_R = ChunkRelation
+
+SYMMETRIC = frozenset({_R.CONTRADICTS, _R.CONTRASTS_WITH, _R.COMPARES_WITH, _R.SIMULTANEOUS, _R.SUPPLEMENTS})
+INVERSE: Mapping[ChunkRelation, ChunkRelation] = {
+    _R.CAUSES: _R.RESULTS_FROM, _R.RESULTS_FROM: _R.CAUSES, _R.PRECEDES: _R.FOLLOWS, _R.FOLLOWS: _R.PRECEDES,
+    _R.GENERALIZES: _R.SPECIFIES, _R.SPECIFIES: _R.GENERALIZES, **{r: r for r in SYMMETRIC},
+}  # fmt: skip
+"""What a relation is when it is read from the target to the source, where the inventory has a word for it."""
+
+
+STATED = 0.5
+"""Share of the words that a cue governs which a sentence of the target must have."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cue:
+    """Words by which a chunk says how it relates to what follows them in the sentence.
+
+    Example:
+        >>> from discorag.discourse.relate.stated import cues_in
+        >>> [str(found.cue.relation) for found in cues_in("The dam prevents floods in the lower valley.")]
+        ['PREVENTS']
+    """
+
+    relation: ChunkRelation
+    pattern: re.Pattern[str]
+
+
+def _cue(relation: ChunkRelation, words: str, chinese: str = "") -> Cue:
+    parts = [rf"\b(?:{words})\b", *(re.escape(w) for w in chinese.split())]
+    return Cue(relation, re.compile("|".join(parts), re.IGNORECASE))
+
+
+CUES: tuple[Cue, ...] = (
+    _cue(
+        _R.PREVENTS,
+        r"prevent(?:s|ed|ing)?|block(?:s|ed|ing)|inhibit(?:s|ed|ing)?|hinder(?:s|ed|ing)?"
+        r"|imped(?:e|es|ed|ing)|avert(?:s|ed)?"
+        r"|preclud(?:e|es|ed)|prohibit(?:s|ed|ing)?|forb(?:id|ids|ade|idden)|bann?(?:s|ed|ing)"
+        r"|rul(?:es|ed) out|halt(?:s|ed)"
+        r"|(?:makes?|made|making) \w+(?: \w+)? impossible|keeps? \w+ from|stop(?:s|ped) \w+(?: \w+){0,3} from",
+        "阻止 防止 禁止 避免 阻碍",
+    ),
+    _cue(
+        _R.ENABLES,
+        r"enabl(?:e|es|ed|ing)|allow(?:s|ed|ing)?|permit(?:s|ted|ting)"
+        r"|(?:makes?|made|making) (?:it )?(?:\w+ )?possible"
+        r"|pav(?:e|es|ed|ing) the way|prerequisites?|precondition|(?:required|necessary|needed|essential) (?:for|to)"
+        r"|open(?:s|ed) the (?:way|door)|la(?:ys?|id) the (?:foundations?|groundwork|basis)|makes? it easier|so that",
+        "使得 允许 能够让 使之成为可能",
+    ),
+    _cue(
+        _R.REPLACES,
+        r"replac(?:e|es|ed|ing)|supersed(?:e|es|ed|ing)|substitut(?:e|es|ed|ing)(?: for)?|in place of"
+        r"|takes? the place of"
+        r"|took over from|took the place of|succeed(?:s|ed) (?:the|him|her)|instead of"
+        r"|displac(?:e|es|ed)|repeal(?:s|ed)"
+        r"|supplant(?:s|ed)?|rather than the (?:old|former|previous)|overturn(?:s|ed)|revok(?:es|ed)",
+        "取代 代替 替代 废止",
+    ),
+    _cue(
+        _R.CAUSES,
+        r"caus(?:e|es|ed|ing)(?! by)|lead(?:s|ing)? to|led to|result(?:s|ed|ing)? in"
+        r"|br(?:ings?|ought) about|trigger(?:s|ed|ing)"
+        r"|g(?:ives?|ave) rise to|responsible for|produc(?:es|ed)|contribut(?:e|es|ed|ing) to|sparked"
+        r"|provok(?:es|ed)",
+        "导致 引起 造成 引发",
+    ),
+    _cue(
+        _R.RESULTS_FROM,
+        r"because(?: of)?|due to|owing to|caused by|result(?:s|ed|ing)? from|stem(?:s|med|ming)? from"
+        r"|as a (?:result|consequence)"
+        r"(?: of)?|consequence of|ar(?:ises?|ose) from|thanks to|attributed to|in response to|triggered by",
+        "因为 由于 源于",
+    ),
+    _cue(
+        _R.FOLLOWS,
+        r"after|following the|subsequent to|in the wake of|in the aftermath of|once|since (?:the|then)",
+        "在此之后 继",
+    ),
+    _cue(
+        _R.PRECEDES,
+        r"before|prior to|ahead of|in preparation for|leading up to|until|paved the way",
+        "在此之前 早于",
+    ),
+)  # fmt: skip
+"""The stated cues: `stated` takes the one whose words speak most of the other chunk.
+
+Cues of what else a chunk may be for another (an example, a comparison, its background ...) stand in many sentences
+without relating chunks: without them as many of the frozen pairs were right.
+"""
+
+_AT_START = 5  # characters: a cue here governs its clause up to the comma
+
+
+@dataclass(frozen=True)
+class Found:
+    """A cue in a sentence, and the stems of the part that speaks of the other chunk.
+
+    Example:
+        >>> from discorag.discourse.relate.stated import cues_in
+        >>> [sorted(found.about) for found in cues_in("The dam prevents floods in the lower valley.")]
+        [['flood', 'valle']]
+    """
+
+    cue: Cue
+    about: frozenset[str]
+
+
+@lru_cache(maxsize=8192)
+def cues_in(sentence: str) -> tuple[Found, ...]:
+    """The cues of a sentence, each at its first place."""
+    matches = ((cue, cue.pattern.search(sentence)) for cue in CUES)
+    return tuple(Found(cue, _about(sentence, m)) for cue, m in matches if m)
+
+
+def _about(sentence: str, match: re.Match[str]) -> frozenset[str]:
+    behind = sentence[match.end() :]
+    return stems(re.split(r"[,，]", behind, maxsplit=1)[0] if match.start() <= _AT_START else behind)
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A relation that the source's words state, and what share of them speaks of the target.
+
+    Example:
+        >>> from discorag.discourse.relate.stated import stated
+        >>> from discorag.conflicts.claims.effects import stems
+        >>> found = stated(["The dam prevents floods in the valley."], [stems("Floods filled the valley.")])
+        >>> str(found.relation), found.share
+        ('PREVENTS', 1.0)
+    """
+
+    relation: ChunkRelation
+    share: float
+
+
+def stated(sentences: Iterable[str], other: Sequence[frozenset[str]]) -> Stated | None:
+    """What the sentences of a source say that it is to a target; None if nothing.
+
+    A cue counts if one sentence of the target has at least two of the words that it governs, and half of them.
+
+    Args:
+        sentences: Of the source.
+        other: Stems of each sentence of the target.
+    """
+    best: Stated | None = None
+    for found in (f for s in sentences for f in cues_in(s)):
+        shared = max((len(found.about & o) for o in other), default=0)
+        share = shared / max(1, len(found.about))
+        if shared >= 2 and share >= STATED and (best is None or share > best.share):
+            best = Stated(found.cue.relation, share)
+    return best
+
+
+_OPENINGS: Mapping[Relation, ChunkRelation] = {
+    Relation.CONTRAST: _R.COMPARES_WITH, Relation.ANTITHESIS: _R.COMPARES_WITH, Relation.CONCESSION: _R.COMPARES_WITH,
+    Relation.COMPARISON: _R.COMPARES_WITH, Relation.EXAMPLE: _R.EXEMPLIFIES, Relation.CAUSE: _R.CAUSES,
+    Relation.RESULT: _R.RESULTS_FROM, Relation.CONSEQUENCE: _R.RESULTS_FROM, Relation.EVIDENCE: _R.SUPPORTS,
+    Relation.EXPLANATION: _R.JUSTIFIES, Relation.RESTATEMENT: _R.SUPPORTS, Relation.SUMMARY: _R.GENERALIZES,
+    Relation.SEQUENCE: _R.FOLLOWS, Relation.JOINT: _R.SUPPLEMENTS, Relation.BACKGROUND: _R.BACKGROUND_FOR,
+}  # fmt: skip
+_AT_ONCE = re.compile(
+    r"[\W_]*(?:meanwhile|at the same time|simultaneously|in the meantime|与此同时|同时|在此期间)", re.I
+)
+_LATER = re.compile(r"[\W_]*(?:later|since then|later on|后来|从那时起)", re.I)
+_EARLIER = re.compile(r"[\W_]*(?:earlier|previously|before that|until then|此前|在此之前)", re.I)
+_PARTICULAR = re.compile(r"[\W_]*(?:in particular|specifically|more precisely|具体来说|具体而言|尤其)", re.I)
+_INSTEAD = re.compile(r"[\W_]*(?:instead|in its place|取而代之)", re.I)
+_FIRST_TESTED = (
+    (_AT_ONCE, _R.SIMULTANEOUS),
+    (_LATER, _R.FOLLOWS),
+    (_EARLIER, _R.PRECEDES),
+    (_PARTICULAR, _R.SPECIFIES),
+    (_INSTEAD, _R.REPLACES),
+)
+
+
+def opening_relation(sentence: str) -> ChunkRelation | None:
+    """What a chunk that opens with ``sentence`` says that it is to the chunk before it in its document."""
+    for pattern, relation in _FIRST_TESTED:
+        if pattern.match(sentence):
+            return relation
+    marker = opening(sentence)
+    return _OPENINGS.get(marker.relation) if marker else None
+
+
+def by_date(source: tuple[int, ...], target: tuple[int, ...]) -> ChunkRelation | None:
+    """PRECEDES or FOLLOWS where the years of two texts do not overlap, None otherwise.
+
+    Args:
+        source: Years of the source, ascending.
+        target: Years of the target.
+    """
+    if not source or not target:
+        return None
+    if source[-1] < target[0]:
+        return _R.PRECEDES
+    return _R.FOLLOWS if source[0] > target[-1] else None

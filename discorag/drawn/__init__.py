@@ -1,1 +1,0 @@
-"""What a notebook shows of trees, graphs and answers: HTML and SVG that load nothing from elsewhere."""

@@ -1,0 +1,180 @@
+"""What a reranker's logits mean: whether anything answers the question, and whether one more sentence adds to that.
+
+Two logistic regressions of two inputs each, fitted on questions with labelled evidence (``python -m
+training.answers``). They belong to the reranker that they were fitted on and are not used with another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from discorag.models.fitted import Fitted
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.errors import ConfigError
+from discorag.text.sentences import CJK
+
+PACKAGED = Path(__file__).parent / "weights" / "calibration.json"
+_WORD = re.compile(rf"(?:(?!{CJK.pattern})[^\W_])+(?:[.\-'’/](?:(?!{CJK.pattern})[^\W_])+)*")
+_POSSESSIVE = re.compile(r"['’]s$")
+
+
+class Logistic(BaseModel):
+    """A logistic regression with a decision threshold.
+
+    Args:
+        weights: One for each input, in log odds.
+        bias: In log odds.
+        threshold: Probability from which the decision is yes.
+
+    Example:
+        >>> from discorag.generation.calibration import Logistic
+        >>> Logistic(weights=(2.0,), bias=0.0, threshold=0.5).probability([0.0])
+        0.5
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    weights: tuple[float, ...]
+    bias: float
+    threshold: float
+
+    def probability(self, inputs: Sequence[float]) -> float:
+        """Probability of yes, 0 to 1."""
+        odds = float(np.dot(self.weights, inputs)) + self.bias
+        return float(1 / (1 + np.exp(-np.clip(odds, -500, 500))))
+
+
+class Calibration(Fitted):
+    """The decisions that rest on the logits of one reranker.
+
+    Args:
+        fitted_on: Its version.
+        answers: Whether the evidence answers the question; inputs as of `answer_inputs`. Below its ``threshold`` the
+            question is refused.
+        sure: Probability of ``answers`` below which an answer is shown as unsure.
+        adds: Whether a further sentence adds to the answer; inputs are its logit and how far it is below the best one.
+        strong: Logit from which the best sentence of any source is part of the answer.
+        second: The same for the second best source, so that its view is not lost.
+
+    Example:
+        >>> from discorag.generation.calibration import PACKAGED, read_calibrations
+        >>> read_calibrations(PACKAGED)[0].fitted_on["reranker"].partition("@")[0]
+        'ms-marco-MiniLM-L-12-v2'
+    """
+
+    answers: Logistic
+    sure: float
+    adds: Logistic
+    strong: float
+    second: float
+
+    def addition(self, logit: float, best: float) -> float:
+        """Probability that a sentence adds to an answer whose best sentence has the logit ``best``."""
+        return self.adds.probability([logit, best - logit])
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Whether the evidence answers the question.
+
+    Args:
+        probability: Calibrated; None where it is not known.
+        refusal: Why the question is refused; empty where it is answered.
+        unsure: Whether the answer is shown as unsure.
+
+    Example:
+        >>> from discorag.generation.calibration import Assessment
+        >>> Assessment(probability=0.4, unsure=True).refusal
+        ''
+    """
+
+    probability: float | None = None
+    refusal: str = ""
+    unsure: bool = False
+
+
+def assess_evidence(inputs: AnswerInputs, logit: float, calibration: Calibration) -> Assessment:
+    """Refuse, answer, or answer as unsure.
+
+    Args:
+        inputs: With at least one chunk.
+        logit: As of `discorag.generation.relevance.read_evidence`.
+        calibration: Of the reranker that gave it.
+    """
+    probability = calibration.answers.probability(answer_inputs(inputs, logit))
+    if probability >= calibration.answers.threshold:
+        return Assessment(round(probability, 4), unsure=probability < calibration.sure)
+    absent = absent_terms(inputs)
+    missing = f" No passage mentions {', '.join(absent)}." if absent else ""
+    refusal = f"No passage seems to answer the question (probability {probability:.0%}).{missing}"
+    return Assessment(round(probability, 4), refusal)
+
+
+def answer_inputs(inputs: AnswerInputs, logit: float) -> tuple[float, float]:
+    """The logit of the best evidence, and the share of the question's names and numbers that no source holds."""
+    exact = exact_terms(inputs.query)
+    return logit, len(absent_terms(inputs)) / len(exact) if exact else 0.0
+
+
+def exact_terms(question: str) -> list[str]:
+    """Names, numbers and codes of a question: words with a digit, or with a capital that does not begin the question.
+
+    >>> exact_terms("Does Marta's HTTP client return 429?")
+    ['Marta', 'HTTP', '429']
+    """
+    words = [(m.start(), _POSSESSIVE.sub("", m[0])) for m in _WORD.finditer(question.strip())]
+    named = (w for at, w in words if any(map(str.isdigit, w)) or any(map(str.isupper, w if at else w[1:])))
+    return list(dict.fromkeys(named))
+
+
+def absent_terms(inputs: AnswerInputs) -> list[str]:
+    """The `exact_terms` of the question that stand in no passage, title or heading."""
+    sources = "\n".join("\n".join((c.title, *c.headings, c.text)) for c in inputs.chunks).casefold()
+    return [term for term in exact_terms(inputs.query) if term.casefold() not in sources]
+
+
+def find_calibration(reranker: str, file: Path | None = None) -> Calibration:
+    """The calibration of a reranker: the user's, else the packaged one.
+
+    Args:
+        reranker: Its version.
+        file: As ``python -m training.answers`` writes it.
+
+    Raises:
+        ConfigError: There is none for it, or the file cannot be read.
+    """
+    known = [*(read_calibrations(file) if file else ()), *read_calibrations(PACKAGED)]
+    found = next((c for c in known if c.matches(reranker=reranker)), known[0])
+    found.check(reranker=reranker)
+    return found
+
+
+def read_calibrations(file: Path) -> tuple[Calibration, ...]:
+    """The calibrations in a file. Raises `ConfigError` if it does not exist or holds none."""
+    try:
+        return _read(file, file.stat().st_mtime_ns)
+    except (OSError, ValidationError) as error:
+        raise ConfigError(
+            f"{file} holds no calibration: {error}", hint="Unset DISCO_RAG_CALIBRATION, or name another file."
+        ) from error
+
+
+@lru_cache(maxsize=4)
+def _read(file: Path, _changed: int) -> tuple[Calibration, ...]:
+    return _File.model_validate_json(file.read_bytes()).calibrations
+
+
+class _File(BaseModel):
+    calibrations: tuple[Calibration, ...]
+
+
+def write_calibrations(file: Path, calibrations: Sequence[Calibration]) -> None:
+    """Write them as `read_calibrations` reads them."""
+    file.write_text(_File(calibrations=tuple(calibrations)).model_dump_json(indent=1) + "\n", "utf-8")

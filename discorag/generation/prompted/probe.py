@@ -1,0 +1,188 @@
+"""What a language model can do of what we ask: found out by one call over fixed passages, whose reply is kept on disk.
+
+It answers a question about two short passages with marked trees and writes their graph, in one JSON object. Whether it
+copies marks, cites, and keeps to the schema says how it is shown trees, and which turns are left to the local engines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from time import monotonic
+from typing import Any
+
+from discorag.discourse.parse.layouts import Layout
+from discorag.discourse.parse.rules import rule_tree
+from discorag.generation.prompted.conversation import Templates, conversation
+from discorag.generation.prompted.graph import graph_of, graph_schema
+from discorag.generation.prompted.limits import SPARE, graph_tokens
+from discorag.generation.prompted.prose import marks_left
+from discorag.models.loops import PerLoop
+from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.chunk import Chunk
+from discorag.schema.errors import ModelError
+from discorag.schema.span import Span
+from discorag.schema.usage import Usage
+from discorag.text.citations import references
+from discorag.text.sentences import sentence_spans
+
+QUESTION = "Do open windows keep the hall dry?"
+PASSAGES = (
+    "The hall stays dry if its windows are open, because the wind carries the damp away. It was built in 1904.",
+    "Open windows did not keep the hall dry in autumn. However, in summer they did.",
+)
+ANSWER_CHARACTERS = 600
+LATER_S = 30.0
+"""For so long a model that could not be asked is taken to be able."""
+
+
+@dataclass(frozen=True)
+class Ability:
+    """What is known of a model; what is not known, it is taken to be able to do.
+
+    Args:
+        reads_marks: It answers without copying marks.
+        cites: It cites passages.
+        keeps_schema: It returns the graph in the form that is asked for.
+        unknown: Why it was not found out; empty if it was.
+        chosen: The layout that somebody chose; None: by what the model can do.
+
+    Example:
+        >>> from discorag.generation.prompted.probe import Ability
+        >>> weak = Ability(reads_marks=False, keeps_schema=False)
+        >>> weak.layout, weak.makes("relate"), weak.makes("plan"), weak.makes("generate")
+        ('indented', False, False, True)
+    """
+
+    reads_marks: bool = True
+    cites: bool = True
+    keeps_schema: bool = True
+    unknown: str = ""
+    chosen: Layout | None = None
+
+    @property
+    def layout(self) -> Layout:
+        """Marks for those that can read them, indentation for those that can at least cite."""
+        if self.chosen or self.reads_marks:
+            return self.chosen or "inline"
+        return "indented" if self.cites else "plain"
+
+    def makes(self, stage: str) -> bool:
+        """Whether a stage (``relate``, ``plan``, ``generate``) is left to the model; prose always is."""
+        return {"relate": self.keeps_schema, "plan": self.reads_marks and self.cites}.get(stage, True)
+
+    def __str__(self) -> str:
+        if self.unknown or self.chosen:
+            return f"trees {self.layout}; {self.unknown or 'as configured'}"
+        engines = ", ".join(f"{s} {'llm' if self.makes(s) else 'local'}" for s in ("relate", "plan", "generate"))
+        found = (
+            f"{'reads' if self.reads_marks else 'copies'} marks, {'cites' if self.cites else 'does not cite'}, "
+            f"{'keeps' if self.keeps_schema else 'does not keep'} to a schema"
+        )
+        return f"trees {self.layout}; {engines} (it {found})"
+
+
+@dataclass
+class Prober:
+    """Finds out once what a model can do; at the first question or ``disco-rag status``.
+
+    Args:
+        model: The gateway.
+        templates: The conversation's prompt files.
+        template: The turn that asks for both.
+
+    Example:
+        >>> from discorag.generation.prompted.probe import Prober
+        >>> reply = '{"answer": "In summer they do [2].", "graph": {"c1": {}, "c2": {"1": "CONTRASTS_WITH"}}}'
+        >>> print(asyncio.run(Prober(says(reply), templates, prompt("probe")).ability()))
+        trees inline; relate llm, plan llm, generate llm (it reads marks, cites, keeps to a schema)
+    """
+
+    model: LanguageModel
+    templates: Templates
+    template: Template
+    _known: Ability | None = None
+    _until: float = 0.0
+    _owed: Usage = field(default_factory=Usage)
+    _locks: PerLoop[asyncio.Lock] = field(default_factory=lambda: PerLoop(asyncio.Lock))
+
+    async def ability(self) -> Ability:
+        """What the model can do. Never fails: a model that cannot be asked is taken to be able, for a while."""
+        async with await self._locks.get():
+            if self._known is None or monotonic() > self._until:
+                self._known, self._until = await self._found()
+            return self._known
+
+    def owed(self) -> Usage:
+        """What finding out has cost, told once: to whoever asks first."""
+        owed, self._owed = self._owed, Usage()
+        return owed
+
+    async def _found(self) -> tuple[Ability, float]:
+        try:
+            reply = await self.model.complete(self._request())
+        except ModelError as error:
+            self._owed += error.usage or Usage()
+            return Ability(unknown=f"not known: {error}"), monotonic() + LATER_S
+        self._owed += reply.usage
+        return reply.value, float("inf")
+
+    def _request(self) -> Request[Ability]:
+        inputs = probe_case()
+        turns = [Message(role="user", content=self.template.render())]
+        return Request(
+            stage="probe",
+            messages=conversation(inputs, self.templates, turns, "inline"),
+            parse=ability_of,
+            cut=str,
+            schema=probe_schema(),
+            max_tokens=SPARE + ANSWER_CHARACTERS // 2 + graph_tokens(len(inputs.chunks)),
+        )
+
+
+@cache
+def probe_case() -> AnswerInputs:
+    """The question and the fixed passages, with trees by rules."""
+    return AnswerInputs(query=QUESTION, chunks=tuple(_chunk(i, text) for i, text in enumerate(PASSAGES)))
+
+
+def _chunk(order: int, text: str) -> Chunk:
+    chunk = Chunk(
+        id=f"probe-{order}",
+        doc_id=f"probe-{order}",
+        order=0,
+        span=Span(start=0, end=len(text)),
+        text=text,
+        sentences=sentence_spans(text),
+        title="The hall",
+    )
+    return chunk.model_copy(update={"tree": rule_tree(chunk)})
+
+
+def probe_schema() -> dict[str, Any]:
+    """The schema of an answer with its graph."""
+    graph = dict(graph_schema(len(PASSAGES)))
+    return {
+        "type": "object",
+        "properties": {"answer": {"type": "string", "maxLength": ANSWER_CHARACTERS}, "graph": graph},
+        "required": ["answer", "graph"],
+        "additionalProperties": False,
+        "$defs": graph.pop("$defs"),
+    }
+
+
+def ability_of(text: str) -> Ability:
+    """What a reply shows; one that is no JSON is read as an answer."""
+    answer, keeps_schema = text, False
+    try:
+        said = json.loads(text)
+        answer = str(said["answer"])
+        graph_of(probe_case(), json.dumps(said["graph"]))
+        keeps_schema = True
+    except (ValueError, TypeError, LookupError, RecursionError):
+        pass
+    cited = any(r.chunk <= len(PASSAGES) for r in references(answer))
+    return Ability(reads_marks=not marks_left(answer, PASSAGES), cites=cited, keeps_schema=keeps_schema)

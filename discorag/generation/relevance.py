@@ -1,0 +1,185 @@
+"""Which sentences answer a question: candidates by hybrid search, in the order of a cross-encoder.
+
+Source of the fusion: Cormack, Clarke and Büttcher, SIGIR 2009 (k = 60). Source of the reranker: Nogueira and Cho 2019,
+"Passage Re-ranking with BERT".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
+from discorag.models.reranker import Reranker
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.vectors import Vectors
+from discorag.store.ranking import RRF_K
+from discorag.text.bm25 import Bm25, Runs, TermCounts
+
+Floats = NDArray[np.float64]
+
+PAIRS = 12
+"""Sentences that the reranker reads. With 24 no more first sentences are right, and F1 is half a point higher."""
+SENTENCES, PASSAGES = 3, 2
+"""How many of the best are read once more to decide whether anything answers the question. More change nothing."""
+_BEGINNING = 24  # characters of a sentence within which a code is what it is about
+_ABOVE = 0.1  # of a logit, from the best other sentence to the last one that holds a rare code
+_CODE = re.compile(
+    r"(?<![\w-])(?:--?[a-z][\w-]*"  # an option
+    r"|(?=[\w.-]*\d)(?=[\w.-]*[a-z]|\d+\.\d)\w+(?:[.-]\w+)*)",  # digits with letters, or with points
+    re.ASCII | re.IGNORECASE,
+)
+_KEY = "relevance"
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """How well the sentences of a case answer its question.
+
+    Args:
+        logits: The reranker's, shape (sentences,); minus infinity for a sentence that it did not read.
+        reranker: Version of the model that gave them.
+
+    Example:
+        >>> from discorag.generation.relevance import Relevance
+        >>> Relevance(np.array([-4.0, 6.5, -np.inf]), "reranker@1").ranked
+        [1, 0]
+    """
+
+    logits: Floats
+    reranker: str
+
+    @property
+    def ranked(self) -> list[int]:
+        """Indices of the sentences that the reranker read, best first; equal ones in the order of the text."""
+        order = np.argsort(-self.logits, kind="stable").tolist()
+        return [i for i in order if np.isfinite(self.logits[i])]
+
+    @property
+    def best(self) -> float:
+        """The highest logit; minus infinity where nothing was read."""
+        return float(self.logits.max(initial=-np.inf))
+
+
+async def rank_sentences(inputs: AnswerInputs, table: SentenceTable, query: Vectors, reranker: Reranker) -> Relevance:
+    """Score the most promising sentences with the reranker; computed once for all stages of a question.
+
+    Args:
+        inputs: With the question and its chunks.
+        table: Their sentences.
+        query: Vector of the question, shape (d,).
+        reranker: Reads each sentence under its title and headings.
+
+    Raises:
+        ModelError: The reranker is an endpoint and fails.
+    """
+    chunks, known = inputs.known.get(_KEY, (None, ("", None)))
+    if chunks is inputs.chunks and known[0] == inputs.query:
+        return cast(Relevance, known[1])
+    logits, exact = np.full(len(table.sentences), -np.inf), sentences_about_codes(inputs, table)
+    candidates = list(dict.fromkeys([*exact, *_candidates(inputs, table, query)]))[: max(PAIRS, len(exact))]
+    if candidates:
+        texts = [in_context(inputs, table.sentences[i]) for i in candidates]
+        logits[candidates] = await reranker.scores(inputs.query, texts)
+    if others := [i for i in candidates if i not in exact]:
+        logits[exact] += max(0.0, logits[others].max() - logits[exact].min(initial=np.inf) + _ABOVE)
+    return _remember(inputs, Relevance(logits, reranker.version))
+
+
+def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[int]:
+    """The sentences about a code of the question: they rank above sentences that share more words with it.
+
+    A code is an option ("-S", "--sort"; capitals count), or a word of digits and other characters ("8.1.4", "E1047"). A
+    sentence is about it if it begins with it or stands under a heading that holds it. Where that is most of them, the
+    code says nothing about which one answers.
+    """
+    statements, found = statements_of(table), list[int]()
+    for code in dict.fromkeys(_CODE.findall(inputs.query)):
+        pattern = re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-]|\.\d)", 0 if code[0] == "-" else re.IGNORECASE)
+        about = [i for i in statements if pattern.search(_subject(inputs, table.sentences[i]))]
+        if 2 * len(about) <= len(statements):
+            found += about
+    return sorted(set(found))[:PAIRS]
+
+
+def _subject(inputs: AnswerInputs, unit: Sentence) -> str:
+    return " ".join((*inputs.chunks[unit.chunk - 1].headings, *unit.headings, unit.plain[:_BEGINNING]))
+
+
+async def read_evidence(inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, reranker: Reranker) -> float:
+    """The highest logit of the best sentences and the first passages, read without title and headings.
+
+    Under a title that names the subject of the question, sentences that do not answer it look as if they did.
+
+    Args:
+        inputs: With its chunks, best first, at least one.
+        table: Their sentences.
+        relevance: Of these sentences.
+        reranker: That ranked them.
+
+    Raises:
+        ModelError: The reranker is an endpoint and fails.
+    """
+    sentences = [table.sentences[i].plain for i in relevance.ranked[:SENTENCES]]
+    return max(await reranker.scores(inputs.query, [*sentences, *(chunk.text for chunk in inputs.chunks[:PASSAGES])]))
+
+
+def rank_by_search(inputs: AnswerInputs, table: SentenceTable, query: Vectors) -> Relevance:
+    """Score the candidates by hybrid search alone, and let the later stages of the question use that."""
+    scores, candidates = np.full(len(table.sentences), -np.inf), _candidates(inputs, table, query)
+    scores[list(candidates)] = list(candidates.values())
+    return _remember(inputs, Relevance(scores, ""))
+
+
+def _remember(inputs: AnswerInputs, relevance: Relevance) -> Relevance:
+    inputs.known[_KEY] = (inputs.chunks, (inputs.query, relevance))
+    return relevance
+
+
+def _candidates(inputs: AnswerInputs, table: SentenceTable, query: Vectors) -> dict[int, float]:
+    return find_candidates(inputs, table, statements_of(table), inputs.query, query)
+
+
+def statements_of(table: SentenceTable) -> list[int]:
+    """Indices of the units that say something."""
+    return [i for i, unit in enumerate(table.sentences) if unit.statement]
+
+
+def find_candidates(
+    inputs: AnswerInputs, table: SentenceTable, units: Sequence[int], text: str, vector: Vectors, limit: int = PAIRS
+) -> dict[int, float]:
+    """The ``limit`` units with the highest sum of reciprocal ranks by cosine and by BM25, with that sum.
+
+    Args:
+        inputs: With the chunks.
+        table: Their sentences.
+        units: Indices of the sentences to choose from.
+        text: What they are compared with.
+        vector: Its vector, shape (d,).
+        limit: How many are returned at most.
+    """
+    if not units:
+        return {}
+    each = np.arange(len(units))
+    texts = TermCounts.of([in_context(inputs, table.sentences[i]) for i in units])
+    bm25 = Bm25(texts).scores(text, Runs(first=each, starts=each, stops=each + 1))
+    fused = _reciprocal_ranks(table.vectors[units] @ vector) + _reciprocal_ranks(bm25)
+    return {units[at]: float(fused[at]) for at in np.argsort(-fused, kind="stable")[:limit].tolist()}
+
+
+def in_context(inputs: AnswerInputs, unit: Sentence) -> str:
+    """A sentence under the title of its document and its headings, as it is searched and as the reranker reads it."""
+    chunk = inputs.chunks[unit.chunk - 1]
+    path = dict.fromkeys(filter(None, (chunk.title, *chunk.headings, *unit.headings)))
+    return f"{' > '.join(path)}: {unit.plain}" if path else unit.plain
+
+
+def _reciprocal_ranks(scores: NDArray[np.floating]) -> Floats:
+    ranks = np.empty(len(scores))
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return 1 / (RRF_K + ranks)

@@ -1,0 +1,238 @@
+"""Content selection without a language model: which sentences an extractive answer consists of, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from discorag.conflicts.claims import cues
+from discorag.conflicts.pairs import at_odds
+from discorag.generation.calibration import Calibration
+from discorag.generation.relevance import Relevance, rank_by_search, rank_sentences
+from discorag.ingest.segment.sentence_table import SentenceTable, sentences_of
+from discorag.models.protocol import Encoder
+from discorag.models.reranker import Reranker
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.graph import Edge
+from discorag.schema.hierarchy import UnitKind
+from discorag.text.terms import terms
+
+LIMIT = 6
+"""Sentences of an answer, not counting those that oppose one."""
+FULL_LIMIT = 12
+"""The same for ``detail="full"``."""
+OF_TWO = -9.0
+"""Between two documents, the second one's best sentence is included from this logit: below, it is off the subject."""
+UNCALIBRATED = 3
+"""Sentences of an answer where nothing says what the reranker's logits mean."""
+
+
+class Role(StrEnum):
+    """What a sentence does in the answer."""
+
+    ANSWER = "answer"
+    OPPOSES = "opposes"
+    SUPPORTS = "supports"
+    ADDS = "adds"
+
+
+@dataclass(frozen=True)
+class SelectedSentence:
+    """A sentence of the answer: its index in the table, its role, and the sentence it belongs to (None: to none).
+
+    Example:
+        >>> from discorag.generation.selection import Role, SelectedSentence
+        >>> SelectedSentence(3, Role.OPPOSES, of=2).role
+        <Role.OPPOSES: 'opposes'>
+    """
+
+    index: int
+    role: Role
+    of: int | None = None
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The sentences of an answer in their order, and the pairs of them that disagree.
+
+    Example:
+        >>> from discorag.generation.selection import Role, SelectedSentence, Selection
+        >>> Selection((SelectedSentence(1, Role.ANSWER), SelectedSentence(0, Role.OPPOSES, of=1)), ((1, 0),)).indices
+        (1, 0)
+    """
+
+    sentences: tuple[SelectedSentence, ...]
+    conflicts: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """Indices into the table, in the order of the answer."""
+        return tuple(s.index for s in self.sentences)
+
+
+@dataclass(frozen=True)
+class Selector:
+    """Ranks and selects the sentences of a case with the models of a pipeline.
+
+    Args:
+        encoder: Finds candidates.
+        reranker: Orders them.
+        calibration: Of the reranker; None if there is none for it.
+
+    Example:
+        >>> table, selection = asyncio.run(selector.select(inputs))
+        >>> table.sentences[selection.indices[0]].text
+        'Vitamin D did not lower the risk of influenza.'
+    """
+
+    encoder: Encoder
+    reranker: Reranker
+    calibration: Calibration | None
+
+    async def rank(self, inputs: AnswerInputs) -> tuple[SentenceTable, Relevance]:
+        """The sentences of the case and how well they answer. Raises `ModelError` if an endpoint fails."""
+        table = await sentences_of(inputs, self.encoder)
+        return table, await rank_sentences(inputs, table, await self.encoder.encode_query(inputs.query), self.reranker)
+
+    async def rank_without_reranker(self, inputs: AnswerInputs) -> None:
+        """Rank by hybrid search alone, for this stage and the later ones of a question whose reranker failed."""
+        table = await sentences_of(inputs, self.encoder)
+        rank_by_search(inputs, table, await self.encoder.encode_query(inputs.query))
+
+    async def select(self, inputs: AnswerInputs) -> tuple[SentenceTable, Selection]:
+        """The sentences of the case and those that the answer consists of. Raises `ModelError` as `rank` does."""
+        table, relevance = await self.rank(inputs)
+        return table, select_sentences(inputs, table, relevance, self.calibration_of(relevance))
+
+    def calibration_of(self, relevance: Relevance) -> Calibration | None:
+        """The calibration if it belongs to what gave this relevance."""
+        known = self.calibration
+        return known if known and known.fitted_on["reranker"] == relevance.reranker else None
+
+
+def select_sentences(
+    inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, calibration: Calibration | None
+) -> Selection:
+    """Select what answers, then what opposes it, what supports it, and what adds to it.
+
+    Every source with a strong sentence gives its best one before any source gives a second. A conflict counts when one
+    of its sides is relevant; its other side is then selected too.
+
+    Args:
+        inputs: With its chunks and the graph.
+        table: The sentences of the chunks.
+        relevance: Of these sentences.
+        calibration: Of the reranker that gave ``relevance``; without one the answer has `UNCALIBRATED` sentences.
+    """
+    limit = FULL_LIMIT if inputs.detail == "full" else LIMIT
+    conflicts = _conflicts(inputs, table, set(_relevant(relevance, calibration)[: 2 * limit]))
+    chosen = list(dict.fromkeys(i for pair in conflicts[: limit // 2] for i in pair))
+    for i in _wanted(inputs, table, relevance, calibration):
+        if len(chosen) < limit and i not in chosen and not _repeats(i, chosen, table):
+            chosen.append(i)
+    chosen.sort(key=lambda i: (_is_disputed_hearsay(i, table, conflicts), -float(relevance.logits[i]), i))
+    sentences = _with_companions(inputs, table, chosen, conflicts)
+    selected = {s.index for s in sentences}
+    return Selection(sentences, tuple(p for p in conflicts if selected.issuperset(p)))
+
+
+def _relevant(relevance: Relevance, calibration: Calibration | None) -> list[int]:
+    """The sentences that may answer, best first: the best one in any case."""
+    ranked = relevance.ranked
+    if calibration is None:
+        return ranked[:UNCALIBRATED]
+    return ranked[:1] + [i for i in ranked[1:] if relevance.logits[i] >= calibration.second]
+
+
+def _wanted(
+    inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, calibration: Calibration | None
+) -> Iterator[int]:
+    """The best sentence of each source that has a strong one, then every sentence that adds to the answer."""
+    ranked = relevance.ranked
+    if calibration is None:
+        yield from ranked[:UNCALIBRATED]
+        return
+    first = _first_of_each_source(inputs, table, ranked)
+    second = OF_TWO if len({chunk.doc_id for chunk in inputs.chunks}) == 2 else calibration.second
+    limits = [-float("inf"), second, *[calibration.strong] * len(first)]
+    yield from (i for i, limit in zip(first, limits, strict=False) if relevance.logits[i] >= limit)
+    for i in ranked:
+        if _adds(float(relevance.logits[i]), relevance.best, inputs, calibration):
+            yield i
+
+
+def _adds(logit: float, best: float, inputs: AnswerInputs, calibration: Calibration) -> bool:
+    if inputs.detail == "full":
+        return logit >= calibration.second
+    return calibration.addition(logit, best) >= calibration.adds.threshold
+
+
+def _first_of_each_source(inputs: AnswerInputs, table: SentenceTable, ranked: Iterable[int]) -> list[int]:
+    first: dict[str, int] = {}
+    for i in ranked:
+        first.setdefault(inputs.chunks[table.sentences[i].chunk - 1].doc_id, i)
+    return list(first.values())
+
+
+def _repeats(i: int, chosen: Iterable[int], table: SentenceTable) -> bool:
+    """Whether a chosen sentence consists of the same words. Negations and figures are words too."""
+    words = set(terms(table.sentences[i].plain))
+    return any(words == set(terms(table.sentences[j].plain)) for j in chosen)
+
+
+def _with_companions(
+    inputs: AnswerInputs, table: SentenceTable, chosen: list[int], conflicts: list[tuple[int, int]]
+) -> tuple[SelectedSentence, ...]:
+    """The chosen sentences, best first, each followed by those that belong to it."""
+    selected: dict[int, SelectedSentence] = {}
+    for i in (j for first in chosen for j in _same_list(first, chosen, table)):
+        if i in selected:
+            continue
+        selected[i] = SelectedSentence(i, Role.ADDS if selected else Role.ANSWER)
+        others = [SelectedSentence(j, Role.OPPOSES, i) for j in _counterparts(i, conflicts)]
+        others += [SelectedSentence(j, Role.SUPPORTS, i) for j in _supporting(inputs, table, i, chosen)]
+        for other in others:
+            selected.setdefault(other.index, other)
+    return tuple(selected.values())
+
+
+def _same_list(i: int, chosen: list[int], table: SentenceTable) -> list[int]:
+    """Sentence ``i`` with the chosen ones of its list or code: the lead-in first, then the others in text order."""
+    return sorted(j for j in chosen if _lead_in(j, table) == _lead_in(i, table))
+
+
+def _lead_in(i: int, table: SentenceTable) -> int:
+    unit = table.sentences[i]
+    return unit.lead if unit.lead is not None and unit.kind in {UnitKind.ITEM, UnitKind.CODE} else i
+
+
+def _is_disputed_hearsay(i: int, table: SentenceTable, conflicts: list[tuple[int, int]]) -> bool:
+    """Whether a sentence reports what somebody says while another source disagrees: not a point to start with."""
+    return any(i in pair for pair in conflicts) and bool(cues.ATTRIBUTION.search(table.sentences[i].text))
+
+
+def _counterparts(i: int, conflicts: list[tuple[int, int]]) -> Iterator[int]:
+    return (b if a == i else a for a, b in conflicts if i in (a, b))
+
+
+def _supporting(inputs: AnswerInputs, table: SentenceTable, i: int, chosen: list[int]) -> Iterator[int]:
+    """Those of the chosen sentences whose chunk supports the chunk of sentence ``i`` according to the graph."""
+    if inputs.graph is None:
+        return
+    chunk = table.sentences[i].chunk
+    edges: list[Edge] = [e for e in inputs.graph.edges if e.relation is ChunkRelation.SUPPORTS]
+    sources = {inputs.number(e.source) for e in edges if inputs.number(e.target) == chunk}
+    yield from (j for j in chosen if table.sentences[j].chunk in sources)
+
+
+def _conflicts(inputs: AnswerInputs, table: SentenceTable, relevant: set[int]) -> list[tuple[int, int]]:
+    """Pairs of sentences that disagree according to the graph, one of them at least relevant; outdated ones second."""
+    pairs: list[tuple[int, int]] = []
+    for edge in inputs.graph.edges if inputs.graph else ():
+        if edge.disagrees or edge.outdates:
+            a, b = at_odds(edge, table, inputs.number(edge.target), inputs.number(edge.source))
+            if (a in relevant or b in relevant) and (b, a) not in pairs:
+                pairs.append((b, a) if edge.outdates else (a, b))
+    return pairs

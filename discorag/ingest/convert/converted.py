@@ -1,0 +1,59 @@
+"""What every converter returns, and what they share."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# At the start of a line these would make a heading, a fence, a quotation or a rule of what the source says in words.
+_MARKUP = re.compile(r"^([^\S\n]*)(?=#{1,6}(?:\s|$)|```|~~~|>|[-=]+[^\S\n]*$)", re.MULTILINE)
+_ESCAPED = re.compile(r"^([^\S\n]*)\\(?=#{1,6}(?:\s|$)|```|~~~|>|[-=]+[^\S\n]*$)", re.MULTILINE)
+_BARE_PIPE = re.compile(r"(?<!\\)\|")
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A file as Markdown.
+
+    Args:
+        text: Canonical text.
+        title: What the file calls itself; empty if it does not say.
+        pages: Where each page starts in ``text``; empty for formats without pages.
+        encoding: The file's, where it was assumed and is not said in the file.
+
+    Example:
+        >>> from discorag.ingest.convert.converted import Converted
+        >>> page = Converted("# Tides", title="Tides", pages=(0,))
+        >>> page.title, page.pages
+        ('Tides', (0,))
+    """
+
+    text: str
+    title: str = ""
+    pages: tuple[int, ...] = ()
+    encoding: str = ""
+
+
+def literal(text: str) -> str:
+    """``text`` with a backslash before what Markdown would take for block markup at the start of a line."""
+    return _MARKUP.sub(r"\1\\", text)
+
+
+def not_literal(text: str) -> str:
+    """What `literal` made of a text, without its backslashes."""
+    return _ESCAPED.sub(r"\1", text)
+
+
+def cell(text: str) -> str:
+    """``text`` as the content of a pipe table's cell: one line, pipes escaped."""
+    return _BARE_PIPE.sub(r"\\|", " ".join(text.split()))
+
+
+def pipe_table(rows: list[list[str]]) -> str:
+    """A pipe table; its first row is the header.
+
+    Args:
+        rows: Texts of the cells, as many in each row.
+    """
+    lines = [f"| {' | '.join(map(cell, row))} |" for row in rows]
+    return "\n".join([lines[0], f"|{' --- |' * len(rows[0])}", *lines[1:]])

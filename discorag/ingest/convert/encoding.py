@@ -1,0 +1,90 @@
+"""Bytes to text: UTF-8, or what a byte order mark names; Windows-1252 where the bytes look like it. No other guess."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from discorag.schema.errors import DecodingError
+
+WESTERN = "windows-1252"
+"""The Western European encoding of Windows; Latin-1 is a part of it."""
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins as UTF-16's does
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_HIGH = re.compile(rb"[\x80-\xff]+")
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The text of a file, with line feeds only.
+
+    Args:
+        text: Without a byte order mark.
+        assumed: The encoding, where nothing in the file says that it is this one.
+
+    Example:
+        >>> from discorag.ingest.convert.encoding import decoded
+        >>> decoded("À Nîmes.".encode("latin-1"), notes / "trip.txt")
+        Decoded(text='À Nîmes.', assumed='windows-1252')
+    """
+
+    text: str
+    assumed: str = ""
+
+
+def decoded(data: bytes, path: Path) -> Decoded:
+    """The text of a file.
+
+    Args:
+        data: The file.
+        path: Its name, for messages.
+
+    Raises:
+        DecodingError: It is not text in UTF-8, in what its byte order mark names, or in Windows-1252.
+    """
+    marked = next((name for mark, name in _MARKS if data.startswith(mark)), "")
+    if not marked:
+        _refuse_nul(data, path)
+    try:
+        text, assumed = data.decode(marked or "utf-8"), ""
+    except UnicodeDecodeError as error:
+        if marked or not _looks_western(data):
+            raise _undecodable(error, marked or "utf-8", path) from error
+        text, assumed = data.decode(WESTERN), WESTERN
+    if "\x00" in text:
+        raise DecodingError(f"{path} is not text: it holds NUL characters.", hint="Save it anew as UTF-8.")
+    return Decoded(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), assumed)
+
+
+def _refuse_nul(data: bytes, path: Path) -> None:
+    nul = data.find(b"\x00")
+    if nul >= 0:
+        raise DecodingError(
+            f"{path} is not text: a NUL byte at byte {nul}.",
+            hint="If it is UTF-16, convert it: iconv -f UTF-16 -t UTF-8 OLD > NEW.",
+        )
+
+
+def _looks_western(data: bytes) -> bool:
+    """Whether most bytes above ASCII stand alone: in UTF-8 and in other scripts' encodings they come in runs."""
+    try:
+        data.decode(WESTERN)
+    except UnicodeDecodeError:
+        return False
+    runs = [len(run) for run in _HIGH.findall(data)]
+    return 2 * runs.count(1) > sum(runs)
+
+
+def _undecodable(error: UnicodeDecodeError, name: str, path: Path) -> DecodingError:
+    at = f"invalid byte 0x{error.object[error.start]:02x} at byte {error.start}"
+    return DecodingError(
+        f"{path} is not {name.upper()}: {at}.",
+        hint="Convert it, e.g.: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW (Chinese: -f GB18030).",
+    )

@@ -1,0 +1,177 @@
+"""HTML to Markdown, with Beautiful Soup and markdownify: what the page says, without what it is dressed in."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from markdown_it.common.html_blocks import block_names
+
+from discorag.ingest.convert import hidden
+from discorag.ingest.convert.converted import Converted, cell, literal
+from discorag.schema.errors import DecodingError
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+    from bs4.element import PageElement
+    from markdownify import MarkdownConverter
+
+LIBRARIES = ("markdownify", "beautifulsoup4", "lxml", *hidden.LIBRARIES)
+_DROPPED = (
+    "head, script, style, template, noscript, nav, svg, math annotation, iframe, object, button, select, "
+    "[hidden], [aria-hidden=true], [role=navigation], [role=search], "
+    "a[href^='#footnote-ref'], a[href^='#endnote-ref']"  # mammoth's way back from a note
+)
+_UNWRAPPED = [
+    "a", "b", "strong", "i", "em", "u", "s", "del", "ins", "mark", "small", "font", "img", "sub", "code", "kbd", "samp"
+]  # fmt: skip
+_BLOCKS = frozenset({*block_names, "br", "pre"})
+_XML_DECLARATION = re.compile(r"^(\s*<\?xml(?:[^<>]*\?>)?)+")  # also one that is not closed
+_EXPONENT = re.compile(r"[+\u2212-]?\d+")
+_BACKTICKS = re.compile(r"`{3,}")
+# What web pages say and what they mean (https://encoding.spec.whatwg.org/#names-and-labels).
+_MEANT = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "us-ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
+_MAX_COLSPAN = 50
+
+
+def from_html(data: bytes, path: Path) -> Converted:
+    """The text of a page as Markdown, in the encoding that a byte order mark or the page itself names, else UTF-8.
+
+    Scripts, styles, forms, navigation, and what the page itself hides are left out. Links, emphasis and code in a line
+    keep their text only, so that no character of a line is markup; tables become pipe
+    tables, preformatted text becomes fenced blocks.
+
+    Args:
+        data: The file.
+        path: Its name, for messages.
+
+    Raises:
+        DecodingError: It is in another encoding than it says, or nested too deeply.
+    """
+    soup = _soup(_decoded(data, path))
+    for tag in hidden.hidden(soup):
+        tag.decompose()
+    title = soup.select_one("head > title, h1")
+    name = " ".join(title.get_text(" ").split()) if title else ""
+    return Converted(text=_markdown(soup, path), title=name)
+
+
+def from_markup(html: str, path: Path) -> Converted:
+    """The same for HTML that another converter made."""
+    return Converted(text=_markdown(_soup(html), path))
+
+
+def _decoded(data: bytes, path: Path) -> str:
+    from bs4.dammit import EncodingDetector
+
+    body, mark = EncodingDetector.strip_byte_order_mark(data)
+    declared = EncodingDetector.find_declared_encoding(body, is_html=True, search_entire_document=False)
+    names = [mark] if mark else [_MEANT.get((declared or "utf-8").lower(), declared), "utf-8"]
+    for name in filter(None, names):
+        try:
+            text = body.decode(name)
+        except (UnicodeDecodeError, LookupError):
+            continue
+        if "\x00" not in text:
+            return text.replace("\r\n", "\n").replace("\r", "\n")
+    raise DecodingError(
+        f"{path} is not text in {' or '.join(dict.fromkeys(filter(None, names)))}.",
+        hint="If it is HTML, name its encoding in <meta charset>, or save it as UTF-8.",
+    )
+
+
+def _soup(html: str) -> BeautifulSoup:
+    from bs4 import BeautifulSoup
+
+    html = _XML_DECLARATION.sub("", html)
+    return BeautifulSoup(html if "<" in html else f"<p>{html}</p>", "lxml")
+
+
+def _markdown(soup: BeautifulSoup, path: Path) -> str:
+    for tag in soup.select(_DROPPED):
+        tag.decompose()
+    try:
+        for table in soup("table"):
+            _simplify(table)
+        _escape(soup)
+        text = _converter().convert_soup(soup)
+    except RecursionError as error:
+        raise DecodingError(f"{path} is nested too deeply.", hint="Save it in a simpler form.") from error
+    return text.replace("\xa0", " ").strip("\n")
+
+
+def _simplify(table: Tag) -> None:
+    """Rows alone, the first of them the header; a table that only lays out the page is dissolved."""
+    if table.find(["table", "pre"]) or table.get("role") == "presentation":
+        for part in [table, *(p for p in table(["caption", "tr", "td", "th"]) if p.find_parent("table") is table)]:
+            part.name = "div"
+    for part in table("colgroup"):
+        part.decompose()
+    for caption in table("caption"):
+        caption.name = "p"
+        table.insert_before(caption.extract())
+    for part in table(["thead", "tbody", "tfoot"]):
+        part.unwrap()
+    for part in table(["td", "th"], colspan=True):
+        span = str(part["colspan"])
+        part["colspan"] = str(min(int(span), _MAX_COLSPAN)) if span.isdecimal() else "1"
+
+
+def _language(pre: Tag) -> str:
+    """The language that a code block's class names, as highlighters write it: ``language-python``."""
+    for tag in (pre, *pre("code", limit=1)):
+        for name in tag.get_attribute_list("class"):
+            if str(name).startswith("language-"):
+                return str(name).removeprefix("language-")
+    return ""
+
+
+def _escape(soup: BeautifulSoup) -> None:
+    """Put a backslash before what would be block markup of Markdown at the start of a line, outside of code."""
+    for text in soup(string=True):
+        if not text.find_parent("pre"):
+            first, newline, others = text.partition("\n")
+            shown = f"{literal(first) if _opens_line(text) else first}{newline}{literal(others)}"
+            if shown != text:
+                text.replace_with(shown)
+
+
+def _opens_line(node: PageElement) -> bool:
+    """Whether nothing stands before it in its line."""
+    before = node.previous_sibling
+    while before is not None and not before.get_text().strip() and not _ends_line(before):
+        before = before.previous_sibling
+    if before is not None:
+        return _ends_line(before)
+    return node.parent is None or _ends_line(node.parent) or _opens_line(node.parent)
+
+
+def _ends_line(node: PageElement) -> bool:
+    return getattr(node, "name", "") in _BLOCKS
+
+
+@cache
+def _converter() -> MarkdownConverter:
+    from markdownify import ATX, MarkdownConverter
+
+    class Converter(MarkdownConverter):
+        """Exponents, cells and code as we write them."""
+
+        def convert_sup(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+            return f"^{text}" if _EXPONENT.fullmatch(text.strip()) else text
+
+        def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+            return f" {cell(text)}{' |' * int(str(el.get('colspan', '1')))}"
+
+        convert_th = convert_td
+
+        def convert_pre(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+            if not text.strip():
+                return ""
+            fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
+            return f"\n\n{fence}{_language(el)}\n{text.strip(chr(10)).rstrip()}\n{fence}\n\n"
+
+    escapes = dict.fromkeys(("escape_asterisks", "escape_underscores", "escape_misc"), False)
+    return Converter(heading_style=ATX, bullets="-", strip=_UNWRAPPED, table_infer_header=True, **escapes)

@@ -1,0 +1,130 @@
+"""PDF to Markdown, page by page: PDFium reads the text, pdfplumber finds where ruled tables are."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from discorag.extras import extra
+from discorag.ingest.convert.converted import Converted
+from discorag.ingest.convert.page import Box, Glyph, Grid, page_text
+from discorag.ingest.convert.ruled import Rule, grids
+from discorag.ingest.convert.unwrap import joined_pages
+from discorag.schema.errors import DecodingError, EmptyDocumentError
+
+if TYPE_CHECKING:
+    from pdfplumber.page import Page
+    from pypdfium2 import PdfDocument, PdfPage
+
+LIBRARIES = ("pypdfium2", "pdfplumber", "pdfminer.six")
+_PDFIUM = Lock()  # PDFium must not be called from two threads at once
+_PASSWORD = 4  # FPDF_ERR_PASSWORD
+_MIN_RULES, _MAX_RULES = 3, 2000  # fewer lines rule no table; more are a drawing, and slow to look through
+_SNAP = 3  # pdfplumber's default: lines so near each other, in points, are one; shorter ones are none
+_NO_TITLES = ("", "untitled", "(anonymous)")
+
+
+def from_pdf(data: bytes, path: Path) -> Converted:
+    """The text of a PDF in the order in which the file writes it, with the pages' offsets.
+
+    Paragraphs are told by the gaps between lines, lines that were only wrapped are joined, and so are words hyphenated
+    at a line's end. Tables with ruled cells become pipe tables. Running headers and footers stay.
+
+    Args:
+        data: The file.
+        path: Its name, for messages.
+
+    Raises:
+        DecodingError: It is locked by a password, damaged, or no PDF.
+        EmptyDocumentError: No page holds text, as in a scan.
+        MissingExtraError: The extra ``pdf`` is not installed.
+    """
+    with extra("pdf"):
+        from pypdfium2 import PdfiumError
+
+    try:
+        with _PDFIUM:
+            pages, title = _read(data)
+    except PdfiumError as error:
+        if error.err_code == _PASSWORD:
+            raise DecodingError(f"{path} is locked by a password.", hint="Save a copy without it.") from error
+        raise DecodingError(
+            f"{path} is damaged or no PDF.", hint="Open it in a viewer and print it to a new PDF."
+        ) from error
+    text, starts = joined_pages(pages)
+    if not text.strip():
+        raise EmptyDocumentError(
+            f"{path} has {len(pages)} pages without text.", hint="If it is a scan, run OCR over it first (ocrmypdf)."
+        )
+    return Converted(text=text, title=title, pages=starts)
+
+
+def _read(data: bytes) -> tuple[list[str], str]:
+    from pypdfium2 import PdfDocument
+
+    with PdfDocument(data) as pdf:
+        ruled = [i for i in range(len(pdf)) if _is_ruled(pdf[i])]
+        grids = _grids(data, ruled)
+        texts = [page_text(_glyphs(pdf[i]), grids.get(i, [])) for i in range(len(pdf))]
+        return texts, _title(pdf)
+
+
+def _title(pdf: PdfDocument) -> str:
+    title = " ".join(pdf.get_metadata_dict().get("Title", "").split())
+    made_up = title.lower() in _NO_TITLES or title.startswith("Microsoft Word - ")
+    return "" if made_up else title
+
+
+def _is_ruled(page: PdfPage) -> bool:
+    """Whether there may be a table that pdfplumber's coordinates can be trusted for."""
+    from pypdfium2.raw import FPDF_PAGEOBJ_PATH
+
+    if page.get_rotation():
+        return False
+    rules = sum(1 for _ in page.get_objects(filter=[FPDF_PAGEOBJ_PATH]))
+    return _MIN_RULES <= rules <= _MAX_RULES
+
+
+def _glyphs(page: PdfPage) -> Iterator[Glyph]:
+    from pypdfium2.raw import FPDFText_GetUnicode, FPDFText_IsGenerated
+
+    text, rotation = page.get_textpage(), page.get_rotation()
+    for i in range(text.count_chars()):
+        char = chr(FPDFText_GetUnicode(text, i))
+        made = FPDFText_IsGenerated(text, i) == 1
+        yield Glyph(char, None if made or char.isspace() else Box(*text.get_charbox(i, loose=True)).turned(rotation))
+
+
+def _grids(data: bytes, numbers: list[int]) -> dict[int, list[Grid]]:
+    """The ruled tables of some pages, by page index; none if pdfplumber cannot read the file."""
+    if not numbers:
+        return {}
+    with extra("pdf"):
+        import pdfplumber
+
+    logging.getLogger("pdfminer").setLevel(logging.ERROR)
+    found: dict[int, list[Grid]] = {}
+    try:
+        with pdfplumber.open(BytesIO(data), pages=[i + 1 for i in numbers]) as pdf:
+            for i, page in zip(numbers, pdf.pages, strict=True):
+                found[i] = _tables(page)
+                page.close()
+    except Exception:  # noqa: BLE001 - PDFium has read the file: what breaks a second reader costs its tables only
+        return found
+    return found
+
+
+def _tables(page: Page) -> list[Grid]:
+    """What pdfplumber's ``find_tables`` finds."""
+    from pdfplumber.table import merge_edges
+    from pdfplumber.utils.geometry import filter_edges
+
+    straight = [*filter_edges(page.edges, "v"), *filter_edges(page.edges, "h")]
+    edges = filter_edges(merge_edges(straight, _SNAP, _SNAP, _SNAP, _SNAP), min_length=_SNAP)
+    across = [Rule(e["top"], e["x0"], e["x1"]) for e in edges if e["orientation"] == "h"]
+    down = [Rule(e["x0"], e["top"], e["bottom"]) for e in edges if e["orientation"] == "v"]
+    return grids(across, down, height=float(page.height), glyphs=len(page.chars))

@@ -1,0 +1,145 @@
+"""JSON to Markdown: what is short as lists and tables, what is long as paragraphs under headings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias, TypeGuard
+
+from discorag.ingest.convert.converted import Converted, literal, pipe_table
+from discorag.ingest.convert.encoding import decoded
+from discorag.schema.errors import DecodingError
+
+Value: TypeAlias = "str | bool | list[Value] | dict[str, Value] | None"
+"""JSON's values; numbers as they are written."""
+LINES = (".jsonl", ".ndjson")
+"""Suffixes of files with a value on each line."""
+_DEEPEST = 6  # level of Markdown's headings
+_SHORT = 200  # characters of a value that stands in one line with its key
+_NAME = 80  # characters of a value that may be a heading
+_UNSAID: tuple[Value, ...] = (None, "", [], {})
+_CONTROL = dict.fromkeys([*range(9), *range(11, 32), 0x7F])
+
+
+def from_json(data: bytes, path: Path) -> Converted:
+    """A JSON value, or one a line, as Markdown.
+
+    An object is a list of ``key: value``, then a section for each value that does not fit a line; an array of objects
+    with such short values is a table, of others a section each, named by the first key that tells them apart. Nulls and
+    what is empty is left out. The title is the object's ``title`` or ``name``, else the file's.
+
+    Args:
+        data: The file.
+        path: Its name: the suffix says what it is.
+
+    Raises:
+        DecodingError: It is not text, no JSON, or nested too deeply.
+    """
+    found = decoded(data, path)
+    try:
+        value = _lines(found.text, path) if path.suffix.lower() in LINES else _parsed(found.text, path, 1)
+        text = "\n\n".join(_blocks(value, 1))
+    except RecursionError as error:
+        raise DecodingError(f"{path} is nested too deeply.", hint="Save it in a simpler form.") from error
+    return Converted(_clean(text), title=_clean(_title(value)) or path.stem, encoding=found.assumed)
+
+
+def _lines(text: str, path: Path) -> Value:
+    return [_parsed(line, path, i) for i, line in enumerate(text.split("\n"), start=1) if line.strip()]
+
+
+def _parsed(text: str, path: Path, line: int) -> Value:
+    """The value of a text that begins at this line of the file."""
+    if not text.strip():
+        return None
+    try:
+        return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+    except json.JSONDecodeError as error:
+        raise DecodingError(
+            f"{path} is no JSON: {error.msg} at line {line + error.lineno - 1}, column {error.colno}.",
+            hint="If it holds a value on each line, name it .jsonl." if error.msg == "Extra data" else "Correct it.",
+        ) from error
+
+
+def _title(value: Value) -> str:
+    named = [value.get(key) for key in ("title", "name")] if isinstance(value, dict) else []
+    return next((" ".join(name.split()) for name in named if isinstance(name, str) and _is_short(name)), "")
+
+
+def _blocks(value: Value, level: int) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from _object(value, level)
+    elif isinstance(value, list):
+        yield from _array([item for item in value if item not in _UNSAID], level)
+    else:
+        yield literal(_said(value).strip())
+
+
+def _object(fields: Mapping[str, Value], level: int) -> Iterator[str]:
+    said = {key: value for key, value in fields.items() if value not in _UNSAID}
+    if short := [f"- {_line(key)}: {_line(_said(value))}" for key, value in said.items() if _is_short(value)]:
+        yield "\n".join(short)
+    for key, value in said.items():
+        if not _is_short(value):
+            yield from _section(key, value, level)
+
+
+def _array(items: list[Value], level: int) -> Iterator[str]:
+    if all(map(_is_short, items)):
+        yield "\n".join(f"- {_line(_said(item))}" for item in items)
+    elif all(not isinstance(item, dict | list) for item in items):
+        for item in items:
+            yield from _blocks(item, level)
+    elif _are_flat(items):
+        keys = list(dict.fromkeys(key for item in items for key in item))
+        yield pipe_table([keys, *([_said(item.get(key)) for key in keys] for item in items)])
+    else:
+        for name, item in zip(_names(items), items, strict=True):
+            yield from _section(name, item, level)
+
+
+def _section(name: str, value: Value, level: int) -> Iterator[str]:
+    yield f"{'#' * min(level, _DEEPEST)} {_line(name)}"
+    yield from _blocks(value, level + 1)
+
+
+def _are_flat(items: list[Value]) -> TypeGuard[list[dict[str, Value]]]:
+    return all(isinstance(i, dict) and all(_is_short(v) or v in _UNSAID for v in i.values()) for i in items)
+
+
+def _names(items: list[Value]) -> list[str]:
+    """What tells objects apart: the values of their first key that is in all, short, different and no number."""
+    objects = [item for item in items if isinstance(item, dict)]
+    for key in objects[0] if len(objects) == len(items) else ():
+        names = [name for item in objects if _is_name(name := item.get(key))]
+        if len(set(names)) == len(items):
+            return names
+    return [str(i) for i in range(1, len(items) + 1)]
+
+
+def _is_name(value: Value) -> TypeGuard[str]:
+    return isinstance(value, str) and _is_short(value) and len(value) <= _NAME and not value.isdecimal()
+
+
+def _is_short(value: Value) -> bool:
+    """Whether it is said in one line."""
+    if isinstance(value, str):
+        return 0 < len(value) <= _SHORT and "\n" not in value.strip()
+    return isinstance(value, bool)
+
+
+def _said(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else ""
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _clean(text: str) -> str:
+    """Without control characters and halves of characters, which JSON can write and a text cannot hold."""
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return whole.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROL)

@@ -1,0 +1,136 @@
+"""Lines of a page back into paragraphs: what was only wrapped is joined, what the author broke stays broken."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median_low
+
+from discorag.ingest.convert.converted import literal
+
+HYPHEN = "\x02"  # PDFium's mark of a hyphen at the end of a line; it writes no line break after it
+_GAP = 1.3  # of the usual distance between lines: more is a new paragraph
+_OTHER_SIZE = 1.2  # ratio of line heights: more is another kind of text
+_INDENT = 0.8  # of the line height
+_ITEM = re.compile(r"[•●▪◦‣·–*-]\s|\d{1,3}[.)]\s|\([0-9A-Za-z]{1,3}\)\s|\[\d{1,3}\]\s")
+_ENDED = re.compile(r"[.!?:。！？：][\"”’»)\]）】」』]*$")
+_CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
+_COMPOUND = re.compile(r"\b\w+-\w+")  # \b: from the start of a word only, else a long one takes quadratic time
+_SPLIT = re.compile(rf"(?:\b(\w+))?{HYPHEN}(\w*)")
+_CONTROL = dict.fromkeys([*range(2), *range(3, 9), *range(11, 32), 0x7F, 0xAD])
+_CLEAN = _CONTROL | {0xA0: " "} | {c: unicodedata.normalize("NFKC", chr(c)) for c in range(0xFB00, 0xFB07)}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line as it stands on the page; lengths in points, ``bottom`` and ``top`` from the page's foot.
+
+    Args:
+        text: Its characters; a hyphen that splits a word at its end is `HYPHEN`.
+        left: Where its first glyph begins.
+        right: Where its last glyph ends.
+        bottom: Of its usual glyph.
+        top: Of its usual glyph.
+        first_word: Width of its first word.
+
+    Example:
+        >>> from discorag.ingest.convert.unwrap import Line, unwrapped
+        >>> upper = Line("Tides rise because the moon", left=0, right=200, bottom=20, top=30, first_word=40)
+        >>> lower = Line("pulls the sea.", left=0, right=90, bottom=8, top=18, first_word=40)
+        >>> unwrapped([upper, lower]), upper.height
+        ('Tides rise because the moon pulls the sea.', 10)
+    """
+
+    text: str
+    left: float
+    right: float
+    bottom: float
+    top: float
+    first_word: float
+
+    @property
+    def height(self) -> float:
+        """From bottom to top."""
+        return self.top - self.bottom
+
+
+def paragraphs(lines: list[Line]) -> list[list[Line]]:
+    """The lines, grouped into paragraphs by their distances, sizes and indents."""
+    drops = [a.bottom - b.bottom for a, b in pairwise(lines) if a.bottom > b.bottom]
+    usual = median_low(drops) if drops else 0.0
+    groups: list[list[Line]] = []
+    for i, line in enumerate(lines):
+        if i == 0 or _starts_paragraph(lines[i - 1], line, usual):
+            groups.append([])
+        groups[-1].append(line)
+    return groups
+
+
+def unwrapped(lines: list[Line]) -> str:
+    """A paragraph's text: a line break stays only where the next word would have fitted, or an item begins."""
+    if not lines:
+        return ""
+    margin = max(line.right for line in lines)
+    text = _clean(lines[0].text)
+    for line, following in pairwise(lines):
+        text = _joined(text, _clean(following.text), line, following, margin)
+    return literal(text)
+
+
+def joined_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
+    """The document's text and where each page starts in it.
+
+    Words that a line's end split are whole again, with their hyphen if the document has them so elsewhere. A sentence
+    that goes on on the next page is not broken by a blank line.
+    """
+    compounds = {word.lower() for page in pages for word in _COMPOUND.findall(page)}
+    text = ""
+    starts: list[int] = []
+    for page in pages:
+        whole = _SPLIT.sub(lambda m: _whole(m[1] or "", m[2], compounds), page)
+        text += _between(text, whole)
+        starts.append(len(text))
+        text += whole
+    return text, tuple(starts)
+
+
+def _whole(left: str, right: str, compounds: set[str]) -> str:
+    """The word of two halves: a hyphen before a capital or a digit, or one seen elsewhere, is its own."""
+    own = not right[:1].islower() or f"{left}-{right}".lower() in compounds
+    return f"{left}-{right}" if own else left + right
+
+
+def _starts_paragraph(line: Line, following: Line, usual: float) -> bool:
+    if line.text.endswith(HYPHEN):
+        return False
+    drop = line.bottom - following.bottom
+    if drop < -line.height:  # another column
+        return _ENDED.search(line.text) is not None
+    sizes = sorted((line.height, following.height))
+    if drop > _GAP * usual or sizes[1] > _OTHER_SIZE * sizes[0]:
+        return True
+    indented = following.left - line.left > _INDENT * line.height
+    return indented and _ENDED.search(line.text) is not None and not _ITEM.match(line.text)
+
+
+def _joined(text: str, rest: str, line: Line, following: Line, margin: float) -> str:
+    if line.text.endswith(HYPHEN):
+        return text + rest
+    full = line.right + following.first_word >= margin
+    if not full or _ITEM.match(rest):
+        return f"{text}\n{rest}"
+    return text + rest if _CJK.match(text[-1:]) and _CJK.match(rest) else f"{text} {rest}"
+
+
+def _between(text: str, page: str) -> str:
+    if not text or not page:
+        return ""
+    return "\n" if page[0].islower() and (text[-1].isalpha() or text[-1] == ",") else "\n\n"
+
+
+def _clean(text: str) -> str:
+    """Without control characters and ligatures; characters beyond the basic plane made whole."""
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return whole.translate(_CLEAN)

@@ -1,0 +1,131 @@
+"""The child process that converts files: ``python -m discorag.ingest.convert.worker MEGABYTES``.
+
+A request is a line of JSON (`Request`) and the bytes of the file; a reply is one line of JSON (`Reply`). When the
+parent closes the pipe, or is gone, so is the child, whatever it is at.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import BinaryIO
+
+from pydantic import BaseModel
+
+from discorag.ingest.convert.formats import convert
+from discorag.schema.errors import DiscoRagError
+
+IDLE_S = 300.0
+"""A child that nobody asks for so long leaves."""
+FILES = 500
+"""A child leaves after as many: what its libraries leave in memory counts against the limit."""
+READY = b"ready\n"
+"""What a child says first."""
+OUTPUT, MEMORY, BUG = "output", "memory", "bug"
+"""In a reply, errors that are none of ours."""
+_NICENESS = 10  # questions come first
+
+
+class Request(BaseModel):
+    """What is to be converted, in how many seconds of processor time: ``size`` bytes follow.
+
+    Example:
+        >>> from discorag.ingest.convert.worker import Reply, Request, answer
+        >>> request = Request(path="a.html", size=13, max_bytes=100, output_bytes=100, seconds=1)
+        >>> Reply.model_validate_json(answer(request, b"<h1>Tides</h1>")).text
+        '# Tides'
+    """
+
+    path: str
+    size: int
+    max_bytes: int
+    output_bytes: int
+    seconds: float
+
+
+class Reply(BaseModel):
+    """A file as Markdown (see `discorag.ingest.convert.converted.Converted`), or the class and words of an error.
+
+    Example:
+        >>> from discorag.ingest.convert.worker import Reply, Request, answer
+        >>> request = Request(path="a.html", size=0, max_bytes=100, output_bytes=100, seconds=1)
+        >>> Reply.model_validate_json(answer(request, b"")).error
+        'EmptyDocumentError'
+    """
+
+    text: str = ""
+    title: str = ""
+    pages: tuple[int, ...] = ()
+    encoding: str = ""
+    error: str = ""
+    message: str = ""
+    hint: str = ""
+
+
+def main() -> None:
+    """Answer requests in turn, until the parent leaves, none comes for long, or many were answered."""
+    most = int(sys.argv[1]) * 1_000_000
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.nice(_NICENESS)
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no reply
+    replies.write(READY)
+    replies.flush()
+    for request, data in islice(_requests(os.fdopen(0, "rb")), FILES):
+        signal.setitimer(signal.ITIMER_PROF, request.seconds)  # the system ends a process that exceeds it: SIGPROF
+        reply = answer(request, data)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        replies.write(reply + b"\n")
+        replies.flush()
+
+
+def _requests(pipe: BinaryIO) -> Iterator[tuple[Request, bytes]]:
+    """What the parent asks, as long as it does."""
+    waiting: SimpleQueue[tuple[Request, bytes]] = SimpleQueue()
+    Thread(target=_listen, args=(pipe, waiting), daemon=True).start()
+    while True:
+        try:
+            yield waiting.get(timeout=IDLE_S)
+        except Empty:
+            return
+
+
+def _listen(pipe: BinaryIO, waiting: SimpleQueue[tuple[Request, bytes]]) -> None:
+    """Pass requests on; end the process when the pipe ends, or no room is left for a file."""
+    try:
+        while line := pipe.readline():
+            request = Request.model_validate_json(line)
+            waiting.put((request, pipe.read(request.size)))
+    except MemoryError:
+        os._exit(1)
+    os._exit(0)
+
+
+def answer(request: Request, data: bytes) -> bytes:
+    """The `Reply` to a request, as JSON; never raises."""
+    try:
+        made = convert(data, Path(request.path), max_bytes=request.max_bytes)
+        if len(made.text.encode()) > request.output_bytes:
+            reply = Reply(error=OUTPUT)
+        else:
+            reply = Reply(text=made.text, title=made.title, pages=made.pages, encoding=made.encoding)
+        return reply.model_dump_json().encode()
+    except DiscoRagError as error:
+        reply = Reply(error=error.kind, message=error.message, hint=error.hint)
+    except MemoryError:
+        reply = Reply(error=MEMORY)
+    except Exception as error:  # noqa: BLE001 - a bug of a converter costs this file only
+        reply = Reply(error=BUG, message=f"{type(error).__name__}: {str(error)!a}")
+    return reply.model_dump_json().encode()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,288 @@
+"""From files to documents: find them, check them, read or convert them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from stat import S_ISREG
+from typing import cast
+
+from frontmatter.default_handlers import YAMLHandler
+from yaml import BaseLoader, YAMLError
+
+from discorag.ingest.convert.converted import Converted
+from discorag.ingest.convert.encoding import WESTERN, decoded
+from discorag.ingest.convert.formats import LIBRARIES, convert
+from discorag.ingest.segment.structure import MARKDOWN, first_heading
+from discorag.schema.document import Document
+from discorag.schema.errors import (
+    ChangedFileError,
+    DocumentTooLargeError,
+    EmptyDocumentError,
+    InputError,
+    MissingPathError,
+    UnknownFormatError,
+)
+
+CONVERTER_VERSION = "3"
+_TEXT_VERSION = "1"
+_TEXTS = {".txt": "text/plain", ".text": "text/plain", ".rst": "text/plain", ".md": MARKDOWN, ".markdown": MARKDOWN}
+SUFFIXES = (*_TEXTS, *LIBRARIES)
+_SUPPORTED = ", ".join(SUFFIXES)
+_MAX_FRONT_MATTER = 65_536
+ENCODING = "encoding"
+"""Metadata of a document whose file does not say its encoding: the one that was assumed."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to read; ``uri`` is its POSIX path relative to the folder that was given, or its name.
+
+    Example:
+        >>> from discorag.ingest.loaders import Source, load
+        >>> load(Source(notes / "trial.md", "trial.md"), max_bytes=1000).title
+        'trial'
+    """
+
+    path: Path
+    uri: str
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file that is not read, and why.
+
+    Example:
+        >>> from discorag.ingest.loaders import find_files
+        >>> _ = (notes / "tune.mp3").write_bytes(b"")
+        >>> [skipped.uri for skipped in find_files(notes).skipped]
+        ['tune.mp3']
+    """
+
+    uri: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a path holds: files to read and files left aside, each sorted by uri.
+
+    Example:
+        >>> from discorag.ingest.loaders import find_files
+        >>> [source.uri for source in find_files(notes).sources]
+        ['review.md', 'trial.md']
+    """
+
+    sources: tuple[Source, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+@cache
+def converter_version(suffix: str) -> str:
+    """Version of what turns files of this suffix into canonical text: another one makes such documents stale."""
+    libraries = LIBRARIES.get(suffix.lower())
+    if libraries is None:
+        return _TEXT_VERSION
+    return "+".join([CONVERTER_VERSION, *(f"{name}-{_version(name)}" for name in libraries)])
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:  # converting will say which extra is missing
+        return "none"
+
+
+def is_converted(path: Path) -> bool:
+    """Whether files of this suffix are converted; others are text."""
+    return path.suffix.lower() in LIBRARIES
+
+
+def find_files(path: Path) -> Found:
+    """The files at ``path``: itself, or everything below it.
+
+    Below a folder, hidden entries are ignored; files of unknown formats, links to folders (never followed), and links
+    that lead out of the folder are listed as skipped.
+
+    Raises:
+        MissingPathError: Nothing is there.
+        UnknownFormatError: ``path`` is one file that no loader reads.
+        InputError: ``path`` is a folder without any file to read.
+    """
+    if os.path.isdir(path):  # unlike Path.is_dir, false where permission is missing
+        return _in_folder(path)
+    if not os.path.exists(path):
+        raise MissingPathError(f"{path} does not exist.", hint="Check the path; it is relative to the current folder.")
+    if reason := _unreadable(path):
+        raise UnknownFormatError(f"{path} cannot be read: {reason}.", hint=f"Supported are {_SUPPORTED}.")
+    return Found((Source(path, _printable(path.name)),))
+
+
+def load(source: Source, *, max_bytes: int) -> Document:
+    """Read one file. HTML, PDF, DOCX, CSV and JSON are converted to Markdown (`discorag.ingest.convert`).
+
+    Text and Markdown are UTF-8, what their byte order mark names, or Windows-1252 (noted as metadata, `ENCODING`), with
+    any line ends, which are made line feeds; nothing else is changed. YAML front matter of Markdown becomes metadata:
+    its strings, numbers and dates as written, lists of these joined by ", "; nested values are left out. Front matter
+    that is no YAML mapping stays text.
+
+    Args:
+        source: The file.
+        max_bytes: Largest size accepted.
+
+    Raises:
+        DocumentTooLargeError: The file is larger than ``max_bytes``; it is not read.
+        DecodingError: It is not text in one of these encodings; or it is damaged, locked, or not of the format that
+            its suffix names.
+        EmptyDocumentError: It holds white space only, or pictures of text.
+        InputError: It cannot be opened (`MissingPathError` if it is gone, `UnknownFormatError` for its suffix,
+            `ChangedFileError` if it is being written).
+        MissingExtraError: The extra that reads files of this kind is not installed.
+    """
+    data = bytes_of(source.path, max_bytes=max_bytes)
+    if is_converted(source.path):
+        return document_of(source, convert(data, source.path, max_bytes=max_bytes))
+    return text_document(source, data)
+
+
+def bytes_of(path: Path, *, max_bytes: int) -> bytes:
+    """The file, checked before and after it is read. Raises as `load`; never waits for a pipe or a device."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise UnknownFormatError(f"{path} is of unknown format.", hint=f"Supported are {_SUPPORTED}.")
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            before = os.fstat(file.fileno())
+            _check(before, path, max_bytes)
+            data = file.read(max_bytes + 1)
+            after = os.fstat(file.fileno())
+    except FileNotFoundError as error:
+        raise MissingPathError(f"{path} does not exist.", hint="Was it moved or deleted?") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened: {error.strerror}.", hint="Check its permissions.") from error
+    if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, len(data)):
+        raise ChangedFileError(f"{path} changed while it was read.", hint="Ingest it again when it is written.")
+    return data
+
+
+def _check(found: os.stat_result, path: Path, max_bytes: int) -> None:
+    if not S_ISREG(found.st_mode):
+        raise InputError(f"{path} is no regular file.", hint="Copy what it holds into a file.")
+    if found.st_size > max_bytes:
+        raise DocumentTooLargeError(
+            f"{path} has {found.st_size / 1e6:.1f} MB; the limit is {max_bytes / 1e6:.1f} MB.",
+            hint="Split the file, or raise DISCO_RAG_READING__MAX_DOCUMENT_MB.",
+        )
+
+
+def text_document(source: Source, data: bytes) -> Document:
+    """The document of a file that `is_converted` says is text. Raises as `load`."""
+    found = decoded(data, source.path)
+    made = Converted(found.text, encoding=found.assumed)
+    if _TEXTS[source.path.suffix.lower()] != MARKDOWN:
+        return document_of(source, made, media_type="text/plain")
+    metadata, text = _front_matter(made.text)
+    made = replace(made, text=text, title=_printable(" ".join(metadata.get("title", "").split())))
+    return document_of(source, made, metadata=metadata)
+
+
+def document_of(
+    source: Source, made: Converted, *, media_type: str = MARKDOWN, metadata: dict[str, str] | None = None
+) -> Document:
+    """The document of a file's text. Raises `EmptyDocumentError` if that is white space."""
+    if not made.text.strip():
+        raise EmptyDocumentError(f"{source.path} holds no text.", hint="Remove the file or fill it.")
+    heading = first_heading(made.text) if media_type == MARKDOWN else ""
+    return Document(
+        uri=source.uri,
+        title=made.title or heading or _printable(source.path.stem),
+        text=made.text,
+        media_type=media_type,
+        is_converted=is_converted(source.path),
+        metadata=(metadata or {}) | ({ENCODING: made.encoding} if made.encoding else {}),
+        pages=made.pages,
+    )
+
+
+def reading_note(document: Document) -> str:
+    """What whoever ingests the document is told of how it was read; empty if there is nothing to tell."""
+    if document.metadata.get(ENCODING) != WESTERN:
+        return ""
+    return "Read as Windows-1252: it is not UTF-8. If letters are wrong, save it anew as UTF-8."
+
+
+def _in_folder(folder: Path) -> Found:
+    sources: list[Source] = []
+    skipped: list[Skipped] = []
+    for path in _walk(folder, skipped):
+        uri = _printable(path.relative_to(folder).as_posix())
+        if reason := _unreadable(path) or _outside(path, folder):
+            skipped.append(Skipped(uri, reason))
+        else:
+            sources.append(Source(path, uri))
+    if not sources:
+        raise InputError(f"{folder} holds no file to read.", hint=f"Supported are {_SUPPORTED}.")
+    return Found(tuple(sorted(sources, key=lambda s: s.uri)), tuple(sorted(skipped, key=lambda s: s.uri)))
+
+
+def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:
+    """Every visible file below ``folder``, and every visible link to a folder."""
+
+    def refuse(error: OSError) -> None:
+        uri = _printable(Path(error.filename).relative_to(folder).as_posix())
+        skipped.append(Skipped(uri, error.strerror or "cannot be opened"))
+
+    for root, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        links = [name for name in folders if os.path.islink(os.path.join(root, name))]
+        yield from (Path(root, name) for name in [*links, *files] if not name.startswith("."))
+
+
+def _unreadable(path: Path) -> str:
+    """Why ``path`` is not read; empty if it is."""
+    if os.path.isdir(path):
+        return "link to a folder"
+    if not os.path.isfile(path):
+        return "not a regular file"
+    return "" if path.suffix.lower() in SUFFIXES else f"unknown format {path.suffix or 'without suffix'}"
+
+
+def _outside(path: Path, folder: Path) -> str:
+    """Why a link below ``folder`` is not followed: what it leads to was not given. Empty for all else."""
+    inside = not path.is_symlink() or path.resolve().is_relative_to(folder.resolve())
+    return "" if inside else "link out of the folder"
+
+
+def _printable(name: str) -> str:
+    """``name`` with bytes that are not UTF-8 written as escapes: ids and JSON cannot hold lone surrogates."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def _front_matter(text: str) -> tuple[dict[str, str], str]:
+    """Metadata and the text behind it; no metadata and the whole text if there is no valid front matter."""
+    handler = YAMLHandler()
+    if not handler.detect(text):
+        return {}, text
+    try:
+        header, body = handler.split(text)
+        if len(header) > _MAX_FRONT_MATTER:
+            return {}, text
+        values: object = handler.load(header, Loader=BaseLoader)
+    except (ValueError, YAMLError, RecursionError):  # no second "---"; no YAML; absurdly deep YAML
+        return {}, text
+    if not isinstance(values, dict):
+        return {}, text
+    return _strings(cast("dict[object, object]", values)), body.lstrip("\n")
+
+
+def _strings(values: dict[object, object]) -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for key, value in values.items():
+        parts = cast("list[object]", value) if isinstance(value, list) else [value]
+        texts = [part for part in parts if isinstance(part, str)]
+        if isinstance(key, str) and len(texts) == len(parts):
+            flat[key] = ", ".join(texts)
+    return flat

@@ -1,0 +1,1 @@
+"""discorag/ingest/segment."""

@@ -1,0 +1,295 @@
+"""Layout of lines: which of them are rows, items, turns, references or furniture, before anything is parsed.
+
+Only characters of layout count (bullets, bars, columns, indentation, labels at the start of a line), never words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from discorag.ingest.segment.tables import KEYED, tables
+from discorag.schema.hierarchy import UnitKind
+from discorag.schema.span import Span
+from discorag.text.sentences import ITEM, sentence_spans, stripped
+from discorag.text.terms import terms
+
+_LABEL = re.compile(
+    r"(?:[\[(]?\d{1,2}:\d{2}(?::\d{2})?[\])]?\s+)?[*_]{0,3}(?P<who>[^\W\d_][^:：\n]{0,40}?)[*_]{0,3}[:：][*_]{0,3}(?=\s|$)"
+)
+_MAX_LABEL_WORDS = 5
+_TURNS_SHARE = 0.4  # of the lines, or paragraphs, that open with a repeated label, from which on it is a dialogue
+_SHORT_WORD = 4  # letters: fillers that are no stop words ("yeah", "okay") have no more
+_NOISE = re.compile(r"\{[^{}]*\}")
+_MAX_CODE = 1000  # characters of code that stay one unit
+_REFERENCE = re.compile(r"\[(\d{1,3})\]:?\s+\S|\[\^[^\]\s]+\]:|\[[^\]\n]+\]:\s*\S+$")
+_NO_WORDS = re.compile(r"[\W_]*+(?:\d{1,4}+|[A-Za-z])?+[\W_]*+")
+_LEADERS = re.compile(r"(?:\. ?){4}\s*\d{1,4}$")  # of a table of contents, to its page
+_TARGET = r"(?:\((?:[^()\n]|\([^()\n]*\)){0,1000}\)|\[[^\[\]\n]*\])"  # of a link
+_IMAGE = re.compile(r"!\[[^\[\]]{0,500}\]" + _TARGET)
+_LINK = re.compile(r"\[[^\[\]\n]*\]" + _TARGET)
+_TAG = re.compile(r"<[!/?A-Za-z][^<>]{0,2000}>")
+_QUOTED = re.compile(r"^(?:> ?)+")
+_COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
+_FORMULA = re.compile(r"\$\$.*\$\$|\\\[.*\\\]|\\begin\{(?!itemize|enumerate|abstract)([^}]*)\}.*\\end\{\1\}", re.DOTALL)
+_LATEX_LINE = re.compile(r"\\(?:begin|end|label|usepackage|documentclass|maketitle|centering|item)\b\S*")
+WHOLE = frozenset(UnitKind) - {UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN}
+"""Kinds whose part is one unit, however many sentences it may hold."""
+
+
+@dataclass(frozen=True)
+class Line:
+    r"""A line that is not blank: where it is, how far it is indented, and its text, without marks of quotation.
+
+    Example:
+        >>> from discorag.ingest.segment.layout import lines_of
+        >>> [(line.indent, line.text, line.after_blank) for line in lines_of("a\n\n  b", 0, 6)]
+        [(0, 'a', True), (2, 'b', True)]
+    """
+
+    span: Span
+    indent: int
+    text: str
+    after_blank: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    r"""Lines that belong together; what comes before and after is another part, across which no unit goes.
+
+    Args:
+        span: Its characters, without surrounding white space.
+        kind: Of its units, before each is looked at.
+        indent: White space before its first line.
+        rank: Of a heading in plain text, lower for more.
+        hangs: Whether what such a heading stands over is indented deeper, and ends where it no longer is.
+
+    Example:
+        >>> from discorag.ingest.segment.layout import lines_of, parts_of
+        >>> text = "Buy these:\n- milk\n- eggs"
+        >>> [(str(part.kind), part.span.of(text)) for part in parts_of(lines_of(text, 0, len(text)))]
+        [('prose', 'Buy these:'), ('item', '- milk'), ('item', '- eggs')]
+    """
+
+    span: Span
+    kind: UnitKind
+    indent: int = 0
+    rank: int = 0
+    hangs: bool = False
+
+
+@dataclass(frozen=True)
+class Block:
+    """A paragraph of the source, a heading, a list, a table or a block of code.
+
+    Args:
+        span: Its characters, without surrounding white space.
+        level: 1 to 6 for a Markdown heading, else 0.
+        heading: A heading's text without markup, at most 200 characters; of plain text, where it is one by layout.
+        by_line: Whether it is code or a table.
+        parts: What it is made of, in order; they hold every character of it that is not white space.
+
+    Example:
+        >>> from discorag.ingest.segment.structure import blocks
+        >>> [(block.level, block.span.of(document.text)[:12]) for block in blocks(document)]
+        [(1, '# Tides'), (0, 'The moon pul'), (2, '## Spring ti'), (0, 'At full moon')]
+    """
+
+    span: Span
+    level: int = 0
+    heading: str = ""
+    by_line: bool = False
+    parts: tuple[Part, ...] = ()
+
+
+def block_of(parts: Sequence[Part], *, by_line: bool = False, heading: str = "") -> Block:
+    """The block that is made of ``parts``."""
+    span = Span(start=parts[0].span.start, end=parts[-1].span.end)
+    return Block(span, heading=heading, by_line=by_line, parts=tuple(parts))
+
+
+def lines_of(text: str, start: int, end: int) -> list[Line]:
+    """The lines of ``text[start:end]`` that are not blank, with offsets in ``text``."""
+    found: list[Line] = []
+    at, blank = start, True
+    for raw in text[start:end].split("\n"):
+        span = stripped(raw, 0, len(raw))
+        if span:
+            moved = Span(start=at + span.start, end=at + span.end)
+            found.append(Line(moved, len(raw[: span.start].expandtabs()), _unquoted(span.of(raw)), blank))
+        blank = span is None
+        at += len(raw) + 1
+    return found
+
+
+def _unquoted(text: str) -> str:
+    """A line without the marks of a quotation before it (">>>" is a prompt)."""
+    return text if text.startswith(">>>") else _QUOTED.sub("", text) or text
+
+
+def speakers(lines: Iterable[Line]) -> frozenset[str]:
+    """Labels before a colon that open lines, or paragraphs of wrapped lines, again and again; else none."""
+    every = [(speaker_of(line.text), line.after_blank) for line in lines]
+    return _repeated([who for who, _ in every]) or _repeated([who for who, opens in every if opens])
+
+
+def _repeated(labels: Sequence[str]) -> frozenset[str]:
+    """The labels of lines (empty where one has none), if enough lines have one that comes again."""
+    found = Counter(filter(None, labels))
+    repeated = {label: n for label, n in found.items() if n > 1}
+    is_dialogue = len(repeated) > 1 and sum(repeated.values()) >= max(4, _TURNS_SHARE * len(labels))
+    return frozenset(found) if is_dialogue else frozenset()
+
+
+def speaker_of(text: str) -> str:
+    """What stands before the colon at the start of a line; empty if it is no label."""
+    found = _LABEL.match(text)
+    who = found["who"] if found and len(found["who"].split()) <= _MAX_LABEL_WORDS else ""
+    return "" if who[:1].islower() else who
+
+
+def without_speaker(text: str) -> str:
+    """``text`` without the label of who speaks."""
+    return _LABEL.sub("", text, count=1) if speaker_of(text) else text
+
+
+def is_mark(text: str) -> bool:
+    """Whether a text only opens what follows it: a list's number or bullet, or a name before a colon."""
+    return has_no_word(text) or not without_speaker(text).strip()
+
+
+def has_no_word(text: str) -> bool:
+    """Whether there is nothing but signs in it, or a number or a letter among them."""
+    return bool(_NO_WORDS.fullmatch(text))
+
+
+def parts_of(lines: Sequence[Line], who: frozenset[str] = frozenset(), kind: UnitKind = UnitKind.PROSE) -> list[Part]:
+    """The parts of a paragraph.
+
+    Args:
+        lines: Of the paragraph, in order.
+        who: The document's `speakers`.
+        kind: What a line is that layout does not mark.
+    """
+    if is_formula("\n".join(line.text for line in lines)):
+        return [Part(Span(start=lines[0].span.start, end=lines[-1].span.end), UnitKind.FORMULA, lines[0].indent)]
+    rows = row_kinds(lines, who)
+    references = _references(lines)
+    labelled = kind is UnitKind.ITEM and 2 * sum(bool(KEYED.match(line.text)) for line in lines) >= len(lines)
+    parts: list[Part] = []
+    joins = False
+    for i, line in enumerate(lines):
+        found = rows.get(i) or (UnitKind.REFERENCE if i in references else _kind_of_line(line.text, who))
+        if found is None and joins and not (labelled and KEYED.match(line.text)):
+            whole = Span(start=parts[-1].span.start, end=line.span.end)
+            parts[-1] = replace(parts[-1], span=whole)
+        else:
+            parts.append(Part(line.span, found or kind, line.indent))
+        joins = i not in rows and parts[-1].kind not in {UnitKind.FURNITURE, UnitKind.HEADING}
+    return parts
+
+
+def row_kinds(lines: Sequence[Line], who: frozenset[str]) -> dict[int, UnitKind]:
+    """Index of each line of a table -> whether it is a row, a header row, or a rule."""
+    kinds: dict[int, UnitKind] = {}
+    for table in tables([line.text for line in lines], [line.indent for line in lines], keyed=not who):
+        for i in table.rows:
+            kind = UnitKind.HEADER if i in table.headers else UnitKind.ROW
+            kinds[i] = kind if any(map(str.isalnum, lines[i].text)) else UnitKind.FURNITURE
+    return kinds
+
+
+def _references(lines: Sequence[Line]) -> set[int]:
+    """Indices of the lines that begin with numbers in brackets, one after another, or define a link or a footnote."""
+    numbers = {i: m[1] for i, line in enumerate(lines) if (m := _REFERENCE.match(line.text))}
+    counted = {i: int(n) for i, n in numbers.items() if n}
+    values = set(counted.values())
+    return {i for i in numbers if i not in counted or {counted[i] - 1, counted[i] + 1} & values}
+
+
+def _kind_of_line(text: str, who: frozenset[str]) -> UnitKind | None:
+    """What marks at the start of a line make it, None for nothing: it may go on with what stands above."""
+    if is_furniture(text):
+        return UnitKind.FURNITURE
+    if who and speaker_of(text) in who:
+        return UnitKind.TURN
+    return UnitKind.ITEM if ITEM.match(text) or text.startswith("\\item") else None
+
+
+def is_furniture(text: str) -> bool:
+    """Whether nothing is said: a rule, a number alone, an image, or links with nothing between them."""
+    if has_no_word(text) or _LATEX_LINE.fullmatch(text) or _LEADERS.search(text):
+        return True
+    if "[" not in text and "<" not in text:
+        return False
+    bare = _LINK.sub("", _IMAGE.sub("", _LINK.sub("", _IMAGE.sub("", without_tags(text)))))
+    return not any(map(str.isalpha, bare))
+
+
+def without_tags(text: str) -> str:
+    """``text`` without tags and comments of HTML."""
+    return _TAG.sub("", _COMMENT.sub("", text))
+
+
+def is_formula(text: str) -> bool:
+    """Whether a paragraph or a sentence is a displayed formula and nothing else."""
+    return bool(_FORMULA.fullmatch(text))
+
+
+def sentences_of(part: Part, text: str) -> Iterator[tuple[Span, UnitKind]]:
+    """The units of a part and their kinds: its sentences, or the whole of it.
+
+    Args:
+        part: With offsets in ``text``.
+        text: The document's.
+    """
+    inside = part.span.of(text)
+    if part.kind is UnitKind.CODE:
+        yield from ((span, part.kind) for span in _code_spans(inside, part.span.start))
+    elif part.kind in WHOLE:
+        yield part.span, part.kind
+    else:
+        sentences = sentence_spans(inside, offset=part.span.start)
+        for span in sentences if part.kind is UnitKind.PROSE else _with_marks(sentences, text):
+            yield span, _kind_of_sentence(span.of(text), part.kind)
+
+
+def _with_marks(sentences: Sequence[Span], text: str) -> Sequence[Span]:
+    """The sentences of an item or a turn; where the first is only a mark that opens the next, as one."""
+    if len(sentences) < 2 or not is_mark(sentences[0].of(text)):
+        return sentences
+    return (Span(start=sentences[0].start, end=sentences[1].end), *sentences[2:])
+
+
+def _kind_of_sentence(sentence: str, kind: UnitKind) -> UnitKind:
+    if is_furniture(sentence):
+        return UnitKind.FURNITURE
+    if is_formula(sentence):
+        return UnitKind.FORMULA
+    return UnitKind.FURNITURE if kind is UnitKind.TURN and _is_back_channel(sentence) else kind
+
+
+def _is_back_channel(sentence: str) -> bool:
+    """Whether a sentence of a dialogue has neither a number nor a word of some length that is not a stop word."""
+    words = terms(_NOISE.sub(" ", without_speaker(sentence)))
+    return not any(len(word) > _SHORT_WORD or word.isdigit() or not word.isascii() for word in words)
+
+
+def _code_spans(code: str, offset: int) -> Iterator[Span]:
+    """The code as one span; where it is long, cut between lines."""
+    for start, end in pairwise([0, *_code_cuts(code), len(code)]):
+        span = stripped(code, start, end)
+        if span:
+            yield Span(start=span.start + offset, end=span.end + offset)
+
+
+def _code_cuts(code: str) -> Iterator[int]:
+    start = at = 0
+    for line in code.splitlines(keepends=True):
+        if at > start and at + len(line) - start > _MAX_CODE:
+            yield at
+            start = at
+        at += len(line)

@@ -1,0 +1,189 @@
+"""Blocks of plain text, told by blank lines, indentation, rules and columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from discorag.ingest.segment.layout import (
+    Block,
+    Line,
+    Part,
+    block_of,
+    is_mark,
+    lines_of,
+    parts_of,
+    speaker_of,
+    speakers,
+)
+from discorag.ingest.segment.tables import Table, tables
+from discorag.ingest.segment.titles import hangs, heading, is_title_above, term
+from discorag.schema.hierarchy import UnitKind
+from discorag.schema.span import Span
+from discorag.text.sentences import CJK, ITEM, WRAP_WIDTH, evenly_wrapped
+
+_ENDS = tuple(".,;:!?…。，；：！？、")
+_LOOSE = 0.3  # share of a text in overlong lines from which on every line break is the author's
+_PROMPT = re.compile(r"(?:\$|>>>|\.\.\.)\s\S")
+_CODE_MARK = re.compile(r"[{}\[\]=<>\\]|;$|(?:^|\s)--?\w|\w\(\S*\)")
+
+
+def plain_blocks(text: str) -> list[Block]:
+    """The blocks of plain text, which hold every character of it that is not white space."""
+    lines = lines_of(text, 0, len(text))
+    who = speakers(lines)
+    loose = _is_loose(lines)
+    found: list[Block] = []
+    paragraphs = list(_paragraphs(lines, who, loose=loose))
+    for i, (paragraph, is_table) in enumerate(paragraphs):
+        if is_table:
+            found.append(block_of(parts_of(paragraph, who), by_line=True))
+        elif _is_code(paragraph, found[-1] if found else None, text):
+            found.append(_code(paragraph))
+        else:
+            following = paragraphs[i + 1][0][0] if i + 1 < len(paragraphs) else None
+            for lines, is_title in _split_at_titles(paragraph, who):
+                alone = is_title or (lines is paragraph and _stands_out(lines, following))
+                found += _headed(lines, who, may_be_title=alone)
+    return found
+
+
+def _code(lines: Sequence[Line]) -> Block:
+    span = Span(start=lines[0].span.start, end=lines[-1].span.end)
+    return block_of([Part(span, UnitKind.CODE, lines[0].indent)], by_line=True)
+
+
+def _stands_out(paragraph: Sequence[Line], then: Line | None) -> bool:
+    """Whether a paragraph is a line between blank lines, with more below it; or Chinese, which may do without them."""
+    if then is None or len(paragraph) > 1:
+        return False
+    first = paragraph[0]
+    if first.text[0].islower() and then.indent <= first.indent and not ITEM.match(then.text):
+        return False
+    return (first.after_blank and then.after_blank) or bool(CJK.search(first.text))
+
+
+def _split_at_titles(paragraph: Sequence[Line], who: frozenset[str]) -> Iterator[tuple[Sequence[Line], bool]]:
+    """The paragraph, cut before and after each line that is a title on top of others, and whether each part is one."""
+    titles = [i for i in range(len(paragraph)) if is_title_above(paragraph, i, who)]
+    if not titles:
+        yield paragraph, False
+        return
+    for start, end in pairwise([-1, *titles, len(paragraph)]):
+        if start >= 0:
+            yield paragraph[start : start + 1], True
+        if end > start + 1:
+            yield paragraph[start + 1 : end], False
+
+
+def _headed(paragraph: Sequence[Line], who: frozenset[str], *, may_be_title: bool) -> Iterator[Block]:
+    """A paragraph without the headings that stand in its first lines, and these before it."""
+    below, name = None, ""
+    while paragraph and (found := heading(paragraph, who, alone=may_be_title and below is None)):
+        taken, part, name, below = found
+        yield block_of([part], heading=name)
+        for line in paragraph[1:taken]:
+            yield block_of([Part(line.span, UnitKind.FURNITURE, line.indent)])
+        paragraph = paragraph[taken:]
+    if paragraph and below and not name.startswith("-") and _is_full_of_signs(paragraph):
+        yield _code(paragraph)
+    elif paragraph and (found := term(paragraph)):
+        part, paragraph, name = found
+        yield block_of([part], heading=name)
+        yield block_of(parts_of(paragraph, who, UnitKind.ITEM))
+    elif paragraph:
+        yield block_of(parts_of(paragraph, who, below or UnitKind.PROSE))
+
+
+def _paragraphs(lines: Sequence[Line], who: frozenset[str], *, loose: bool) -> Iterator[tuple[Sequence[Line], bool]]:
+    """Lines that stand together, and whether they are a table, which may have blank lines between its rows."""
+    for stretch in _stretches(lines):
+        at = 0
+        found = tables([line.text for line in stretch], [line.indent for line in stretch], keyed=not who)
+        for table in [*found, Table(range(len(stretch), len(stretch)))]:
+            yield from ((paragraph, False) for paragraph in _prose(stretch[at : table.rows.start], who, loose=loose))
+            if table.rows:
+                yield stretch[table.rows.start : table.rows.stop], True
+            at = table.rows.stop
+
+
+def _stretches(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+    """Lines between blank lines; where a blank line follows each, all of them."""
+    start = 0
+    for i, line in enumerate(lines):
+        following = i + 1 == len(lines) or lines[i + 1].after_blank
+        spaced = line.after_blank and following and i > 0 and (i == start or _alone(lines, i - 1))
+        if i > start and line.after_blank and not (spaced and _alone(lines, i - 1)):
+            yield lines[start:i]
+            start = i
+    if start < len(lines):
+        yield lines[start:]
+
+
+def _alone(lines: Sequence[Line], i: int) -> bool:
+    """Whether blank lines are around a line."""
+    return lines[i].after_blank and (i + 1 == len(lines) or lines[i + 1].after_blank)
+
+
+def _prose(lines: Sequence[Line], who: frozenset[str], *, loose: bool) -> Iterator[Sequence[Line]]:
+    """Paragraphs: lines between blank lines, or single lines where one is longer than wrapped lines are."""
+    for paragraph in _between_blanks(lines):
+        texts = [line.text for line in paragraph]
+        chinese = bool(CJK.search(texts[0]))
+        ragged = loose or chinese or max(map(len, texts)) > WRAP_WIDTH
+        wrapped = not ragged or evenly_wrapped(texts, least=1 if chinese else 2)
+        yield from [paragraph] if wrapped else _single(paragraph, who)
+
+
+def _between_blanks(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+    start = 0
+    for i in range(1, len(lines) + 1):
+        if i == len(lines) or lines[i].after_blank:
+            yield lines[start:i]
+            start = i
+
+
+def _is_loose(lines: Sequence[Line]) -> bool:
+    """Whether much of a text stands in lines longer than wrapped ones: then no line break in it is a wrap."""
+    texts = [[line.text for line in paragraph] for paragraph in _between_blanks(lines)]
+    long = (sum(len(t) for t in p if len(t) > WRAP_WIDTH) for p in texts if p and not evenly_wrapped(p))
+    return sum(long) > _LOOSE * sum(len(line.text) for line in lines)
+
+
+def _single(lines: Sequence[Line], who: frozenset[str]) -> Iterator[Sequence[Line]]:
+    """Line by line; one in lower case goes on with the one before, if nothing ends that, and any with a name alone."""
+    start = 0
+    for i in range(1, len(lines) + 1):
+        if i == len(lines) or not _goes_on(lines[i - 1].text, lines[i].text, who):
+            yield lines[start:i]
+            start = i
+
+
+def _goes_on(line: str, following: str, who: frozenset[str]) -> bool:
+    if speaker_of(line) in who and is_mark(line):
+        return True
+    return following[0].islower() and not line.endswith(_ENDS)
+
+
+def _is_code(paragraph: Sequence[Line], before: Block | None, text: str) -> bool:
+    """Whether it is a dialogue with a shell, or indented below other text and full of signs."""
+    if _PROMPT.match(paragraph[0].text):
+        return True
+    if before is None or before.parts[-1].kind is UnitKind.ITEM:
+        return False
+    deeper = paragraph[0].indent - before.parts[-1].indent
+    if deeper < 0 or (deeper == 0 and before.parts[-1].kind is not UnitKind.CODE):
+        return False
+    announced = deeper > 0 and text.startswith("::", before.span.end - 2)
+    return announced or _is_full_of_signs(paragraph)
+
+
+def _is_full_of_signs(lines: Sequence[Line]) -> bool:
+    """Whether every line has signs of code, none ends a sentence, and none is a term with its explanation."""
+    ends = any(line.text.endswith((".", "!", "?", "。")) and not line.text.endswith("...") for line in lines)
+    return not ends and not hangs(lines) and all(map(_has_signs, lines))
+
+
+def _has_signs(line: Line) -> bool:
+    return bool(_CODE_MARK.search(line.text)) and not ITEM.match(line.text)

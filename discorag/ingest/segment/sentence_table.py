@@ -1,0 +1,281 @@
+"""The units of a case's chunks, their sentences, with their vectors and their weight in the tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+
+from discorag.ingest.segment.layout import speaker_of, without_speaker
+from discorag.ingest.segment.reading import quote
+from discorag.ingest.segment.verbs import has_verb
+from discorag.models.memo import packed
+from discorag.models.protocol import Encoder
+from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Markup
+from discorag.schema.hierarchy import UnitKind
+from discorag.schema.rst_tree import RstTree
+from discorag.schema.span import Span
+from discorag.schema.vectors import Vectors
+from discorag.text.sentences import CJK, ITEM, language_of
+
+_HEADING = re.compile(r"^#{1,6}\s")
+_ENDING = re.compile(r"[.!。！…][\"'”’)\]」』*_]*$")
+_OPEN = (":", "：", "?", "？", ",", "，")
+_ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
+_LEADS_IN = (":", "：")
+_MAX_GROUP = 8  # items, or blocks of code, that are told with what introduces them
+_SAYS_A_VALUE = re.compile(r"(?:：|: ).*\w")
+_MAX_PREFIX = 100
+_WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
+_LONG = {UnitKind.PROSE: 8, UnitKind.ITEM: 8, UnitKind.TURN: 5}
+"""Words from which a sentence says something even if nothing ends it: transcripts and filings often lack the stop."""
+_STATED = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.ROW, UnitKind.CODE, UnitKind.TURN})
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One unit: its chunk's number and its own (both one-based), and its text.
+
+    Args:
+        chunk: Number of its chunk.
+        number: Its own in the chunk.
+        span: Its characters in the document.
+        text: As the source has it.
+        satellite_weight: Of the satellite links above it in the tree (`RstTree.satellite_weight`).
+        kind: What it is by its layout.
+        headings: Those around it, outermost first.
+        lead: Index in the table of the unit that introduces it: a list's lead-in, the sentence before code, a header
+            row, the first unit of its turn; None if there is none or it is not in the table.
+        prefix: What it is read with: the speaker, or the heading that an item stands under.
+        header: Of a row, the table's header row.
+        markup: What of the text is markup.
+        introduces: Whether code or items stand below it that it introduces.
+
+    Example:
+        >>> from discorag.ingest.segment.sentence_table import sentence_table
+        >>> table = asyncio.run(sentence_table((chunk,), encoder))
+        >>> [(unit.number, unit.statement) for unit in table.sentences]
+        [(1, False), (2, True), (3, True), (4, False), (5, True), (6, True)]
+    """
+
+    chunk: int
+    number: int
+    span: Span
+    text: str
+    satellite_weight: float
+    kind: UnitKind = UnitKind.PROSE
+    headings: tuple[str, ...] = ()
+    lead: int | None = None
+    prefix: str = ""
+    header: str = ""
+    markup: Markup = Markup.NONE
+    introduces: bool = False
+
+    @cached_property
+    def statement(self) -> bool:
+        """Whether the unit can be a sentence of an answer: it says something, and is no heading, question or label."""
+        if self.kind not in _STATED or _HEADING.match(self.text) or not any(map(str.isalpha, self.plain)):
+            return False
+        if self.kind is UnitKind.CODE:
+            return True
+        if self.kind is UnitKind.ROW:
+            return bool(_SAYS_A_VALUE.search(self.body))
+        words = len(_WORD.findall(self.body))
+        if self.kind is UnitKind.ITEM and not self.text.endswith(_OPEN):
+            return words > 2
+        if self.body.endswith(_OPEN):
+            return self.introduces and words > 2 and self.body.endswith(_LEADS_IN)
+        if not (words > 1 and _ENDING.search(self.body)) and words < _LONG[self.kind]:
+            return False
+        return self.kind is UnitKind.ITEM or self._is_sentence
+
+    @property
+    def _is_sentence(self) -> bool:
+        """Whether it is written as a sentence is, from a capital to a full stop, or has a verb; never all capitals."""
+        text, words = self.body, self.body.split()
+        if text.isupper() or (text.startswith(("(", "（")) and text.endswith((")", "）"))):
+            return False
+        begins = text[0].isupper() or not (text[0].isalnum() or text.startswith("("))
+        shouted = 2 * sum(word[0].isupper() for word in words) > len(words)
+        written = begins and bool(_ENDING.search(text)) and not shouted
+        return (written and self.kind is not UnitKind.TURN) or has_verb(text)
+
+    @cached_property
+    def body(self) -> str:
+        """Its words on one line, as `discorag.ingest.segment.reading.quote` has them, without its prefix."""
+        text = without_speaker(self.text) if self.kind is UnitKind.TURN else self.text
+        return quote(text, self.kind, self.header, self.markup)
+
+    @property
+    def plain(self) -> str:
+        """How it reads as prose on one line."""
+        return self.prefix + self.body
+
+    @cached_property
+    def folded(self) -> str:
+        """The plain text as it is compared, see `folded`."""
+        return folded(self.plain)
+
+
+@dataclass(frozen=True)
+class SentenceTable:
+    """All units of a case in chunk order, with their unit vectors, shape (n, d).
+
+    Example:
+        >>> from discorag.ingest.segment.sentence_table import sentence_table
+        >>> table = asyncio.run(sentence_table(inputs.chunks, encoder))
+        >>> [(unit.chunk, unit.text[:18]) for unit in table.sentences], table.vectors.shape
+        ([(1, 'Vitamin D lowered '), (2, 'Vitamin D did not ')], (2, 384))
+    """
+
+    sentences: tuple[Sentence, ...]
+    vectors: Vectors
+
+    def of_chunk(self, number: int) -> list[int]:
+        """Indices of the units of chunk ``number``."""
+        return [i for i, u in enumerate(self.sentences) if u.chunk == number]
+
+    def index(self, chunk: int, number: int) -> int | None:
+        """Index of unit ``number`` of chunk ``chunk``, None if there is none."""
+        return next((i for i, u in enumerate(self.sentences) if (u.chunk, u.number) == (chunk, number)), None)
+
+    def group(self, i: int) -> range:
+        """Indices of unit ``i`` and, if it announces a list or code ("as follows:"), of what it announces."""
+        end = i + 1
+        if _ANNOUNCES.search(self.sentences[i].text):
+            while end < len(self.sentences) and self._continues(i, end):
+                end += 1
+        return range(i, min(end, i + 1 + _MAX_GROUP))
+
+    def _continues(self, i: int, j: int) -> bool:
+        same = self.sentences[j].chunk == self.sentences[i].chunk
+        return (
+            same and self.sentences[j].kind in {UnitKind.ITEM, UnitKind.CODE} and self.sentences[j].lead in range(i, j)
+        )
+
+
+def folded(text: str) -> str:
+    """``text`` without case and final punctuation."""
+    return text.casefold().rstrip(" .!。！")
+
+
+def within_window(texts: list[str], encoder: Encoder) -> list[str]:
+    """Each text, cut after the last token that fits the encoder: for vectors that only rank."""
+    room = encoder.tokens.max_tokens - encoder.tokens.special_tokens
+    offsets = encoder.tokens.token_offsets(texts)
+    return [t if len(o) <= room else t[: o[room - 1][1]] for t, o in zip(texts, offsets, strict=True)]
+
+
+async def sentences_of(inputs: AnswerInputs, encoder: Encoder) -> SentenceTable:
+    """The units of the case's chunks; made by the first stage that asks, for all of them."""
+    of, table = inputs.known.get(encoder.version, (None, None))
+    if table is None or of is not inputs.chunks:
+        table = await sentence_table(inputs.chunks, encoder)
+        inputs.known[encoder.version] = (inputs.chunks, table)
+    return table
+
+
+async def sentence_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> SentenceTable:
+    """Encode the units of ``chunks``, numbered in their order."""
+    units = sentences_in(chunks)
+    return SentenceTable(units, await encoder.encode_documents(_encoded(units, encoder)))
+
+
+async def with_sentence_vectors(chunks: Sequence[Chunk], encoder: Encoder) -> list[Chunk]:
+    """The chunks with the vectors of their units, as `sentence_table` will ask for them; all are encoded together."""
+    texts = [_encoded(sentences_in([c]), encoder) for c in chunks]
+    vectors = await encoder.encode_documents([text for of_chunk in texts for text in of_chunk])
+    ends = accumulate(map(len, texts))
+    own = [packed(t, vectors[end - len(t) : end]) for t, end in zip(texts, ends, strict=True)]
+    return [c.model_copy(update={"unit_vectors": u}) for c, u in zip(chunks, own, strict=True)]
+
+
+def _encoded(units: Sequence[Sentence], encoder: Encoder) -> list[str]:
+    return within_window([u.plain or u.text for u in units], encoder)
+
+
+def sentences_in(chunks: Sequence[Chunk]) -> tuple[Sentence, ...]:
+    """The units of ``chunks``, numbered in their order, without vectors."""
+    units: list[Sentence] = []
+    for number, chunk in enumerate(chunks, start=1):
+        units += _units_of(number, chunk, len(units))
+    return tuple(units)
+
+
+def _units_of(number: int, chunk: Chunk, first: int) -> list[Sentence]:
+    """The units of a chunk, of which the first has index ``first`` in the table."""
+    starts = {span.start: first + i for i, span in enumerate(chunk.sentences)}
+    units: list[Sentence] = []
+    for i, span in enumerate(chunk.sentences):
+        text, at = chunk.slice(span), chunk.leads[i] if chunk.leads else None
+        kind = chunk.kinds[i] if chunk.kinds else _kind_of(text)
+        lead = starts.get(at) if at is not None else None
+        headings = chunk.headings_at(span.start)
+        introduction = _line_at(chunk, at)
+        unit = Sentence(number, i + 1, span, text, _weight(chunk.tree, span), kind, headings, lead, markup=chunk.markup)
+        units.append(_in_context(unit, introduction, units[lead - first] if lead is not None else None))
+    leads = {u.lead for u in units if u.kind in {UnitKind.ITEM, UnitKind.CODE}}
+    return [replace(u, introduces=True) if first + i in leads else u for i, u in enumerate(units)]
+
+
+def _kind_of(text: str) -> UnitKind:
+    """Of a sentence that was stored without its kind."""
+    if _HEADING.match(text):
+        return UnitKind.HEADING
+    return UnitKind.ITEM if ITEM.match(text) and not text.startswith("|") else UnitKind.PROSE
+
+
+def _line_at(chunk: Chunk, at: int | None) -> str:
+    """The line of the unit that introduces another; what the chunk knows of it where it stands before the chunk."""
+    if at is None:
+        return ""
+    return chunk.text[at - chunk.span.start :].split("\n", 1)[0] if at >= chunk.span.start else chunk.columns
+
+
+def _in_context(unit: Sentence, introduction: str, lead: Sentence | None) -> Sentence:
+    """The unit with what it is read with."""
+    if unit.kind is UnitKind.ROW:
+        return replace(unit, header=introduction, prefix="" if introduction else _headed(unit.headings[-1:]))
+    if unit.kind is UnitKind.TURN:
+        who = speaker_of(unit.text) or speaker_of(introduction) or introduction
+        return replace(unit, prefix=_opened(who))
+    if unit.kind is UnitKind.ITEM:
+        return replace(unit, prefix=_of_item(unit, lead))
+    return unit
+
+
+def _of_item(unit: Sentence, lead: Sentence | None) -> str:
+    """The heading that says what an item is an item of, unless a sentence does, or the heading asks."""
+    if lead is not None:
+        return lead.prefix if lead.kind is UnitKind.ITEM else ""
+    named = [h for h in unit.headings[-2:] if not h.endswith(_OPEN)]
+    if not named or (len(named) > 1 and not any(map(str.isdigit, named[0]))) or any(map(str.isdigit, named[-1])):
+        named = named[-1:]
+    return _headed(named)
+
+
+def _headed(headings: Sequence[str]) -> str:
+    prefix = _opened(", ".join(headings))
+    return prefix if len(prefix) <= _MAX_PREFIX else ""
+
+
+def _opened(name: str) -> str:
+    if not name:
+        return ""
+    return f"{name}：" if language_of(name) == "zh" else f"{name}: "
+
+
+def _weight(tree: RstTree | None, sentence: Span) -> float:
+    """That of the most nuclear of a sentence's EDUs."""
+    if tree is None:
+        return 0
+    inside = [
+        w
+        for e, w in zip(tree.edus, tree.satellite_weight, strict=True)
+        if e.start < sentence.end and e.end > sentence.start
+    ]
+    return min(inside, default=0)

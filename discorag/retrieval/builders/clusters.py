@@ -1,0 +1,275 @@
+"""The RAPTOR tree: chunks, clusters of what is alike wherever it stands, a summary of each, and so on upwards.
+
+Source: Sarthi et al. (2024), "RAPTOR: Recursive Abstractive Processing for Tree-Organized Retrieval", section 3.
+"""
+
+# scikit-learn and umap are not typed.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+import warnings
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discorag.extras import extra
+from discorag.ingest.segment.chunks import SPLITTER_VERSION
+from discorag.models.protocol import Encoder
+from discorag.retrieval.builder import Built, Source, Summariser, Summary, inner
+from discorag.retrieval.builders.topics import encode_cut, pack, room, sentences_of, span_of
+from discorag.schema.errors import ConfigError
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.schema.usage import Usage
+from discorag.schema.vectors import Vectors
+from discorag.text.tokens import TokenCounter
+
+Members = tuple[int, ...]
+
+_LOCAL_NEIGHBORS = 10
+# Mixtures of so many more components than the best one are tried: after the first minimum, BIC falls again only where
+# components shrink to a few points each.
+_PATIENCE = 4
+# numba's threads must not be entered by two of ours, and warning filters are the process's.
+_LOCK = threading.Lock()
+
+
+@dataclass(frozen=True)
+class ClusterSizes:
+    """How a cluster tree is cut.
+
+    Args:
+        chunk_tokens: Of a leaf, special tokens left out.
+        cluster_tokens: What the summariser takes; a cluster with more is clustered again.
+        summary_words: Words that a summary may have.
+        dimensions: To which vectors are reduced before they are clustered.
+        max_clusters: Components of a mixture at most.
+        threshold: From which probability on a node belongs to a cluster.
+        seed: Of every random choice.
+
+    Raises:
+        ConfigError: A size is below 1, or the threshold is not between 0 and 1.
+
+    Source: RAPTOR section 3 (leaves of 100 tokens), appendix C (summaries of 131 tokens, about 100 words).
+
+    Example:
+        >>> from discorag.retrieval.builders.clusters import ClusterSizes
+        >>> ClusterSizes(chunk_tokens=64).summary_words
+        100
+    """
+
+    chunk_tokens: int = 100
+    cluster_tokens: int = 3500
+    summary_words: int = 100
+    dimensions: int = 10
+    max_clusters: int = 50
+    threshold: float = 0.1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("chunk_tokens", "cluster_tokens", "summary_words", "dimensions", "max_clusters"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} of a cluster tree is {getattr(self, name)}.", hint="Set it to 1 or more.")
+        if not 0 < self.threshold < 1:
+            raise ConfigError(f"The threshold of a cluster tree is {self.threshold}.", hint="Set it between 0 and 1.")
+
+    @property
+    def version(self) -> str:
+        """All of them, and the versions of the libraries that cluster."""
+        values = "/".join(str(value) for value in vars(self).values())
+        with extra("raptor"):
+            return f"{values}+umap-{version('umap-learn')}+sklearn-{version('scikit-learn')}"
+
+
+class ClusterBuilder:
+    """Makes a tree of clusters: a node's children may stand far apart, and a node may have several parents.
+
+    A layer's texts are embedded, clustered and summarised; a cluster of one goes up as it is. It ends with one root,
+    or where clustering would make no fewer nodes.
+
+    Args:
+        encoder: Embeds chunks and summaries.
+        summariser: Writes the summaries, those of one layer at the same time.
+        counter: Counts the tokens of chunks and clusters.
+        sizes: Of everything.
+
+    Source: RAPTOR section 3.
+
+    Example:
+        >>> from discorag.retrieval.builders.clusters import ClusterBuilder, ClusterSizes
+        >>> from discorag.retrieval.summarise import ExtractiveSummariser
+        >>> builder = ClusterBuilder(encoder, ExtractiveSummariser(), encoder.tokens, ClusterSizes(chunk_tokens=24))
+        >>> tree = asyncio.run(builder.build(source)).tree
+        >>> tree.leaves, tree.nodes[-1].children
+        (2, (0, 1))
+    """
+
+    name = "clusters"
+
+    def __init__(
+        self, encoder: Encoder, summariser: Summariser, counter: TokenCounter, sizes: ClusterSizes | None = None
+    ) -> None:
+        self._encoder = encoder
+        self._summariser = summariser
+        self._counter = counter
+        self._sizes = sizes or ClusterSizes()
+
+    @property
+    def version(self) -> str:
+        """The sizes, and the versions of encoder, summariser and sentence splitter."""
+        return f"1/{self._sizes.version}:{self._encoder.version}:{self._summariser.version}:{SPLITTER_VERSION}"
+
+    async def build(self, source: Source) -> Built:
+        """The tree of a document with at least one sentence.
+
+        Raises:
+            ModelError: The encoder's endpoint failed. What the summariser cannot do is told in the result.
+        """
+        nodes = await asyncio.to_thread(self._leaves, source)
+        usage, failures = Usage(), list[str]()
+        layer = list(range(len(nodes)))
+        while len(layer) > 1:
+            groups, left = await self._grouped(nodes, layer)
+            if len(groups) + len(left) >= len(layer):
+                break
+            summaries = await asyncio.gather(*(self._summary([nodes[i].text for i in group]) for group in groups))
+            layer = [*left, *range(len(nodes), len(nodes) + len(groups))]
+            nodes += [inner(nodes, group, made.text) for group, made in zip(groups, summaries, strict=True)]
+            usage = sum((made.usage for made in summaries), usage)
+            failures += [made.failure for made in summaries if made.failure]
+        return Built(RetrievalTree(builder=self.name, nodes=tuple(nodes)), usage, tuple(failures))
+
+    def _leaves(self, source: Source) -> list[RetrievalNode]:
+        text = source.document.text
+        units = sentences_of(text, source.hierarchy, self._counter)
+        spans = map(span_of, pack(units, tokens=min(self._sizes.chunk_tokens, room(self._counter))))
+        return [RetrievalNode(text=span.of(text), spans=(span,)) for span in spans]
+
+    async def _grouped(self, nodes: Sequence[RetrievalNode], layer: Sequence[int]) -> tuple[list[list[int]], list[int]]:
+        """The clusters of several of a layer's nodes, and the nodes that are in none."""
+        texts = [nodes[i].text for i in layer]
+        vectors = await encode_cut(self._encoder, texts)
+        tokens = [len(offsets) for offsets in self._counter.token_offsets(texts)]
+        clusters = await asyncio.to_thread(clusters_of, vectors, tokens, self._sizes)
+        groups = [[layer[m] for m in members] for members in clusters if len(members) > 1]
+        return groups, sorted(set(layer).difference(*groups))
+
+    async def _summary(self, texts: Sequence[str]) -> Summary:
+        return await self._summariser.summarise(texts, words=self._sizes.summary_words)
+
+
+def clusters_of(vectors: Vectors, tokens: Sequence[int], sizes: ClusterSizes) -> list[Members]:
+    """Which texts belong together: global clusters, local ones inside each, and no text too long to be summarised.
+
+    Args:
+        vectors: Unit vectors of the texts, shape (n, d).
+        tokens: Their lengths.
+        sizes: Of clusters.
+
+    Returns:
+        Indices of each cluster's members, ascending, no cluster twice; every text is in at least one.
+
+    Source: RAPTOR section 3, "Clustering Algorithm".
+    """
+    with _LOCK, _narrow_warnings():
+        everything = np.arange(len(vectors))
+        broad = _split(vectors, everything, math.isqrt(max(len(vectors) - 1, 1)), sizes)
+        local = (fine for members in broad for fine in _split(vectors, members, _LOCAL_NEIGHBORS, sizes))
+        fitting = {tuple(part.tolist()) for members in local for part in _fitted(vectors, tokens, members, sizes)}
+    return sorted(fitting)
+
+
+def _split(
+    vectors: Vectors, members: NDArray[np.int64], neighbors: int, sizes: ClusterSizes
+) -> list[NDArray[np.int64]]:
+    """Clusters among ``members``; all of them are one where there are too few different ones to reduce."""
+    chosen = vectors[members]
+    if len(np.unique(chosen.round(6), axis=0)) <= sizes.dimensions + 1:
+        return [members]
+    parts = _mixture(_reduced(chosen, min(neighbors, len(chosen) - 1), sizes), sizes)
+    return [members[part] for part in parts]
+
+
+def _fitted(
+    vectors: Vectors, tokens: Sequence[int], members: NDArray[np.int64], sizes: ClusterSizes
+) -> Iterator[NDArray[np.int64]]:
+    """``members``, clustered again until the summariser can take each cluster; halved where clustering is no help."""
+    if len(members) == 1 or sum(tokens[m] for m in members) <= sizes.cluster_tokens:
+        yield members
+        return
+    parts = _split(vectors, members, _LOCAL_NEIGHBORS, sizes)
+    if max(map(len, parts)) == len(members):
+        parts = np.array_split(members, 2)
+    for part in parts:
+        yield from _fitted(vectors, tokens, part, sizes)
+
+
+def _reduced(vectors: Vectors, neighbors: int, sizes: ClusterSizes) -> NDArray[np.float64]:
+    """The vectors in fewer dimensions, shape (n, sizes.dimensions), by UMAP (McInnes et al. 2018).
+
+    UMAP's spectral start needs about twice as many points as dimensions; with fewer it gives other results each time.
+    """
+    enough = len(vectors) > 2 * (sizes.dimensions + 1) + 1
+    reducer = _umap().UMAP(
+        n_neighbors=max(neighbors, 2),
+        n_components=sizes.dimensions,
+        metric="cosine",
+        init="spectral" if enough else "random",
+        random_state=sizes.seed,
+        n_jobs=1,
+    )
+    return np.asarray(reducer.fit_transform(vectors), dtype=np.float64)
+
+
+@cache
+def _umap() -> Any:
+    """The module, with its slowest functions compiled once an installation, not once a process (12 s)."""
+    with extra("raptor"):
+        from umap import umap_, utils
+
+    for function in (utils.fast_knn_indices, umap_.smooth_knn_dist, umap_.compute_membership_strengths):
+        with suppress(RuntimeError):  # no folder to keep them in
+            function.enable_caching()
+    return umap_
+
+
+def _mixture(points: NDArray[np.float64], sizes: ClusterSizes) -> list[NDArray[np.int64]]:
+    """Soft clusters: the Gaussian mixture with the lowest BIC, and of each component the points that it may hold."""
+    with extra("raptor"):
+        from sklearn.mixture import GaussianMixture
+        from threadpoolctl import threadpool_limits
+
+    best: Any = None
+    lowest, without = math.inf, 0
+    # Several threads are slower on matrices of this size.
+    with threadpool_limits(1):
+        for count in range(1, min(sizes.max_clusters, len(points) // 2) + 1):
+            model = GaussianMixture(count, random_state=sizes.seed).fit(points)
+            bic = float(model.bic(points))
+            best, lowest, without = (model, bic, 0) if bic < lowest else (best, lowest, without + 1)
+            if without == _PATIENCE:
+                break
+        chances = best.predict_proba(points)
+    held = chances >= np.minimum(sizes.threshold, chances.max(axis=1, keepdims=True))
+    return [np.flatnonzero(column) for column in held.T if column.any()]
+
+
+@contextmanager
+def _narrow_warnings() -> Generator[None]:
+    """Without what umap says of TensorFlow and of small data, and scikit-learn of mixtures that do not settle."""
+    with extra("raptor"):
+        from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Tensorflow not installed", category=ImportWarning)
+        warnings.filterwarnings("ignore", message=r"\s*Spectral initialisation failed", category=UserWarning)
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        yield

@@ -1,0 +1,249 @@
+"""A stored retrieval tree level by level, as a reader unfolds it: some nodes, and what lies directly below them.
+
+Trees of overlapping runs of sentences (`snapped`, the default, and `slide`) and trees of leaves alone have no levels of
+their own: their leaves are shown below the document's sections and paragraphs, which the runs' borders follow.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from itertools import pairwise, takewhile
+
+from pydantic import BaseModel, ConfigDict
+
+from discorag.ingest.segment.headings import build_hierarchy
+from discorag.retrieval.builder import inner
+from discorag.retrieval.registry import RETRIEVERS
+from discorag.schema.document import Document, Scope
+from discorag.schema.errors import NotFoundError
+from discorag.schema.hierarchy import Hierarchy, Kind
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.schema.span import Span
+from discorag.schema.words import first_words
+from discorag.store.recent import Recent
+from discorag.store.store import Store
+
+TEXT = 600
+"""Characters of a node's text that are shown."""
+STRETCHES = 200
+"""Stretches of the document that are told of one node: a cluster's sentences may lie far apart."""
+_WORDS = 60
+_REMEMBERED = Recent[RetrievalTree](16)
+"""By the document's content and the tree's builder."""
+
+
+class NodeKind(StrEnum):
+    """What a shown node is: a leaf (``text``), or what it is named by; a ``summary`` says it in other words."""
+
+    TEXT = "text"
+    SECTION = "section"
+    RELATION = "relation"
+    SUMMARY = "summary"
+    GROUP = "group"
+
+
+class ShownNode(BaseModel):
+    """A node as a reader sees it.
+
+    Args:
+        node: Its number; what lies below it is asked for by that.
+        parent: The number of the node below which it is shown; None for a root.
+        kind: What it is.
+        text: Its beginning.
+        heading: Of a section.
+        relation: How its children hang together, where a parser said so.
+        spans: The stretches of the document that it covers.
+        leaves: How many leaves lie at or below it.
+        children: How many nodes lie directly below it.
+
+    Example:
+        >>> from discorag.retrieval.levels import shown
+        >>> [(node.kind.value, node.children) for node in shown(tree, [], 0, 10)]
+        [('section', 2)]
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    node: int
+    parent: int | None
+    kind: NodeKind
+    text: str
+    heading: str
+    relation: str
+    spans: tuple[Span, ...]
+    leaves: int
+    children: int
+
+
+class Levels(BaseModel):
+    """A part of the tree of a document by one builder; ``builders`` has those of which a tree is stored.
+
+    Example:
+        >>> from discorag.retrieval.levels import unfolded
+        >>> _ = rag.ingest(notes, parser="rules")
+        >>> doc_id = rag.documents()[0].doc_id
+        >>> found = unfolded(rag.backends.store, rag.scope(), doc_id)
+        >>> found.builder, found.builders, [node.kind.value for node in found.nodes]
+        ('snapped', ('snapped',), ['text'])
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    builder: str = ""
+    builders: tuple[str, ...] = ()
+    leaves: int = 0
+    roots: int = 0
+    nodes: tuple[ShownNode, ...] = ()
+
+
+def unfolded(
+    store: Store,
+    scope: Scope,
+    doc_id: str,
+    builder: str | None = None,
+    below: Sequence[int] = (),
+    offset: int = 0,
+    limit: int = 100,
+) -> Levels:
+    """What lies directly below some nodes of a stored tree; nothing is built. Blocks.
+
+    Args:
+        store: Holds the tree.
+        scope: Whose.
+        doc_id: The document.
+        builder: Whose tree; None: the first that is stored. Empty in the result where none is.
+        below: Nodes; without any the roots are shown.
+        offset: Of the children of each, the first that is shown.
+        limit: How many of the children of each are shown.
+
+    Raises:
+        NotFoundError: The document, its tree by this builder, or a node is not there.
+    """
+    document = store.document(scope, doc_id)
+    stored = tuple(b for b in _builders() if store.tree_versions(scope, b, [doc_id]))
+    if builder is None and not stored:
+        return Levels()
+    chosen = builder or stored[0]
+    tree = _levelled(store.tree(scope, doc_id, chosen), document)
+    nodes = tuple(shown(tree, below, offset, limit))
+    return Levels(builder=chosen, builders=stored, leaves=tree.leaves, roots=len(tree.roots), nodes=nodes)
+
+
+def _builders() -> list[str]:
+    """All that have retrievers, the default's first."""
+    return sorted({retriever.builder for retriever in RETRIEVERS.values()}, key=lambda name: (name != "snapped", name))
+
+
+def _levelled(tree: RetrievalTree, document: Document) -> RetrievalTree:
+    """The tree itself, or, where it has no levels of its own, the author's over its leaves."""
+    if not overlapping(tree):
+        return tree
+    key = f"{document.content_hash} {tree.builder} {tree.leaves}"
+    return _REMEMBERED.get(key) or _REMEMBERED.put(key, authored(tree, build_hierarchy(document)))
+
+
+def overlapping(tree: RetrievalTree) -> bool:
+    """Whether all that it has are leaves and runs of neighbouring leaves, some of which overlap, or no runs at all."""
+    runs = [node.children for node in tree.nodes[tree.leaves :]]
+    flat = all(run[-1] < tree.leaves and run[-1] - run[0] == len(run) - 1 for run in runs)
+    return flat and (not runs or any(len(parents) > 1 for parents in tree.parents))
+
+
+def authored(tree: RetrievalTree, hierarchy: Hierarchy) -> RetrievalTree:
+    """The leaves of a tree below the sections and paragraphs in which they stand.
+
+    What would be the only child of a node stands in the node's place.
+    """
+    nodes = list(tree.nodes[: tree.leaves])
+    below = defaultdict[int | None, list[int]](list)
+    for leaf, owner in enumerate(_owners(nodes, hierarchy)):
+        below[owner].append(leaf)
+    for i, part in reversed(list(enumerate(hierarchy.nodes))):
+        children = below.pop(i, [])
+        if len(children) > 1:
+            said = part.heading or _beginning(tree, part.span)
+            nodes.append(inner(nodes, children, said, heading=part.heading))
+            children = [len(nodes) - 1]
+        below[part.parent] += children
+    return RetrievalTree(builder=tree.builder, nodes=tuple(nodes))
+
+
+def _beginning(tree: RetrievalTree, part: Span) -> str:
+    """The first words of the leaves in a part of the document."""
+    first = bisect_left(range(tree.leaves), part.start, key=lambda leaf: tree.nodes[leaf].spans[0].start)
+    inside = takewhile(lambda leaf: part.contains(leaf.spans[0]), tree.nodes[first : min(first + _WORDS, tree.leaves)])
+    return first_words((leaf.text for leaf in inside), _WORDS)
+
+
+def _owners(leaves: Sequence[RetrievalNode], hierarchy: Hierarchy) -> Iterator[int]:
+    """For each leaf the innermost node of the hierarchy around it that is no sentence."""
+    parts = [(i, n.span) for i, n in enumerate(hierarchy.nodes) if n.kind is not Kind.SENTENCE]
+    around: list[tuple[int, Span]] = []
+    at = 0
+    for leaf in leaves:
+        span = leaf.spans[0]
+        while at < len(parts) and parts[at][1].start <= span.start:
+            around.append(parts[at])
+            at += 1
+        around = [part for part in around if part[1].end > span.start]
+        yield next((i for i, part in reversed(around) if part.contains(span)), 0)
+
+
+def shown(tree: RetrievalTree, below: Sequence[int], offset: int, limit: int) -> Iterator[ShownNode]:
+    """The children of some nodes, or the roots, in text order. Raises `NotFoundError` for a node that there is not."""
+    for parent in below:
+        if parent >= len(tree.nodes):
+            raise NotFoundError(f"The tree has no node {parent}.", hint=f"It has {len(tree.nodes)}, from 0.")
+    groups = [(parent, tree.nodes[parent].children) for parent in below] or [(None, tree.roots)]
+    for parent, children in groups:
+        ordered = sorted(children, key=lambda n: tree.nodes[n].spans[0].start)
+        for node in ordered[offset : offset + limit]:
+            yield _shown(tree, node, parent)
+
+
+def _shown(tree: RetrievalTree, at: int, parent: int | None) -> ShownNode:
+    node, leaves = tree.nodes[at], _leaves(tree, at)
+    return ShownNode(
+        node=at,
+        parent=parent,
+        kind=_kind(tree, node, leaves),
+        text=node.text if len(node.text) <= TEXT else f"{node.text[:TEXT].rstrip()}…",
+        heading=node.heading,
+        relation=node.relation,
+        spans=_stretches(tree, leaves)[:STRETCHES],
+        leaves=len(leaves),
+        children=len(node.children),
+    )
+
+
+def _kind(tree: RetrievalTree, node: RetrievalNode, leaves: Sequence[int]) -> NodeKind:
+    if not node.children:
+        return NodeKind.TEXT
+    if node.heading:
+        return NodeKind.SECTION
+    below = (word for leaf in leaves for word in tree.nodes[leaf].text.split())
+    said = node.text.split()[:-1]  # the last word may be cut
+    if any(own != there for own, there in zip(said, below, strict=False)):
+        return NodeKind.SUMMARY
+    return NodeKind.RELATION if node.relation else NodeKind.GROUP
+
+
+def _leaves(tree: RetrievalTree, at: int) -> list[int]:
+    """The leaves at or below a node, in text order."""
+    found, waiting = set[int](), [at]
+    while waiting:
+        node = waiting.pop()
+        if node < tree.leaves:
+            found.add(node)
+        waiting += tree.nodes[node].children
+    return sorted(found)
+
+
+def _stretches(tree: RetrievalTree, leaves: Sequence[int]) -> tuple[Span, ...]:
+    """The leaves' characters, neighbours as one."""
+    cuts = [0, *(i + 1 for i, (a, b) in enumerate(pairwise(leaves)) if b > a + 1), len(leaves)]
+    runs = ((leaves[start], leaves[end - 1]) for start, end in pairwise(cuts))
+    return tuple(Span(start=tree.nodes[a].spans[0].start, end=tree.nodes[b].spans[0].end) for a, b in runs)

@@ -1,0 +1,194 @@
+"""Every error this project raises on purpose, as one tree.
+
+Each error says what happened (``str(error)``) and what to do about it (``error.hint``). Catch
+`DiscoRagError` to catch them all. ``error.kind`` is the name under which a failure is counted in the
+ledger (`discorag.schema.ledger.Failure`).
+"""
+
+from __future__ import annotations
+
+from discorag.schema.usage import Usage
+
+
+class DiscoRagError(Exception):
+    """Base of all errors raised on purpose.
+
+    Args:
+        message: What happened, with the offending value.
+        hint: What the user can do about it.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    @property
+    def kind(self) -> str:
+        """Name under which this error is counted."""
+        return type(self).__name__
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class ConfigError(DiscoRagError):
+    """Settings contradict each other or name something that does not exist."""
+
+
+class UnknownNameError(ConfigError, KeyError):
+    """No part of this name is registered; the hint lists those that are."""
+
+    __str__ = DiscoRagError.__str__
+
+
+class MissingExtraError(ConfigError):
+    """What was asked for comes with an extra that is not installed."""
+
+
+class InvariantError(DiscoRagError, ValueError):
+    """A value would break an invariant of its type (tree, graph, hierarchy, span).
+
+    It is a ``ValueError`` so that pydantic reports it as a validation error on construction.
+    """
+
+
+# --- input: what the user gave us -----------------------------------------------------------------
+
+
+class InputError(DiscoRagError):
+    """The user's input cannot be used as it is."""
+
+
+class MissingPathError(InputError):
+    """A path does not exist."""
+
+
+class UnknownFormatError(InputError):
+    """No loader reads files of this kind."""
+
+
+class DecodingError(InputError):
+    """A file cannot be read as what it claims to be: not UTF-8, damaged, or locked by a password."""
+
+
+class EmptyDocumentError(InputError):
+    """A document holds no text."""
+
+
+class DocumentTooLargeError(InputError):
+    """A document exceeds the configured size."""
+
+
+class ChangedFileError(InputError):
+    """A file was written to while it was read."""
+
+
+class ConversionError(InputError):
+    """A file could not be converted: it ran into a limit, or took the converter down.
+
+    Args:
+        path: The file.
+        reason: What happened, without the file's name: other owners of the same file are told too.
+        hint: What to do about it.
+    """
+
+    def __init__(self, path: object, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"{path} cannot be converted: {reason}.", hint=hint)
+        self.reason = reason
+
+
+class ConversionLimitError(ConversionError):
+    """Converting a file takes more time, memory or text than the settings allow."""
+
+
+class ConverterDiedError(ConversionError):
+    """The process that converted a file died of it."""
+
+
+class RefusedFileError(InputError):
+    """A file ran into limits, or took the converter down, so often that it is not tried again unasked."""
+
+
+class QueryError(InputError):
+    """The query is empty or too long."""
+
+
+class EmptyCorpusError(InputError):
+    """There is nothing to retrieve from in this scope."""
+
+
+# --- store ----------------------------------------------------------------------------------------
+
+
+class StoreError(DiscoRagError):
+    """The store cannot do what was asked."""
+
+
+class ReadOnlyStoreError(StoreError):
+    """Nothing can be stored where the store is; it can be read."""
+
+
+class StoreFullError(ReadOnlyStoreError):
+    """The disk is full, or nearly: nothing is stored until there is room."""
+
+
+class StoreFormatError(StoreError):
+    """The store was written by a version with another format."""
+
+
+class StoreDamagedError(StoreError):
+    """What is stored is not what was written."""
+
+
+class StoreLockedError(StoreError):
+    """Another process has been writing for too long."""
+
+
+class EncoderMismatchError(StoreError):
+    """The store was filled by another encoder than the one configured now."""
+
+
+class NotFoundError(StoreError):
+    """A document or node id is not in this scope."""
+
+
+# --- models ---------------------------------------------------------------------------------------
+
+
+class ModelError(DiscoRagError):
+    """A model call failed for good: every retry and the one repair are used up.
+
+    Args:
+        message: What happened.
+        hint: What to do about it.
+        usage: Tokens already spent on the calls that led here.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", usage: Usage | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.usage = usage
+
+
+class ModelUnavailableError(ModelError):
+    """The endpoint timed out, refused the connection, or answered 5xx to the end."""
+
+
+class RateLimitedError(ModelError):
+    """The endpoint answered 429 to the end."""
+
+
+class ModelRejectedError(ModelError):
+    """The endpoint refused the request (401, 403, 404, 400): retrying would not help."""
+
+
+class ContextTooLongError(ModelError):
+    """The prompt does not fit the model's context."""
+
+
+class OutputTruncatedError(ModelError):
+    """The model stopped at its token limit (``finish_reason == "length"``)."""
+
+
+class InvalidOutputError(ModelError, ValueError):
+    """The model's output does not satisfy its schema or its checks, even after one repair."""

@@ -1,0 +1,139 @@
+"""What every builder makes and every selector walks: the nodes of one document that can be retrieved.
+
+Builders differ in how they make inner nodes, selectors in how they choose among nodes; both know only this type.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from discorag.schema.errors import InvariantError
+from discorag.schema.span import Span
+from discorag.schema.words import count_words
+
+
+class RetrievalNode(BaseModel):
+    """A node that can be retrieved.
+
+    Args:
+        text: What is embedded: a leaf's own characters, or what stands for all that lies below an inner node.
+        spans: The characters of the document that it covers, ascending and disjoint; one for a leaf.
+        children: Indices of its children in the tree, ascending; none for a leaf.
+        layer: 0 for leaves, above them one more than the highest child.
+        heading: The heading of the section that it is, if it is one.
+        relation: How its children hang together, where a parser says so (a `discorag.schema.rst_relations.Relation`).
+        context: Of a sentence the title and the headings above it, which are searched with it.
+
+    Example:
+        >>> from discorag.schema.retrieval_tree import RetrievalNode
+        >>> from discorag.schema.span import Span
+        >>> leaf = RetrievalNode(text="Tides rise.", spans=(Span(start=0, end=11),))
+        >>> leaf.layer, leaf.children
+        (0, ())
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str = Field(min_length=1, repr=False)
+    spans: tuple[Span, ...] = Field(min_length=1)
+    children: tuple[int, ...] = ()
+    layer: int = Field(default=0, ge=0)
+    heading: str = ""
+    relation: str = ""
+    context: str = ""
+
+
+class RetrievalTree(BaseModel):
+    """The retrievable nodes of one document: its leaves in text order, then inner nodes, children before parents.
+
+    A *tree* in the field's loose sense: there may be several roots, and in a cluster tree a node may have several
+    parents (RAPTOR section 3, soft clustering).
+
+    Args:
+        builder: Who made it, such as ``discourse``.
+        nodes: Leaf ``i`` is node ``i``.
+
+    Raises:
+        InvariantError: Leaves overlap or are out of order, a child comes behind its parent, or a layer is wrong
+            (pydantic reports it as ``ValidationError``).
+
+    Example:
+        >>> from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+        >>> from discorag.schema.span import Span
+        >>> spans = (Span(start=0, end=11), Span(start=12, end=22))
+        >>> leaves = [RetrievalNode(text=span.of("Tides rise. They fall."), spans=(span,)) for span in spans]
+        >>> root = RetrievalNode(text="Tides rise. They fall.", spans=spans, children=(0, 1), layer=1)
+        >>> RetrievalTree(builder="by hand", nodes=(*leaves, root)).leaves_of
+        ((0,), (1,), (0, 1))
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    builder: str
+    nodes: tuple[RetrievalNode, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> RetrievalTree:
+        at = 0
+        for i, node in enumerate(self.nodes):
+            if i < self.leaves:
+                if len(node.spans) != 1 or node.spans[0].start < at:
+                    raise InvariantError(f"Leaf {i} is not one span behind leaf {i - 1}.")
+                at = node.spans[0].end
+            elif not node.children or list(node.children) != sorted({c for c in node.children if 0 <= c < i}):
+                raise InvariantError(f"The children of node {i} are not earlier nodes in order: {node.children}.")
+            above = 1 + max((self.nodes[c].layer for c in node.children), default=-1)
+            if node.layer != above:
+                raise InvariantError(f"Node {i} is on layer {node.layer}; its children put it on layer {above}.")
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        """By builder and nodes; pydantic would compare what is cached too."""
+        return isinstance(other, RetrievalTree) and (self.builder, self.nodes) == (other.builder, other.nodes)
+
+    def __hash__(self) -> int:
+        return hash((self.builder, self.nodes))
+
+    @cached_property
+    def leaves(self) -> int:
+        """How many of the nodes are leaves: the first ones."""
+        return next((i for i, n in enumerate(self.nodes) if n.children), len(self.nodes))
+
+    @cached_property
+    def leaves_of(self) -> tuple[tuple[int, ...], ...]:
+        """For each node the leaves at or below it, in text order."""
+        below: list[tuple[int, ...]] = []
+        for i, node in enumerate(self.nodes):
+            below.append(tuple(sorted({leaf for c in node.children for leaf in below[c]})) or (i,))
+        return tuple(below)
+
+    @cached_property
+    def parents(self) -> tuple[tuple[int, ...], ...]:
+        """For each node its parents; none for a root, more than one only in cluster trees."""
+        found: list[list[int]] = [[] for _ in self.nodes]
+        for i, node in enumerate(self.nodes):
+            for child in node.children:
+                found[child].append(i)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def first_leaf(self) -> NDArray[np.int64]:
+        """For each node the first leaf at or below it: where it begins, in text order; shape (nodes,)."""
+        first = list(range(self.leaves))
+        for node in self.nodes[self.leaves :]:
+            first.append(min(first[c] for c in node.children))
+        return np.array(first, dtype=np.int64)
+
+    @cached_property
+    def words(self) -> NDArray[np.int64]:
+        """Words of every node's text, shape (nodes,)."""
+        return np.array([count_words(n.text) for n in self.nodes], dtype=np.int64)
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """Nodes without a parent."""
+        return tuple(i for i, parents in enumerate(self.parents) if not parents)

@@ -1,0 +1,45 @@
+"""What ``disco-rag --help`` says, without importing what the commands do: that takes seconds."""
+
+from __future__ import annotations
+
+import sys
+
+from typer.core import TyperCommand, TyperGroup
+
+COMMANDS = {
+    "ingest": "Read documents into the store; changed ones are replaced, vanished ones deleted.",
+    "ask": "Answer a question; every sentence with its sources, and what it cost. Or a file of them.",
+    "show": "Show a document's trees, or the graph or plan for a question.",
+    "status": "List what is stored.",
+    "corpora": "List the corpora that hold documents.",
+    "estimate": "Say what an ingest would do and cost, without storing anything.",
+    "delete": "Delete a document from the store.",
+    "parse": "Write the RST tree over a whole document, which is not stored; or a tree's file in another format.",
+    "serve": "Serve the HTTP API until SIGTERM or Ctrl-C; requests under way are finished, or ended after a while.",
+    "mcp": "Serve tools and resources to clients of the Model Context Protocol, over standard input and output.",
+    "key": "Make an API key: it is shown once, on standard error; its entry for the file of keys goes to standard "
+    "output.",
+    "models": "List, download and carry the models that the pipeline uses.",
+    "check": "Read all that is stored, and compare it with what was written; exit code 1 if it differs. Changes "
+    "nothing.",
+    "reindex": "Make the index of the store again from its database; nothing is encoded.",
+    "backup": "Write all documents of all tenants, with chunks, trees and vectors, into one file.",
+    "restore": "Put all that a backup holds into an empty store: all of it, or nothing.",
+}
+"""Name -> what `interfaces.cli.main` says of it."""
+
+
+def main() -> None:
+    """The command line."""
+    if sys.argv[1:] in ([], ["--help"]):
+        _help()
+    from interfaces.cli.main import main as run
+
+    run()
+
+
+def _help() -> None:
+    commands = [TyperCommand(name, help=said) for name, said in COMMANDS.items()]
+    about = "Ask your documents: trees, a graph and a plan say how the sources of an answer hang together."
+    group = TyperGroup(name="disco-rag", commands=commands, help=about, no_args_is_help=True, rich_markup_mode="rich")
+    group.main(prog_name="disco-rag")

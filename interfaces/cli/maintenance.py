@@ -1,0 +1,91 @@
+"""``disco-rag check``, ``reindex``, ``backup`` and ``restore``: what needs the database, and no model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.text import Text
+
+from discorag.config import StoreSettings, read_settings
+from discorag.discourse.formats.text import one_line
+from discorag.schema.errors import ConfigError
+from discorag.store import backup as backups
+from discorag.store.store import Store, open_store
+
+out, err = Console(), Console(stderr=True)
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+BackupFile = Annotated[Path, typer.Argument(help="The file.")]
+
+
+def check(as_json: AsJson = False) -> None:
+    """Read all that is stored, and compare it with what was written; exit code 1 if it differs. Changes nothing."""
+    with err.status("Reading ..."), _store() as store:
+        report, index = store.check(), store.index_note
+    counted = report.model_dump(mode="json", exclude={"differences"})
+    differences = [str(d) for d in report.differences]
+    if as_json:
+        typer.echo(json.dumps({**counted, "index": index, "differences": differences}, ensure_ascii=False, indent=2))
+    else:
+        out.print(", ".join(f"{count} {name}" for name, count in counted.items()) + ".")
+        for difference in differences:
+            out.print(Text(one_line(difference, 300)), soft_wrap=True)
+        out.print(_advice([d.part for d in report.differences]), soft_wrap=True)
+    if differences:
+        raise typer.Exit(1)
+
+
+def _advice(parts: list[str]) -> str:
+    if not parts:
+        return "The store is consistent."
+    if set(parts) == {"index"}:
+        return "Run disco-rag reindex."
+    return "Restore a backup (disco-rag restore), or ingest the documents again (disco-rag ingest --refresh)."
+
+
+def reindex() -> None:
+    """Make the index of the store again from its database; nothing is encoded."""
+    with err.status("Indexing ..."), _store() as store:
+        count = store.reindex()
+        store.optimise()
+    out.print(f"{count} documents indexed.")
+
+
+def backup(file: BackupFile) -> None:
+    """Write all documents of all tenants, with chunks, trees and vectors, into one file."""
+    with _store() as store, _progress("Backup") as advance:
+        count = backups.backup(store.database, file, advance)
+    out.print(f"{count} documents in {file}, {file.stat().st_size / 1e6:.1f} MB.")
+
+
+def restore(file: BackupFile) -> None:
+    """Put all that a backup holds into an empty store: all of it, or nothing."""
+    with _progress("Restore") as advance:
+        count = backups.restore(_on_disk(), file, advance)
+    out.print(f"{count} documents restored.")
+
+
+def _store() -> Store:
+    return open_store(_on_disk())
+
+
+def _on_disk() -> StoreSettings:
+    """The settings of a store that outlives this process. Raises `ConfigError`."""
+    settings = read_settings().store
+    if settings.kind == "memory":
+        raise ConfigError("A store in memory is lost at exit.", hint="Unset DISCO_RAG_STORE__KIND.")
+    return settings
+
+
+@contextmanager
+def _progress(what: str) -> Generator[backups.Progress]:
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=err) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda _: bar.advance(task)

@@ -1,0 +1,166 @@
+"""Tables and progress of the command line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Self
+
+from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from discorag.ingest.estimate import Estimate
+from discorag.ingest.survey import Status
+from discorag.schema.ledger import Ledger
+from discorag.store.records import Corpus, Manifest
+from discorag.text.escaping import one_line
+from interfaces.facade import IngestResult
+from interfaces.questions import Reply
+
+
+class _Bar:
+    """A progress bar, shown between ``with`` and its end; ``total`` may be told later."""
+
+    def __init__(self, console: Console, name: str, total: int | None = None) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._bar = Progress(*columns, console=console)
+        self._name = name
+        self._task = self._bar.add_task(name, total=total)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def load(self) -> None:
+        """Say that models are loaded, until the first is done."""
+        self._bar.update(self._task, description=f"{self._name} (loading models)")
+
+    def _advance(self) -> None:
+        self._bar.update(self._task, advance=1, description=self._name)
+
+
+class IngestProgress(_Bar):
+    """A progress bar over documents, fed by the ingest graph's events."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console, "Ingest")
+
+    def on_event(self, event: dict[str, Any]) -> None:
+        """Take one event: ``found`` sets the total, ``document`` advances."""
+        if event.get("event") == "found":
+            self._bar.update(self._task, total=event["documents"])
+        elif event.get("event") == "document" and event["status"] != Status.DELETED:
+            self._advance()
+            if event["status"] == Status.FAILED:
+                self._bar.console.print(Text(_noted(event["uri"], event["note"]), style="red"))
+
+    @property
+    def done(self) -> str:
+        """How many documents are done, of how many."""
+        task = self._bar.tasks[self._task]
+        return f"{int(task.completed)} of {int(task.total)}" if task.total is not None else "0"
+
+
+class QuestionProgress(_Bar):
+    """A progress bar over the questions of a file.
+
+    Args:
+        console: Where it is drawn.
+        total: Number of questions.
+    """
+
+    def __init__(self, console: Console, total: int) -> None:
+        super().__init__(console, "Ask", total)
+
+    def on_reply(self, reply: Reply) -> None:
+        """Count it; say what went wrong."""
+        self._advance()
+        if reply.error:
+            self._bar.console.print(Text(one_line(f"{reply.id}: {reply.error.message}", 400), style="red"))
+
+
+def ingest_summary(result: IngestResult) -> RenderableType:
+    """Documents by status, and why any failed, were skipped or are duplicates."""
+    counts = Counter(o.status for o in result.outcomes)
+    chunks = sum(o.chunks for o in result.outcomes)
+    line = ", ".join(f"{n} {status}" for status, n in counts.items()) or "nothing to do"
+    noted = [o for o in result.outcomes if o.note]
+    return Group(
+        Text(f"{line}; {chunks} chunks stored"),
+        *(Text(f"  {o.status} {_noted(one_line(o.uri, 200), one_line(o.note, 400))}") for o in noted),
+    )
+
+
+def _noted(uri: str, note: str) -> str:
+    """A note on a document; many name it themselves."""
+    return note if note.startswith(uri) else f"{uri}: {note}"
+
+
+def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
+    """What each stage cost and the wall time, in seconds; failures below."""
+    table = Table(title="Ledger", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for column in ("stage", "engine", "model"):
+        table.add_column(column)
+    for column in ("seconds", "calls", "tokens in", "cached", "tokens out", "disk hits", "repairs"):
+        table.add_column(column, justify="right")
+    for s in ledger.stages:
+        u = s.usage
+        numbers = (u.calls, u.tokens_in, u.tokens_cached, u.tokens_out, u.disk_hits, u.repairs)
+        table.add_row(s.stage, s.engine, s.model, f"{s.seconds:.2f}", *map(str, numbers))
+    total = ledger.usage
+    numbers = (total.calls, total.tokens_in, total.tokens_cached, total.tokens_out, total.disk_hits, total.repairs)
+    table.add_row("wall time", "", "", f"{seconds:.2f}", *map(str, numbers))
+    notes = [Text(f"{s.stage}: {counted(s.counts)}", "dim") for s in ledger.stages if s.counts]
+    notes += [
+        Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
+    ]
+    if total.beams_refused:
+        notes.append(Text(f"The endpoint has no beam search: {total.beams_refused} calls were made without."))
+    if sum(s.seconds for s in ledger.stages) > seconds:
+        notes.append(
+            Text("Documents run side by side: their seconds add up, and waiting for the encoder counts.", "dim")
+        )
+    return Group(Text(""), table, *notes)
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """What was counted, in one line."""
+    return ", ".join(f"{n} {name}" for name, n in counts.items())
+
+
+def estimate_table(estimate: Estimate) -> RenderableType:
+    """One line per figure."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, value in estimate.model_dump().items():
+        table.add_row(name.replace("_", " "), f"{value:,.1f}" if isinstance(value, float) else f"{value:,}")
+    return table
+
+
+def corpora_table(corpora: list[Corpus]) -> RenderableType:
+    """A line each; times are this machine's."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("corpus")
+    for column in ("documents", "chunks"):
+        table.add_column(column, justify="right")
+    table.add_column("last written")
+    for c in corpora:
+        written = f"{c.written.astimezone():%Y-%m-%d %H:%M}" if c.written else "not known"
+        table.add_row(Text(one_line(c.name, 200)), str(c.documents), str(c.chunks), written)
+    return table if corpora else Text("Nothing is stored. Ingest documents first: disco-rag ingest PATH")
+
+
+def status_table(documents: list[Manifest], *, encoder: str, model: str | None) -> RenderableType:
+    """The stored documents, and which models would serve a question."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("id", "title", "chunks", "uri"):
+        table.add_column(column)
+    for m in documents:
+        table.add_row(m.doc_id[:8], Text(one_line(m.title)), str(m.chunks), Text(one_line(m.uri, 200)))
+    total = sum(m.chunks for m in documents)
+    foot = f"{len(documents)} documents, {total} chunks. Encoder: {encoder}. LLM: {model or 'none (local engines)'}."
+    return Group(table, Text(foot))

@@ -1,0 +1,68 @@
+"""``disco-rag parse``."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from discorag.config import LlmSettings, Settings, StoreSettings, read_settings
+from discorag.discourse.formats.table import FORMATS, READERS, check_format, is_tree, read_tree, written
+from discorag.discourse.parse.parser import PARSERS, PROMPTED
+from discorag.ingest.loaders import Source
+from discorag.ingest.segment.chunks import whole_chunk
+from discorag.ingest.segment.headings import build_hierarchy, check_length
+from discorag.schema.chunk import Chunk
+from discorag.schema.errors import InputError
+from interfaces.facade import DiscoRAG
+from nodes.backends import Backends
+
+err = Console(stderr=True)
+
+
+def parse(
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help=f"A document; or a tree's file ({', '.join(READERS)}), as it is.")
+    ],
+    format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
+    parser: Annotated[str, typer.Option(help=f"auto: as configured; {PARSERS.described()}.")] = "auto",
+    out: Annotated[Path | None, typer.Option(help="File to write; default: standard output.")] = None,
+) -> None:
+    """Write the RST tree over a whole document, which is not stored; or a tree's file in another format."""
+    check_format(format_)
+    text = written([read_tree(path) if is_tree(path) else _parsed(path, parser)], format_)
+    if out is None:
+        return typer.echo(text, nl=False)
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error.strerror}.", hint="Name another file with --out.") from error
+    return None
+
+
+def _parsed(path: Path, parser: str) -> Chunk:
+    """The document as one chunk with its tree."""
+    settings = read_settings()
+    name = settings.parser.kind if parser == "auto" else parser
+    PARSERS.check(name)
+    with err.status("Parsing ..."), DiscoRAG(_storeless(settings, name)) as rag:
+        return rag.run(partial(_with_tree, rag.backends, path, name))
+
+
+def _storeless(settings: Settings, parser: str) -> Settings:
+    """Nothing is stored, and no language model started that does not parse."""
+    llm = settings.llm if parser in PROMPTED else LlmSettings()
+    return settings.model_copy(update={"store": StoreSettings(kind="memory"), "llm": llm})
+
+
+async def _with_tree(backends: Backends, path: Path, parser: str) -> Chunk:
+    document = await backends.reader.read(Source(path, path.name))
+    hierarchy = await asyncio.to_thread(build_hierarchy, document)
+    check_length(document.uri, hierarchy, backends.settings.reading.max_sentences)
+    chunk = whole_chunk(document, hierarchy)
+    parsed = await backends.parser(parser).parse(chunk)
+    return chunk.model_copy(update={"tree": parsed.tree})

@@ -1,0 +1,349 @@
+"""The pipeline as one object: ingest, ask, look; async methods and their sync twins."""
+
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
+
+from pydantic import ValidationError
+
+from discorag.config import Settings
+from discorag.discourse.parse.parser import PROMPTED
+from discorag.ingest.bucket import survey_at
+from discorag.ingest.estimate import Estimate, estimate
+from discorag.ingest.survey import NOT_MADE, DocumentOutcome
+from discorag.ingest.texts import GivenText, write_texts
+from discorag.models.protocol import Message
+from discorag.schema.document import Scope
+from discorag.schema.errors import DiscoRagError, InputError, MissingPathError
+from discorag.store.records import Corpus, Manifest
+from graphs import answer as answer_graph
+from graphs.answer import Graph
+from graphs.baselines import BASELINES
+from graphs.ingest import run_ingest
+from interfaces.background import BackgroundLoop
+from interfaces.keywords import AnswerKeywords, IngestKeywords
+from interfaces.results import AskResult, IngestResult, ledger_of
+from nodes.backends import Backends
+from nodes.context import AnswerContext, IngestContext
+from nodes.state import AnswerInput
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
+
+T = TypeVar("T")
+Progress = Callable[[dict[str, Any]], None]
+
+
+class DiscoRAG:
+    """Discourse-aware retrieval-augmented generation over your documents.
+
+    Args:
+        settings: Configuration; default: environment and ``disco-rag.toml``.
+        resources: Opened resources, if you manage them yourself; then nothing else is used.
+        llm: LangChain's chat model in the place of the configured language model.
+        embeddings: LangChain's embeddings in the place of the configured encoder.
+
+    Raises:
+        DiscoRagError: On opening, see `nodes.backends.Backends.open`.
+
+    Use it as a context manager, or call `close`. Keyword arguments of `ask` and `ingest` are the switches of
+    `nodes.context.AnswerContext` and `IngestContext`.
+
+    Example:
+        >>> from discorag.config import Settings, StoreSettings
+        >>> from discorag import DiscoRAG
+        >>> with DiscoRAG(Settings(store=StoreSettings(kind="memory"))) as rag:
+        ...     _ = rag.ingest(notes, parser="rules")
+        ...     for sentence in rag.ask("Does vitamin D lower the risk of influenza?").answer.sentences:
+        ...         print(sentence.text)
+        Vitamin D did not lower the risk of influenza.
+        Vitamin D lowered the risk of influenza by 12 % in schoolchildren.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        backends: Backends | None = None,
+        llm: BaseChatModel | None = None,
+        embeddings: Embeddings | None = None,
+    ) -> None:
+        self.backends = backends or Backends.open(settings, llm=llm, embeddings=embeddings)
+        self._loop: BackgroundLoop | None = None
+        self._temporary: TemporaryDirectory[str] | None = None
+
+    async def aask(
+        self,
+        query: str,
+        *,
+        instruction: str = "",
+        history: Sequence[Message] = (),
+        filters: dict[str, list[str]] | None = None,
+        baseline: str | None = None,
+        **switches: Unpack[AnswerKeywords],
+    ) -> AskResult:
+        """Answer a question.
+
+        Args:
+            query: The question.
+            instruction: How to answer (format, length, options); it is not searched for.
+            history: The conversation before the question; a language model makes a question of both.
+            filters: Metadata key -> accepted values.
+            baseline: One of `graphs.baselines.BASELINES` in the place of the pipeline.
+            **switches: Fields of `AnswerContext`.
+
+        Raises:
+            InputError: Empty or too long query, unknown or impossible switch, nothing to retrieve from.
+        """
+        context, start = self.context(AnswerContext, _over_chunks(baseline) | {**switches}), perf_counter()
+        state = await _graph(baseline).ainvoke(
+            _asked(query, instruction, history, filters), context=context, output_keys=list(_SHOWN)
+        )
+        return AskResult.of(state, perf_counter() - start)
+
+    async def astream(
+        self,
+        query: str,
+        *,
+        instruction: str = "",
+        history: Sequence[Message] = (),
+        filters: dict[str, list[str]] | None = None,
+        baseline: str | None = None,
+        **switches: Unpack[AnswerKeywords],
+    ) -> AsyncGenerator[dict[str, Any] | AskResult]:
+        """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
+        context, start = self.context(AnswerContext, _over_chunks(baseline) | {**switches}), perf_counter()
+        state: dict[str, Any] = {}
+        stream = _graph(baseline).astream(
+            _asked(query, instruction, history, filters),
+            context=context,
+            stream_mode=["custom", "values"],
+            output_keys=list(_SHOWN),
+        )
+        async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)):
+            async for mode, part in stream:
+                event = cast("dict[str, Any]", part)
+                if mode == "custom":
+                    yield event
+                else:
+                    state = event
+        yield AskResult.of(state, perf_counter() - start)
+
+    async def aingest(
+        self, path: str | Path, *, progress: Progress | None = None, **switches: Unpack[IngestKeywords]
+    ) -> IngestResult:
+        """Read a file or folder into the store: new and changed documents are stored, vanished ones deleted.
+
+        Args:
+            path: What to read; in S3, ``s3://bucket/prefix``.
+            progress: Called with every progress event.
+            **switches: Fields of `IngestContext`.
+
+        Raises:
+            InputError: Missing path, unknown format, unknown switch.
+        """
+        context, start = self.context(IngestContext, {**switches}), perf_counter()
+        state = await run_ingest(_given(path), context, progress)
+        outcomes = tuple(DocumentOutcome.model_validate(o) for o in state["outcomes"])
+        ledger = ledger_of(state["ledger"])
+        return IngestResult(outcomes=outcomes, ledger=ledger, seconds=perf_counter() - start)
+
+    async def aadd_texts(self, texts: Iterable[str | GivenText], **switches: Unpack[IngestKeywords]) -> IngestResult:
+        """Store texts that a program has; those that stay as they were are ``unchanged``.
+
+        They are kept as files beside the store (in memory: below the folder of temporary files), one folder a corpus.
+
+        Args:
+            texts: Documents, also from an iterator; with a name or metadata as `discorag.ingest.texts.GivenText`.
+            **switches: As of `aingest`.
+
+        Raises:
+            InputError: A text is empty.
+        """
+        scope = self.scope(tenant=switches.get("tenant"), corpus=switches.get("corpus"))
+        folder = self._texts() / scope.folder
+        given = (t if isinstance(t, GivenText) else GivenText(t) for t in texts)
+        files = {str(f) for f in await asyncio.to_thread(write_texts, given, folder)}
+        done = await self.aingest(folder, **switches)
+        return done.model_copy(update={"outcomes": tuple(o for o in done.outcomes if o.uri in files)})
+
+    async def aadd_documents(self, documents: Iterable[Document], **switches: Unpack[IngestKeywords]) -> IngestResult:
+        """Store LangChain's documents: content, metadata, and the id as name. Raises as `aadd_texts`."""
+        texts = (GivenText(d.page_content, d.id or "", d.metadata) for d in documents)
+        return await self.aadd_texts(texts, **switches)
+
+    async def abatch(
+        self, questions: Iterable[str], *, at_once: int = 4, **switches: Unpack[AnswerKeywords]
+    ) -> list[AskResult | DiscoRagError]:
+        """Answer many questions, so many at once: in their order the result of each, or the error that it met."""
+        slots = asyncio.Semaphore(at_once)
+
+        async def one(question: str) -> AskResult | DiscoRagError:
+            async with slots:
+                try:
+                    return await self.aask(question, **switches)
+                except DiscoRagError as error:
+                    return error
+
+        return await asyncio.gather(*map(one, questions))
+
+    async def aestimate(
+        self, path: str | Path, *, parser: str = "auto", tenant: str | None = None, corpus: str | None = None
+    ) -> Estimate:
+        """What `aingest` would do and cost, without storing anything. Raises as `aingest`."""
+        backends, context = self.backends, self.context(IngestContext, {"parser": parser})
+        parser = context.tree_engine(backends)
+        found = await asyncio.to_thread(survey_at, _given(path))
+        return await estimate(
+            found,
+            scope=self.scope(tenant=tenant, corpus=corpus),
+            settings=backends.settings,
+            store=backends.store,
+            encoder=backends.bare_encoder,
+            parser=backends.parser(parser).version if parser != NOT_MADE else NOT_MADE,
+            calls=parser in PROMPTED,
+        )
+
+    def estimate(
+        self, path: str | Path, *, parser: str = "auto", tenant: str | None = None, corpus: str | None = None
+    ) -> Estimate:
+        """Sync twin of `aestimate`."""
+        return self.run(lambda: self.aestimate(path, parser=parser, tenant=tenant, corpus=corpus))
+
+    def ask(
+        self,
+        query: str,
+        *,
+        instruction: str = "",
+        history: Sequence[Message] = (),
+        filters: dict[str, list[str]] | None = None,
+        baseline: str | None = None,
+        **switches: Unpack[AnswerKeywords],
+    ) -> AskResult:
+        """Sync twin of `aask`."""
+        return self.run(
+            lambda: self.aask(
+                query, instruction=instruction, history=history, filters=filters, baseline=baseline, **switches
+            )
+        )
+
+    def ingest(
+        self, path: str | Path, *, progress: Progress | None = None, **switches: Unpack[IngestKeywords]
+    ) -> IngestResult:
+        """Sync twin of `aingest`."""
+        return self.run(lambda: self.aingest(path, progress=progress, **switches))
+
+    def add_texts(self, texts: Iterable[str | GivenText], **switches: Unpack[IngestKeywords]) -> IngestResult:
+        """Sync twin of `aadd_texts`."""
+        return self.run(lambda: self.aadd_texts(texts, **switches))
+
+    def add_documents(self, documents: Iterable[Document], **switches: Unpack[IngestKeywords]) -> IngestResult:
+        """Sync twin of `aadd_documents`."""
+        return self.run(lambda: self.aadd_documents(documents, **switches))
+
+    def batch(
+        self, questions: Iterable[str], *, at_once: int = 4, **switches: Unpack[AnswerKeywords]
+    ) -> list[AskResult | DiscoRagError]:
+        """Sync twin of `abatch`."""
+        return self.run(lambda: self.abatch(questions, at_once=at_once, **switches))
+
+    def documents(self, *, tenant: str | None = None, corpus: str | None = None) -> list[Manifest]:
+        """The stored documents of a scope."""
+        return self.backends.store.manifests(self.scope(tenant=tenant, corpus=corpus))
+
+    def corpora(self, *, tenant: str | None = None) -> list[Corpus]:
+        """The corpora in which a tenant has documents, by name."""
+        return self.backends.store.corpora(self.scope(tenant=tenant).tenant)
+
+    def delete(self, doc_id: str, *, tenant: str | None = None, corpus: str | None = None) -> bool:
+        """Delete a document; whether it was there."""
+        return self.backends.store.delete(self.scope(tenant=tenant, corpus=corpus), doc_id)
+
+    def scope(self, *, tenant: str | None = None, corpus: str | None = None) -> Scope:
+        """Tenant and corpus, as given or as configured."""
+        settings = self.backends.settings
+        return Scope(tenant=tenant or settings.tenant, corpus=corpus or settings.corpus)
+
+    def close(self) -> None:
+        """Stop the sync twins' event loop and release the store."""
+        if self._loop:
+            self._loop.close()
+            self._loop = None
+        if self._temporary:
+            self._temporary.cleanup()
+        self.backends.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Run on one event loop in a thread of its own. Ctrl-C stops the run; what it has stored stays."""
+        self._loop = self._loop or BackgroundLoop()
+        return self._loop.run(call)
+
+    def _texts(self) -> Path:
+        """Where texts that were handed over are kept."""
+        settings = self.backends.settings.store
+        if settings.kind != "memory":
+            return settings.path.parent / "texts"
+        self._temporary = self._temporary or TemporaryDirectory(prefix="disco-rag-")
+        return Path(self._temporary.name)
+
+    def context(self, kind: type[_C], switches: dict[str, Any]) -> _C:
+        """The switches of a run over these resources. Raises `InputError` for one that is unknown or impossible."""
+        if "resources" in switches:
+            raise InputError("Switch resources: it is set by the facade.", hint="Pass it to DiscoRAG instead.")
+        try:
+            return kind(backends=self.backends, **switches)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(str(p) for p in first["loc"])
+            raise InputError(
+                f"Switch {name}: {first['msg']}.", hint=f"See {kind.__module__}.{kind.__name__}."
+            ) from error
+
+
+_C = TypeVar("_C", AnswerContext, IngestContext)
+_SHOWN = ("answer", "hits", "evidence", "graph", "draft", "ledger")
+
+
+def _graph(baseline: str | None) -> Graph:
+    if baseline is None:
+        return answer_graph.graph
+    if baseline not in BASELINES:
+        raise InputError(f"There is no baseline {baseline!r}.", hint=f"There are {', '.join(BASELINES)}.")
+    return BASELINES[baseline]
+
+
+def _over_chunks(baseline: str | None) -> dict[str, Any]:
+    """The paper's baselines retrieve chunks, unless told otherwise."""
+    if baseline is None:
+        return {}
+    return {"retriever": "all" if baseline == "full-context" else "dense", "abstain": "never"}
+
+
+def _asked(
+    query: str, instruction: str, history: Sequence[Message], filters: dict[str, list[str]] | None
+) -> AnswerInput:
+    said = [{"role": turn.role, "content": turn.content} for turn in history]
+    return {"query": query, "instruction": instruction, "history": said, "filters": filters or {}}
+
+
+def _given(path: str | Path) -> str:
+    """The path, if it names something: an empty string would silently mean the current folder."""
+    if not str(path).strip():
+        raise MissingPathError("No path was given.", hint="Name a file or a folder; . is the current one.")
+    return str(path)

@@ -1,0 +1,140 @@
+"""POST /ask: an answer as JSON, or its stages and words as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Header, Request
+from fastapi.responses import StreamingResponse
+from fastapi.sse import EventSourceResponse, format_sse_event
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
+
+from discorag.schema.plan import PlanStep
+from discorag.text.citations import steps
+from interfaces.facade import AskResult
+from interfaces.http.keys import Principal
+from interfaces.http.problems import COMMON, RefusedError, documented, problem_of
+from interfaces.http.service import Asker, Keyed, Served, Service
+from nodes.options import AnswerOptions
+
+router = APIRouter(tags=["questions"], responses=COMMON, route_class=Keyed)
+T = TypeVar("T")
+GONE = 499
+"""Status of a request whose client did not wait; for the log, nobody reads it."""
+
+_EXAMPLE: JsonDict = {
+    "query": "Does vitamin D prevent flu?",
+    "corpus": "vitamin-d",
+    "switches": {"retriever": "hybrid"},
+}
+_Key = Annotated[str, Field(min_length=1, max_length=100)]
+_Accepted = Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=100)]
+Filters = dict[_Key, _Accepted]
+
+
+_EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
+STREAM: dict[str, Any] = {"text/event-stream": {"itemSchema": _EVENT}}
+"""OpenAPI's content of a response that is a stream."""
+
+
+class Options(AnswerOptions):
+    """What to do otherwise than by default; no value is made to fit."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class Asked(BaseModel):
+    """A question."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]})
+
+    query: str = Field(min_length=1, max_length=4000, description="The question.")
+    instruction: str = Field(default="", max_length=4000, description="How to answer; it is not searched for.")
+    corpus: str | None = Field(default=None, min_length=1, max_length=200, description="None: as configured.")
+    filters: Filters = Field(default={}, max_length=20, description="Metadata key -> accepted values.")
+    switches: Options = Options()
+
+
+class Reply(AskResult):
+    """The answer with everything that led to it; ``text`` is its sentences as running text, ``steps`` its plan's."""
+
+    text: str
+    steps: tuple[PlanStep, ...] = ()
+
+    @classmethod
+    def to(cls, result: AskResult) -> Reply:
+        """The reply that says this result."""
+        answer, own = result.answer, {name: getattr(result, name) for name in AskResult.model_fields}
+        return cls(text=answer.text, steps=steps(answer.plan) if answer.plan else (), **own)
+
+
+_EVENTS = (
+    "Server-sent events if asked for by `Accept: text/event-stream`: `start`, `end` and `failure` of every stage, "
+    "`token`s of the draft, `restart` where what was streamed is void, at last `answer` (as in JSON) or `error`."
+)
+
+
+@router.post(
+    "/ask",
+    response_model=Reply,
+    responses=documented(404, 502, 507) | {200: {"description": _EVENTS, "content": STREAM}},
+)
+async def ask(
+    request: Request, asked: Asked, who: Asker, served: Served, accept: Annotated[str, Header()] = "application/json"
+) -> Reply | StreamingResponse:
+    """Answer a question; every sentence with its sources, and what it cost."""
+    served.note(request, asked.query)
+    if "text/event-stream" in accept:
+        await served.questions.check()
+        return EventSourceResponse(_events(asked, who, served))
+    async with served.question():
+        result = await unless_gone(request, served.rag.aask(**_arguments(asked, who)))
+    served.meters.observe(result.ledger)
+    await served.tell_read(who, asked.corpus, result)
+    return Reply.to(result)
+
+
+def _arguments(asked: Asked, who: Principal) -> dict[str, Any]:
+    own = {"tenant": who.tenant, "corpus": asked.corpus}
+    question = {"query": asked.query, "instruction": asked.instruction, "filters": asked.filters}
+    return question | asked.switches.model_dump(exclude_unset=True) | own
+
+
+async def _events(asked: Asked, who: Principal, served: Service) -> AsyncGenerator[bytes]:
+    """The run's events as they come; an error ends the stream as an ``error`` event, its status cannot change."""
+    end = served.deadline()
+    try:
+        async with served.counted(), aclosing(served.each(served.rag.astream(**_arguments(asked, who)), end)) as parts:
+            async for part in parts:
+                if isinstance(part, AskResult):
+                    served.meters.observe(part.ledger)
+                    await served.tell_read(who, asked.corpus, part)
+                    yield format_sse_event(event="answer", data_str=Reply.to(part).model_dump_json())
+                else:
+                    yield format_sse_event(event=str(part["event"]), data_str=json.dumps(part, ensure_ascii=False))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
+        _, problem = problem_of(error)
+        yield format_sse_event(event="error", data_str=problem.model_dump_json())
+
+
+async def unless_gone(request: Request, call: Coroutine[Any, Any, T]) -> T:
+    """The call's result; the call is cancelled when the client goes, so that nobody pays for what nobody reads."""
+    task, gone = asyncio.create_task(call), asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise RefusedError(GONE, "GoneError", "The client closed the connection.")
+        return task.result()
+    finally:
+        for one in (task, gone):
+            one.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

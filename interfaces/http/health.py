@@ -1,0 +1,103 @@
+"""GET /healthz, /readyz, /metrics and /backup."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Annotated
+from uuid import uuid4
+
+import httpx
+from fastapi import APIRouter, Depends, Response
+from fastapi.responses import FileResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel
+from starlette.background import BackgroundTask
+
+from discorag.store.backup import backup as write_backup
+from interfaces.http import audit
+from interfaces.http.keys import Principal, Role
+from interfaces.http.problems import COMMON, documented
+from interfaces.http.service import Guard, Keyed, Served, Service
+
+router = APIRouter(tags=["operation"])
+numbers = APIRouter(tags=["operation"], responses=COMMON, route_class=Keyed)
+_PROBE_S = 3.0
+_SQLITE = "application/vnd.sqlite3"
+
+
+class Health(BaseModel):
+    """The process answers."""
+
+    status: str = "ok"
+
+
+class Readiness(BaseModel):
+    """What questions need. ``language_model`` is none, reachable or unreachable; unreachable ones are stood in for."""
+
+    status: str = "ready"
+    encoder: str
+    language_model: str
+
+
+@router.get("/healthz")
+async def healthz() -> Health:
+    """Whether the process lives."""
+    return Health()
+
+
+@router.get("/readyz", responses=documented(503, 504))
+async def readyz(served: Served) -> Readiness:
+    """Whether questions can be answered: the store and the encoder answer. What was found is said for some seconds."""
+    return await served.readiness(partial(_probe, served))
+
+
+async def _probe(served: Service) -> Readiness:
+    backends = served.rag.backends
+    async with asyncio.timeout(_PROBE_S):
+        await asyncio.to_thread(backends.store.manifest, served.rag.scope(), "probe")
+        await backends.encoder.encode_query("probe")
+    return Readiness(encoder=backends.encoder.version, language_model=await _model(served))
+
+
+async def _model(served: Served) -> str:
+    model, settings = served.rag.backends.model, served.rag.backends.settings.llm
+    if model is None:
+        return "none"
+    if settings.base_url is None:
+        return "reachable"
+    headers = {"Authorization": f"Bearer {settings.api_key.get_secret_value()}"} if settings.api_key else {}
+    try:
+        async with httpx.AsyncClient(timeout=_PROBE_S) as client:
+            reply = await client.get(f"{settings.base_url.rstrip('/')}/models", headers=headers)
+    except httpx.HTTPError:
+        return "unreachable"
+    return "reachable" if reply.is_success else "unreachable"
+
+
+@numbers.get(
+    "/metrics",
+    response_class=Response,
+    responses=COMMON | {200: {"content": {"text/plain": {}}}},
+    dependencies=[Depends(Guard(Role.OPERATE))],
+)
+async def metrics(served: Served) -> Response:
+    """Numbers for Prometheus."""
+    served.meters.jobs_waiting.set(await served.jobs.waiting())
+    return Response(served.meters.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+@numbers.get("/backup", response_class=FileResponse, responses=documented(507) | {200: {"content": {_SQLITE: {}}}})
+async def backup(who: Annotated[Principal, Depends(Guard(Role.OPERATE))], served: Served) -> FileResponse:
+    """All documents of the key's tenant in one file, for `disco-rag restore`; questions and ingests go on."""
+    file = served.uploads.spool / f"{uuid4().hex}.backup"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    database = served.rag.backends.store.database
+    count = await asyncio.to_thread(write_backup, database, file, tenant=who.tenant)
+    audit.tell("backup", who)
+    return FileResponse(
+        file,
+        media_type=_SQLITE,
+        filename=f"{count}-documents.backup",
+        background=BackgroundTask(file.unlink, missing_ok=True),
+    )

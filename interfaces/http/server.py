@@ -1,0 +1,84 @@
+"""uvicorn with limits: for the head of a request, and for the time in which a stopped process ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from socket import socket
+from threading import Timer
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from discorag.config import ApiSettings
+
+HEAD_BYTES = 16_384
+"""Largest head of a request. Only uvicorn's h11 protocol has such a limit; httptools would copy the head for ever."""
+HEAD_S = 5
+"""Seconds between two checks of idle connections: a head has this time to arrive, and at most twice as much."""
+END_S = 5
+"""Seconds in which requests that are stopped send their clients an error."""
+CLOSE_S = 5
+"""Seconds in which store and jobs are closed; then the process exits, whatever its threads still compute."""
+_TICKS_PER_S = 10
+_Idle = tuple[H11Protocol, RequestResponseCycle | None]
+
+
+def options(api: ApiSettings) -> dict[str, Any]:
+    """For ``uvicorn.Config``."""
+    listen = {"host": api.host, "port": api.port, "log_config": None, "access_log": False, "server_header": False}
+    limits = {"timeout_graceful_shutdown": api.drain_s + END_S, "h11_max_incomplete_event_size": HEAD_BYTES}
+    return listen | limits | {"http": "h11", "ws": "none"}
+
+
+class Server(uvicorn.Server):
+    """A server of one process.
+
+    Connections without a request under way are closed: those that send no head or half of one, that go on sending a
+    body after the answer, or that do not read the end of an answer. Requests under way have the deadline of
+    `interfaces.http.middleware.Limited`.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._idle = frozenset[_Idle]()
+
+    async def on_tick(self, counter: int) -> bool:
+        """What uvicorn calls ten times a second."""
+        if counter % (HEAD_S * _TICKS_PER_S) == 0:
+            self.close_idle()
+        return await super().on_tick(counter)
+
+    def close_idle(self) -> None:
+        """Close the connections that were idle at the last call and have not begun a request since."""
+        connections = (c for c in self.server_state.connections if isinstance(c, H11Protocol))
+        idle = frozenset[_Idle]((c, c.cycle) for c in connections if _is_idle(c))
+        for connection, _ in idle & self._idle:
+            if connection.transport.is_closing():  # the client did not read the rest
+                connection.transport.abort()
+            else:
+                connection.transport.close()
+        self._idle = idle
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """End the server as uvicorn does; questions that last longer than ``drain_s`` are stopped with an error."""
+        asyncio.get_running_loop().call_later(self._patience_s - END_S, self.lifespan.state["service"].stop)
+        await super().shutdown(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End the server after a signal; the process exits in time, even if a thread cannot be stopped."""
+        end = Timer(self._patience_s + CLOSE_S, os._exit, (1,))
+        end.daemon = True
+        end.start()
+        super().handle_exit(sig, frame)
+
+    @property
+    def _patience_s(self) -> int:
+        return self.config.timeout_graceful_shutdown or END_S
+
+
+def _is_idle(connection: H11Protocol) -> bool:
+    under_way = connection.cycle  # None before the first request
+    return not under_way or under_way.response_complete or connection.transport.is_closing()

@@ -1,0 +1,131 @@
+"""/threads: a question that is stopped before a stage, looked at, edited, and taken up again."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response, status
+from pydantic import BaseModel, ConfigDict, Field
+
+from discorag.schema.errors import InputError
+from interfaces.http.ask import Filters, Options, unless_gone
+from interfaces.http.keys import Principal
+from interfaces.http.problems import COMMON, documented
+from interfaces.http.service import Asker, Keyed, Reader, Served, Service
+from interfaces.threads import Edit, Stage, Thread, ThreadState
+from nodes.context import AnswerContext
+from nodes.state import AnswerInput
+
+router = APIRouter(tags=["threads"], responses=COMMON, route_class=Keyed)
+Checkpoint = Annotated[str | None, Field(min_length=1, max_length=100, description="None: where the thread stands.")]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+class NewThread(BaseModel):
+    """What a thread is about."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    corpus: str | None = Field(default=None, min_length=1, max_length=200, description="None: as configured.")
+
+
+class Run(BaseModel):
+    """A question, or, without one, going on."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str | None = Field(default=None, min_length=1, max_length=4000, description="None: go on.")
+    instruction: str = Field(default="", max_length=4000, description="How to answer; it is not searched for.")
+    filters: Filters = Field(default={}, max_length=20, description="Metadata key -> accepted values.")
+    switches: Options | None = Field(default=None, description="None: those of the thread's question.")
+    stop_before: list[Stage] = Field(default=[], max_length=6, description="Stop before these stages.")
+    checkpoint: Checkpoint = None
+
+    def asked(self) -> AnswerInput | None:
+        """The question for the graph."""
+        if self.query is None:
+            return None
+        return {"query": self.query, "instruction": self.instruction, "filters": self.filters, "history": []}
+
+
+class Changed(Edit):
+    """What to change, and at which checkpoint."""
+
+    checkpoint: Checkpoint = None
+
+
+class From(BaseModel):
+    """Where to fork."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    checkpoint: Checkpoint = None
+
+
+@router.post("/threads", status_code=status.HTTP_201_CREATED, responses=documented(507))
+async def create(who: Reader, served: Served, new: NewThread) -> Thread:
+    """Make a thread."""
+    return await served.threads.create(who.tenant, new.corpus)
+
+
+@router.get("/threads")
+async def threads(who: Reader, served: Served) -> list[Thread]:
+    """The threads, the latest first."""
+    return await served.threads.all(who.tenant)
+
+
+@router.get("/threads/{thread_id}", responses=documented(404))
+async def state(who: Reader, served: Served, thread_id: UUID) -> ThreadState:
+    """Where a thread stands."""
+    return await served.threads.state(await _of(served, who, thread_id))
+
+
+@router.delete("/threads/{thread_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404, 507))
+async def delete(who: Reader, served: Served, thread_id: UUID) -> Response:
+    """Forget a thread."""
+    await served.threads.delete(await _of(served, who, thread_id))
+    return Response(status_code=status.HTTP_204_NO_CONTENT)
+
+
+@router.get("/threads/{thread_id}/history", responses=documented(404))
+async def history(who: Reader, served: Served, thread_id: UUID, limit: Limit = 100) -> list[ThreadState]:
+    """Its checkpoints, the latest first: any of them can be edited, forked, and gone on from."""
+    return await served.threads.history(await _of(served, who, thread_id), limit)
+
+
+@router.post("/threads/{thread_id}/runs", responses=documented(404, 502, 507))
+async def run(request: Request, who: Asker, served: Served, thread_id: UUID, asked: Run) -> ThreadState:
+    """Ask, or go on where the thread has stopped."""
+    thread = await _of(served, who, thread_id)
+    if asked.switches is not None:
+        thread = await served.threads.remember(thread, asked.switches.model_dump(exclude_unset=True))
+    elif asked.query is not None:
+        thread = await served.threads.remember(thread, {})
+    context = served.rag.context(AnswerContext, thread.switches | {"tenant": who.tenant, "corpus": thread.corpus})
+    go = served.threads.run(thread, asked.asked(), context, stop_before=asked.stop_before, checkpoint=asked.checkpoint)
+    async with served.question():
+        state = await unless_gone(request, go)
+    await served.tell_chunks(who, thread.corpus, [hit["chunk_id"] for hit in state.values.get("hits", [])])
+    return state
+
+
+@router.patch("/threads/{thread_id}/state", responses=documented(404, 507))
+async def edit(who: Reader, served: Served, thread_id: UUID, changed: Changed) -> ThreadState:
+    """Change the evidence, graph, plan or draft with which a stopped run goes on."""
+    if not changed.model_fields_set - {"checkpoint"}:
+        raise InputError("Nothing is changed.", hint="Give hits, evidence, graph, plan or draft.")
+    thread = await _of(served, who, thread_id)
+    edited = Edit.model_validate(changed.model_dump(exclude={"checkpoint"}, exclude_unset=True))
+    return await served.threads.edit(thread, edited, changed.checkpoint)
+
+
+@router.post("/threads/{thread_id}/fork", status_code=status.HTTP_201_CREATED, responses=documented(404, 507))
+async def fork(who: Reader, served: Served, thread_id: UUID, at: From) -> Thread:
+    """A new thread that stands where this one does, or did."""
+    return await served.threads.fork(await _of(served, who, thread_id), at.checkpoint)
+
+
+async def _of(served: Service, who: Principal, thread_id: UUID) -> Thread:
+    """Raises `NotFoundError`."""
+    return await served.threads.of(who.tenant, thread_id.hex)

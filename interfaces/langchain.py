@@ -1,0 +1,155 @@
+"""The pipeline as LangChain parts: a retriever with its tool and agent, and a runnable that answers."""
+
+# LangGraph and LangChain leave their own generics open:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
+from langchain_core.prompts import PromptTemplate
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.tools import BaseTool, create_retriever_tool
+from langgraph.graph import END, START
+from pydantic import ConfigDict, Field
+
+from discorag.extras import extra
+from discorag.schema.chunk import Chunk
+from discorag.schema.errors import EmptyCorpusError
+from discorag.schema.span import Span
+from graphs.answer import Graph, add_abstain, add_retrieval, steps
+from interfaces.facade import AskResult, DiscoRAG
+from nodes.context import AnswerContext
+from nodes.state import Json
+
+TOOL = "search_documents"
+_PASSAGE = PromptTemplate.from_template("[{title}] {page_content}")
+
+
+class DiscoRetriever(BaseRetriever):
+    """Retrieves evidence as LangChain documents, by any of the retrievers.
+
+    A retriever over chunks gives whole chunks; one over trees gives the passages that it chose in them. A document's
+    metadata holds score, offsets, headings, the chunk's id and its RST tree: ``source[start:end]`` is its text.
+
+    Args:
+        rag: The opened pipeline.
+        retriever: Name of a retriever; default as for `DiscoRAG.ask`.
+        top_k: Chunks per query, of a retriever over chunks.
+        corpus: Corpus to search; default as configured.
+        tenant: Tenant to search for; default as configured.
+        filters: Metadata key -> accepted values.
+        switches: Further fields of `nodes.context.AnswerContext`, such as ``evidence_words`` or ``follow``.
+
+    Example:
+        >>> from discorag import DiscoRetriever
+        >>> _ = rag.ingest(notes, retriever="dense")
+        >>> found = DiscoRetriever(rag=rag, retriever="dense", top_k=1).invoke("Does it help?")
+        >>> len(found), sorted(found[0].metadata)[:3]
+        (1, ['chunk_id', 'doc_id', 'end'])
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    rag: DiscoRAG
+    retriever: str | None = None
+    top_k: int | None = None
+    corpus: str | None = None
+    tenant: str | None = None
+    filters: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
+    switches: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+    def tool(self, description: str = "Finds passages of the documents.") -> BaseTool:
+        """A tool that searches like this, for agents; every passage stands under its document's title."""
+        return create_retriever_tool(self, TOOL, description, document_prompt=_PASSAGE)
+
+    def agent(self, model: BaseChatModel, **options: Any) -> Graph:
+        """An agent that searches as often as it wants to before it answers.
+
+        Args:
+            model: A chat model that can call tools.
+            **options: Further arguments of ``langchain.agents.create_agent``, such as ``system_prompt``.
+
+        Raises:
+            MissingExtraError: The extra ``langchain`` is not installed.
+        """
+        with extra("langchain"):
+            from langchain.agents import create_agent
+
+        return create_agent(model, [self.tool()], **options)
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return await self._retrieve(query)
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        return self.rag.run(lambda: self._retrieve(query))
+
+    async def _retrieve(self, query: str) -> list[Document]:
+        """None where nothing is found. Raises `InputError` for switches that are unknown or contradict each other."""
+        named = {"retriever": self.retriever, "top_k": self.top_k, "corpus": self.corpus, "tenant": self.tenant}
+        given = {name: value for name, value in named.items() if value is not None}
+        context = self.rag.context(AnswerContext, given | self.switches)
+        try:
+            asked = {"query": query, "filters": self.filters}
+            state = await _RETRIEVAL.ainvoke(asked, context=context, output_keys=["hits", "evidence"])
+        except EmptyCorpusError:
+            return []
+        ids = [hit["chunk_id"] for hit in state["hits"]]
+        chunks = await asyncio.to_thread(self.rag.backends.store.chunks, await context.scope(), ids)
+        hits = zip(chunks, state["hits"], strict=True)
+        return [document for chunk, hit in hits for document in _documents(chunk, hit, state.get("evidence", {}))]
+
+
+def as_runnable(rag: DiscoRAG, **switches: Any) -> Runnable[str, AskResult]:
+    """A runnable that answers a question. ``switches`` as for `DiscoRAG.ask`."""
+
+    async def aask(question: str) -> AskResult:
+        return await rag.aask(question, **switches)
+
+    def ask(question: str) -> AskResult:
+        return rag.ask(question, **switches)
+
+    return RunnableLambda(ask, aask, name="disco-rag")
+
+
+def _retrieval() -> Graph:
+    """The part of the answer graph that finds evidence."""
+    graph = steps()
+    add_retrieval(graph)
+    add_abstain(graph)
+    graph.add_edge(START, "prepare")
+    graph.add_edge("rerank", END)
+    return graph.compile(name="retrieve")
+
+
+_RETRIEVAL = _retrieval()
+
+
+def _documents(chunk: Chunk, hit: Json, evidence: dict[str, list[list[int]]]) -> Iterator[Document]:
+    """The passages that were chosen in a chunk, in text order, as far as they lie in it; the chunk if none was.
+
+    A summary's start and end are those of what it is a summary of.
+    """
+    first, last = chunk.span.start, chunk.span.end
+    chosen = [Span(start=max(a, first), end=min(b, last)) for a, b in sorted(evidence.get(chunk.id, ()))]
+    for span in chosen or [chunk.span]:
+        metadata: dict[str, Any] = {
+            **chunk.metadata,
+            "doc_id": chunk.doc_id,
+            "chunk_id": chunk.id,
+            "title": chunk.title,
+            "headings": list(chunk.headings),
+            "start": chunk.stands_for[0].start if chunk.stands_for else span.start,
+            "end": chunk.stands_for[-1].end if chunk.stands_for else span.end,
+            "score": hit["score"],
+            "tree": chunk.tree.model_dump(mode="json") if chunk.tree else None,
+        }
+        name = f"{chunk.id}/{span.start}-{span.end}" if chosen else chunk.id
+        yield Document(id=name, page_content=chunk.slice(span), metadata=metadata)

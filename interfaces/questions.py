@@ -1,0 +1,217 @@
+"""Questions of a file, their answers in another: each is kept when it is there, and asked for once only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from discorag.schema.errors import DiscoRagError, InputError, StoreError
+from discorag.schema.ledger import Failure
+from interfaces.facade import AskResult, DiscoRAG
+
+_BEGINNING = '{"id":'
+"""Of a reply's line."""
+
+
+class Question(BaseModel):
+    """A line of the questions' file.
+
+    Args:
+        question: What is asked.
+        id: Name under which the reply stands; default: the number of the line, from 1.
+        filters: Metadata key -> accepted values.
+
+    Example:
+        >>> from interfaces.questions import Question
+        >>> Question.model_validate_json('{"question": "Why do tides rise?"}').id
+        ''
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: str = Field(min_length=1)
+    id: str = ""
+    filters: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
+
+
+class Reply(BaseModel):
+    """A line of the replies' file: a result or an error.
+
+    Example:
+        >>> from interfaces.questions import Reply
+        >>> Reply(id="1", question="Why?", result=rag.ask("Does it help?")).error is None
+        True
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    question: str
+    result: AskResult | None = None
+    error: Failure | None = None
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if (self.result is None) is (self.error is None):
+            raise ValueError("a reply has a result or an error")
+        return self
+
+
+def read_questions(file: Path) -> list[Question]:
+    """The questions of a JSONL file, each with an id.
+
+    Raises:
+        InputError: The file or a line cannot be read, or two have the same id.
+    """
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} cannot be read: {error}.", hint="Name a JSONL file of questions in UTF-8.") from error
+    found = [_question(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if len({q.id for q in found}) < len(found):
+        twice = next(q.id for i, q in enumerate(found) if q.id in {p.id for p in found[:i]})
+        raise InputError(f"Two questions of {file} have the id {twice!r}.", hint="Give each an id of its own.")
+    return found
+
+
+def _question(file: Path, number: int, line: str) -> Question:
+    try:
+        given = Question.model_validate_json(line)
+    except ValidationError as error:
+        said = error.errors()[0]
+        where = ".".join(map(str, said["loc"]))
+        raise InputError(
+            f"Line {number} of {file}: {f'{where}: ' if where else ''}{said['msg']}.",
+            hint='A line is {"question": "...", "id": "...", "filters": {"key": ["value"]}}; only question is needed.',
+        ) from error
+    return given if given.id else given.model_copy(update={"id": str(number)})
+
+
+class ReplyFile:
+    """The file of replies between ``with`` and its end: what a run before has answered there stays.
+
+    Args:
+        out: JSONL file of `Reply`. Errors in it, and a line that was cut off, leave it.
+        questions: Each with an id.
+        on_reply: Called with every reply, also with those that were there.
+
+    Raises:
+        InputError: ``out`` holds something else, or answers another question under the same id.
+        StoreError: ``out`` cannot be written; `add` raises that too.
+    """
+
+    def __init__(self, out: Path, questions: Sequence[Question], on_reply: Callable[[Reply], None]) -> None:
+        done = _taken_up(out, questions)
+        self.open = [asked for asked in questions if asked.id not in done]
+        self.failed = 0
+        self._out, self._on_reply = out, on_reply
+        for reply in done.values():
+            on_reply(reply)
+
+    def __enter__(self) -> Self:
+        try:
+            self._file = self._out.open("a", encoding="utf-8")
+        except OSError as error:
+            raise _unwritten(self._out, error) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, reply: Reply) -> None:
+        """Write it down."""
+        try:
+            self._file.write(reply.model_dump_json() + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise _unwritten(self._out, error) from error
+        self.failed += reply.error is not None
+        self._on_reply(reply)
+
+
+async def answer_file(
+    rag: DiscoRAG,
+    questions: Sequence[Question],
+    out: Path,
+    *,
+    at_once: int = 4,
+    on_reply: Callable[[Reply], None] = lambda _: None,
+    **switches: Any,
+) -> int:
+    """Answer questions into ``out``, a line each, in the order in which they are done; returns how many failed.
+
+    What a run before has answered there stays; what it met an error with, or was cut off at, is asked once more.
+
+    Args:
+        rag: The opened pipeline.
+        questions: Each with an id.
+        out: JSONL file of `Reply`.
+        at_once: Questions under way at the same time.
+        on_reply: Called with every reply, also with those that were there.
+        **switches: As of `DiscoRAG.aask`.
+
+    Raises:
+        InputError, StoreError: See `ReplyFile`.
+    """
+    slots = asyncio.Semaphore(at_once)
+    file = await asyncio.to_thread(ReplyFile, out, questions, on_reply)
+
+    async def one(asked: Question) -> None:
+        async with slots:
+            file.add(await reply_to(rag, asked, switches))
+
+    try:
+        with file:
+            async with asyncio.TaskGroup() as group:
+                for asked in file.open:
+                    group.create_task(one(asked))
+    except* StoreError as errors:
+        raise errors.exceptions[0] from errors
+    return file.failed
+
+
+async def reply_to(rag: DiscoRAG, asked: Question, switches: Mapping[str, Any]) -> Reply:
+    """The answer, or the error that the question met."""
+    try:
+        result = await rag.aask(asked.question, filters=asked.filters, **switches)
+    except DiscoRagError as error:
+        return Reply(id=asked.id, question=asked.question, error=Failure.of("ask", error))
+    return Reply(id=asked.id, question=asked.question, result=result)
+
+
+def _taken_up(out: Path, questions: Sequence[Question]) -> dict[str, Reply]:
+    """The answers to these questions that are there, by id. Errors, and a line that was cut off, leave the file."""
+    replies = {r.id: r for r in _read(out) if r.result}
+    for asked in questions:
+        if asked.id in replies and replies[asked.id].question != asked.question:
+            raise InputError(f"{out} answers another question under the id {asked.id!r}.", hint="Name another --out.")
+    part = out.with_name(out.name + ".part")
+    try:
+        part.write_text("".join(r.model_dump_json() + "\n" for r in replies.values()), "utf-8")
+        part.replace(out)
+    except OSError as error:
+        raise _unwritten(out, error) from error
+    return {asked.id: replies[asked.id] for asked in questions if asked.id in replies}
+
+
+def _read(out: Path) -> list[Reply]:
+    """The replies of a file that may be missing or cut off. Raises `InputError` if it holds something else."""
+    text = out.read_text("utf-8") if out.exists() else ""
+    lines = text.splitlines()
+    if lines and not text.endswith("\n") and lines[-1].startswith(_BEGINNING):
+        del lines[-1]  # cut off
+    found: list[Reply] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append(Reply.model_validate_json(line))
+        except ValidationError as error:
+            raise InputError(f"Line {number} of {out} is no reply.", hint="Name another --out.") from error
+    return found
+
+
+def _unwritten(out: Path, error: Exception) -> StoreError:
+    return StoreError(f"{out} cannot be written: {error}.", hint="Check --out, and run it again.")

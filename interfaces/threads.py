@@ -1,0 +1,300 @@
+"""Questions that can be stopped before a stage, looked at, edited and taken up again; on disk, each of one tenant."""
+
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, Self
+from uuid import uuid4
+
+import aiosqlite
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from pydantic import BaseModel, ConfigDict, Field
+
+from discorag.schema.errors import InputError, NotFoundError, StoreError
+from discorag.schema.graph import RhetoricalGraph
+from graphs.answer import build
+from nodes.context import AnswerContext
+from nodes.state import AnswerInput, Json
+
+Stage = Literal["parse", "assess", "relate", "plan", "generate", "verify"]
+"""Where a run can be stopped: before the stage."""
+_BEFORE = {"parse": "rerank", "assess": "parse", "plan": "relate", "generate": "plan", "verify": "generate"}
+"""A stage at which an edit is possible -> the stage whose output is edited."""
+KEPT_S = 30 * 86_400
+"""How long a thread that nobody touches is kept, in seconds."""
+BUSY_S = 30.0
+"""How long a write waits for one of another process, in seconds."""
+MOST = 1000
+"""Threads of a tenant."""
+_TABLE = """CREATE TABLE IF NOT EXISTS threads
+(id TEXT PRIMARY KEY, tenant TEXT NOT NULL, touched REAL NOT NULL, thread TEXT NOT NULL)"""
+
+
+class Thread(BaseModel):
+    """A thread: whose, about which documents, and with which switches its question was asked."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    tenant: str = Field(exclude=True)
+    corpus: str | None = None
+    created: datetime
+    switches: dict[str, Any] = {}
+
+
+class ThreadState(BaseModel):
+    """What a run has made so far, and before which stage it stopped; ``next`` is empty where it has ended.
+
+    ``parent`` is the checkpoint from which it came, empty for the first.
+    """
+
+    checkpoint: str
+    parent: str = ""
+    next: tuple[str, ...]
+    created: datetime
+    values: Json
+
+
+class HitEdit(BaseModel):
+    """A chunk of the evidence."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    chunk_id: str = Field(max_length=200)
+    score: float = 0.0
+
+
+class Edit(BaseModel):
+    """What may be changed of a stopped run; what is not given stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    hits: list[HitEdit] | None = Field(default=None, max_length=500, description="Evidence, best first.")
+    evidence: dict[str, list[tuple[int, int]]] | None = Field(
+        default=None, max_length=500, description="Chunk id -> spans of it that are evidence, in document offsets."
+    )
+    graph: RhetoricalGraph | None = Field(default=None, description="Rhetorical graph over the chunks.")
+    plan: str | None = Field(default=None, max_length=20_000, description="Plan of the answer, one paragraph.")
+    draft: str | None = Field(default=None, max_length=100_000, description="The answer with citations [n].")
+
+
+class Runs:
+    """Which threads are at work."""
+
+    def __init__(self) -> None:
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    @asynccontextmanager
+    async def alone(self, thread_id: str) -> AsyncGenerator[None]:
+        """A block in which no other one has this thread. Raises `InputError` if one has."""
+        lock = self._locks[thread_id]
+        if lock.locked():
+            raise InputError("A run of this thread is under way.", hint="Wait until it has ended.")
+        async with lock:
+            yield
+
+    @asynccontextmanager
+    async def last(self, thread_id: str) -> AsyncGenerator[None]:
+        """The same when the others have ended; there will be no more."""
+        async with self._locks.pop(thread_id, asyncio.Lock()):
+            yield
+
+
+class Threads:
+    """The threads of one server.
+
+    Args:
+        connection: The database; `opened` makes it.
+
+    Raises:
+        StoreError: By any method: the disk is full or broken.
+    """
+
+    def __init__(self, connection: aiosqlite.Connection) -> None:
+        self._db = connection
+        self._runs = Runs()
+        serde = JsonPlusSerializer(allowed_msgpack_modules=None)  # what is read makes no objects
+        self._saver = AsyncSqliteSaver(connection, serde=serde)
+        self._graph = build(checkpointer=self._saver)
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, file: Path) -> AsyncGenerator[Self]:
+        """The threads in this file; those that nobody touched for long are forgotten."""
+        async with _errors(), aiosqlite.connect(file, timeout=BUSY_S) as connection:
+            threads = cls(connection)
+            await threads._saver.setup()
+            await connection.execute(_TABLE)
+            await threads._forget_old()
+            yield threads
+
+    async def create(self, tenant: str, corpus: str | None) -> Thread:
+        """A new one. Raises `InputError` if the tenant has too many."""
+        if len(await self.all(tenant)) >= MOST:
+            raise InputError(f"There are {MOST} threads.", hint="Delete some: DELETE /threads/ID.")
+        return await self._save(Thread(id=uuid4().hex, tenant=tenant, corpus=corpus, created=datetime.now(UTC)))
+
+    async def all(self, tenant: str) -> list[Thread]:
+        """A tenant's, the latest first."""
+        query = "SELECT thread, tenant FROM threads WHERE tenant = ? ORDER BY touched DESC"
+        async with _errors():
+            rows = await self._db.execute_fetchall(query, (tenant,))
+        return [_thread(*row) for row in rows]
+
+    async def of(self, tenant: str, thread_id: str) -> Thread:
+        """One of this tenant's. Raises `NotFoundError`."""
+        query = "SELECT thread, tenant FROM threads WHERE tenant = ? AND id = ?"
+        async with _errors():
+            for row in await self._db.execute_fetchall(query, (tenant, thread_id)):
+                return _thread(*row)
+        raise NotFoundError(f"There is no thread {thread_id}.", hint="GET /threads lists them.")
+
+    async def delete(self, thread: Thread) -> None:
+        """Forget it with all that it held."""
+        async with _errors(), self._runs.last(thread.id):
+            await self._saver.adelete_thread(thread.id)
+            await self._db.execute("DELETE FROM threads WHERE id = ?", (thread.id,))
+            await self._db.commit()
+
+    async def run(
+        self,
+        thread: Thread,
+        asked: AnswerInput | None,
+        context: AnswerContext,
+        *,
+        stop_before: Sequence[Stage] = (),
+        checkpoint: str | None = None,
+    ) -> ThreadState:
+        """Ask, or go on where the thread, or one of its checkpoints, stands.
+
+        Args:
+            thread: Which.
+            asked: A question; None: go on.
+            context: Options and resources; the thread's are the caller's to keep.
+            stop_before: Stages before which to stop.
+            checkpoint: Go on from there, which leaves what came after it in the history.
+
+        Raises:
+            InputError: Nothing to go on with, or a run is under way; and as `DiscoRAG.aask`.
+        """
+        async with self._alone(thread):
+            config = await self._config(thread, checkpoint)
+            if asked is None and not (await self._graph.aget_state(config)).next:
+                raise InputError("The thread has no run that has stopped.", hint="Ask a question first.")
+            given: Any = asked
+            await self._graph.ainvoke(given, config, context=context, interrupt_before=list(stop_before))
+            return await self._state(_config(thread))
+
+    async def state(self, thread: Thread, checkpoint: str | None = None) -> ThreadState:
+        """Where it stands, or stood. Raises `NotFoundError` for a checkpoint that there is not."""
+        async with _errors():
+            return await self._state(await self._config(thread, checkpoint))
+
+    async def history(self, thread: Thread, limit: int) -> list[ThreadState]:
+        """Its checkpoints, the latest first."""
+        async with _errors():
+            states = self._graph.aget_state_history(_config(thread), limit=limit)
+            return [_shown(state) async for state in states]
+
+    async def edit(self, thread: Thread, edit: Edit, checkpoint: str | None = None) -> ThreadState:
+        """Change what a stopped run goes on with.
+
+        Raises:
+            InputError: It has not stopped before a stage whose input can be changed, or a run is under way.
+        """
+        async with self._alone(thread):
+            config = await self._config(thread, checkpoint)
+            [stage] = (await self._graph.aget_state(config)).next or [""]
+            if stage not in _BEFORE:
+                hint = f"Stop it before one of {', '.join(_BEFORE)}."
+                raise InputError("The run has not stopped where it could be edited.", hint=hint)
+            values = edit.model_dump(mode="json", exclude_none=True)
+            await self._graph.aupdate_state(config, values, as_node=_BEFORE[stage])
+            return await self._state(_config(thread))
+
+    async def fork(self, thread: Thread, checkpoint: str | None = None) -> Thread:
+        """A new thread that stands where this one does, or did.
+
+        Raises:
+            InputError: A run was under way there, or there are too many threads.
+            NotFoundError: There is no such checkpoint.
+        """
+        state = await self.state(thread, checkpoint)
+        before = _BEFORE.get(state.next[0]) if state.next else "abstain"
+        if before is None:
+            raise InputError("It cannot be forked before its evidence was found.", hint="Ask the question anew.")
+        new = await self.remember(await self.create(thread.tenant, thread.corpus), thread.switches)
+        async with _errors():
+            await self._graph.aupdate_state(_config(new), state.values, as_node=before)
+        return new
+
+    async def remember(self, thread: Thread, switches: dict[str, Any]) -> Thread:
+        """Keep the switches with which its question was asked."""
+        return await self._save(thread.model_copy(update={"switches": switches}))
+
+    async def _save(self, thread: Thread) -> Thread:
+        told = thread.model_dump_json()
+        row = (thread.id, thread.tenant, datetime.now(UTC).timestamp(), told)
+        async with _errors():
+            await self._db.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?)", row)
+            await self._db.commit()
+        return thread
+
+    async def _forget_old(self) -> None:
+        before = datetime.now(UTC).timestamp() - KEPT_S
+        rows = await self._db.execute_fetchall("SELECT thread, tenant FROM threads WHERE touched < ?", (before,))
+        for row in rows:
+            await self.delete(_thread(*row))
+
+    async def _state(self, config: Any) -> ThreadState:
+        return _shown(await self._graph.aget_state(config))
+
+    async def _config(self, thread: Thread, checkpoint: str | None) -> Any:
+        """Raises `NotFoundError` for a checkpoint that there is not."""
+        config = _config(thread, checkpoint)
+        if checkpoint is not None and await self._saver.aget_tuple(config) is None:
+            raise NotFoundError(f"There is no checkpoint {checkpoint}.", hint="GET /threads/ID/history lists them.")
+        return config
+
+    @asynccontextmanager
+    async def _alone(self, thread: Thread) -> AsyncGenerator[None]:
+        async with self._runs.alone(thread.id), _errors():
+            yield
+
+
+def _thread(told: str, tenant: str) -> Thread:
+    return Thread.model_validate({**json.loads(told), "tenant": tenant})
+
+
+def _config(thread: Thread, checkpoint: str | None = None) -> Any:
+    named = {"checkpoint_id": checkpoint} if checkpoint else {}
+    return {"configurable": {"thread_id": thread.id, "checkpoint_ns": "", **named}}
+
+
+def _shown(state: Any) -> ThreadState:
+    checkpoint, parent = (_checkpoint(config) for config in (state.config, state.parent_config))
+    created = state.created_at or datetime.now(UTC)
+    return ThreadState(checkpoint=checkpoint, parent=parent, next=state.next, created=created, values=state.values)
+
+
+def _checkpoint(config: Any) -> str:
+    return config["configurable"].get("checkpoint_id", "") if config else ""
+
+
+@asynccontextmanager
+async def _errors() -> AsyncGenerator[None]:
+    """Raises `StoreError` where the disk fails."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"Threads cannot be written or read: {error}.", hint="Check the disk.") from error

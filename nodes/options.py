@@ -1,0 +1,278 @@
+"""What a question and an ingest may choose: switches with their help, names checked against the registries."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self, cast, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from discorag.discourse.parse.parser import PARSERS
+from discorag.discourse.relate.engine import RELATION_ENGINES
+from discorag.registry import Named
+from discorag.retrieval.registry import POOL, RETRIEVERS, UNFOLD
+from discorag.retrieval.scores import NodeScores
+from discorag.schema.answer_inputs import Detail
+from discorag.store.records import Retrieval
+from discorag.verification.verifier import VERIFIERS
+
+TOP_K = 10
+MOST_TOKENS = 1_000_000
+
+Engine = Literal["auto", "local", "llm"]
+Preset = Literal["ours", "paper", "disretrieval", "raptor", "htsir", "rdr2"]
+Layout = Literal["auto", "inline", "indented", "plain"]
+DEFAULT_RETRIEVER = "snapped"
+"""What brought the most evidence on development documents of QMSum and FairytaleQA (`docs/retrieval.md`)."""
+CHUNK_RETRIEVERS = (*get_args(Retrieval), "all")
+"""Retrievers over chunks; those over trees are in `RETRIEVERS`."""
+
+PLAIN: dict[str, Any] = {
+    "use_tree": False,
+    "use_graph": False,
+    "use_plan": False,
+    "node_scores": "dense",
+    "abstain": "never",
+}
+"""What papers on retrieval alone have in common: passages ranked by vectors, and a reader of passages."""
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {
+        "retriever": "dense",
+        "top_k": 10,
+        "parser": "llm",
+        "relater": "llm",
+        "planner": "llm",
+        "generator": "llm",
+        "beam_width": 3,
+        "abstain": "never",
+    },
+    "disretrieval": {**PLAIN, "retriever": "discourse", "node_k": 5, "evidence_words": 400},
+    "raptor": {**PLAIN, "retriever": "raptor", "context": "nodes", "evidence_tokens": 2000},
+    "htsir": {**PLAIN, "retriever": "htsir", "context": "nodes", "node_k": 10, "pool": 30, "evidence_words": 2000},
+    "rdr2": {**PLAIN, "retriever": "rdr2", "node_k": 5, "unfold": 5, "evidence_words": 2000, "abstain": "auto"},
+}
+"""Options of each ``preset``, unless given otherwise: Disco-RAG section 4; DISRetrieval section 4.1 (200 to 400 words)
+and E.2; RAPTOR section 3; HTSIR, "Experiment Settings"; RDR² section 4.3 and table 9.
+
+HTSIR and RDR² bound the number of passages and no words: 2,000 words are more than theirs have.
+"""
+
+
+def retriever_names() -> tuple[str, ...]:
+    """All names of ``retriever=``."""
+    return (*CHUNK_RETRIEVERS, *RETRIEVERS)
+
+
+RetrieverName = Annotated[str, Named(RETRIEVERS, CHUNK_RETRIEVERS)]
+ParserName = Annotated[str, Named(PARSERS, ("auto",))]
+RelaterName = Annotated[str, Named(RELATION_ENGINES, ("auto", "llm"))]
+VerifierName = Annotated[str, Named(VERIFIERS)]
+IngestParserName = Annotated[str, Named(PARSERS, ("auto", "none"))]
+
+
+class Options(BaseModel):
+    """No other names than these; once made they stay as they are."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", frozen=True)
+
+
+class AnswerOptions(Options):
+    """What a question may choose. With trees, graph and plan all off it is standard RAG."""
+
+    preset: Preset = Field(
+        default="ours",
+        description="ours: graph, plan and answer as turns of one conversation. paper: Disco-RAG as printed, separate "
+        "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3. disretrieval, "
+        "raptor, htsir, rdr2: these papers' retrieval with their hyper-parameters, read without tree, graph and plan.",
+    )
+    retriever: RetrieverName = Field(
+        default=DEFAULT_RETRIEVER,
+        description="Over chunks: dense; hybrid: dense and BM25 fused by rank (k = 60); all: every chunk in document "
+        "order. Over trees, which are built at ingest or when they are first needed: the others. Where only top_k or "
+        f"follow is given, which are about chunks: dense. {RETRIEVERS.described()}.",
+    )
+    search_documents: int = Field(default=20, ge=1, le=10_000, description="Documents whose trees are searched.")
+    node_scores: NodeScores = Field(
+        default="hybrid",
+        description="How nodes of trees are scored. dense: by their vectors; bm25: by the words of the sentences below "
+        "them; hybrid: both fused by rank (k = 60).",
+    )
+    evidence_words: int = Field(
+        default=400, ge=1, le=100_000, description="Words of evidence that a retriever over trees gives."
+    )
+    evidence_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_TOKENS,
+        description="The same in tokens of the encoder, in the place of evidence_words (RAPTOR: 2,000).",
+    )
+    context: Literal["evidence", "nodes"] = Field(
+        default="evidence",
+        description="What is read of the nodes that a retriever over trees chooses. evidence: source text only, of a "
+        "summary its best leaves; nodes: the nodes' own texts, summaries too, whose sentences are traced to what lies "
+        "below (RAPTOR, HTSIR).",
+    )
+    node_k: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="The k of a retriever over trees that has one: leaves that an inner node gives (algorithm 1: 5), "
+        "nodes of a layer (raptor-traversal: 5), nodes that stay after reranking (htsir: 10), passages from which a "
+        "router starts (rdr2: 5). None: these.",
+    )
+    pool: int = Field(default=POOL, ge=1, le=1000, description="Over htsir: nodes among which the reranker chooses.")
+    unfold: int = Field(
+        default=UNFOLD, ge=0, le=100, description="Over rdr2: headings that the router may unfold in a document."
+    )
+    top_k: int = Field(
+        default=TOP_K, ge=1, le=200, description="Chunks to retrieve, by a retriever over chunks (Disco-RAG uses 10)."
+    )
+    follow: bool = Field(
+        default=False,
+        description="Let a question that names a relation (what causes, evidence against, under what conditions) give "
+        "up to a third of the places to chunks that hang on the best ones by that relation.",
+    )
+    rerank: bool = Field(default=False, description="Put what was retrieved into the order of the configured reranker.")
+    abstain: Literal["auto", "never"] = Field(
+        default="auto",
+        description="auto: where nothing is found, what is found does not seem to answer (`answerable` in the result "
+        "is the probability), a router refuses every document, or no sentence that was written is supported or "
+        "unchecked, the answer is that the documents do not say, with the nearest passages. "
+        "never: something is always answered.",
+    )
+    use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")
+    use_graph: bool = Field(default=True, description="Infer the rhetorical graph between chunks.")
+    use_plan: bool = Field(default=True, description="Plan the answer before writing it.")
+    compress_to: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_TOKENS,
+        description="Tokens that each chunk is shortened to by its tree, satellites first, never one that changes what "
+        "its nucleus means. None: whole chunks.",
+    )
+    parser: ParserName = Field(
+        default="auto", description=f"Who parses what lacks a tree. auto: as configured. {PARSERS.described()}."
+    )
+    relater: RelaterName = Field(
+        default="auto",
+        description="Engine for the graph. auto: llm if an endpoint is configured, else local; llm: the model. "
+        f"{RELATION_ENGINES.described()}.",
+    )
+    verifier: VerifierName = Field(
+        default="auto",
+        description=f"Who checks sentences that are not quoted word for word. {VERIFIERS.described()}.",
+    )
+    layout: Layout = Field(
+        default="auto",
+        description="How a language model is shown trees. inline: marked in the text; indented: sentences set in by "
+        "their depth; plain: not at all. auto: as configured, there by what one call finds out.",
+    )
+    planner: Engine = Field(default="auto", description="Engine for the plan. auto: llm if an endpoint is configured.")
+    generator: Engine = Field(
+        default="auto", description="Engine for the answer. auto: llm if an endpoint is configured."
+    )
+    detail: Detail = Field(
+        default="enough",
+        description="How much an answer without a language model tells. enough: until a further sentence adds nothing; "
+        "full: all that is relevant, within its limit, for questions that want a survey.",
+    )
+    refine: int = Field(
+        default=0,
+        ge=0,
+        le=3,
+        description="Rounds in which the language model checks its answer against the passages and rewrites it, until "
+        "it changes nothing (HTSIR, feedback-driven refinement). Each costs one call.",
+    )
+    temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature of the language model.")
+    beam_width: int = Field(default=1, ge=1, le=16, description="Beam search width on servers that have it; 1 is off.")
+    tree_tokens: int | None = Field(
+        default=None,
+        ge=16,
+        le=MOST_TOKENS,
+        description="Output limit of a tree call, in tokens. None: by the length of the text.",
+    )
+    graph_tokens: int | None = Field(
+        default=None,
+        ge=16,
+        le=MOST_TOKENS,
+        description="Output limit of the graph call, in tokens. None: by the number of chunks.",
+    )
+    plan_tokens: int | None = Field(
+        default=None, ge=16, le=MOST_TOKENS, description="Output limit of the plan call, in tokens. None: likewise."
+    )
+    answer_tokens: int | None = Field(
+        default=None, ge=16, le=MOST_TOKENS, description="Output limit of the answer call, in tokens. None: likewise."
+    )
+
+    @property
+    def evidence_budget(self) -> int:
+        """Of a retriever over trees, in tokens where ``evidence_tokens`` is set, else in words."""
+        return self.evidence_tokens or self.evidence_words
+
+    @model_validator(mode="before")
+    @classmethod
+    def _preset(cls, given: Any) -> Any:
+        """What the preset sets comes first, what the caller sets counts; who counts or follows chunks wants chunks."""
+        if not isinstance(given, dict):
+            return given
+        switches = cast("dict[str, Any]", given)
+        preset = switches.get("preset")
+        if isinstance(preset, str) and preset in PRESETS:
+            return {**PRESETS[preset], **switches}
+        return {"retriever": "dense", **switches} if switches.keys() & {"top_k", "follow"} else switches
+
+    @model_validator(mode="after")
+    def _compressible(self) -> Self:
+        if self.compress_to is not None and (not self.use_tree or self.preset == "paper"):
+            raise ValueError("compress_to goes by the chunks' trees: it needs use_tree=True and preset='ours'.")
+        return self
+
+    @model_validator(mode="after")
+    def _countable(self) -> Self:
+        if self.top_k != TOP_K and self.retriever in RETRIEVERS:
+            raise ValueError(
+                f"top_k counts chunks, but {self.retriever!r} retrieves over trees: set evidence_words, or "
+                "retriever='dense' or 'hybrid'."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        if self.context == "nodes" and self.retriever not in RETRIEVERS:
+            raise ValueError(
+                f"context='nodes' gives nodes of trees, but {self.retriever!r} retrieves chunks: choose a retriever "
+                "over trees, or context='evidence'."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _followable(self) -> Self:
+        if self.follow and (self.retriever not in get_args(Retrieval) or self.preset == "paper"):
+            raise ValueError(
+                "follow chooses among what a search finds: it needs a retriever over chunks, and preset='ours'."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _refinable(self) -> Self:
+        if self.refine and (self.generator == "local" or self.preset == "paper"):
+            raise ValueError(
+                "refine has the language model improve its own answer: it needs generator='llm' or 'auto', "
+                "and preset='ours'."
+            )
+        return self
+
+
+class IngestOptions(Options):
+    """What an ingest may choose."""
+
+    parser: IngestParserName = Field(
+        default="auto",
+        description="Who makes the trees. auto: as configured; none: a chunk's is left to the question. "
+        f"{PARSERS.described()}.",
+    )
+    retriever: RetrieverName = Field(
+        default=DEFAULT_RETRIEVER,
+        description="Whose trees are built now; others are when a question first needs them. Retrievers over chunks, "
+        "such as dense, need none.",
+    )
+    refresh: bool = Field(default=False, description="Store every document again, also unchanged ones.")

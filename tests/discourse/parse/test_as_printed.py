@@ -1,0 +1,265 @@
+"""The paper's drawing of a tree: what we write is what we read, and anything else is refused with what to change."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from discorag.discourse.parse.as_printed import drawn, read
+from discorag.schema.chunk import Chunk
+from discorag.schema.rst_relations import PAPER_RELATIONS, Nuclearity, Relation
+from discorag.schema.rst_tree import RstTree, Split, from_splits
+from discorag.schema.span import Span
+from tests.strategies import shifted, texts, trees, trees_over
+
+_TRAPS = (
+    "[1] ", "[2]", "(N)", "(S): CAUSE", "(S)", "ROOT[1-2]", "|--- NUCLEUS[1] x (N)", "EDUs:\n", "\nRST ANALYSIS:\n",
+    "TREE STRUCTURE:", "RELATION(EDU1, EDU2): CAUSE", "12", ": JOINT", "{CAUSE}", "&amp;lt;", "🧪", "\r\n", "\n\n",
+    "\x0b", "\u2028", "</chunk>",
+)  # fmt: skip
+_units = (
+    st.lists(st.one_of(st.sampled_from(_TRAPS), texts), min_size=1, max_size=3).map("".join).map(str.strip).filter(bool)
+)
+
+
+@st.composite
+def _chunks(draw: st.DrawFn) -> Chunk:
+    """A chunk with any tree over any text, its relations among the paper's 24."""
+    text, units = draw(st.sampled_from(["", " ", "\n"])), list[Span]()
+    for piece in draw(st.lists(_units, min_size=1, max_size=8)):
+        units.append(Span(start=len(text), end=len(text) + len(piece)))
+        text += piece + draw(st.sampled_from(["", " ", "\n\n", "\u3000"]))
+    offset = draw(st.integers(0, 999))
+    tree = draw(trees_over(shifted(tuple(units), offset)))
+    relations = st.sampled_from(PAPER_RELATIONS)
+    splits = {(s.start, s.end): s.model_copy(update={"relation": draw(relations)}) for s in tree.splits}
+    return _chunk(text, from_splits(tree.edus, splits), offset)
+
+
+def _chunk(text: str, tree: RstTree, offset: int = 0) -> Chunk:
+    span = Span(start=offset, end=offset + len(text))
+    return Chunk(id="c", doc_id="d", order=0, span=span, text=text, sentences=tree.edus, tree=tree)
+
+
+_TEXT = "Vitamin D helps if you are deficient. Zinc does not."
+_CHUNK = _chunk(
+    _TEXT,
+    RstTree(
+        edus=(Span(start=0, end=15), Span(start=16, end=37), Span(start=38, end=52)),
+        splits=(
+            Split(start=0, mid=2, end=3, relation=Relation.CONTRAST, nuclearity=Nuclearity.NN),
+            Split(start=0, mid=1, end=2, relation=Relation.CONDITION, nuclearity=Nuclearity.NS),
+        ),
+    ),
+)
+_DRAWN = """EDUs:
+[1] Vitamin D helps
+[2] if you are deficient.
+[3] Zinc does not.
+RST ANALYSIS:
+RELATION(EDU3, EDU1): CONTRAST
+RELATION(EDU2, EDU1): CONDITION
+TREE STRUCTURE:
+ROOT[1-3]
+|--- NUCLEUS[1-2] (N)
+|   |--- NUCLEUS[1] Vitamin D helps (N)
+|   |--- SATELLITE[2] if you are deficient. (S): CONDITION
+|--- NUCLEUS[3] Zinc does not. (N): CONTRAST"""
+
+
+def test_a_tree_is_drawn_as_the_paper_prints_it() -> None:
+    assert drawn(_CHUNK) == _DRAWN
+
+
+def test_a_chunk_without_a_tree_is_not_drawn() -> None:
+    assert drawn(_CHUNK.model_copy(update={"tree": None})) == ""
+
+
+@given(_chunks())
+def test_what_is_drawn_is_read_as_the_same_tree(chunk: Chunk) -> None:
+    assert read(drawn(chunk), chunk.text, offset=chunk.span.start) == chunk.tree
+
+
+@given(_chunks())
+def test_a_drawing_holds_no_fence(chunk: Chunk) -> None:
+    assert not set(drawn(chunk).replace(" -> ", "")) & set("<>")
+
+
+@given(trees())
+def test_the_head_of_a_constituent_lies_in_its_nucleus(tree: RstTree) -> None:
+    for s in tree.splits:
+        head = tree.head(s.start, s.end)
+        assert s.start <= head < s.end
+        assert not (s.nuclearity is Nuclearity.SN and head < s.mid)
+        assert not (s.nuclearity is Nuclearity.NS and head >= s.mid)
+    if tree.splits:
+        assert tree.satellite_depth[tree.head(0, len(tree.edus))] == 0
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "\n\n" + _DRAWN.replace("\n", "\n\n") + "\n",
+        _DRAWN.replace("\n", "\r\n"),
+        _DRAWN.replace("if you are", "if you\nare"),
+        _DRAWN.replace("|   |---", "    |---"),
+        _DRAWN.replace("|--- NUCLEUS[1-2] (N)\n", "").replace("ROOT[1-3]", "ROOT[1-3]\n|--- NUCLEUS[1-2] (N)"),
+        _DRAWN.replace("(N): CONTRAST", "(N)"),  # the analysis names it
+        _DRAWN.replace("RELATION(EDU3, EDU1)", "RELATION(EDU2,EDU3)").replace("(N): CONTRAST", "(N)"),
+        _DRAWN.replace("NUCLEUS[1-2] (N)", "NUCLEUS[1-2] (N): CONTRAST").replace("not. (N): CONTRAST", "not. (N)"),
+        _DRAWN.replace("RELATION(EDU2, EDU1): CONDITION\n", ""),  # the drawing names it
+        _DRAWN.replace("|--- NUCLEUS[1-2] (N)\n", "").replace("|   |---", "|---"),  # flat, as fig. 10 has it
+        _DRAWN.replace("ROOT[1-3]\n", "ROOT[1-3]\n|--- NUCLEUS[1-3] (N)\n"),
+    ],
+)
+def test_harmless_differences_are_read_as_the_same_tree(reply: str) -> None:
+    assert read(reply, _TEXT, offset=0) == _CHUNK.tree
+
+
+def test_two_nuclei_without_a_name_take_the_relation_that_the_analysis_gives_to_them_and_not_their_parents() -> None:
+    reply = _DRAWN.replace("SATELLITE[2] if you are deficient. (S): CONDITION", "NUCLEUS[2] if you are deficient. (N)")
+    tree = read(reply.replace("(N): CONTRAST", "(N)"), _TEXT, offset=0)
+    assert [s.relation for s in tree.splits] == [Relation.CONTRAST, Relation.CONDITION]
+
+
+_FLAT = """EDUs:
+[1] Vitamin D helps
+[2] if you are deficient.
+[3] Zinc does not.
+RST ANALYSIS:
+{analysis}
+TREE STRUCTURE:
+ROOT[1-3]
+|--- {drawing}"""
+
+
+@pytest.mark.parametrize(
+    ("roles", "analysis", "cuts"),
+    [
+        ("NSS", "", [(0, 2, 3), (0, 1, 2)]),  # both on the nucleus, the nearer one first
+        ("NSS", "RELATION(EDU3, EDU2): CAUSE", [(0, 1, 3), (1, 2, 3)]),  # a satellite's own satellite
+        ("NSS", "RELATION(EDU2, EDU3): CAUSE\nRELATION(EDU3, EDU2): CAUSE", [(0, 2, 3), (0, 1, 2)]),  # a circle
+        ("SNS", "", [(0, 2, 3), (0, 1, 2)]),
+        ("SSN", "", [(0, 1, 3), (1, 2, 3)]),
+        ("NSN", "RELATION(EDU1, EDU3): CONTRAST", [(0, 2, 3), (0, 1, 2)]),
+        ("NSN", "RELATION(EDU2, EDU3): CAUSE\nRELATION(EDU1, EDU3): CONTRAST", [(0, 1, 3), (1, 2, 3)]),
+        ("SNN", "RELATION(EDU1, EDU3): CAUSE\nRELATION(EDU3, EDU2): CONTRAST", [(0, 2, 3), (0, 1, 2)]),  # crossing
+        ("NNN", "RELATION(EDU1, EDU2): CONTRAST\nRELATION(EDU2, EDU3): SEQUENCE", [(0, 1, 3), (1, 2, 3)]),
+    ],
+)
+def test_the_flat_drawing_of_fig_10_is_read(roles: str, analysis: str, cuts: list[tuple[int, int, int]]) -> None:
+    kinds = {"N": "NUCLEUS[{i}] some text (N)", "S": "SATELLITE[{i}] some text (S): ELABORATION"}
+    drawing = "\n|--- ".join(kinds[role].format(i=i) for i, role in enumerate(roles, start=1))
+    tree = read(_FLAT.format(analysis=analysis, drawing=drawing), _TEXT, offset=0)
+    assert [(s.start, s.mid, s.end) for s in tree.splits] == cuts
+    heads = [tree.head(0, 3)]
+    assert roles[heads[0]] == "N"
+
+
+def test_a_flat_drawing_without_a_nucleus_is_refused() -> None:
+    drawing = "\n|--- ".join(f"SATELLITE[{i}] some text (S): CAUSE" for i in (1, 2, 3))
+    with pytest.raises(ValueError, match=r"EDUs 1-3: .* a nucleus"):
+        read(_FLAT.format(analysis="", drawing=drawing), _TEXT, offset=0)
+
+
+def test_one_edu_takes_no_node() -> None:
+    reply = "EDUs:\n[1] All of it.\nRST ANALYSIS:\nTREE STRUCTURE:\nROOT[1]"
+    assert read(reply, "All of it.", offset=7) == RstTree(edus=(Span(start=7, end=17),))
+    assert read(reply.replace("ROOT[1]", "ROOT[1-1]"), "All of it.", offset=7).splits == ()
+    assert read(reply + "\n|--- NUCLEUS[1] All of it. (N)", "All of it.", offset=7).splits == ()
+
+
+def test_edus_are_read_in_either_form_escaped_or_not() -> None:
+    for edu in ("a < b & c", "a &lt; b &amp; c"):
+        assert read(f"EDUs:\n[1] {edu}\nRST ANALYSIS:\nTREE STRUCTURE:\nROOT[1]", "a < b & c", offset=0).splits == ()
+
+
+_DAMAGED = {
+    "no EDUs": (_DRAWN.replace("EDUs:\n", ""), "three parts"),
+    "no analysis": (_DRAWN.replace("RST ANALYSIS:\n", ""), "three parts"),
+    "no drawing": (_DRAWN.split("\nTREE", maxsplit=1)[0], "three parts"),
+    "cut off before the drawing": (_DRAWN.split("\nROOT", maxsplit=1)[0], "three parts|ROOT"),
+    "prose": ("The nucleus is the first clause.", "three parts"),
+    "nothing": ("", "three parts"),
+    "EDU that differs": (_DRAWN.replace("[2] if you are", "[2] when you are"), "EDU 2 .*Copy the text"),
+    "EDU left out": (_DRAWN.replace("[3] Zinc does not.\n", ""), "Add EDUs"),
+    "EDU too many": (_DRAWN.replace("RST A", "[4] More.\nRST A"), "EDU 4 .*Remove it"),
+    "EDUs numbered from 0": (_DRAWN.replace("[1] Vitamin", "[0] Vitamin", 1), r"numbered \[1\]"),
+    "analysis of another form": (_DRAWN.replace("RELATION(EDU3, EDU1)", "EDU1 - EDU3"), r"RELATION\(EDUi, EDUj\)"),
+    "JOINT": (_DRAWN.replace("(N): CONTRAST", "(N): JOINT"), "EDUs 1-3: 'JOINT' is none"),
+    "JOINT by the analysis": (
+        _DRAWN.replace("(N): CONTRAST", "(N)").replace("EDU1): CONTRAST", "EDU1): JOINT"),
+        "'JOINT' is none",
+    ),
+    "unknown relation": (_DRAWN.replace("(S): CONDITION", "(S): HYPOTHESIS"), "EDUs 1-2: 'HYPOTHESIS' is none"),
+    "relation in small letters": (_DRAWN.replace("(S): CONDITION", "(S): condition"), "'condition' is none"),
+    "satellite without relation": (_DRAWN.replace("(S): CONDITION", "(S)"), "EDUs 1-2: '' is none"),
+    "nuclei without relation": (_DRAWN.replace("(N): CONTRAST", "(N)").replace(
+        "RELATION(EDU3, EDU1): CONTRAST\n", ""), "EDUs 1-3: '' is none"),
+    "two satellites": (
+        _DRAWN.replace("NUCLEUS[1] Vitamin D helps (N)", "SATELLITE[1] x (S): CAUSE"), "EDUs 1-2: .* a nucleus"),
+    "role and name differ": (_DRAWN.replace("SATELLITE[2]", "NUCLEUS[2]"), "is no NUCLEUS"),
+    "missing EDU": (_DRAWN.replace("|--- NUCLEUS[3] Zinc does not. (N): CONTRAST", ""), "EDUs 1-3 must be cut"),
+    "node too many": (_DRAWN + "\n|--- NUCLEUS[2-3] (N)", "1 nodes cross others or"),
+    "node twice": (_DRAWN + "\n|--- NUCLEUS[3] (N)", "Two nodes cover EDUs 3"),
+    "overlapping nodes": (_DRAWN.replace("NUCLEUS[3]", "NUCLEUS[2-3]"), "EDUs 1-3 must be cut"),
+    "node backwards": (_DRAWN.replace("NUCLEUS[1-2]", "NUCLEUS[2-1]"), "1 nodes cross others or cover nothing"),
+    "node beyond the text": (_DRAWN.replace("NUCLEUS[3]", "NUCLEUS[9]"), "EDUs 1-3 must be cut"),
+    "root too small": (_DRAWN.replace("ROOT[1-3]", "ROOT[1-2]"), r"start with ROOT\[1-3\]"),
+    "no root": (_DRAWN.replace("ROOT[1-3]\n", ""), r"start with ROOT\[1-3\]"),
+    "prose after the drawing": (_DRAWN + "\nThis tree is right.", "NUCLEUS.3. Zinc .* is no NUCLEUS"),
+    "a number without end": (_DRAWN.replace("NUCLEUS[3]", "NUCLEUS[" + "3" * 5000 + "]"), "."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("reply", "message"), _DAMAGED.values(), ids=_DAMAGED)
+def test_every_damage_is_refused_with_what_to_change(reply: str, message: str) -> None:
+    assert reply != _DRAWN
+    with pytest.raises(ValueError, match=message) as caught:
+        read(reply, _TEXT, offset=0)
+    assert len(str(caught.value)) < 400
+
+
+@st.composite
+def _mutated(draw: st.DrawFn) -> tuple[Chunk, str]:
+    chunk = draw(_chunks())
+    lines = drawn(chunk).split("\n")
+    for _ in range(draw(st.integers(1, 4))):
+        at, edit = draw(st.integers(0, len(lines) - 1)), draw(st.integers(0, 4))
+        other = draw(st.sampled_from([*_TRAPS, *lines, "", "ROOT[1-99]", "|--- SATELLITE[1-2] (S): CAUSE"]))
+        cut = draw(st.integers(0, len(lines[at])))
+        lines[at : at + 1] = [
+            [],
+            [lines[at], other],
+            [other],
+            [lines[at][:cut] + other + lines[at][cut:]],
+            [lines[at][:cut] + lines[at][cut + 1 :]],
+        ][edit]
+        lines = lines or [""]
+    return chunk, "\n".join(lines)
+
+
+@given(_mutated())
+@example((_CHUNK, "EDUs:\nRST ANALYSIS:\nTREE STRUCTURE:\nROOT[1-0]"))
+def test_a_damaged_reply_is_a_tree_over_the_text_or_a_value_error(case: tuple[Chunk, str]) -> None:
+    chunk, reply = case
+    try:
+        tree = read(reply, chunk.text, offset=chunk.span.start)
+    except ValueError:
+        return
+    assert "".join("".join(map(chunk.slice, tree.edus)).split()) == "".join(chunk.text.split())
+    assert {s.relation for s in tree.splits} <= set(PAPER_RELATIONS)
+
+
+@pytest.mark.parametrize(
+    "head", ["EDUs:", "EDUs:\n[1] a\nRST ANALYSIS:", "EDUs:\n[1] a\nRST ANALYSIS:\nTREE STRUCTURE:"]
+)
+@pytest.mark.deep
+def test_a_reply_that_is_all_line_breaks_does_not_stop_the_event_loop(head: str) -> None:
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match="three parts"):
+        read(head + "\n" * 20_000, "a", offset=0)
+    assert time.perf_counter() - start < 1

@@ -1,0 +1,96 @@
+"""Decoding: every text gets one tree, the most probable one where all are compared, and long texts stay linear."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discorag.discourse.parse.gum_labels import JOINT_LABELS
+from discorag.discourse.parse.trained.decode import Decoded, cuts_of, decode, level_sums
+from discorag.discourse.parse.trained.network import Network, Reading, Units
+
+_LEVELS = st.lists(st.integers(0, 2), min_size=1, max_size=60)
+_NETWORK = Network()
+_TOKENS = np.random.default_rng(3).standard_normal((4000, 256)).astype(np.float32)
+
+
+def _decoded(levels: list[int], exact: int, openers: Sequence[int] = ()) -> list[Decoded]:
+    return decode(_NETWORK, _reading(levels), np.array(levels), exact=exact, openers=openers)
+
+
+def _reading(levels: list[int]) -> Reading:
+    """The network's, of units of one random token each."""
+    first = np.arange(len(levels))
+    return _NETWORK.read(_TOKENS, Units(first, first + 1, np.array(levels), kind=0))
+
+
+@given(_LEVELS, st.sampled_from([2, 5, 100]))
+def test_splits_are_one_binary_tree_in_preorder(levels: list[int], exact: int):
+    found = _decoded(levels, exact)
+    assert [(s.start, s.end) for s in found] == _preorder(found, len(levels))
+    assert all(0 < s.split_p <= 1 + 1e-6 and s.label_ps.sum() == pytest.approx(1) for s in found)
+
+
+@given(_LEVELS, st.sets(st.integers(0, 59)), st.sampled_from([2, 100]))
+def test_what_opens_something_is_cut_off_first_and_is_its_satellite(levels: list[int], some: set[int], exact: int):
+    openers = {i for i in some if i < len(levels)}
+    for s in _decoded(levels, exact, sorted(openers)):
+        assert s.mid - 1 not in openers or s.mid - 1 == s.start
+        silent = [openers.issuperset(side) for side in (range(s.start, s.mid), range(s.mid, s.end))]
+        nuclearity = JOINT_LABELS[int(s.label_ps.argmax())][0].value
+        assert all(silent) or not any(role == "N" for role, quiet in zip(nuclearity, silent, strict=True) if quiet)
+
+
+def test_a_long_list_of_headings_is_parsed():
+    assert len(_decoded([2] * 1000, 40, range(1000))) == 999
+
+
+def _preorder(splits: list[Decoded], n: int) -> list[tuple[int, int]]:
+    mid = {(s.start, s.end): s.mid for s in splits}
+    order: list[tuple[int, int]] = []
+    work = [(0, n)]
+    while work:
+        i, j = work.pop()
+        if j - i > 1:
+            order.append((i, j))
+            work += [(mid[i, j], j), (i, mid[i, j])]
+    return order
+
+
+def _trees(i: int, j: int) -> list[list[tuple[int, int, int]]]:
+    if j - i < 2:
+        return [[]]
+    return [[(i, k, j), *a, *b] for k in range(i + 1, j) for a in _trees(i, k) for b in _trees(k, j)]
+
+
+@pytest.mark.parametrize("levels", [[2, 0, 1, 0, 0, 1], [2, 1, 2, 0, 1], [2, 0]])
+def test_small_texts_get_the_most_probable_of_all_trees(levels: list[int]):
+    n = len(levels)
+    best = max(_trees(0, n), key=lambda t: sum(_log_p(levels, *cut) for cut in t))
+    assert {(s.start, s.mid, s.end) for s in _decoded(levels, exact=40)} == set(best)
+
+
+def _log_p(levels: list[int], i: int, k: int, j: int) -> float:
+    at = np.array(levels)
+    places = np.array([(i, m, j) for m in range(i + 1, j)]).T
+    scores = _NETWORK.split_scores(_reading(levels), cuts_of(places, at, level_sums(at)))
+    return float(scores[k - i - 1] - np.logaddexp.reduce(scores))
+
+
+def test_a_long_text_is_cut_at_few_places_first():
+    n = 3000
+    levels = [2 if i % 50 == 0 else 0 for i in range(n)]
+    found = _decoded(levels, exact=10)
+    assert len(found) == n - 1
+    top = [s for s in found if s.end - s.start > 300]
+    assert all(levels[s.mid] == 2 for s in top), "wide spans are cut where paragraphs start"
+
+
+def test_what_layout_says_about_a_cut():
+    levels = np.array([2, 0, 1, 0, 2, 0])
+    places = np.array([(0, 1, 2), (0, 2, 4), (2, 4, 6), (4, 5, 6)]).T
+    cuts = cuts_of(places, levels, level_sums(levels))
+    assert cuts.here.tolist() == [0, 1, 2, 0]
+    assert cuts.most.tolist() == [0, 1, 2, 0]

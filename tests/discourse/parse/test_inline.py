@@ -1,0 +1,114 @@
+"""Marked text gives text and tree back, whatever the text holds."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from discorag.discourse.parse.inline import code_table, escape, mark, unescape, unmark
+from discorag.schema.errors import InvariantError
+from discorag.schema.rst_relations import Nuclearity, Relation
+from discorag.schema.rst_tree import RstTree, Split
+from discorag.schema.span import Span
+from tests.strategies import parsed_texts, texts
+
+_TEXT = "Vitamin D helps if you are deficient."
+_TREE = RstTree(
+    edus=(Span(start=100, end=115), Span(start=116, end=137)),
+    splits=(Split(start=0, mid=1, end=2, relation=Relation.CONDITION, nuclearity=Nuclearity.NS),),
+)
+_MARKED = "Vitamin D helps |1<cond|if you are deficient."
+
+
+def test_a_marker_stands_directly_before_the_next_edu():
+    assert mark(_TEXT, _TREE, offset=100) == _MARKED
+    assert unmark(_MARKED, offset=100) == (_TEXT, _TREE)
+
+
+@given(parsed_texts())
+def test_unmark_gives_back_text_and_tree(case: tuple[str, RstTree, int]):
+    text, tree, offset = case
+    assert unmark(mark(text, tree, offset=offset), offset=offset) == (text, tree)
+
+
+@given(parsed_texts())
+def test_without_its_markers_the_marked_text_is_the_escaped_text(case: tuple[str, RstTree, int]):
+    text, tree, offset = case
+    marked = mark(text, tree, offset=offset)
+    assert re.sub(r"\|[^|]*\|", "", marked) == escape(text)
+    assert marked.count("|") == 2 * len(tree.splits)
+
+
+@given(texts, st.integers(0, 99))
+def test_any_text_without_markers_is_one_edu(text: str, offset: int):
+    assume(text.strip())
+    found, tree = unmark(escape(text), offset=offset)
+    assert found == text
+    assert [text[e.start - offset : e.end - offset] for e in tree.edus] == [text.strip()]
+
+
+@given(texts)
+@example("&amp;#124; </chunk> |1<cond| &lt;")
+def test_escaped_text_holds_no_fence_and_no_bar_and_comes_back(text: str):
+    assert not set(escape(text)) & set("<>|")
+    assert unescape(escape(text)) == text
+
+
+@given(texts)
+def test_what_unmark_accepts_is_what_mark_writes(marked: str):
+    try:
+        text, tree = unmark(marked, offset=0)
+    except InvariantError:
+        return
+    assert mark(text, tree, offset=0) == marked
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "",
+        " \n",
+        "a |1<cond|",  # nothing after the marker
+        "|1<cond|b",  # nothing before it
+        "a |1<cond| b",  # not directly before the EDU
+        "a |1<nope|b",  # no such relation
+        "a |1<join|b",  # JOINT has two nuclei
+        "a |0<cond|b",  # depths start at 1
+        "a |01<cond|b",
+        "a |2<cond|b",  # no root
+        "a |1<cond|b |1<cond|c",  # two roots
+        "a |1<cond|b |3<cond|c",  # a level is missing
+        "a |1?cond|b",
+        "a | b",
+        "a < b",
+        "a & b",
+        "a |1<cond|b </chunk>",
+    ],
+)
+def test_malformed_input_is_refused(marked: str):
+    with pytest.raises(InvariantError):
+        unmark(marked, offset=0)
+
+
+@pytest.mark.parametrize(("text", "offset"), [(_TEXT, 99), (_TEXT, 101), (_TEXT + " More.", 100), (_TEXT[:30], 100)])
+def test_a_tree_made_for_another_text_is_refused(text: str, offset: int):
+    with pytest.raises(InvariantError, match="white space"):
+        mark(text, _TREE, offset=offset)
+
+
+def test_the_code_table_names_every_relation():
+    assert code_table().startswith("elab elaboration, expl explanation")
+    assert [entry.split() for entry in code_table().split(", ")] == [[r.code, r.value.lower()] for r in Relation]
+
+
+def test_what_was_left_out_between_units_stands_as_a_gap():
+    text = "One & two. Left out. Three."
+    edus = (Span(start=5, end=15), Span(start=26, end=32))
+    split = Split(start=0, mid=1, end=2, relation=Relation.JOINT, nuclearity=Nuclearity.NN)
+    shown = mark(text, RstTree(edus=edus, splits=(split,)), offset=5, gap="[...]")
+    assert shown == "One &amp; two. [...] |1=join|Three."
+    with pytest.raises(InvariantError):
+        mark(text, RstTree(edus=edus, splits=(split,)), offset=5)

@@ -1,0 +1,84 @@
+"""Relation-filtered retrieval: which questions ask for a relation, and which chunks are followed to."""
+
+import pytest
+from pydantic import ValidationError
+
+from discorag.discourse.relate.follow import followed, wanted
+from discorag.schema.chunk import Chunk
+from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.graph import Edge, RhetoricalGraph
+from discorag.schema.rst_relations import Nuclearity, Relation
+from discorag.schema.rst_tree import RstTree, Split
+from discorag.schema.span import Span
+from nodes.context import AnswerContext
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("What causes tides?", "cause"),
+        ("Why did the pump fail?", "cause"),
+        ("What were the effects of the flood?", "cause"),
+        ("What is the evidence against later school starts?", "evidence against"),
+        ("Which studies contradict each other?", "evidence against"),
+        ("What is the evidence for it?", "evidence for"),
+        ("Under what conditions does it help?", "condition"),
+        ("哪些证据反对这个结论？", "evidence against"),
+        ("Who had seven sons?", None),
+        ("When was it built?", None),
+    ],
+)
+def test_a_question_asks_for_a_relation_by_its_words(question: str, name: str | None) -> None:
+    found = wanted(question)
+    assert (found.name if found else None) == name
+
+
+def _chunk(i: int, relation: Relation | None) -> Chunk:
+    text = "Pumps failed because nobody looked."
+    edus = (Span(start=0, end=12), Span(start=13, end=len(text)))
+    splits = (Split(start=0, mid=1, end=2, relation=relation, nuclearity=Nuclearity.NS),) if relation else ()
+    tree = RstTree(edus=edus, splits=splits) if splits else None
+    whole = Span(start=0, end=len(text))
+    return Chunk(id=str(i), doc_id="d", order=i, span=whole, text=text, sentences=(whole,), tree=tree)
+
+
+def _followed(relations: dict[int, Relation], edges: list[tuple[int, int, ChunkRelation, float]], k: int) -> list[int]:
+    chunks = [_chunk(i, relations.get(i)) for i in range(9)]
+    made = tuple(Edge(source=str(a), target=str(b), relation=r, confidence=c) for a, b, r, c in edges)
+    asked = wanted("Why?")
+    assert asked
+    return followed(chunks, RhetoricalGraph(chunks=tuple(c.id for c in chunks), edges=made), asked, k)
+
+
+_ALL = dict.fromkeys(range(9), Relation.CAUSE)
+
+
+def test_the_surest_of_the_linked_chunks_takes_the_last_place() -> None:
+    edges = [(5, 0, ChunkRelation.CAUSES, 0.4), (1, 7, ChunkRelation.RESULTS_FROM, 0.9)]
+    assert _followed(_ALL, edges, 3) == [0, 1, 7]
+    assert _followed(_ALL, edges, 6) == [0, 1, 2, 3, 4, 7]  # 5 is among the best six already
+
+
+@pytest.mark.parametrize(
+    ("relations", "edge"),
+    [
+        (_ALL, (5, 0, ChunkRelation.ELABORATES, 0.9)),  # another relation
+        ({}, (5, 0, ChunkRelation.CAUSES, 0.9)),  # its own tree states none
+        (_ALL, (5, 7, ChunkRelation.CAUSES, 0.9)),  # linked to none of the best
+        (_ALL, (1, 0, ChunkRelation.CAUSES, 0.9)),  # among the best already
+    ],
+)
+def test_without_a_wanted_link_the_search_stands(
+    relations: dict[int, Relation], edge: tuple[int, int, ChunkRelation, float]
+) -> None:
+    assert _followed(relations, [edge], 3) == [0, 1, 2]
+
+
+def test_one_or_two_places_are_never_given_away() -> None:
+    assert _followed(_ALL, [(5, 0, ChunkRelation.CAUSES, 0.9)], 2) == [0, 1]
+
+
+@pytest.mark.parametrize("switches", [{"retriever": "all"}, {"preset": "paper"}])
+def test_following_needs_a_search(switches: dict[str, str]) -> None:
+    with pytest.raises(ValidationError, match="follow"):
+        AnswerContext.model_validate({"follow": True, **switches})

@@ -1,0 +1,104 @@
+"""What is ours goes from a model's text; what is a source's stays; copying is measured in words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discorag.discourse.parse.inline import mark
+from discorag.generation.prompted.prose import Shown, copied, marks_left, tidied
+from discorag.schema.rst_tree import RstTree
+from discorag.text.cut_off import closed, whole_sentences
+from tests.strategies import parsed_texts
+
+_LETTERS = str.maketrans(dict.fromkeys("|&<>`[", "x"))  # what only a source of its own marks would hold
+PASSAGE = "The shelf that holds vitamin D stands in the hall, because the cellar is damp. It was built in 1904."
+
+
+@given(parsed_texts())
+def test_of_a_passage_copied_as_it_was_shown_no_mark_is_left(case: tuple[str, RstTree, int]) -> None:
+    text, tree, offset = case
+    text = text.translate(_LETTERS)
+    assert not marks_left(tidied(mark(text, tree, offset=offset), [text]), [text])
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("The shelf |6<elab|that holds vitamin D", "The shelf that holds vitamin D"),
+        ("The shelf | 6 < elab | that holds vitamin D", "The shelf that holds vitamin D"),
+        (
+            "the hall, |2&lt;expl|because the cellar is damp [1]. |1=join|It was",
+            "because the cellar is damp [1]. It was",
+        ),
+        ("|1=join|It was built in 1904.", "It was built in 1904."),
+        ('<chunk id="1" source="Hall">\nIt was built in 1904.\n</chunk>', "It was built in 1904."),
+        ("```text\nIt was built in 1904.\n```", "It was built in 1904."),
+        ("The shelf [...] stands in the hall.", "The shelf … stands in the hall."),
+        ("Damp &amp; dark, 1 &lt; 2", "Damp & dark, 1 < 2"),
+    ],
+)
+def test_what_is_ours_goes(said: str, shown: str) -> None:
+    assert tidied(said, [PASSAGE]).endswith(shown)
+
+
+@pytest.mark.parametrize("own", ["a |1<elab|b", "write &amp; for &", "see <chunk id=1>", "so [...] he said"])
+def test_what_a_source_writes_itself_stays(own: str) -> None:
+    assert tidied(f"They {own}.", [f"They {own}."]) == f"They {own}."
+
+
+@pytest.mark.parametrize("left", ["Zinc |2<cond|cures colds.", "The shelf |6<el", "The shelf <elab|that"])
+def test_a_mark_beside_words_of_no_source_and_a_broken_one_are_seen(left: str) -> None:
+    assert marks_left(tidied(left, [PASSAGE]), [PASSAGE])
+
+
+def test_copied_words_are_counted_between_citations() -> None:
+    assert copied(PASSAGE, [PASSAGE]) == 20
+    assert copied(PASSAGE.replace("damp.", "damp [1]."), [PASSAGE]) == 14
+    assert copied("Nothing of that sort.", [PASSAGE]) == 1
+    assert copied("维生素降低流感", ["他说维生素降低流感的风险"]) == 7
+
+
+@given(st.text(alphabet="ab |<>1=elab&;`\n", max_size=80), st.integers(1, 9))
+def test_a_stream_in_pieces_shows_what_the_whole_text_would_show_and_no_mark(text: str, size: int) -> None:
+    shown = Shown()
+    pieces = "".join(shown.push(text[i : i + size]) for i in range(0, len(text), size)) + shown.rest()
+    assert len(pieces) <= len(text)
+    if not set(text) & set("|<&`"):
+        assert pieces == text
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("One [1]. Two [2]. And if", "One [1]. Two [2]."),
+        ("One [1]. Two [2].", "One [1]. Two [2]."),
+        ("第一句。第二句。如果", "第一句。第二句。"),
+    ],
+)
+def test_prose_is_kept_up_to_its_last_whole_sentence(text: str, kept: str) -> None:
+    assert whole_sentences(text) == kept
+
+
+@pytest.mark.parametrize("text", ["", "And if the", "And if the 3.5"])
+def test_prose_without_a_whole_sentence_is_not_kept(text: str) -> None:
+    with pytest.raises(ValueError, match="sentence"):
+        whole_sentences(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ('{"c1":{"2":"SUPPORTS"},"c2":{"1":"CONTR', '{"c1":{"2":"SUPPORTS"},"c2":{}}'),
+        ('{"answer": [1, 2], "expand": 3', '{"answer":[1,2]}'),
+        ("[", "[]"),
+    ],
+)
+def test_json_is_closed_behind_its_last_whole_value(text: str, kept: str) -> None:
+    assert closed(text) == kept
+
+
+def test_prose_is_no_json_that_could_be_closed() -> None:
+    with pytest.raises(ValueError, match="expected"):
+        closed("I think")

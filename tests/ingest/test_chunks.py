@@ -1,0 +1,308 @@
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discorag.ingest.segment.chunks import MAX_CHARS_PER_TOKEN, cut_chunks
+from discorag.ingest.segment.headings import build_hierarchy
+from discorag.schema.chunk import Chunk
+from discorag.schema.document import Document, Scope
+from discorag.schema.errors import ConfigError
+from discorag.schema.hierarchy import Kind
+from discorag.text.tokens import TokenCounter
+
+SCOPE = Scope(tenant="t", corpus="c")
+
+
+def chunks_of(
+    text: str, counter: TokenCounter, size: int = 256, *, scope: Scope = SCOPE, key: str = "f"
+) -> list[Chunk]:
+    document = Document(uri="u", title="T", text=text, media_type="text/markdown", metadata={"year": "2020"})
+    return cut_chunks(
+        document, build_hierarchy(document), scope=scope, fingerprint=key, counter=counter, chunk_tokens=size
+    )
+
+
+def assert_sound(text: str, chunks: list[Chunk], counter: TokenCounter, size: int) -> None:
+    budget = size - counter.special_tokens
+    counts = [len(offsets) for offsets in counter.token_offsets([c.text for c in chunks])]
+    assert all(count <= budget for count in counts)
+    assert all(len(c.text) <= budget * MAX_CHARS_PER_TOKEN for c in chunks)
+    at = 0
+    for i, chunk in enumerate(chunks):
+        assert chunk.order == i
+        assert chunk.text == chunk.span.of(text)
+        assert (chunk.sentences[0].start, chunk.sentences[-1].end) == (chunk.span.start, chunk.span.end)
+        for span in chunk.sentences:
+            assert not text[at : span.start].strip()
+            at = span.end
+    assert not text[at:].strip()
+
+
+PLAIN = [
+    "the",
+    "cat.",
+    "Dr.",
+    "e.g.",
+    "#",
+    "-",
+    "\n",
+    "\n\n",
+    "你好",
+    "。",
+    "，",
+    "😀",
+    "👩\u200d👩\u200d👧",
+    "!",
+    "\x01",
+    "é",
+]
+RARE = [
+    "antidisestablishmentarianism",
+    "|",
+    "$$",
+    "\u200b",
+    "\ufffd",
+    "\n\n# Head\n\n",
+    "qzv",
+    ".Qzvk",
+    " " * 200,
+    "x" * 99,
+]
+LONG = ["x" * 101, "é" * 150, "，" * 40, "-" * 60, "ﬁﬃ" * 30, "e" + "\u0301" * 50]
+WORDS = st.sampled_from([*PLAIN, *RARE, *LONG])
+
+
+@given(
+    st.one_of(
+        st.lists(WORDS, min_size=1, max_size=120).map("".join),
+        st.lists(WORDS, min_size=1, max_size=120).map(" ".join),
+        st.text(min_size=1, max_size=400),
+    ),
+    st.sampled_from([16, 32, 256]),
+)
+def test_chunks_fit_the_window_and_hold_every_visible_character_once(
+    counter: TokenCounter, text: str, size: int
+) -> None:
+    assert_sound(text, chunks_of(text, counter, size), counter, size)
+
+
+ENGLISH = "The tide rises twice a day. It falls as often! Why is that so? The Moon pulls at the sea. "
+CHINESE = "绿茶是用茶树的嫩芽制成的不发酵茶。鲜叶采下以后，先用高温杀青！茶叶能保持绿色吗？"
+EMOJI = "I like it 😀😀 a lot 👍🏽. Then 👩‍👩‍👧 came. 🎉! "
+
+
+@pytest.mark.parametrize("text", [ENGLISH, CHINESE, EMOJI, ENGLISH + CHINESE + EMOJI], ids=["en", "zh", "emoji", "mix"])
+def test_whole_sentences_fill_the_window(counter: TokenCounter, text: str) -> None:
+    text = text * 60
+    chunks = chunks_of(text, counter)
+    document = Document(uri="u", title="T", text=text, media_type="text/markdown")
+    sentences = [node.span for _, node in build_hierarchy(document).of_kind(Kind.SENTENCE)]
+    assert_sound(text, chunks, counter, 256)
+    assert [s for c in chunks for s in c.sentences] == sentences
+    for chunk, following in pairwise(chunks):
+        [longer] = counter.token_offsets([text[chunk.span.start : following.sentences[0].end]])
+        assert len(longer) > 254
+
+
+def test_special_tokens_are_part_of_the_window(counter: TokenCounter) -> None:
+    text = " ".join(["word"] * 254)
+    assert len(chunks_of(text, counter)) == 1
+    assert len(chunks_of(text + " word", counter)) == 2
+
+
+def test_long_sentence_is_cut_after_clauses_first(counter: TokenCounter) -> None:
+    text = "and then the ship sailed on to the west, " * 40 + "and sank."
+    chunks = chunks_of(text, counter)
+    assert len(chunks) > 1
+    assert all(c.text.endswith(",") for c in chunks[:-1])
+
+
+def test_long_sentence_without_clauses_is_cut_at_white_space(counter: TokenCounter) -> None:
+    text = "unbelievable " * 400
+    assert {word for c in chunks_of(text, counter) for word in c.text.split()} == {"unbelievable"}
+
+
+def test_long_chinese_sentence_is_cut_after_clauses(counter: TokenCounter) -> None:
+    chunks = chunks_of("春茶的氨基酸通常较多，" * 60, counter)
+    assert len(chunks) == 3
+    assert all(c.text.endswith("，") for c in chunks)
+
+
+def test_endless_word_is_bounded_by_characters_though_it_is_one_token(counter: TokenCounter) -> None:
+    text = "x" * 10_000
+    assert len(counter.token_offsets([text])[0]) == 1
+    chunks = chunks_of(text, counter)
+    assert [len(c.text) for c in chunks] == [2032, 2032, 2032, 2032, 1872]
+
+
+def test_heading_opens_the_next_chunk_instead_of_closing_one(counter: TokenCounter) -> None:
+    text = f"# A\n\n{'word ' * 180}end.\n\n## B\n\n### C\n\n{'more ' * 100}end.\n"
+    first, second = chunks_of(text, counter)
+    assert first.text.endswith("end.")
+    assert second.text.startswith("## B\n\n### C\n\nmore")
+    assert (first.headings, second.headings) == (("A",), ("A", "B"))
+
+
+def test_heading_stays_where_it_cannot_open_the_next_chunk(counter: TokenCounter) -> None:
+    text = f"word.\n\n# Head line\n\n{'more ' * 253}"
+    first, second = chunks_of(text, counter)
+    assert (first.text, len(second.text.split())) == ("word.\n\n# Head line", 253)
+
+
+def test_short_sections_share_a_chunk_with_paragraph_starts(counter: TokenCounter) -> None:
+    [chunk] = chunks_of("# A\n\nOne. Two.\n\n# B\n\nThree.\n", counter)
+    assert [chunk.slice(s) for s in chunk.sentences] == ["# A", "One.", "Two.", "# B", "Three."]
+    assert chunk.paragraph_starts == (1, 3, 4)
+
+
+def test_paragraph_starts_count_within_the_chunk(counter: TokenCounter) -> None:
+    chunks = chunks_of("One two. Three four. Five six.\n\nSeven eight. Nine ten eleven.\n", counter, 16)
+    assert [c.paragraph_starts for c in chunks] == [(3,), ()]
+
+
+def test_chunk_carries_title_metadata_and_document_id(counter: TokenCounter) -> None:
+    [chunk] = chunks_of("One.", counter)
+    document = Document(uri="u", title="other", text="other")
+    assert (chunk.title, chunk.metadata, chunk.doc_id) == ("T", {"year": "2020"}, document.id_in(SCOPE))
+
+
+def test_ids_repeat_for_the_same_input_and_differ_by_order_scope_and_fingerprint(counter: TokenCounter) -> None:
+    text = ENGLISH * 30
+    ids = [c.id for c in chunks_of(text, counter)]
+    assert ids == [c.id for c in chunks_of(text, counter)]
+    other_scope = [c.id for c in chunks_of(text, counter, scope=Scope(tenant="other"))]
+    other_key = [c.id for c in chunks_of(text, counter, key="g")]
+    assert len({*ids, *other_scope, *other_key}) == 3 * len(ids)
+
+
+def test_white_space_gives_no_chunk(counter: TokenCounter) -> None:
+    assert chunks_of(" \n ", counter) == []
+
+
+@pytest.mark.parametrize("size", [257, 2])
+def test_window_beyond_the_encoder_or_without_room_is_refused(counter: TokenCounter, size: int) -> None:
+    with pytest.raises(ConfigError, match=rf"{size} tokens do not fit.*256.*CHUNK_TOKENS"):
+        chunks_of("text", counter, size)
+
+
+@pytest.mark.parametrize("unit", [ENGLISH, CHINESE, "word ", "x", "，", "a\n\n", "😀"])
+@pytest.mark.deep
+def test_time_grows_linearly(counter: TokenCounter, unit: str) -> None:
+    def seconds(length: int) -> float:
+        started = time.process_time()
+        chunks_of(unit * (length // len(unit)), counter)
+        return time.process_time() - started
+
+    seconds(1000)
+    assert seconds(100_000) < 20 * max(seconds(20_000), 0.02)
+
+
+def table_of(rows: int, words: int) -> str:
+    return "| a | b |\n|---|---|\n" + f"| {'cell ' * words}| x |\n" * rows
+
+
+def code_of(lines: int) -> str:
+    return "```\n" + "value = other(x)\n\n" * lines + "```\n"
+
+
+def prose_of(sentences: int) -> str:
+    return "The tide rises. " * sentences + "\n"
+
+
+BLOCKS = st.lists(
+    st.one_of(
+        st.builds(table_of, st.integers(1, 30), st.integers(1, 9)),
+        st.builds(code_of, st.integers(1, 30)),
+        st.builds(prose_of, st.integers(1, 60)),
+        st.just("## A heading\n"),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(BLOCKS, st.sampled_from([32, 64, 256]))
+def test_a_table_or_code_block_that_fits_a_chunk_is_in_one_chunk(
+    counter: TokenCounter, parts: list[str], size: int
+) -> None:
+    text = "\n".join(parts)
+    chunks = chunks_of(text, counter, size)
+    assert_sound(text, chunks, counter, size)
+    hierarchy = build_hierarchy(Document(uri="u", title="T", text=text, media_type="text/markdown"))
+    budget = size - counter.special_tokens
+    sentences = [node.span for _, node in hierarchy.of_kind(Kind.SENTENCE)]
+    whole = [
+        s for s in sentences if len(counter.token_offsets([s.of(text)])[0]) <= budget and len(s.of(text)) <= 8 * budget
+    ]
+    assert set(whole) <= {s for c in chunks for s in c.sentences}
+    for _, node in hierarchy.of_kind(Kind.PARAGRAPH):
+        [tokens] = counter.token_offsets([node.span.of(text)])
+        if node.by_line and len(tokens) <= budget and node.span.end - node.span.start <= budget * MAX_CHARS_PER_TOKEN:
+            assert sum(c.span.start < node.span.end and node.span.start < c.span.end for c in chunks) == 1
+
+
+def test_a_long_table_is_cut_between_rows_and_its_later_pieces_carry_the_header_row(counter: TokenCounter) -> None:
+    rows = "".join(f"| {year} | {year % 7} m |\n" for year in range(1900, 2000))
+    text = f"# Tides\n\n| Year | Range |\n|---|---|\n{rows}\nThe end.\n"
+    chunks = chunks_of(text, counter)
+    assert len(chunks) > 2
+    assert all(c.text.split("\n")[-1].endswith(" m |") for c in chunks[:-1])
+    assert [c.columns for c in chunks] == ["", *["| Year | Range |"] * (len(chunks) - 1)]
+
+
+def test_code_and_prose_have_no_columns(counter: TokenCounter) -> None:
+    text = "```\nfirst\n---\n" + "value = other(x)\n" * 100 + "```\n\n" + ENGLISH * 30
+    assert {c.columns for c in chunks_of(text, counter)} == {""}
+
+
+def test_a_heading_goes_with_the_table_below_it(counter: TokenCounter) -> None:
+    table = "| a | b |\n|---|---|\n" + "| one | two |\n" * 40
+    first, second = chunks_of(f"{'word ' * 120}end.\n\n## B\n\n{table}", counter)
+    assert first.text.endswith("end.")
+    assert second.text == f"## B\n\n{table}".strip()
+
+
+def test_chunks_know_their_pages(counter: TokenCounter) -> None:
+    text = f"{'One. ' * 150}\n\n{'Two. ' * 10}\n\n{'Four. ' * 200}"
+    pages = (0, text.index("Two"), text.index("Four"), text.index("Four"))
+    document = Document(uri="u", title="T", text=text, pages=pages)
+    chunks = cut_chunks(document, build_hierarchy(document), scope=SCOPE, fingerprint="f", counter=counter)
+    assert {text[s.start : s.end]: c.page_at(s.start) for c in chunks for s in c.sentences} == {
+        "One.": 1,
+        "Two.": 2,
+        "Four.": 4,
+    }
+    assert all(c.page_at(s.start) == document.page_at(s.start) for c in chunks for s in c.sentences)
+
+
+def test_chunks_of_documents_without_pages_have_none(counter: TokenCounter) -> None:
+    [chunk] = chunks_of("One.", counter)
+    assert (chunk.page, chunk.page_breaks, chunk.page_at(0)) == (None, (), None)
+
+
+def test_a_chunk_stored_before_there_were_pages_still_reads(counter: TokenCounter) -> None:
+    [chunk] = chunks_of("One.", counter)
+    old = chunk.model_dump(exclude={"page", "page_breaks", "columns"})
+    assert Chunk.model_validate(old) == chunk
+
+
+def test_kinds_leads_and_headings_of_units_are_stored_with_the_chunk(counter: TokenCounter) -> None:
+    text = "# Tides\n\nBring:\n\n- a boat\n\n## Neap\n\nThey are weak.\n"
+    [chunk] = chunks_of(text, counter)
+    assert [str(kind) for kind in chunk.kinds] == ["heading", "prose", "item", "heading", "prose"]
+    assert chunk.leads == (None, None, chunk.sentences[1].start, None, None)
+    assert [chunk.headings_at(s.start) for s in chunk.sentences] == [*[("Tides",)] * 3, *[("Tides", "Neap")] * 2]
+
+
+def test_a_later_piece_of_a_turn_knows_who_speaks(counter: TokenCounter) -> None:
+    talk = f"Ada: {'The cork is dry today. ' * 60}\n\nBo: Right.\n\nAda: Good.\n\nBo: Fine.\n"
+    assert [c.columns for c in chunks_of(talk, counter)][:2] == ["", "Ada"]
+
+
+def test_code_beyond_a_chunk_is_cut_between_lines(counter: TokenCounter) -> None:
+    code = "```\n" + "value = other(x)\n" * 30 + "```"
+    pieces = [c.slice(s) for c in chunks_of(code, counter, 64) for s in c.sentences]
+    assert "\n".join(pieces) == code

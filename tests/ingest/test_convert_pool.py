@@ -1,0 +1,260 @@
+"""Whatever a file does, its converter can be stopped, and nothing else is."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import docx
+import pytest
+from blockbuster import blockbuster_ctx
+from fpdf import FPDF
+
+from discorag.config import ReadingSettings
+from discorag.ingest.convert.pool import Converters
+from discorag.schema.errors import (
+    ConversionError,
+    ConversionLimitError,
+    ConverterDiedError,
+    DecodingError,
+    EmptyDocumentError,
+)
+from tests.ingest.pdfs import endless_pdf
+
+PAGE = b"<title>Tides</title><h1>Tides</h1><p>They rise twice a day.</p>"
+HTML, PDF = Path("page.html"), Path("endless.pdf")
+
+
+@pytest.fixture(scope="module")
+def endless() -> bytes:
+    return endless_pdf()
+
+
+@pytest.fixture
+def converters() -> Iterator[Converters]:
+    with Converters(ReadingSettings()) as opened:
+        yield opened
+
+
+def children(parent: int) -> set[int]:
+    """The converters that a process has started and that live."""
+    found = set[int]()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, ppid = stat.read_text().rpartition(")")[2].split()[:2]
+            command = (stat.parent / "cmdline").read_bytes()
+        except OSError:  # it ended meanwhile
+            continue
+        if int(ppid) == parent and state != "Z" and b"convert.worker" in command:
+            found.add(int(stat.parent.name))
+    return found
+
+
+async def started(before: set[int]) -> int:
+    while not (new := children(os.getpid()) - before):
+        await asyncio.sleep(0.02)
+    return new.pop()
+
+
+async def at_work(process: int) -> None:
+    """Wait until it has used some processor time beyond that of its imports."""
+    while sum(map(int, Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13])) < 60:
+        await asyncio.sleep(0.02)
+
+
+async def gone(process: int) -> None:
+    while Path(f"/proc/{process}").exists() and b"worker" in Path(f"/proc/{process}/cmdline").read_bytes():
+        await asyncio.sleep(0.02)
+
+
+async def test_a_file_is_converted_as_in_this_process_by_a_child_that_is_used_again(converters: Converters) -> None:
+    before = children(os.getpid())
+    made = [await converters.convert(PAGE, HTML) for _ in range(5)]
+    assert {(one.text, one.title) for one in made} == {("# Tides\n\nThey rise twice a day.", "Tides")}
+    assert len(children(os.getpid()) - before) == 1
+
+
+async def test_a_child_converts_them_within_the_limits_and_passes_the_encoding_on(converters: Converters) -> None:
+    found = await converters.convert("Où;prix\nNîmes;1\n".encode("cp1252"), Path("a.csv"))
+    assert (found.text.splitlines()[2], found.encoding) == ("| Nîmes | 1 |", "windows-1252")
+    assert (await converters.convert(b'{"a": "b"}', Path("a.json"))).text == "- a: b"
+
+
+async def test_every_format_is_read_in_the_least_memory_that_can_be_set() -> None:
+    pdf, word, buffer = FPDF(), docx.Document(), BytesIO()
+    pdf.set_font("helvetica", size=12)
+    pdf.add_page()
+    with pdf.table() as table:
+        for cells in [("Place", "Range"), ("Venice", "1 m")]:
+            table.row(cells)
+    word.add_paragraph("Tides rise.")
+    word.save(buffer)
+    with Converters(ReadingSettings(convert_mb=256)) as converters:
+        assert (await converters.convert(PAGE, HTML)).text
+        assert "| Venice | 1 m |" in (await converters.convert(bytes(pdf.output()), PDF)).text
+        assert (await converters.convert(buffer.getvalue(), Path("a.docx"))).text == "Tides rise."
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "error", "says"),
+    [
+        (b"no PDF", PDF, DecodingError, r"endless\.pdf is damaged or no PDF\. Open it"),
+        (b"", HTML, EmptyDocumentError, r"page\.html is empty"),
+        (b'{"a": ', Path("a.json"), DecodingError, r"a\.json is no JSON: Expecting value at line 1"),
+        (b"caf\xe9", HTML, DecodingError, r"page\.html is not text.*<meta charset>"),
+    ],
+)
+async def test_what_is_wrong_with_a_file_is_said_as_in_this_process(
+    converters: Converters, data: bytes, path: Path, error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        await converters.convert(data, path)
+    assert (await converters.convert(PAGE, HTML)).text
+
+
+async def test_a_file_that_takes_too_long_is_given_up_and_the_next_one_is_read(endless: bytes) -> None:
+    with Converters(ReadingSettings(convert_seconds=1)) as converters:
+        with pytest.raises(ConversionLimitError, match=r"endless\.pdf.*more than 1 s of.*READING__CONVERT_SECONDS"):
+            await converters.convert(endless, PDF)
+        assert (await converters.convert(PAGE, HTML)).text
+
+
+async def test_a_file_that_takes_too_much_memory_is_given_up_and_the_next_one_is_read() -> None:
+    with Converters(ReadingSettings(convert_mb=256)) as converters:
+        with pytest.raises(ConversionLimitError, match=r"page\.html.*more than 256 MB of memory.*CONVERT_MB"):
+            await converters.convert(b"tides " * 15_000_000, HTML)
+        assert (await converters.convert(PAGE, HTML)).text
+
+
+async def test_a_file_with_too_much_text_is_given_up() -> None:
+    with (
+        Converters(ReadingSettings(convert_output_mb=0.001)) as converters,
+        pytest.raises(ConversionLimitError, match=r"page\.html.*more than 0\.001 MB of text.*CONVERT_OUTPUT_MB"),
+    ):
+        await converters.convert(b"tides " * 1000, HTML)
+
+
+async def test_a_small_file_that_swells_to_a_library_is_given_up(converters: Converters) -> None:
+    made = docx.Document()
+    made.add_paragraph("tide " * 300_000)
+    made.save(packed := BytesIO())
+    assert len(packed.getvalue()) < 50_000
+    with pytest.raises(ConversionLimitError, match=r"bomb\.docx.*it swells to more than .* MB of text"):
+        await converters.convert(packed.getvalue(), Path("bomb.docx"))
+
+
+async def test_a_child_that_dies_of_a_file_costs_that_file_only(converters: Converters, endless: bytes) -> None:
+    before = children(os.getpid())
+    task = asyncio.create_task(converters.convert(endless, PDF))
+    await at_work(child := await started(before))
+    os.kill(child, signal.SIGSEGV)
+    with pytest.raises(ConverterDiedError, match=r"endless\.pdf.*died of it \(SIGSEGV\)"):
+        await task
+    assert (await converters.convert(PAGE, HTML)).text
+
+
+async def test_a_child_that_left_while_it_was_idle_is_replaced(converters: Converters) -> None:
+    before = children(os.getpid())
+    assert (await converters.convert(PAGE, HTML)).text
+    [child] = children(os.getpid()) - before
+    converters._idle[0]._process.stdin.close()  # type: ignore
+    await gone(child)
+    assert (await converters.convert(PAGE, HTML)).text
+
+
+async def test_cancelling_kills_the_child_at_once(converters: Converters, endless: bytes) -> None:
+    before = children(os.getpid())
+    task = asyncio.create_task(converters.convert(endless, PDF))
+    child = await started(before)
+    await at_work(child)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert child not in children(os.getpid())
+
+
+async def test_closing_stops_what_is_at_work(converters: Converters, endless: bytes) -> None:
+    before = children(os.getpid())
+    task = asyncio.create_task(converters.convert(endless, PDF))
+    await started(before)
+    converters.close()
+    with pytest.raises(ConversionError, match="was stopped"):
+        await task
+    assert children(os.getpid()) <= before
+
+
+async def test_a_converter_that_does_not_start_is_not_the_file_s_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with (
+        Converters(ReadingSettings()) as converters,
+        pytest.raises(ConversionError, match=r"did not start \(exit status 1\).*See why: .*worker") as caught,
+    ):
+        await converters.convert(PAGE, HTML)
+    assert not isinstance(caught.value, ConverterDiedError | ConversionLimitError)
+
+
+def test_several_event_loops_share_the_children(converters: Converters) -> None:
+    made = list[str]()
+
+    def read() -> None:
+        made.append(asyncio.run(converters.convert(PAGE, HTML)).text)
+
+    for _ in range(2):
+        threads = [threading.Thread(target=read) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(made) == 4
+
+
+async def test_the_event_loop_is_not_blocked(converters: Converters) -> None:
+    with blockbuster_ctx():
+        assert (await converters.convert(PAGE, HTML)).text
+        task = asyncio.create_task(converters.convert(endless_pdf(), PDF))
+        await asyncio.sleep(1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+
+SCRIPT = """
+import asyncio, sys
+from pathlib import Path
+from discorag.config import ReadingSettings
+from discorag.ingest.convert.pool import Converters
+print("once", flush=True)
+converters = Converters(ReadingSettings())
+print(asyncio.run(converters.convert(b"Tides rise.", Path("a.html"))).text, flush=True)
+asyncio.run(converters.convert(Path(sys.argv[1]).read_bytes(), Path("b.pdf")))
+"""
+
+
+async def test_a_child_runs_nothing_of_the_user_s_and_dies_with_a_parent_that_is_killed(
+    tmp_path: Path, endless: bytes
+) -> None:
+    script, pdf = tmp_path / "script.py", tmp_path / "endless.pdf"
+    script.write_text(SCRIPT)
+    pdf.write_bytes(endless)
+    (tmp_path / "html.py").write_text("raise SystemExit('a module of the folder was imported')")
+    command = [sys.executable, "-P", str(script), str(pdf)]
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    with subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout
+        assert [parent.stdout.readline() for _ in range(2)] == ["once\n", "Tides rise.\n"]
+        [child] = children(parent.pid)
+        await at_work(child)
+        parent.kill()
+        await asyncio.wait_for(gone(child), 10)
+        assert parent.stdout.read() == ""
+
+
+def test_a_child_does_not_load_torch() -> None:
+    heavy = "{'torch', 'transformers', 'langgraph', 'qdrant_client'}"
+    code = f"import sys, discorag.ingest.convert.worker; print({heavy} & sys.modules.keys())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"

@@ -1,0 +1,325 @@
+import codecs
+import os
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from discorag.ingest.loaders import SUFFIXES, Source, converter_version, find_files, load, reading_note
+from discorag.schema.document import Document
+from discorag.schema.errors import (
+    ChangedFileError,
+    DecodingError,
+    DocumentTooLargeError,
+    EmptyDocumentError,
+    InputError,
+    MissingPathError,
+    UnknownFormatError,
+)
+
+LIMIT = 1_000_000
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def read(path: Path, *, max_bytes: int = LIMIT) -> Document:
+    return load(Source(path, path.name), max_bytes=max_bytes)
+
+
+def test_folder_is_searched_recursively_in_sorted_order_with_posix_uris(tmp_path: Path) -> None:
+    for name in ("b.txt", "a/z.md", "a/c.MARKDOWN", "a/b/x.text"):
+        write(tmp_path, name, "text")
+    found = find_files(tmp_path)
+    assert [s.uri for s in found.sources] == ["a/b/x.text", "a/c.MARKDOWN", "a/z.md", "b.txt"]
+    assert [s.path for s in found.sources] == [tmp_path / s.uri for s in found.sources]
+    assert found.skipped == ()
+
+
+def test_unknown_formats_in_a_folder_are_reported_not_fatal(tmp_path: Path) -> None:
+    write(tmp_path, "a.txt", "text")
+    write(tmp_path, "slides.pptx", b"PK")
+    write(tmp_path, "LICENSE", "text")
+    assert [(s.uri, s.reason) for s in find_files(tmp_path).skipped] == [
+        ("LICENSE", "unknown format without suffix"),
+        ("slides.pptx", "unknown format .pptx"),
+    ]
+
+
+def test_hidden_files_and_folders_are_ignored_silently(tmp_path: Path) -> None:
+    for name in ("a.txt", ".hidden.txt", ".git/config.txt", "sub/.cache/b.md"):
+        write(tmp_path, name, "text")
+    found = find_files(tmp_path)
+    assert [s.uri for s in found.sources] == ["a.txt"]
+    assert found.skipped == ()
+
+
+def test_linked_folders_are_not_entered_and_link_loops_end(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    write(inside, "a.txt", "text")
+    write(outside, "secret.txt", "text")
+    (inside / "away").symlink_to(outside)
+    (inside / "loop").symlink_to(inside)
+    (inside / "broken.txt").symlink_to(tmp_path / "nowhere")
+    found = find_files(inside)
+    assert [s.uri for s in found.sources] == ["a.txt"]
+    assert [s.uri for s in found.skipped] == ["away", "broken.txt", "loop"]
+
+
+def test_links_to_files_are_followed_inside_the_folder_only(tmp_path: Path) -> None:
+    inside = tmp_path / "in"
+    write(inside, "..data/kept.txt", "text")
+    write(tmp_path, "in-secret/secret.txt", "text")
+    (inside / "kept.txt").symlink_to(inside / "..data" / "kept.txt")
+    (inside / "secret.txt").symlink_to(tmp_path / "in-secret" / "secret.txt")
+    (inside / "passwd.txt").symlink_to("/etc/passwd")
+    (inside / "self.txt").symlink_to(inside / "self.txt")
+    found = find_files(inside)
+    assert [s.uri for s in found.sources] == ["kept.txt"]
+    assert {s.uri: s.reason for s in found.skipped} == {
+        "passwd.txt": "link out of the folder",
+        "secret.txt": "link out of the folder",
+        "self.txt": "not a regular file",
+    }
+
+
+def test_a_link_that_the_user_names_is_followed(tmp_path: Path) -> None:
+    target = write(tmp_path, "out/a.txt", "text")
+    (tmp_path / "a.txt").symlink_to(target)
+    (tmp_path / "folder").symlink_to(target.parent)
+    assert [s.uri for s in find_files(tmp_path / "a.txt").sources] == ["a.txt"]
+    assert [s.uri for s in find_files(tmp_path / "folder").sources] == ["a.txt"]
+
+
+def test_named_pipe_is_skipped_instead_of_blocking(tmp_path: Path) -> None:
+    write(tmp_path, "a.txt", "text")
+    os.mkfifo(tmp_path / "pipe.txt")
+    assert [s.uri for s in find_files(tmp_path).skipped] == ["pipe.txt"]
+
+
+def test_file_name_that_is_not_utf8_gives_an_encodable_uri(tmp_path: Path) -> None:
+    raw = os.fsencode(tmp_path) + b"/caf\xe9.txt"
+    with open(raw, "wb") as file:
+        file.write(b"text")
+    source = find_files(tmp_path).sources[0]
+    document = load(source, max_bytes=LIMIT)
+    assert (document.uri, document.title) == (r"caf\xe9.txt", r"caf\xe9")
+
+
+def test_single_file_has_its_name_as_uri_even_if_hidden(tmp_path: Path) -> None:
+    path = write(tmp_path, "sub/.notes.md", "text")
+    assert find_files(path).sources == (Source(path, ".notes.md"),)
+
+
+def test_single_file_of_unknown_format_names_the_supported_ones(tmp_path: Path) -> None:
+    with pytest.raises(UnknownFormatError, match=r"slides\.pptx.*\.pptx.*\.txt, .*\.md, .*\.html, .*\.pdf, \.docx"):
+        find_files(write(tmp_path, "slides.pptx", b"PK"))
+
+
+def test_missing_path_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError, match=r"nowhere"):
+        find_files(tmp_path / "nowhere")
+
+
+def test_folder_without_readable_file_is_an_input_error(tmp_path: Path) -> None:
+    write(tmp_path, "slides.pptx", b"PK")
+    with pytest.raises(InputError, match=r"holds no file to read.*\.md"):
+        find_files(tmp_path)
+
+
+def test_byte_order_mark_is_dropped_and_line_ends_become_line_feeds(tmp_path: Path) -> None:
+    document = read(write(tmp_path, "notes.txt", codecs.BOM_UTF8 + "a\r\nb\rc\n\r\né 你".encode()))
+    assert document.text == "a\nb\nc\n\né 你"
+    assert (document.title, document.media_type) == ("notes", "text/plain")
+
+
+def test_invalid_utf8_names_the_byte_offset_in_the_file(tmp_path: Path) -> None:
+    path = write(tmp_path, "latin.txt", codecs.BOM_UTF8 + b"caf\xe9 noir")
+    with pytest.raises(DecodingError, match=r"latin\.txt is not UTF-8.*0xe9 at byte 6.*iconv"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.csv", "a.json"])
+def test_western_text_is_read_and_the_document_says_so(tmp_path: Path, name: str) -> None:
+    said = "“Caf\u00e9 noir” à Nîmes"
+    document = read(write(tmp_path, name, f'"{said}"'.encode("cp1252")))
+    assert said in document.text
+    assert document.metadata == {"encoding": "windows-1252"}
+    assert "Windows-1252" in reading_note(document)
+    told = read(write(tmp_path, name, f'"{said}"'))
+    assert (told.metadata, reading_note(told)) == ({}, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [("潮汐每天涨落两次。", "gb2312"), ("Приливы бывают дважды в день.", "cp1251"), ("潮は満ちます。", "shift-jis")],
+)
+def test_text_in_another_script_is_refused_rather_than_misread(tmp_path: Path, text: str, encoding: str) -> None:
+    with pytest.raises(DecodingError, match="is not UTF-8"):
+        read(write(tmp_path, "a.txt", text.encode(encoding)))
+
+
+def test_utf8_with_a_broken_character_is_refused_rather_than_misread(tmp_path: Path) -> None:
+    with pytest.raises(DecodingError, match="is not UTF-8"):
+        read(write(tmp_path, "a.txt", "“Café” à Nîmes".encode()[:-3] + b"\xc3 s"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+def test_a_byte_order_mark_says_the_encoding(tmp_path: Path, encoding: str) -> None:
+    document = read(write(tmp_path, "a.txt", "é 你\r\nb".encode(encoding)))
+    assert (document.text, document.metadata) == ("é 你\nb", {})
+
+
+def test_encoded_surrogates_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DecodingError, match="byte 1"):
+        read(write(tmp_path, "a.txt", b"a\xed\xa0\x80"))
+
+
+@pytest.mark.parametrize("content", ["text".encode("utf-16-le"), b"PK\x03\x04\x00\x00", b"abc\x00def"])
+def test_binary_content_is_refused(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(DecodingError, match=r"a\.md is not text: a NUL byte at byte \d"):
+        read(write(tmp_path, "a.md", content))
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\t\r\n", codecs.BOM_UTF8, "\u3000\n".encode()])
+def test_document_without_text_is_refused(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(EmptyDocumentError, match=r"a\.txt"):
+        read(write(tmp_path, "a.txt", content))
+
+
+def test_document_of_front_matter_only_is_empty(tmp_path: Path) -> None:
+    with pytest.raises(EmptyDocumentError):
+        read(write(tmp_path, "a.md", "---\ntitle: x\n---\n\n"))
+
+
+def test_large_file_is_refused_by_its_size_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "big.txt"
+    with path.open("wb") as file:
+        file.truncate(50_000_000)
+    tracemalloc.start()
+    with pytest.raises(DocumentTooLargeError, match=r"50\.0 MB; the limit is 20\.0 MB.*MAX_DOCUMENT_MB"):
+        read(path, max_bytes=20_000_000)
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.pdf"])
+def test_a_pipe_in_the_place_of_a_file_is_refused_instead_of_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match="no regular file"):
+        read(tmp_path / name)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, fstat = write(tmp_path, "log.txt", "first line\n"), os.fstat
+
+    def written_to_meanwhile(descriptor: int) -> os.stat_result:
+        found = fstat(descriptor)
+        with path.open("a") as file:
+            file.write("another line\n")
+        return found
+
+    monkeypatch.setattr(os, "fstat", written_to_meanwhile)
+    with pytest.raises(ChangedFileError, match=r"log\.txt changed while it was read.*Ingest it again"):
+        read(path)
+
+
+def test_file_of_exactly_the_limit_is_read(tmp_path: Path) -> None:
+    assert read(write(tmp_path, "a.txt", "x" * 100), max_bytes=100).text == "x" * 100
+
+
+def test_file_gone_since_discovery_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError):
+        read(tmp_path / "gone.txt")
+
+
+def test_markdown_source_is_the_canonical_text_and_its_first_heading_the_title(tmp_path: Path) -> None:
+    source = "```\n# not this\n```\n\n#\n\nThe *real* `title`\n=====\n\ntext\n"
+    document = read(write(tmp_path, "a.md", source))
+    assert document.text == source
+    assert (document.title, document.media_type) == ("The real title", "text/markdown")
+
+
+def test_markdown_without_heading_is_titled_by_its_stem(tmp_path: Path) -> None:
+    assert read(write(tmp_path, "my notes.md", "text")).title == "my notes"
+
+
+def test_front_matter_becomes_string_metadata_and_leaves_the_text(tmp_path: Path) -> None:
+    header = "year: 2020\nday: 2020-01-02\ndraft: true\nauthor: Ada\ntags: [a, b]\nnone:\nnested: {a: 1}\n"
+    document = read(write(tmp_path, "a.md", f"---\r\n{header}---\r\n\r\n    code\n\ntext\n"))
+    assert document.text == "    code\n\ntext\n"
+    assert document.metadata == {
+        "year": "2020",
+        "day": "2020-01-02",
+        "draft": "true",
+        "author": "Ada",
+        "tags": "a, b",
+        "none": "",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntitle: [unclosed\n---\ntext\n",
+        "---\nJust prose.\n---\ntext\n",
+        "---\nno end\n",
+        "---\n" + "[" * 5000 + "\n---\ntext\n",
+        "---\na: " + "x" * 70_000 + "\n---\ntext\n",
+    ],
+    ids=["bad yaml", "no mapping", "no end", "too deep", "too long"],
+)
+def test_broken_front_matter_stays_text(tmp_path: Path, text: str) -> None:
+    document = read(write(tmp_path, "a.md", text))
+    assert document.text == text
+    assert document.metadata == {}
+
+
+def test_yaml_aliases_cannot_blow_up_metadata(tmp_path: Path) -> None:
+    bomb = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
+    assert read(write(tmp_path, "a.md", f"---\n{bomb}---\ntext")).metadata == {"a0": "x, x"}
+
+
+def test_front_matter_of_plain_text_is_text(tmp_path: Path) -> None:
+    assert read(write(tmp_path, "a.txt", "---\na: b\n---\ntext")).text == "---\na: b\n---\ntext"
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_an_empty_file_of_any_format_is_refused(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(EmptyDocumentError, match=rf"a\{suffix}"):
+        read(write(tmp_path, f"a{suffix}", b""))
+
+
+def test_the_size_limit_holds_for_every_format(tmp_path: Path) -> None:
+    for suffix in SUFFIXES:
+        with pytest.raises(DocumentTooLargeError):
+            read(write(tmp_path, f"a{suffix}", b"x" * 101), max_bytes=100)
+
+
+def test_html_is_read_as_markdown_under_its_title(tmp_path: Path) -> None:
+    document = read(write(tmp_path, "a.HTM", "<title>On tides</title><h1>Tides</h1><p>They rise."))
+    assert (document.text, document.title) == ("# Tides\n\nThey rise.", "On tides")
+    assert (document.media_type, document.pages) == ("text/markdown", ())
+
+
+def test_html_without_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(EmptyDocumentError):
+        read(write(tmp_path, "a.html", "<script>x</script>"))
+
+
+def test_a_converter_s_version_names_the_libraries_of_that_format_only() -> None:
+    assert converter_version(".md") == converter_version(".txt") == "1"
+    assert "pdfium" in converter_version(".PDF")
+    assert "mammoth" in converter_version(".docx")
+    assert converter_version(".csv") == converter_version(".json") != converter_version(".txt")
+    assert "pdf" not in converter_version(".html") + converter_version(".docx")
+
+
+def test_pages_are_part_of_the_content_only_where_there_are_pages() -> None:
+    plain = Document(uri="u", title="t", text="ab")
+    assert plain.content_hash == "aae5ed4d23977a966c4a2cd4fbb58350317a868dc32168f4472d5adb0bf71b46"
+    assert len({plain.content_hash, *(plain.model_copy(update={"pages": p}).content_hash for p in [(0,), (0, 1)])}) == 3

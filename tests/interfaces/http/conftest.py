@@ -1,0 +1,73 @@
+"""Servers over one small corpus, which is read once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+import structlog
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from discorag.models.protocol import Encoder
+from interfaces.http.audit import LOGGER
+from interfaces.http.logs import log_as_json
+from tests.conftest import Pipelines
+from tests.interfaces.http.parts import TENANTS, TEXTS, Apps, Listening
+
+
+@pytest.fixture(scope="session")
+def apps(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterator[Apps]:
+    """Apps over one store, in which every tenant has the same three documents."""
+    home = tmp_path_factory.mktemp("served")
+    for name, text in TEXTS.items():
+        (home / name).write_text(text, encoding="utf-8")
+    pipelines = Pipelines(home, encoder, [])
+    rag = pipelines(name="store")
+    for tenant in TENANTS:
+        for name in TEXTS:
+            rag.ingest(home / name, tenant=tenant)
+    yield Apps(rag.backends)
+    rag.close()
+
+
+Serve = Callable[[FastAPI], TestClient]
+Listen = Callable[[FastAPI], str]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts an app and gives a client of it, without a socket."""
+    with ExitStack() as stack:
+        yield lambda app: stack.enter_context(
+            TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
+        )
+
+
+@pytest.fixture
+def listen() -> Iterator[Listen]:
+    """Starts an app on a loopback port and gives its address."""
+    with ExitStack() as stack:
+        yield lambda app: stack.enter_context(Listening(app)).url
+
+
+@pytest.fixture
+def audit(tmp_path: Path) -> Iterator[Path]:
+    """The file into which a server that was just started writes."""
+    root, own, configured = logging.getLogger(), logging.getLogger(LOGGER), structlog.get_config()
+    before = root.handlers[:], root.level, own.handlers[:], own.level
+    log_as_json(texts=False, audit=tmp_path / "log" / "audit.jsonl")
+    yield tmp_path / "log" / "audit.jsonl"
+    root.handlers[:], own.handlers[:], own.propagate = before[0], before[2], True
+    root.setLevel(before[1])
+    own.setLevel(before[3])
+    structlog.configure(**configured)
+
+
+@pytest.fixture
+def uploads(tmp_path: Path) -> Path:
+    """A folder for uploads."""
+    return tmp_path / "uploads"

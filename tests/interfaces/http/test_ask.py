@@ -1,0 +1,239 @@
+"""POST /ask: answers, streams, deadlines, and what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from discorag.discourse.parse.trained.parser import TrainedParser
+from discorag.schema.rst_tree import RstTree
+from interfaces.http.app import create_app
+from tests.graphs.scripts import ANSWER, model
+from tests.interfaces.http.conftest import Listen, Serve
+from tests.interfaces.http.parts import PATIENCE_S, QUERY, TEXTS, Apps, Listening, events, until
+from tests.servers.scripted import Scripted, ScriptedServer
+
+STREAM = {"Accept": "text/event-stream"}
+
+
+def asked(**more: Any) -> dict[str, Any]:
+    return {"query": QUERY, **more}
+
+
+def test_the_evidence_of_an_answer_is_the_documents_characters(apps: Apps, serve: Serve, uploads: Path) -> None:
+    reply = serve(apps(uploads)).post("/ask", json=asked())
+    assert reply.status_code == 200
+    found = reply.json()
+    evidence = [e for s in found["answer"]["sentences"] for e in s["evidence"]]
+    assert evidence
+    for e in evidence:
+        text = apps.shared.store.document(apps.scope(), e["doc_id"]).text
+        assert text in TEXTS.values()
+        assert text[e["span"]["start"] : e["span"]["end"]] == e["text"]
+    assert found["text"] == " ".join(s["text"] for s in found["answer"]["sentences"])
+    assert " ".join(step["text"] for step in found["steps"]) == found["answer"]["plan"]["paragraph"]
+    assert all(1 <= r["chunk"] <= len(found["graph"]["chunks"]) for step in found["steps"] for r in step["references"])
+    assert reply.headers["x-request-id"]
+
+
+def test_a_stream_brings_stages_in_order_the_words_of_the_draft_and_the_answer_last(
+    apps: Apps, serve: Serve, uploads: Path
+) -> None:
+    with ScriptedServer(model()) as llm:
+        reply = serve(apps(uploads, llm=llm.base_url)).post("/ask", json=asked(), headers=STREAM)
+    assert reply.headers["content-type"].startswith("text/event-stream")
+    found = events(reply.text)
+    stages = ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"]
+    assert [data["stage"] for name, data in found if name == "start"] == stages
+    assert [data["stage"] for name, data in found if name == "end"] == stages
+    assert "".join(data["token"] for name, data in found if name == "token") == ANSWER
+    assert [name for name, _ in found].count("answer") == 1
+    assert found[-1][0] == "answer"
+    assert found[-1][1]["draft"] == ANSWER
+
+
+def test_a_stream_that_fails_midway_ends_in_one_error_event(apps: Apps, serve: Serve, uploads: Path) -> None:
+    reply = serve(apps(uploads)).post("/ask", json=asked(corpus="nothing"), headers=STREAM)
+    assert reply.status_code == 200
+    found = events(reply.text)
+    assert (found[0][0], found[0][1]["stage"]) == ("start", "prepare")
+    assert found[-1][0] == "error"
+    assert found[-1][1]["error"]["type"] == "EmptyCorpusError"
+    assert [name for name, _ in found].count("error") == 1
+
+
+@pytest.mark.parametrize("headers", [{}, STREAM], ids=["whole", "streamed"])
+def test_a_model_that_hangs_is_stood_in_for_before_the_deadline_and_the_ledger_says_so(
+    apps: Apps, serve: Serve, uploads: Path, headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("interfaces.http.service.MODEL_SHARE", 0.01)
+    with ScriptedServer(lambda _: Scripted("late", delay_s=600)) as llm:
+        client = serve(apps(uploads, llm=llm.base_url, deadline_s=120))
+        reply = client.post("/ask", json=asked(), headers=headers)
+    assert reply.status_code == 200
+    result = events(reply.text)[-1][1] if headers else reply.json()
+    failures = [(f["stage"], f["kind"], f["fallback"]) for s in result["ledger"]["stages"] for f in s["failures"]]
+    assert ("relate", "ModelUnavailableError", "local") in failures
+    assert {stage for stage, _, _ in failures} == {"relate", "plan", "generate"}
+    assert result["answer"]["sentences"]
+    assert result["seconds"] < 120
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (Scripted("slow down", status=429), "RateLimitedError"),
+        (Scripted("broken", status=500), "ModelUnavailableError"),
+        (Scripted(raw="{not json"), "ModelRejectedError"),
+    ],
+    ids=["429", "500", "broken JSON"],
+)
+def test_a_failing_model_ends_in_an_answer_with_its_failures(
+    apps: Apps, serve: Serve, uploads: Path, reply: Scripted, kind: str
+) -> None:
+    with ScriptedServer(lambda _: reply) as llm:
+        said = serve(apps(uploads, llm=llm.base_url)).post("/ask", json=asked())
+    assert said.status_code == 200
+    failures = [f for s in said.json()["ledger"]["stages"] for f in s["failures"]]
+    assert [(f["stage"], f["fallback"]) for f in failures] == [(s, "local") for s in ("relate", "plan", "generate")]
+    assert failures[0]["kind"] in {kind, "ModelUnavailableError", "InvalidOutputError"}
+    assert said.json()["answer"]["sentences"]
+
+
+@pytest.mark.parametrize("headers", [{}, STREAM], ids=["whole", "streamed"])
+async def test_nothing_goes_on_for_a_client_that_left(
+    apps: Apps, listen: Listen, uploads: Path, headers: dict[str, str]
+) -> None:
+    with ScriptedServer(lambda _: Scripted("late", delay_s=60)) as llm:
+        app = apps(uploads, llm=llm.base_url)
+        async with httpx.AsyncClient(base_url=listen(app), timeout=PATIENCE_S) as client:
+            question = asyncio.create_task(client.post("/ask", json=asked(), headers=headers))
+            await asyncio.to_thread(until, lambda: llm.requests)
+            assert app.state.service.questions.under_way == 1
+            question.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await question
+        await asyncio.to_thread(until, lambda: app.state.service.questions.under_way == 0)
+        assert len(llm.requests) == 1
+
+
+async def test_threads_at_work_stop_too_when_a_client_leaves(
+    apps: Apps, listen: Listen, uploads: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = "\n\n".join(f"Tide {i} rises. However, tide {i} falls." for i in range(600))
+    (tmp_path / "long.txt").write_text(text, encoding="utf-8")
+    rag, parsed, parse = apps.rag(uploads), list[object](), TrainedParser.parse_units
+
+    def counted(parser: TrainedParser, *given: Any) -> RstTree:
+        tree = parse(parser, *given)
+        parsed.append(tree)
+        return tree
+
+    await rag.aingest(tmp_path / "long.txt", corpus="long", parser="none", retriever="dense")
+    monkeypatch.setattr(TrainedParser, "parse_units", counted)
+    app = create_app(rag=rag)
+    async with httpx.AsyncClient(base_url=listen(app), timeout=PATIENCE_S) as client:
+        body = asked(corpus="long", switches={"retriever": "discourse"})
+        question = asyncio.create_task(client.post("/ask", json=body, headers=STREAM))
+        await asyncio.to_thread(until, lambda: parsed)
+        question.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await question
+    await asyncio.to_thread(until, lambda: app.state.service.questions.under_way == 0)
+    at_the_end = len(parsed)
+    await asyncio.sleep(0.5)
+    assert len(parsed) <= at_the_end + 1 < 600
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("path", ["/ask", "/v1/chat/completions"])
+async def test_who_waits_when_the_server_stops_is_told_so(apps: Apps, uploads: Path, path: str, streamed: bool) -> None:
+    chat = {"model": "disco-rag", "stream": streamed, "messages": [{"role": "user", "content": QUERY}]}
+    body, headers = (asked(), STREAM if streamed else {}) if path == "/ask" else (chat, {})
+    with (
+        ScriptedServer(lambda _: Scripted("late", delay_s=60)) as llm,
+        Listening(apps(uploads, llm=llm.base_url), drain_s=0) as server,
+    ):
+        async with httpx.AsyncClient(base_url=server.url, timeout=PATIENCE_S) as client:
+            question = asyncio.create_task(client.post(path, json=body, headers=headers))
+            await asyncio.to_thread(until, lambda: llm.requests)
+            server.stop()
+            reply = await question
+    problem = events(reply.text)[-1][1] if streamed else reply.json()
+    assert (reply.status_code, problem["error"]["type"]) == (200 if streamed else 503, "StoppingError")
+
+
+@pytest.mark.parametrize("headers", [{}, STREAM], ids=["whole", "streamed"])
+async def test_a_question_too_many_is_turned_away_and_told_when_to_come_again(
+    apps: Apps, listen: Listen, uploads: Path, headers: dict[str, str]
+) -> None:
+    with ScriptedServer(lambda _: Scripted("late", delay_s=60)) as llm:
+        app = apps(uploads, llm=llm.base_url, questions=1)
+        async with httpx.AsyncClient(base_url=listen(app), timeout=PATIENCE_S) as client:
+            question = asyncio.create_task(client.post("/ask", json=asked(), headers=headers))
+            await asyncio.to_thread(until, lambda: llm.requests)
+            refused = await client.post("/ask", json=asked(), headers=headers)
+            question.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await question
+            await asyncio.to_thread(until, lambda: app.state.service.questions.under_way == 0)
+            local = {"relater": "local", "planner": "local", "generator": "local"}
+            later = await client.post("/ask", json=asked(switches=local))
+    assert (refused.status_code, refused.json()["error"]["type"]) == (503, "BusyError")
+    assert int(refused.headers["retry-after"]) >= 1
+    assert later.status_code == 200
+
+
+@pytest.mark.parametrize("headers", [{}, STREAM], ids=["whole", "streamed"])
+def test_a_question_that_no_engine_answers_in_time_ends_at_the_deadline(
+    apps: Apps, serve: Serve, uploads: Path, headers: dict[str, str]
+) -> None:
+    reply = serve(apps(uploads, deadline_s=0.001)).post("/ask", json=asked(), headers=headers)
+    assert reply.status_code == (200 if headers else 504)
+    problem = events(reply.text)[-1][1] if headers else reply.json()
+    assert problem["error"]["type"] == "DeadlineError"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        (asked(corpus="nothing"), 404, "EmptyCorpusError"),
+        (asked(filters={"doc_id": ["none"]}, switches={"abstain": "never"}), 404, "EmptyCorpusError"),
+        (asked(switches={"colour": "red"}), 422, "colour"),
+        (asked(switches={"tenant": "alpha"}), 422, "tenant"),
+        (asked(tenant="alpha"), 422, "tenant"),
+        (asked(switches={"top_k": 5, "retriever": "snapped"}), 422, "top_k"),
+        (asked(switches={"generator": "llm"}), 422, "ConfigError"),
+        ({"query": "why " * 1001}, 422, "query"),
+        ({"query": " "}, 422, "query"),
+        ({}, 422, "query"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_with_its_reason(
+    apps: Apps, serve: Serve, uploads: Path, body: dict[str, Any], status: int, said: str
+) -> None:
+    reply = serve(apps(uploads)).post("/ask", json=body)
+    assert reply.status_code == status
+    assert said in str(reply.json()["error"])
+    assert reply.json()["error"]["hint"]
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff", b'{"query": NaN}', b'{"query": "\\ud800"}', b"[]", b""])
+def test_a_body_that_is_no_question_is_refused(apps: Apps, serve: Serve, uploads: Path, body: bytes) -> None:
+    reply = serve(apps(uploads)).post("/ask", content=body, headers={"Content-Type": "application/json"})
+    assert reply.status_code in {400, 422}
+    assert reply.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("declared", [True, False], ids=["with Content-Length", "in chunks"])
+def test_a_body_beyond_the_limit_is_refused(apps: Apps, listen: Listen, uploads: Path, declared: bool) -> None:
+    body = b'{"query": "' + b"x" * 5000 + b'"}'
+    content = body if declared else iter([body[:2000], body[2000:]])
+    reply = httpx.post(
+        f"{listen(apps(uploads, body_kb=1))}/ask", content=content, headers={"Content-Type": "application/json"}
+    )
+    assert (reply.status_code, "1000 bytes" in reply.json()["error"]["message"]) == (413, True)

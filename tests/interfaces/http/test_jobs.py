@@ -1,0 +1,389 @@
+"""Ingest jobs: progress, failures of single files, turns, cancelling, retrying."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.schema.document import Scope
+from discorag.schema.errors import NotFoundError, StoreFullError
+from discorag.schema.ledger import Failure
+from discorag.store.database import Database
+from discorag.store.jobs import JobTable
+from interfaces.http.jobs import Ingest, Job, JobFile, Jobs, JobStatus
+from tests.interfaces.http.conftest import Serve
+from tests.interfaces.http.parts import Apps, ended, until, upload
+
+PLAIN = "The Moon pulls the sea. Tides rise."
+
+
+def outcomes(progress: dict[str, Any]) -> dict[str, str | None]:
+    return {f["name"]: f["status"] for f in progress["job"]["files"]}
+
+
+def run(client: TestClient, files: dict[str, str | bytes], corpus: str) -> dict[str, Any]:
+    return ended(client, upload(client, files, corpus=corpus).json()["job"]["id"])
+
+
+def test_a_bad_file_fails_alone_with_its_reason_and_the_others_are_stored(
+    apps: Apps, serve: Serve, uploads: Path
+) -> None:
+    client = serve(apps(uploads))
+    files = {"bad.txt": "潮汐涨落".encode("gb2312"), "empty.txt": b" ", "no.pdf": b"%PDF-1.7 broken", "good.txt": PLAIN}
+    progress = run(client, files, "mixed")
+    assert (progress["settled"], progress["failed"], progress["total"]) == (4, 3, 4)
+    assert progress["job"]["status"] == "failed"
+    notes = {f["name"]: f["note"] for f in progress["job"]["files"]}
+    assert {name for name, note in notes.items() if note} == {"bad.txt", "empty.txt", "no.pdf"}
+    assert not any(str(uploads) in note for note in notes.values())
+    listed = client.get("/documents", params={"corpus": "mixed"}).json()
+    assert [d["name"] for d in listed["documents"]] == ["good.txt"]
+    # A job is saved before it is counted.
+    until(lambda: 'disco_rag_documents_total{status="added"} 1.0' in client.get("/metrics").text)
+    assert 'disco_rag_documents_total{status="failed"} 3.0' in client.get("/metrics").text
+
+
+def test_a_file_of_the_same_name_replaces_the_document(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client = serve(apps(uploads))
+    assert outcomes(run(client, {"a.txt": PLAIN}, "same")) == {"a.txt": "added"}
+    assert outcomes(run(client, {"a.txt": PLAIN}, "same")) == {"a.txt": "unchanged"}
+    before = client.get("/documents", params={"corpus": "same"}).json()["documents"]
+    assert outcomes(run(client, {"a.txt": "Bees dance."}, "same")) == {"a.txt": "replaced"}
+    after = client.get("/documents", params={"corpus": "same"}).json()["documents"]
+    assert [d["doc_id"] for d in before] == [d["doc_id"] for d in after]
+    assert before[0]["content_hash"] != after[0]["content_hash"]
+    shown = client.get(f"/trees/{after[0]['doc_id']}", params={"corpus": "same"}).json()
+    assert [t["chunk"]["text"] for t in shown] == ["Bees dance."]
+
+
+FORMATS = {
+    "text": ("text/plain", "N  1: The Moon pulls the sea."),
+    "mermaid": ("text/vnd.mermaid", "flowchart TD"),
+    "rs3": ("application/xml", "<rst>"),
+    "rs4": ("application/xml", "<secedges/>"),
+    "dis": ("text/plain", "( Root (span 1 2)"),
+    "json": ("application/json", '"splits"'),
+}
+
+
+def test_a_tree_comes_as_a_file_of_the_format_asked_for(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client = serve(apps(uploads))
+    run(client, {"a.txt": PLAIN}, "drawn")
+    (document,) = client.get("/documents", params={"corpus": "drawn"}).json()["documents"]
+    path, where = f"/trees/{document['doc_id']}", {"corpus": "drawn", "chunk": 0}
+    for name, (media_type, part) in FORMATS.items():
+        reply = client.get(path, params={**where, "format": name})
+        assert reply.headers["content-type"].split(";")[0] == media_type
+        assert part in reply.text
+    assert client.get(path, params={**where, "format": "rs3", "chunk": 9}).status_code == 404
+    unknown = client.get(path, params={**where, "format": "pdf"})
+    assert (unknown.status_code, "text, mermaid, rs3, rs4, dis, json" in unknown.text) == (422, True)
+
+
+def test_a_deleted_document_is_gone_with_its_file_and_can_be_uploaded_again(
+    apps: Apps, serve: Serve, uploads: Path
+) -> None:
+    app = apps(uploads)
+    client = serve(app)
+    run(client, {"a.txt": PLAIN}, "deleted")
+    (document,) = client.get("/documents", params={"corpus": "deleted"}).json()["documents"]
+    path, where = f"/documents/{document['doc_id']}", {"corpus": "deleted"}
+    assert client.delete(path, params=where).status_code == 204
+    assert not app.state.service.uploads.path(apps.scope(corpus="deleted"), "a.txt").exists()
+    assert client.delete(path, params=where).status_code == 404
+    assert client.get(f"/trees/{document['doc_id']}", params=where).status_code == 404
+    assert outcomes(run(client, {"a.txt": PLAIN}, "deleted")) == {"a.txt": "added"}
+
+
+def test_documents_come_in_parts(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client = serve(apps(uploads))
+    part = client.get("/documents", params={"offset": 1, "limit": 1}).json()
+    assert (part["total"], [d["name"] for d in part["documents"]]) == (3, ["b.txt"])
+
+
+def test_a_job_that_is_done_is_not_done_again_by_a_retry_and_not_undone_by_cancelling(
+    apps: Apps, serve: Serve, uploads: Path
+) -> None:
+    client = serve(apps(uploads))
+    progress = run(client, {"a.txt": PLAIN}, "again")
+    job = f"/ingest/{progress['job']['id']}"
+    assert client.post(f"{job}/retry").json() == progress
+    assert client.delete(job).json() == progress
+
+
+def test_a_file_that_failed_is_read_again_by_a_retry(apps: Apps, serve: Serve, uploads: Path) -> None:
+    app = apps(uploads)
+    client = serve(app)
+    progress = run(client, {"a.txt": "潮汐涨落".encode("gb2312"), "b.txt": PLAIN}, "retried")
+    app.state.service.uploads.path(apps.scope(corpus="retried"), "a.txt").write_text("Mended.")
+    job = f"/ingest/{progress['job']['id']}"
+    assert client.post(f"{job}/retry").json()["job"]["status"] == "waiting"
+    again = ended(client, progress["job"]["id"])
+    assert (again["job"]["status"], again["failed"]) == ("done", 0)
+    assert outcomes(again) == {"a.txt": "added", "b.txt": "added"}
+
+
+def test_a_job_that_there_is_not_is_not_found(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client = serve(apps(uploads))
+    assert client.get(f"/ingest/{'0' * 32}").status_code == 404
+    assert client.get("/ingest/none").status_code == 422
+
+
+class Reader:
+    """What a job does with a file, at a pace that the test sets: it waits for ``go``."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+        self.again: list[str] = []
+        self.go = asyncio.Event()
+
+    async def __call__(self, scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+        self.read.append(name)
+        if again:
+            self.again.append(name)
+        await self.go.wait()
+        if name.startswith("broken"):
+            raise RuntimeError(name)
+        return DocumentOutcome(uri=name, status=Status.ADDED), ()
+
+
+def nothing() -> None:
+    """Published already."""
+
+
+@asynccontextmanager
+async def working(folder: Path, ingest: Ingest, at_once: int = 1) -> AsyncGenerator[Jobs]:
+    """Jobs with their worker, as a server has them."""
+    settled: list[JobFile] = []
+    database = Database(folder / "documents.sqlite", ("test", 8))
+    jobs = Jobs(JobTable(database), ingest, settled.append, at_once)
+    await jobs.resume()
+    worker = asyncio.create_task(jobs.work())
+    try:
+        yield jobs
+    finally:
+        worker.cancel()
+        with suppress(asyncio.CancelledError):
+            await worker
+        database.close()
+    assert None not in [f.status for f in settled]
+
+
+async def done(jobs: Jobs, job: Job) -> Job:
+    while (found := await jobs.of(job.tenant, job.id)).ended is None:
+        await asyncio.sleep(0.005)
+    return found
+
+
+async def reached(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+async def test_jobs_take_turns_so_that_a_short_one_need_not_wait_for_a_long_one(tmp_path: Path) -> None:
+    reader = Reader()
+    async with working(tmp_path, reader) as jobs:
+        long = await jobs.accept(Scope(), dict.fromkeys(["l1", "l2", "l3", "l4"], 1), nothing)
+        await reached(lambda: reader.read == ["l1"])
+        short = await jobs.accept(Scope(), dict.fromkeys(["s1"], 1), nothing)
+        reader.go.set()
+        assert (await done(jobs, short)).status is JobStatus.DONE
+        assert (await done(jobs, long)).status is JobStatus.DONE
+    assert reader.read == ["l1", "s1", "l2", "l3", "l4"]
+
+
+NORTH, SOUTH = Scope(tenant="north"), Scope(tenant="south")
+
+
+async def test_a_job_is_running_as_soon_as_a_file_of_it_is_read(tmp_path: Path) -> None:
+    reader = Reader()
+    async with working(tmp_path, reader) as jobs:
+        job = await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing)
+        assert job.status is JobStatus.WAITING
+        await reached(lambda: reader.read == ["a"])
+        assert (await jobs.of(job.tenant, job.id)).status is JobStatus.RUNNING
+
+
+async def test_tenants_take_turns_whatever_number_of_jobs_each_has(tmp_path: Path) -> None:
+    reader = Reader()
+    async with working(tmp_path, reader) as jobs:
+        for i in range(50):
+            await jobs.accept(NORTH, dict.fromkeys([f"n{i}.1", f"n{i}.2"], 1), nothing)
+        await reached(lambda: reader.read == ["n0.1"])
+        small = await jobs.accept(SOUTH, dict.fromkeys(["s1", "s2"], 1), nothing)
+        reader.go.set()
+        await done(jobs, small)
+    assert reader.read[:4] == ["n0.1", "s1", "n1.1", "s2"]
+
+
+class Slow(Reader):
+    """One for which every file that is called slow takes for ever."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.peak = self.now = 0
+
+    async def __call__(self, scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+        self.now += 1
+        self.peak = max(self.peak, self.now)
+        try:
+            if name.startswith("slow"):
+                await asyncio.Event().wait()
+            await asyncio.sleep(0)
+            return await super().__call__(scope, name, again)
+        finally:
+            self.now -= 1
+
+
+async def test_slow_files_leave_a_place_to_other_tenants(tmp_path: Path) -> None:
+    reader = Slow()
+    reader.go.set()
+    async with working(tmp_path, reader, at_once=3) as jobs:
+        await jobs.accept(NORTH, dict.fromkeys(["slow", "slow too", "slowest", "a"], 1), nothing)
+        await reached(lambda: reader.now == 2)
+        await done(jobs, await jobs.accept(SOUTH, {"s": 1}, nothing))
+        assert (reader.read, reader.now) == (["s"], 2)
+
+
+async def test_a_slow_file_holds_up_neither_its_job_nor_others(tmp_path: Path) -> None:
+    reader = Slow()
+    reader.go.set()
+    async with working(tmp_path, reader, at_once=3) as jobs:
+        mixed = await jobs.accept(NORTH, dict.fromkeys(["slow", "a", "b"], 1), nothing)
+        await reached(lambda: reader.read == ["a", "b"])
+        await done(jobs, await jobs.accept(SOUTH, {"s": 1}, nothing))
+        assert reader.read == ["a", "b", "s"]
+        assert await jobs.under_way("north") == 1
+        assert (await jobs.cancel(mixed.tenant, mixed.id)).status is JobStatus.CANCELLED
+        assert await jobs.under_way("north") == 0
+    assert reader.peak <= 3
+
+
+async def test_one_file_is_never_read_twice_at_once(tmp_path: Path) -> None:
+    reader = Slow()
+    async with working(tmp_path, reader, at_once=3) as jobs:
+        first = await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing)
+        second = await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing)
+        other = await jobs.accept(Scope(corpus="other"), dict.fromkeys(["a"], 1), nothing)
+        await reached(lambda: reader.now == 2)
+        reader.go.set()
+        for job in (first, second, other):
+            assert (await done(jobs, job)).status is JobStatus.DONE
+    assert reader.read == ["a", "a", "a"]
+    assert reader.peak == 2
+
+
+async def test_files_wait_while_the_store_has_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interfaces.http.jobs.AGAIN_S", 0.01)
+    full = [True, True]
+
+    async def read(scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+        if full:
+            full.pop()
+            raise StoreFullError("The disk is nearly full.")
+        return DocumentOutcome(uri=name, status=Status.ADDED), ()
+
+    async with working(tmp_path, read) as jobs:
+        job = await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing))
+    assert (job.status, full) == (JobStatus.DONE, [])
+
+
+async def test_an_error_that_nobody_expected_fails_its_file_and_stops_nothing(tmp_path: Path) -> None:
+    reader = Reader()
+    reader.go.set()
+    async with working(tmp_path, reader) as jobs:
+        first = await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["broken", "fine"], 1), nothing))
+        second = await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["fine"], 1), nothing))
+    assert [f.status for f in first.files] == [Status.FAILED, Status.ADDED]
+    assert "log" in first.files[0].note
+    assert (first.status, second.status) == (JobStatus.FAILED, JobStatus.DONE)
+
+
+async def test_a_job_that_is_cancelled_at_work_stops_and_the_next_one_goes_on(tmp_path: Path) -> None:
+    reader = Reader()
+    async with working(tmp_path, reader) as jobs:
+        job = await jobs.accept(Scope(), dict.fromkeys(["a", "b"], 1), nothing)
+        await reached(lambda: reader.read == ["a"])
+        assert (await jobs.cancel(job.tenant, job.id)).status is JobStatus.CANCELLED
+        other = await jobs.accept(Scope(), dict.fromkeys(["c"], 1), nothing)
+        await reached(lambda: reader.read == ["a", "c"])
+        reader.go.set()
+        await done(jobs, other)
+        found = await jobs.of(job.tenant, job.id)
+    assert found.status is JobStatus.CANCELLED
+    assert [f.status for f in found.files] == [None, None]
+
+
+@pytest.mark.parametrize("jobs_at_once", [1, 3])
+async def test_a_job_can_be_cancelled_at_any_step_of_its_start(tmp_path: Path, jobs_at_once: int) -> None:
+    reader = Reader()
+    async with working(tmp_path, reader, at_once=jobs_at_once) as jobs:
+        for steps in range(20):  # of the event loop
+            job = await jobs.accept(Scope(), dict.fromkeys(["a", "b"], 1), nothing)
+            cancelling = asyncio.create_task(jobs.cancel(job.tenant, job.id))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            await asyncio.gather(cancelling, jobs.cancel(job.tenant, job.id))
+        reader.go.set()
+        assert (await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing))).status is JobStatus.DONE
+        assert await jobs.under_way("default") == 0
+
+
+async def test_a_job_that_is_cancelled_while_it_waits_is_never_read(tmp_path: Path) -> None:
+    reader = Reader()
+    async with working(tmp_path, reader) as jobs:
+        first = await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing)
+        await reached(lambda: reader.read == ["a"])
+        waiting = await jobs.accept(Scope(), dict.fromkeys(["b"], 1), nothing)
+        assert await jobs.waiting() == 1
+        await jobs.cancel(waiting.tenant, waiting.id)
+        last = await jobs.accept(Scope(), dict.fromkeys(["c"], 1), nothing)
+        reader.go.set()
+        await done(jobs, first)
+        await done(jobs, last)
+    assert reader.read == ["a", "c"]
+
+
+async def test_a_cancelled_job_that_is_retried_reads_what_it_had_not_read(tmp_path: Path) -> None:
+    reader = Reader()
+    async with working(tmp_path, reader) as jobs:
+        job = await jobs.accept(Scope(), dict.fromkeys(["a", "b"], 1), nothing)
+        await reached(lambda: reader.read == ["a"])
+        await jobs.cancel(job.tenant, job.id)
+        reader.go.set()
+        await jobs.retry(job.tenant, job.id)
+        assert [f.status for f in (await done(jobs, job)).files] == [Status.ADDED, Status.ADDED]
+    assert reader.read[-1] == "b"
+
+
+async def test_what_a_server_did_not_finish_is_taken_up_when_it_starts_again(tmp_path: Path) -> None:
+    stopped, reader = Reader(), Reader()
+    async with working(tmp_path, stopped) as jobs:
+        job = await jobs.accept(Scope(), dict.fromkeys(["a", "b"], 1), nothing)
+        await reached(lambda: stopped.read == ["a"])
+    reader.go.set()
+    async with working(tmp_path, reader) as jobs:
+        assert (await done(jobs, job)).status is JobStatus.DONE
+    assert reader.read == ["a", "b"]
+
+
+async def test_a_job_that_ended_long_ago_is_forgotten_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = Reader()
+    reader.go.set()
+    async with working(tmp_path, reader) as jobs:
+        job = await done(jobs, await jobs.accept(Scope(), {"a": 1}, nothing))
+    monkeypatch.setattr("interfaces.http.jobs.KEPT", timedelta())
+    async with working(tmp_path, reader) as jobs:
+        with pytest.raises(NotFoundError, match="a week"):
+            await jobs.of(job.tenant, job.id)

@@ -1,0 +1,268 @@
+"""Tools and resources, as the one user of a process has them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+
+from discorag import DiscoRAG
+from discorag.generation.answer_view import answer_markdown
+from discorag.schema.answer import Answer, EvidenceSpan
+from discorag.schema.errors import StoreLockedError
+from discorag.schema.ledger import Ledger
+from discorag.schema.span import Span
+from interfaces.facade import AskResult
+from interfaces.mcp import resources
+from interfaces.mcp.host import Alone, to_its_end
+from interfaces.mcp.server import Server
+from tests.conftest import Pipelines
+from tests.graphs.scripts import model
+from tests.interfaces.http.mcp_parts import READING, data_of, resource, text_of
+from tests.interfaces.http.parts import QUERY, TEXTS, Apps
+from tests.servers.scripted import Scripted, ScriptedServer
+
+HOSTILE = 'Tides <b>rise</b> twice [1] a day, says <a href="http://evil.example">the moon</a> in its ![report](x).'
+
+
+def over(rag: DiscoRAG, folder: Path, **options: Any) -> Server:
+    return Server(Alone(lambda: rag, [folder]), **options)
+
+
+@pytest.fixture
+def server(apps: Apps, uploads: Path) -> Server:
+    return over(apps.rag(uploads), uploads)
+
+
+async def test_what_reads_is_marked_so_and_ingest_is_there_unless_all_is_to_be_read_only(
+    apps: Apps, uploads: Path, server: Server
+) -> None:
+    async with Client(server) as client:
+        tools = (await client.list_tools()).tools
+        assert {t.name for t in tools} == READING | {"ingest"}
+        assert {t.name for t in tools if t.annotations and t.annotations.read_only_hint} == READING
+        for tool in tools:
+            fields = tool.input_schema["properties"]
+            assert tool.description
+            assert tool.output_schema
+            assert all("description" in f or "enum" in f for f in fields.values()), tool.name
+            integers = [f for f in fields.values() if f.get("type") == "integer"]
+            assert all({"minimum", "maximum"} <= f.keys() for f in integers)
+        async with Client(over(apps.rag(uploads), uploads, writable=False)) as reader:
+            assert {t.name for t in (await reader.list_tools()).tools} == READING
+            assert (await reader.call_tool("ingest", {"path": "."})).is_error
+
+
+async def test_an_answer_is_what_the_pipeline_says_as_chat_shows_it_and_each_stage_is_told(
+    apps: Apps, uploads: Path, server: Server
+) -> None:
+    async with Client(server) as client:
+        stages: list[str | None] = []
+
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            stages.append(message)
+
+        result = await client.call_tool("ask", {"question": QUERY}, progress_callback=told)
+        answer = (await apps.rag(uploads).aask(QUERY)).answer
+        assert text_of(result) == "".join(answer_markdown(answer)).strip()
+        found = data_of(result)
+        assert found["text"] == answer.text
+        assert [s["text"] for s in found["sentences"]] == [s.text for s in answer.sentences]
+        cited = [found["sources"][n - 1]["text"] for s in found["sentences"] for n in s["sources"]]
+        assert cited == [e.text for s in answer.sentences for e in s.evidence]
+        assert found["disagreements"]
+        assert {"parse", "plan", "verify"} <= set(stages)
+
+
+async def test_disagreements_alone_are_those_of_the_answer(server: Server) -> None:
+    async with Client(server) as client:
+        asked = data_of(await client.call_tool("ask", {"question": QUERY}))
+        alone = await client.call_tool("show_disagreements", {"question": QUERY})
+        assert data_of(alone)["disagreements"] == asked["disagreements"]
+        assert text_of(alone).startswith("The sources disagree:")
+
+
+async def test_an_answer_that_there_is_not_says_why(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    nearest = EvidenceSpan(chunk_id="c", doc_id="d", title="Tides", span=Span(start=0, end=5), text="Tides")
+    none = Answer(query=QUERY, sentences=(), abstained="Nothing supports an answer.", nearest=(nearest,))
+    result = AskResult(answer=none, hits=(), graph=None, draft="", ledger=Ledger(), seconds=0.0)
+
+    async def asked(*_: object, **__: object) -> AsyncGenerator[AskResult]:
+        yield result
+
+    monkeypatch.setattr(DiscoRAG, "astream", asked)
+    async with Client(server) as client:
+        said = await client.call_tool("ask", {"question": QUERY})
+    assert text_of(said).startswith("The documents do not answer this. Nothing supports an answer.")
+    assert data_of(said)["abstained"] == none.abstained
+    assert [p["text"] for p in data_of(said)["nearest"]] == ["Tides"]
+
+
+async def test_where_a_model_failed_the_answer_says_so(apps: Apps, uploads: Path) -> None:
+    with ScriptedServer(lambda _: Scripted("No.", status=400)) as llm:
+        async with Client(over(apps.rag(uploads, llm=llm.base_url), uploads)) as client:
+            result = await client.call_tool("ask", {"question": QUERY})
+    assert data_of(result)["fallbacks"]
+    assert "Warnings:" in text_of(result)
+
+
+@pytest.mark.parametrize("retriever", ["snapped", "hybrid"])
+async def test_a_passage_is_what_its_offsets_say_in_the_text_of_its_document(server: Server, retriever: str) -> None:
+    async with Client(server) as client:
+        given = {"question": QUERY, "limit": 2, "retriever": retriever}
+        passages = data_of(await client.call_tool("search", given))["passages"]
+        assert len(passages) == 2
+        for p in passages:
+            text = await resource(client, f"disco-rag://documents/{p['doc_id']}")
+            assert text[p["start"] : p["end"]] == p["text"]
+
+
+async def test_documents_are_listed_in_parts_and_their_trees_shown(server: Server) -> None:
+    async with Client(server) as client:
+        listed = data_of(await client.call_tool("list_documents", {"offset": 1, "limit": 1}))
+        (document,) = listed["documents"]
+        assert (listed["total"], document["name"]) == (len(TEXTS), "b.txt")
+        shown = await client.call_tool("show_tree", {"doc_id": document["doc_id"]})
+        assert data_of(shown)["chunks"] == [0]
+        assert "Across all trials" in text_of(shown)
+        assert await resource(client, f"disco-rag://trees/{document['doc_id']}?corpus=default") in text_of(shown)
+
+
+async def test_resources_come_in_pages_each_document_once_with_its_trees(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Client(server) as client:
+        monkeypatch.setattr(resources, "PAGE", 2)
+        first = await client.list_resources()
+        assert first.next_cursor
+        last = await client.list_resources(cursor=first.next_cursor)
+        assert last.next_cursor is None
+        uris = [r.uri for r in (*first.resources, *last.resources)]
+        assert len(set(uris)) == len(uris) == 2 * len(TEXTS)
+        assert sorted([await resource(client, u) for u in uris if "documents" in u]) == sorted(TEXTS.values())
+        with pytest.raises(MCPError, match="cursor"):
+            await client.list_resources(cursor="elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "said"),
+    [
+        ("show_tree", {"doc_id": "nothing"}, "NotFoundError: There is no document 'nothing'"),
+        ("show_tree", {"doc_id": "DOC", "chunk": 7}, "It has 1, from 0."),
+        ("show_tree", {"doc_id": "DOC", "format": "png"}, "Known are text"),
+        ("show_tree", {"doc_id": "DOC", "chunk": -1}, "greater than or equal to 0"),
+        ("search", {"question": QUERY, "limit": 10**30}, "less than or equal to 100"),
+        ("list_documents", {"limit": 0}, "greater than or equal to 1"),
+        ("ask", {"question": QUERY, "retriever": "magic"}, "Known are dense"),
+        ("ask", {"question": QUERY, "corpus": "empty"}, "EmptyCorpusError"),
+        ("ask", {"question": " "}, "QueryError"),
+        ("ingest", {"path": "../secret.txt"}, "outside of what this server may read"),
+        ("ingest", {"path": "/etc"}, "outside of what this server may read"),
+        ("ingest", {"path": "nowhere.txt"}, "MissingPathError"),
+    ],
+)
+async def test_what_cannot_be_done_is_an_error_that_says_what_to_do(
+    server: Server, tool: str, given: dict[str, Any], said: str
+) -> None:
+    async with Client(server) as client:
+        if given.get("doc_id") == "DOC":
+            listed = data_of(await client.call_tool("list_documents", {}))
+            given = given | {"doc_id": listed["documents"][0]["doc_id"]}
+        result = await client.call_tool(tool, given)
+        assert result.is_error
+        assert said in text_of(result)
+
+
+@pytest.mark.parametrize("kind", ["documents", "trees"])
+async def test_a_resource_that_is_not_there_is_an_error_that_names_it(server: Server, kind: str) -> None:
+    async with Client(server) as client:
+        with pytest.raises(MCPError, match="There is no document 'nothing'"):
+            await client.read_resource(f"disco-rag://{kind}/nothing")
+
+
+async def test_what_was_not_raised_on_purpose_is_not_told(
+    server: Server, apps: Apps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Client(server) as client:
+
+        def broken(*_: object) -> None:
+            raise RuntimeError("Quillfeather")
+
+        monkeypatch.setattr(apps.shared.store, "manifests", broken)
+        result = await client.call_tool("list_documents", {})
+        assert result.is_error
+        assert "Quillfeather" not in text_of(result)
+
+
+async def test_a_folder_is_ingested_and_what_sources_wrote_is_shown_as_text(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    folder, reports = tmp_path / "texts", list[tuple[float, float | None]]()
+    folder.mkdir()
+    (folder / "tides.txt").write_text(HOSTILE)
+    (folder / "empty.txt").write_text(" ")
+    (tmp_path / "secret.txt").write_text("Quillfeather.")
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+
+    async def told(progress: float, total: float | None, message: str | None) -> None:
+        reports.append((progress, total))
+
+    async with Client(over(pipeline(), folder)) as client:
+        failed = await client.call_tool("ingest", {"path": "."}, progress_callback=told)
+        assert (await client.call_tool("ingest", {"path": "link.txt"})).is_error
+        stored = await client.call_tool("ingest", {"path": "tides.txt", "corpus": "one"})
+        answer = await client.call_tool("ask", {"question": "How often do tides rise?", "corpus": "one"})
+        found = await client.call_tool("search", {"question": "How often do tides rise?", "corpus": "one"})
+    assert failed.is_error
+    assert reports
+    assert reports[-1][0] == reports[-1][1]
+    assert [o["status"] for o in data_of(stored)["outcomes"]] == ["added"]
+    for shown in (answer, found):
+        assert "<b>" not in text_of(shown)
+        assert "![report]" not in text_of(shown)
+        assert "&#91;1] a day" in text_of(shown)
+    assert HOSTILE in data_of(found)["passages"][0]["text"]
+
+
+async def test_a_store_that_cannot_be_opened_is_tried_again_at_the_next_call(apps: Apps, uploads: Path) -> None:
+    rag = apps.rag(uploads)
+    tries = iter([StoreLockedError("Another process owns it.", hint="End it.")])
+
+    def opened() -> DiscoRAG:
+        for error in tries:
+            raise error
+        return rag
+
+    async with Client(Server(Alone(opened, [uploads]))) as client:
+        first = await client.call_tool("list_documents", {})
+        assert text_of(first) == "StoreLockedError: Another process owns it. End it."
+        assert data_of(await client.call_tool("list_documents", {}))["total"] == len(TEXTS)
+
+
+async def test_a_call_that_is_given_up_closes_what_it_had_open() -> None:
+    closed = asyncio.Event()
+
+    async def work() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.01)
+            closed.set()
+
+    with anyio.move_on_after(0.01):
+        await to_its_end(work())
+    assert closed.is_set()
+
+
+async def test_a_model_is_asked_no_more_when_the_client_gives_up(apps: Apps, uploads: Path) -> None:
+    with ScriptedServer(lambda body: Scripted(str(model()(body)), delay_s=0.5)) as llm:
+        async with Client(over(apps.rag(uploads, llm=llm.base_url), uploads)) as client:
+            with anyio.move_on_after(0.2):
+                await client.call_tool("ask", {"question": QUERY})
+            await asyncio.sleep(1)
+        assert len(llm.requests) <= 1

@@ -1,0 +1,260 @@
+"""The chat endpoint as OpenAI's own client and LangChain's see it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+from langchain_openai import ChatOpenAI
+from openai.types.chat import ChatCompletionMessageParam
+from pydantic import SecretStr
+
+from interfaces.http.keys import Role
+from tests.graphs.scripts import ANSWER, model
+from tests.interfaces.http.conftest import Listen
+from tests.interfaces.http.parts import QUERY, Apps, write_keys
+from tests.servers.scripted import Body, Scripted, ScriptedServer
+
+ASK: list[ChatCompletionMessageParam] = [{"role": "user", "content": QUERY}]
+FOLLOW_UP: list[ChatCompletionMessageParam] = [
+    {"role": "user", "content": "What is vitamin D?"},
+    {"role": "assistant", "content": "It is made in the skin."},
+    {"role": "user", "content": "Does it lower the incidence of influenza?"},
+]
+MODELS = {"disco-rag", "disco-rag-local", "standard-rag", "disretrieval", "raptor", "htsir", "rdr2"}
+
+
+def client(url: str, key: str = "none") -> openai.OpenAI:
+    return openai.OpenAI(base_url=f"{url}/v1", api_key=key, max_retries=0)
+
+
+def answered(reply: Any) -> dict[str, Any]:
+    """The answer as POST /ask gives it, which comes along."""
+    return reply.model_extra["disco_rag"]
+
+
+def test_a_whole_answer_names_its_sources_and_what_it_cost(apps: Apps, listen: Listen, uploads: Path) -> None:
+    with ScriptedServer(model()) as llm:
+        reply = client(listen(apps(uploads, llm=llm.base_url))).chat.completions.create(model="disco-rag", messages=ASK)
+    content = reply.choices[0].message.content
+    assert content
+    assert "12 %" in content
+    assert TEXT in content
+    assert (reply.model, reply.choices[0].finish_reason) == ("disco-rag", "stop")
+    assert reply.usage
+    stages = answered(reply)["ledger"]["stages"]
+    assert reply.usage.prompt_tokens == sum(s["usage"]["tokens_in"] for s in stages) > 0
+    assert reply.usage.completion_tokens == sum(s["usage"]["tokens_out"] for s in stages) > 0
+    assert reply.usage.total_tokens == reply.usage.prompt_tokens + reply.usage.completion_tokens
+    assert reply.usage.prompt_tokens_details
+    assert reply.usage.prompt_tokens_details.cached_tokens == sum(s["usage"]["tokens_cached"] for s in stages) > 0
+    assert answered(reply)["draft"] == ANSWER
+
+
+TEXT = "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults."
+
+
+def test_a_stream_brings_the_words_of_the_whole_answer_and_the_usage_if_asked(
+    apps: Apps, listen: Listen, uploads: Path
+) -> None:
+    with ScriptedServer(model()) as llm:
+        chat = client(listen(apps(uploads, llm=llm.base_url))).chat.completions
+        whole = chat.create(model="disco-rag", messages=ASK)
+        options = {"stream_options": {"include_usage": True}}
+        counted = list(chat.create(model="disco-rag", messages=ASK, stream=True, extra_body=options))
+        plain = list(chat.create(model="disco-rag", messages=ASK, stream=True))
+    for chunks in (counted, plain):
+        deltas = [c.choices[0].delta.content or "" for c in chunks if c.choices]
+        assert "".join(deltas) == whole.choices[0].message.content
+        assert sum(d != "" for d in deltas) > 1
+        assert len({c.id for c in chunks}) == 1
+        assert [c.choices[0].finish_reason for c in chunks if c.choices][-1] == "stop"
+        assert chunks[0].choices[0].delta.role == "assistant"
+    assert counted[-1].usage
+    assert counted[-1].usage.completion_tokens > 0
+    assert [c.usage for c in plain if c.usage] == []
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_that_a_model_did_not_write_says_so_and_what_it_quotes_is_no_link(
+    apps: Apps, listen: Listen, uploads: Path, stream: bool
+) -> None:
+    refused = Scripted("see [1](http://evil.test)", status=401)
+    with ScriptedServer(lambda _: refused) as llm:
+        asked = client(listen(apps(uploads, llm=llm.base_url))).chat.completions
+        if stream:
+            chunks = list(asked.create(model="disco-rag", messages=ASK, stream=True))
+            said = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
+            notes = answered(chunks[-1])["answer"]["notes"]
+        else:
+            reply = asked.create(model="disco-rag", messages=ASK)
+            said, notes = reply.choices[0].message.content or "", answered(reply)["answer"]["notes"]
+    assert [note.partition(":")[0] for note in notes] == [
+        f"The language model did not make the {thing}" for thing in ("graph", "plan", "answer")
+    ]
+    assert said.count("The language model did not make") == 3
+    assert "[1](http" not in said
+
+
+async def test_the_asynchronous_client_is_served_as_well(apps: Apps, listen: Listen, uploads: Path) -> None:
+    url = listen(apps(uploads))
+    async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as chat:
+        whole = await chat.chat.completions.create(model="disco-rag-local", messages=ASK)
+        stream = await chat.chat.completions.create(model="disco-rag-local", messages=ASK, stream=True)
+        pieces = [c.choices[0].delta.content or "" async for c in stream if c.choices]
+    assert "".join(pieces) == whole.choices[0].message.content
+    assert whole.usage
+    assert whole.usage.total_tokens == 0
+
+
+def test_the_models_are_the_pipelines_that_can_be_asked(apps: Apps, listen: Listen, uploads: Path) -> None:
+    chat = client(listen(apps(uploads)))
+    assert {m.id for m in chat.models.list()} == MODELS
+    assert chat.models.retrieve("standard-rag").owned_by == "disco-rag"
+    with pytest.raises(openai.NotFoundError, match="disco-rag-paper"):
+        chat.models.retrieve("disco-rag-paper")
+    with ScriptedServer(model()) as llm:
+        with_llm = client(listen(apps(uploads / "more", llm=llm.base_url)))
+        assert {m.id for m in with_llm.models.list()} > MODELS | {"disco-rag-paper"}
+
+
+def test_every_model_that_is_listed_answers(apps: Apps, listen: Listen, uploads: Path) -> None:
+    chat = client(listen(apps(uploads)))
+    for listed in chat.models.list():
+        reply = chat.chat.completions.create(model=listed.id, messages=ASK)
+        assert reply.choices[0].message.content
+
+
+def test_errors_are_those_of_the_client(apps: Apps, listen: Listen, uploads: Path, tmp_path: Path) -> None:
+    reader, writer, few = write_keys(
+        tmp_path / "keys.toml",
+        ("reader", "alpha", [Role.READ]),
+        ("writer", "alpha", [Role.WRITE]),
+        ("few", "alpha", [Role.READ]),
+    )
+    url = listen(apps(uploads, keys=tmp_path / "keys.toml", requests_per_minute=3))
+
+    def create(headers: dict[str, str], **more: Any) -> Any:
+        key = headers["Authorization"].removeprefix("Bearer ")
+        asked: dict[str, Any] = {"model": "disco-rag", "messages": ASK}
+        chat: Any = client(url, key).chat.completions
+        return chat.create(**asked | more)
+
+    with pytest.raises(openai.AuthenticationError, match="Not a key"):
+        create({"Authorization": "Bearer wrong"})
+    with pytest.raises(openai.PermissionDeniedError):
+        create(writer)
+    with pytest.raises(openai.NotFoundError, match="gpt-9"):
+        create(reader, model="gpt-9")
+    with pytest.raises(openai.UnprocessableEntityError, match="no question"):
+        create(reader, messages=[*ASK, {"role": "assistant", "content": "Yes."}])
+    with pytest.raises(openai.UnprocessableEntityError, match="messages"):
+        create(reader, messages=[])
+    for _ in range(3):
+        create(few)
+    with pytest.raises(openai.RateLimitError) as error:
+        create(few)
+    assert int(error.value.response.headers["retry-after"]) >= 1
+
+
+def test_an_error_inside_a_stream_is_raised_by_the_client(apps: Apps, listen: Listen, uploads: Path) -> None:
+    chat = client(listen(apps(uploads))).chat.completions
+    stream = chat.create(model="disco-rag", messages=ASK, stream=True, extra_body={"corpus": "nothing"})
+    with pytest.raises(openai.APIError, match="Nothing is stored in corpus"):
+        list(stream)
+
+
+def test_a_message_of_system_or_developer_says_how_to_answer_and_is_not_searched_for(
+    apps: Apps, listen: Listen, uploads: Path
+) -> None:
+    told: list[ChatCompletionMessageParam] = [
+        {"role": "system", "content": "Answer in French."},
+        {"role": "developer", "content": "Be brief."},
+    ]
+    with ScriptedServer(model()) as llm:
+        chat = client(listen(apps(uploads, llm=llm.base_url))).chat.completions
+        reply = chat.create(model="disco-rag", messages=[*told, *ASK])
+        prompts = "".join(m["content"] for m in llm.requests[-1]["messages"])
+    assert answered(reply)["answer"]["query"] == QUERY
+    assert "Answer in French.\n\nBe brief." in prompts
+
+
+def test_parts_of_a_message_are_read_as_one_text_and_other_kinds_refused(
+    apps: Apps, listen: Listen, uploads: Path
+) -> None:
+    chat = client(listen(apps(uploads))).chat.completions
+    parts: Any = [{"type": "text", "text": "Does vitamin D"}, {"type": "text", "text": "lower influenza?"}]
+    reply = chat.create(model="disco-rag", messages=[{"role": "user", "content": parts}])
+    assert answered(reply)["answer"]["query"] == "Does vitamin D\nlower influenza?"
+    image: Any = [{"type": "image_url", "image_url": {"url": "http://127.0.0.1/x.png"}}]
+    with pytest.raises(openai.UnprocessableEntityError):
+        chat.create(model="disco-rag", messages=[{"role": "user", "content": image}])
+
+
+def rewriting(reply: Scripted | str) -> Callable[[Body], Scripted | str]:
+    """The usual model, which gives ``reply`` where a follow-up is to be made self-contained."""
+    usual = model()
+    return lambda body: reply if "<conversation>" in body["messages"][-1]["content"] else usual(body)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_of_a_follow_up_the_question_as_rewritten_is_searched_and_its_tokens_are_counted(
+    apps: Apps, listen: Listen, uploads: Path, stream: bool
+) -> None:
+    with ScriptedServer(rewriting(json.dumps({"question": QUERY}))) as llm:
+        chat = client(listen(apps(uploads, llm=llm.base_url))).chat.completions
+        options: dict[str, Any] = {"stream_options": {"include_usage": True}} if stream else {}
+        reply = chat.create(model="disco-rag", messages=FOLLOW_UP, stream=stream, extra_body=options)
+        chunks: list[Any] = list(reply) if stream else [reply]  # pyright: ignore[reportArgumentType]
+        prompt = llm.requests[0]["messages"][-1]["content"]
+    result = next(answered(c) for c in chunks if "disco_rag" in c.model_extra)
+    assert result["answer"]["query"] == QUERY
+    assert "user: What is vitamin D?\nassistant: It is made in the skin." in prompt
+    first, *rest = result["ledger"]["stages"]
+    assert (first["stage"], first["engine"], first["failures"]) == ("prepare", "llm", [])
+    assert first["usage"]["tokens_in"] > 0
+    expected = first["usage"]["tokens_in"] + sum(s["usage"]["tokens_in"] for s in rest)
+    assert chunks[-1].usage.prompt_tokens == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (Scripted("broken", status=500), "ModelUnavailableError"),
+        ("no JSON", "InvalidOutputError"),
+        ('{"question": ""}', "InvalidOutputError"),
+    ],
+    ids=["500", "prose", "empty"],
+)
+def test_a_follow_up_that_cannot_be_rewritten_is_asked_as_it_stands_and_the_ledger_says_so(
+    apps: Apps, listen: Listen, uploads: Path, reply: Scripted | str, kind: str
+) -> None:
+    with ScriptedServer(rewriting(reply)) as llm:
+        chat = client(listen(apps(uploads, llm=llm.base_url))).chat.completions
+        result = answered(chat.create(model="disco-rag", messages=FOLLOW_UP))
+    assert result["answer"]["query"] == FOLLOW_UP[-1].get("content")
+    (failure,) = result["ledger"]["stages"][0]["failures"]
+    assert (failure["stage"], failure["kind"]) == ("prepare", kind)
+    assert failure["fallback"] == "the question as it stands"
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_without_a_language_model_an_answer_to_a_follow_up_says_that_it_is_of_the_last_message_alone(
+    apps: Apps, listen: Listen, uploads: Path, stream: bool
+) -> None:
+    chat = client(listen(apps(uploads))).chat.completions
+    reply: Any = chat.create(model="disco-rag", messages=FOLLOW_UP, stream=stream)
+    text = "".join(c.choices[0].delta.content or "" for c in reply) if stream else str(reply.choices[0].message.content)
+    assert text.startswith("(There is no language model that could read the conversation")
+
+
+def test_langchain_talks_to_it(apps: Apps, listen: Listen, uploads: Path) -> None:
+    url = listen(apps(uploads))
+    chat = ChatOpenAI(base_url=f"{url}/v1", api_key=SecretStr("none"), model="disco-rag", max_retries=0)
+    whole = chat.invoke([("system", "Be brief."), ("user", QUERY)])
+    assert TEXT in whole.text
+    assert "".join(chunk.text for chunk in chat.stream(QUERY)) == whole.text

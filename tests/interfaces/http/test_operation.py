@@ -1,0 +1,335 @@
+"""Health, readiness, numbers, logs and traces."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from openinference.instrumentation.langchain import LangChainInstrumentor
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from prometheus_client.parser import text_string_to_metric_families
+
+from discorag.models.protocol import Encoder
+from discorag.schema.errors import ConfigError, StoreError
+from discorag.schema.vectors import Vectors
+from interfaces.http.ask import Options
+from interfaces.http.keys import Role
+from interfaces.http.logs import log_as_json
+from interfaces.http.service import KNOWN_S
+from interfaces.http.telemetry import ENDPOINT, instrument, trace
+from tests.graphs.scripts import model
+from tests.interfaces.http.conftest import Serve
+from tests.interfaces.http.parts import QUERY, TEXTS, Apps, write_keys
+from tests.servers.scripted import Scripted, ScriptedServer
+
+LOCAL = {"relater": "local", "planner": "local", "generator": "local"}
+Sample = tuple[str, frozenset[tuple[str, str]]]
+
+
+def test_a_server_that_lives_says_so(apps: Apps, serve: Serve, uploads: Path) -> None:
+    assert serve(apps(uploads)).get("/healthz").json() == {"status": "ok"}
+
+
+def test_readiness_tells_the_encoder_and_whether_the_model_can_be_reached(
+    apps: Apps, serve: Serve, uploads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("interfaces.http.service.KNOWN_S", 0)
+    without = serve(apps(uploads)).get("/readyz").json()
+    assert without == {"status": "ready", "encoder": apps.shared.encoder.version, "language_model": "none"}
+    with ScriptedServer(model()) as llm:
+        client = serve(apps(uploads / "llm", llm=llm.base_url))
+        assert client.get("/readyz").json()["language_model"] == "reachable"
+    reply = client.get("/readyz")
+    assert (reply.status_code, reply.json()["language_model"]) == (200, "unreachable")
+
+
+def test_a_server_whose_store_fails_is_alive_and_not_ready(apps: Apps, serve: Serve, uploads: Path) -> None:
+    app = apps(uploads)
+    client = serve(app)
+    app.state.service.rag.backends.store = Broken()
+    reply = client.get("/readyz")
+    assert (reply.status_code, reply.json()["error"]["type"]) == (503, "StoreError")
+    assert int(reply.headers["retry-after"]) >= 1
+    assert client.get("/healthz").status_code == 200
+
+
+def test_who_asks_often_whether_the_server_is_ready_makes_it_work_once(
+    apps: Apps, serve: Serve, uploads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = apps(uploads)
+    client, now, asked = serve(app), [100.0], list[str]()
+    monkeypatch.setattr("interfaces.http.service.monotonic", lambda: now[0])
+    encoder = app.state.service.rag.backends.encoder
+    app.state.service.rag.backends.encoder = Counted(encoder, asked)
+    assert {client.get("/readyz").status_code for _ in range(5)} == {200}
+    assert len(asked) == 1
+    now[0] += KNOWN_S
+    client.get("/readyz")
+    assert len(asked) == 2
+
+
+class Counted:
+    """An encoder that says how often it was asked."""
+
+    def __init__(self, encoder: Encoder, asked: list[str]) -> None:
+        self._encoder, self._asked = encoder, asked
+        self.version = encoder.version
+
+    async def encode_query(self, text: str) -> Vectors:
+        self._asked.append(text)
+        return await self._encoder.encode_query(text)
+
+
+def test_the_page_of_the_calls_loads_nothing_from_elsewhere(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client = serve(apps(uploads))
+    page = client.get("/docs").text
+    loaded = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert len(loaded) >= 3
+    assert all(path.startswith("/") and client.get(path).status_code == 200 for path in loaded)
+    assert "http" not in page
+    assert client.get("/redoc").status_code == 404
+
+
+NUMBERS = [-(2**64), -1, 2**31, 2**64, 10**30]
+
+
+def test_no_number_is_too_large_to_be_refused(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client, wrong = serve(apps(uploads)), list[str]()
+    numbers = [name for name, field in Options.model_fields.items() if "int" in str(field.annotation)]
+    assert "search_documents" in numbers
+    message = [{"role": "user", "content": QUERY}]
+    for n in NUMBERS:
+        replies = {name: client.post("/ask", json={"query": QUERY, "switches": {name: n}}) for name in numbers}
+        replies |= {name: client.get("/documents", params={name: str(n)}) for name in ("offset", "limit")}
+        replies["chunk"] = client.get(f"/trees/{'0' * 8}-0000-0000-0000-{'0' * 12}", params={"chunk": str(n)})
+        chat = {"model": "disco-rag", "messages": message, "max_tokens": n}
+        replies["max_tokens"] = client.post("/v1/chat/completions", json=chat)
+        wrong += [f"{name}={n}: {r.status_code}" for name, r in replies.items() if r.status_code != 422]
+    assert wrong == []
+
+
+class Broken:
+    """A store whose disk fails."""
+
+    def manifest(self, *_: object) -> None:
+        raise StoreError("The disk fails.", hint="Replace it.")
+
+    def manifests(self, *_: object) -> None:
+        raise RuntimeError(f"{QUERY} is a text that no log may hold")
+
+
+def samples(client: TestClient) -> dict[Sample, float]:
+    """Every number of the metrics, read as Prometheus reads them."""
+    families = text_string_to_metric_families(client.get("/metrics").text)
+    return {(s.name, frozenset(s.labels.items())): s.value for f in families for s in f.samples}
+
+
+def summed(found: dict[Sample, float], name: str, **labels: str) -> float:
+    return sum(value for (n, own), value in found.items() if n == name and labels.items() <= dict(own).items())
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+def test_the_numbers_are_those_of_the_ledgers(apps: Apps, serve: Serve, uploads: Path, streamed: bool) -> None:
+    script = model({"plan": Scripted("broken", status=500)})
+    with ScriptedServer(script) as llm:
+        client = serve(apps(uploads, llm=llm.base_url))
+        asked = [ask(client, streamed) for _ in range(2)]
+    stages = [stage for reply in asked for stage in reply["ledger"]["stages"]]
+    found = samples(client)
+    for name in {s["stage"] for s in stages}:
+        mine = [s for s in stages if s["stage"] == name]
+        usage = [s["usage"] for s in mine]
+        assert summed(found, "disco_rag_stage_seconds_count", stage=name) == len(mine)
+        assert summed(found, "disco_rag_stage_seconds_sum", stage=name) == pytest.approx(
+            sum(s["seconds"] for s in mine)
+        )
+        for kind, field in (("in", "tokens_in"), ("out", "tokens_out"), ("cached", "tokens_cached")):
+            assert summed(found, "disco_rag_tokens_total", stage=name, kind=kind) == sum(u[field] for u in usage)
+        assert summed(found, "disco_rag_model_calls_total", stage=name) == sum(u["calls"] for u in usage)
+        failures = [f for s in mine for f in s["failures"]]
+        assert summed(found, "disco_rag_failures_total", stage=name, fallback="yes") == len(failures)
+    assert summed(found, "disco_rag_failures_total", kind="ModelUnavailableError") == 2
+    assert summed(found, "disco_rag_tokens_total") > 0
+    assert summed(found, "disco_rag_requests_total", route="/ask", status="200") == 2
+    assert summed(found, "disco_rag_request_seconds_count", route="/ask") == 2
+
+
+def ask(client: TestClient, streamed: bool) -> dict[str, Any]:
+    if not streamed:
+        return client.post("/ask", json={"query": QUERY}).json()
+    reply = client.post("/ask", json={"query": QUERY}, headers={"Accept": "text/event-stream"})
+    return json.loads(reply.text.split("event: answer\ndata: ")[1].split("\n")[0])
+
+
+def test_no_request_makes_a_series_of_its_own(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client = serve(apps(uploads))
+    for i in range(5):
+        client.get(f"/nowhere/{i}")
+        client.get(f"/ingest/{i:032x}")
+        client.request(f"VERB{i}", "/ask")
+    found = samples(client)
+    assert summed(found, "disco_rag_requests_total", route="other", status="404") == 5
+    assert summed(found, "disco_rag_requests_total", route="/ingest/{job_id}", status="404") == 5
+    methods = {dict(labels)["method"] for name, labels in found if name == "disco_rag_requests_total"}
+    assert methods == {"GET", "other"}
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """What a server that was just started writes on standard error."""
+    root, api = logging.getLogger(), logging.getLogger("disco_rag.api")
+    before, level, configured = (root.handlers[:], root.level), api.level, structlog.get_config()
+    written, real = io.StringIO(), sys.stderr
+    sys.stderr = written
+    try:
+        log_as_json(texts=False)
+        yield written
+    finally:
+        sys.stderr = real
+        root.handlers[:], api.level = before[0], level
+        root.setLevel(before[1])
+        structlog.configure(**configured)
+
+
+def lines(log: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in log.getvalue().splitlines()]
+
+
+@pytest.fixture
+def operator(tmp_path: Path) -> dict[str, str]:
+    (headers,) = write_keys(tmp_path / "keys.toml", ("operator", "alpha", tuple(Role)))
+    return headers
+
+
+def test_a_request_is_one_line_of_json_that_holds_no_text_and_no_key(
+    apps: Apps, serve: Serve, uploads: Path, tmp_path: Path, operator: dict[str, str], log: io.StringIO
+) -> None:
+    with ScriptedServer(model()) as llm:
+        client = serve(apps(uploads, llm=llm.base_url, keys=tmp_path / "keys.toml"))
+        replies = [
+            client.post("/ask", json={"query": QUERY}, headers=operator),
+            client.post("/ask", json={"query": ""}, headers=operator),
+            client.post("/ask", json={"query": QUERY}),
+            client.get("/documents", params={"corpus": QUERY}, headers=operator),
+        ]
+    written = [line for line in lines(log) if line["event"] == "request"]
+    assert [line["request_id"] for line in written] == [r.headers["x-request-id"] for r in replies]
+    assert [(line["route"], line["method"], line["status"]) for line in written] == [
+        ("/ask", "POST", 200),
+        ("/ask", "POST", 422),
+        ("/ask", "POST", 401),
+        ("/documents", "GET", 200),
+    ]
+    assert [(line.get("key"), line.get("tenant")) for line in written] == [
+        ("operator", "alpha"),
+        ("operator", "alpha"),
+        (None, None),
+        ("operator", "alpha"),
+    ]
+    check_private(log.getvalue())
+    assert operator["Authorization"].removeprefix("Bearer ") not in log.getvalue()
+
+
+def check_private(text: str) -> None:
+    for private in (QUERY, "incidence of influenza", *TEXTS.values()):
+        assert private not in text
+
+
+def with_broken_store(apps: Apps, serve: Serve, uploads: Path) -> TestClient:
+    app = apps(uploads)
+    client = serve(app)
+    app.state.service.rag.backends.store = Broken()
+    return client
+
+
+def test_an_error_that_nobody_expected_is_500_with_the_id_under_which_the_log_has_it(
+    apps: Apps, serve: Serve, uploads: Path, log: io.StringIO
+) -> None:
+    reply = with_broken_store(apps, serve, uploads).get("/documents")
+    assert (reply.status_code, reply.json()["error"]["type"]) == (500, "InternalError")
+    check_private(reply.text)
+    (failed,) = [line for line in lines(log) if line["event"] == "failed"]
+    assert failed["request_id"] == reply.headers["x-request-id"]
+    assert failed["exception"][0]["exc_type"] == "RuntimeError"
+    assert any(frame["name"] == "manifests" for frame in failed["exception"][0]["frames"])
+    check_private(log.getvalue())
+    (request,) = [line for line in lines(log) if line["event"] == "request"]
+    assert request["status"] == 500
+
+
+def test_an_error_inside_a_stream_that_nobody_expected_is_in_the_log(
+    apps: Apps, serve: Serve, uploads: Path, log: io.StringIO
+) -> None:
+    reply = with_broken_store(apps, serve, uploads).post(
+        "/ask", json={"query": QUERY}, headers={"Accept": "text/event-stream"}
+    )
+    assert '"InternalError"' in reply.text
+    (failed,) = [line for line in lines(log) if line["event"] == "failed"]
+    assert failed["request_id"] == reply.headers["x-request-id"]
+    check_private(log.getvalue())
+
+
+@pytest.mark.parametrize("shown", [False, True], ids=["as usual", "log_text"])
+def test_the_question_is_in_the_log_if_it_shall_be(
+    apps: Apps, serve: Serve, uploads: Path, log: io.StringIO, shown: bool
+) -> None:
+    client = serve(apps(uploads, log_text=shown))
+    client.post("/ask", json={"query": QUERY, "switches": LOCAL})
+    message = {"role": "user", "content": QUERY}
+    client.post("/v1/chat/completions", json={"model": "disco-rag-local", "messages": [message]})
+    found = [line.get("query") for line in lines(log) if line["event"] == "request"]
+    assert found == ([QUERY, QUERY] if shown else [None, None])
+
+
+@pytest.fixture
+def spans() -> Iterator[InMemorySpanExporter]:
+    """Takes the spans in the place of a collector."""
+    yield InMemorySpanExporter()
+    LangChainInstrumentor().uninstrument()
+
+
+def traced(app: FastAPI, serve: Serve, spans: InMemorySpanExporter, *, texts: bool) -> tuple[ReadableSpan, ...]:
+    instrument(SimpleSpanProcessor(spans), texts=texts)
+    assert serve(app).post("/ask", json={"query": QUERY}).status_code == 200
+    return spans.get_finished_spans()
+
+
+@pytest.mark.parametrize("texts", [False, True], ids=["as usual", "log_text"])
+def test_every_step_is_a_span_whose_texts_are_hidden_unless_they_shall_be_shown(
+    apps: Apps, serve: Serve, uploads: Path, spans: InMemorySpanExporter, texts: bool
+) -> None:
+    with ScriptedServer(model()) as llm:
+        found = traced(apps(uploads, llm=llm.base_url), serve, spans, texts=texts)
+    assert {"retrieve_sentence_tree", "parse", "relate", "plan", "generate", "verify"} <= {span.name for span in found}
+    assert len({span.context.trace_id for span in found if span.context}) == 1
+    written = " ".join(span.to_json() for span in found)
+    assert (QUERY in written) == texts
+    if not texts:
+        check_private(written)
+
+
+def test_without_an_endpoint_nothing_is_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(ENDPOINT, raising=False)
+    trace(texts=False)
+    assert not LangChainInstrumentor().is_instrumented_by_opentelemetry
+
+
+def test_an_endpoint_without_the_extra_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENDPOINT, "http://127.0.0.1:1")
+    for name in [n for n in sys.modules if n.startswith(("openinference", "opentelemetry"))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ConfigError, match=ENDPOINT) as error:
+        trace(texts=False)
+    assert "disco-rag[otel]" in error.value.hint

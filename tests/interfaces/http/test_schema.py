@@ -1,0 +1,72 @@
+"""The whole OpenAPI schema, driven by Schemathesis with all of its checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from schemathesis.checks import load_all_checks
+from schemathesis.config import SchemathesisConfig
+from schemathesis.engine import events, from_schema
+
+from interfaces.http.keys import Role
+from tests.interfaces.http.parts import PATIENCE_S, Apps, Listening, write_keys
+
+USUAL = ["2xx", 401, 403, 404, 409, "5xx"]
+EXCUSED: list[dict[str, Any]] = [
+    # Options exclude each other (follow wants a retriever over chunks), and the last message of a conversation is the
+    # user's: the schema, which is about single fields, says neither.
+    {"include-path": path, "checks": {"positive_data_acceptance": {"expected-statuses": [*USUAL, 422]}}}
+    for path in ("/ask", "/v1/chat/completions")
+] + [
+    # Which names a file may have is not in the schema; and a field of a form is text, whatever type it was made from.
+    {
+        "include-path": "/ingest",
+        "checks": {
+            "positive_data_acceptance": {"expected-statuses": [*USUAL, 415, 422]},
+            "negative_data_rejection": {"enabled": False},
+        },
+    }
+]
+
+
+@pytest.fixture
+def api(apps: Apps, tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis.BaseSchema]:
+    """The schema of a server with keys; requests carry one that may do everything."""
+    home = tmp_path_factory.mktemp("schema")
+    (headers,) = write_keys(home / "keys.toml", ("every", "alpha", tuple(Role)))
+    app = apps(home / "uploads", keys=home / "keys.toml")
+    with Listening(app) as server:
+        config = SchemathesisConfig.from_dict(  # pyright: ignore[reportUnknownMemberType]
+            {
+                "seed": 1,
+                "base-url": server.url,
+                "headers": headers,
+                "request-timeout": PATIENCE_S,
+                "generation": {"max-examples": 20, "deterministic": True, "database": "none"},
+                "operations": EXCUSED,
+            }
+        )
+        yield schemathesis.openapi.from_dict(app.openapi(), config=config)
+
+
+def found(schema: schemathesis.BaseSchema) -> Iterator[str]:
+    """Everything that Schemathesis holds against the server, of all its phases, sequences of requests included."""
+    load_all_checks()
+    left = {f"{method.upper()} {path}" for path, methods in schema.raw_schema["paths"].items() for method in methods}
+    for event in from_schema(schema).execute():
+        if isinstance(event, events.NonFatalError | events.FatalError):
+            yield str(event)
+        elif isinstance(event, events.ScenarioFinished):
+            left.discard(event.recorder.label)
+            checks = (check for checks in event.recorder.checks.values() for check in checks)
+            for info in (check.failure_info for check in checks if check.failure_info):
+                yield f"{event.recorder.label}: {info.failure.title}: {info.failure.message}\n{info.code_sample}"
+    yield from (f"{operation} was never tried" for operation in sorted(left))
+
+
+@pytest.mark.deep
+def test_no_request_finds_the_api_at_odds_with_its_schema(api: schemathesis.BaseSchema) -> None:
+    assert list(found(api)) == []

@@ -1,0 +1,168 @@
+"""Questions over HTTP that are stopped, looked at, edited, gone on with and forked; nobody sees another's."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from interfaces.http.keys import Role
+from tests.graphs.scripts import model
+from tests.interfaces.http.conftest import Listen, Serve
+from tests.interfaces.http.parts import PATIENCE_S, QUERY, Apps, until, write_keys
+from tests.servers.scripted import Scripted, ScriptedServer
+
+DENSE = {"retriever": "dense"}
+
+
+@pytest.fixture
+def client(apps: Apps, serve: Serve, uploads: Path) -> TestClient:
+    return serve(apps(uploads))
+
+
+def made(client: TestClient, **headers: Any) -> str:
+    return "/threads/" + client.post("/threads", json={}, **headers).json()["id"]
+
+
+def stopped(client: TestClient, before: str = "generate") -> tuple[str, dict[str, Any]]:
+    """A thread whose question has stopped before this stage, and its state."""
+    thread = made(client)
+    reply = client.post(f"{thread}/runs", json={"query": QUERY, "switches": DENSE, "stop_before": [before]})
+    assert reply.status_code == 200, reply.text
+    return thread, reply.json()
+
+
+def test_the_answer_follows_a_plan_that_was_edited_and_the_history_has_both(client: TestClient) -> None:
+    thread, state = stopped(client)
+    assert state["next"] == ["generate"]
+    edited = client.patch(f"{thread}/state", json={"plan": "Only tell what [2] says."}).json()
+    assert edited["values"]["plan"] == "Only tell what [2] says."
+    done = client.post(f"{thread}/runs", json={}).json()
+    cited = {e["chunk_id"] for s in done["values"]["answer"]["sentences"] for e in s["evidence"]}
+    assert (done["next"], cited) == ([], {state["values"]["hits"][1]["chunk_id"]})
+    plans = {s["values"].get("plan") for s in client.get(f"{thread}/history").json()}
+    assert {state["values"]["plan"], "Only tell what [2] says."} <= plans
+
+
+def test_what_an_edited_plan_cites_and_there_is_not_is_told(client: TestClient) -> None:
+    thread, state = stopped(client)
+    client.patch(f"{thread}/state", json={"plan": "Only tell what [2] and [99.9] say."})
+    values = client.post(f"{thread}/runs", json={}).json()["values"]
+    cited = {e["chunk_id"] for s in values["answer"]["sentences"] for e in s["evidence"]}
+    assert cited == {state["values"]["hits"][1]["chunk_id"]}
+    (note,) = values["answer"]["notes"]
+    assert "The plan cites [99.9]; there are 3 passages." in note
+
+
+def test_evidence_that_is_taken_away_before_parse_is_not_answered_from(client: TestClient) -> None:
+    thread, state = stopped(client, "parse")
+    kept = state["values"]["hits"][:1]
+    assert client.patch(f"{thread}/state", json={"hits": kept}).status_code == 200
+    done = client.post(f"{thread}/runs", json={}).json()["values"]["answer"]
+    assert {e["chunk_id"] for s in done["sentences"] for e in s["evidence"]} == {kept[0]["chunk_id"]}
+    none = stopped(client, "parse")[0]
+    client.patch(f"{none}/state", json={"hits": []})
+    assert "No evidence is left" in client.post(f"{none}/runs", json={}).json()["values"]["answer"]["abstained"]
+
+
+def test_a_fork_goes_its_own_way_and_the_first_thread_stays(client: TestClient) -> None:
+    thread, state = stopped(client)
+    fork = "/threads/" + client.post(f"{thread}/fork", json={}).json()["id"]
+    client.patch(f"{fork}/state", json={"plan": "Only tell what [1] says."})
+    assert client.post(f"{fork}/runs", json={}).json()["next"] == []
+    assert client.get(thread).json() == state
+
+
+def test_a_run_goes_on_from_an_earlier_checkpoint(client: TestClient) -> None:
+    thread, state = stopped(client)
+    first = client.post(f"{thread}/runs", json={}).json()
+    again = client.post(f"{thread}/runs", json={"checkpoint": state["checkpoint"]}).json()
+    assert again["values"]["answer"] == first["values"]["answer"]
+    assert again["checkpoint"] != first["checkpoint"]
+
+
+def test_a_state_says_from_which_checkpoint_it_came(client: TestClient) -> None:
+    thread, state = stopped(client)
+    edits = [{"plan": f"Only tell what [{n}] says.", "checkpoint": state["checkpoint"]} for n in (1, 2)]
+    changed = [client.patch(f"{thread}/state", json=edit).json() for edit in edits]
+    assert [one["parent"] for one in changed] == [state["checkpoint"]] * 2
+    history = client.get(f"{thread}/history").json()
+    assert history[-1]["parent"] == ""
+    assert {one["parent"] for one in history[:-1]} <= {one["checkpoint"] for one in history}
+
+
+def test_threads_survive_the_server(apps: Apps, serve: Serve, uploads: Path) -> None:
+    thread, state = stopped(serve(apps(uploads)))
+    later = serve(apps(uploads))
+    assert later.get(thread).json() == state
+    assert later.post(f"{thread}/runs", json={}).json()["values"]["answer"]["sentences"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "", None),
+        ("DELETE", "", None),
+        ("GET", "/history", None),
+        ("POST", "/runs", {}),
+        ("PATCH", "/state", {"plan": "x"}),
+        ("POST", "/fork", {}),
+    ],
+)
+def test_nobody_reaches_another_tenants_thread(
+    apps: Apps, serve: Serve, uploads: Path, tmp_path: Path, method: str, path: str, body: Any
+) -> None:
+    own, other = write_keys(tmp_path / "keys.toml", ("a", "default", tuple(Role)), ("b", "alpha", tuple(Role)))
+    client = serve(apps(uploads, keys=tmp_path / "keys.toml"))
+    thread = made(client, headers=own)
+    assert client.request(method, thread + path, json=body, headers=other).status_code == 404
+    assert client.get("/threads", headers=other).json() == []
+    assert client.get(thread, headers=own).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        ("/runs", {}, "no run that has stopped"),
+        ("/state", {"plan": "x"}, "not stopped where it could be edited"),
+        ("/state", {}, "Nothing is changed"),
+        ("/runs", {"checkpoint": "none", "query": "Why?"}, "no checkpoint none"),
+    ],
+)
+def test_what_a_thread_cannot_do_is_an_error_that_says_so(client: TestClient, path: str, body: Any, said: str) -> None:
+    thread = made(client)
+    reply = client.request("PATCH" if path == "/state" else "POST", thread + path, json=body)
+    assert reply.status_code in (404, 422)
+    assert said in reply.json()["error"]["message"]
+
+
+def test_a_deleted_thread_is_gone(client: TestClient) -> None:
+    thread, _ = stopped(client)
+    assert client.delete(thread).status_code == 204
+    assert client.get(thread).status_code == 404
+    assert client.get("/threads").json() == []
+
+
+async def test_a_run_that_its_client_left_stops_and_the_thread_goes_on(
+    apps: Apps, listen: Listen, uploads: Path
+) -> None:
+    late = [60.0, 0.0]
+    with ScriptedServer(lambda body: Scripted(str(model()(body)), delay_s=late[0])) as llm:
+        async with httpx.AsyncClient(base_url=listen(apps(uploads, llm=llm.base_url)), timeout=PATIENCE_S) as client:
+            thread = "/threads/" + (await client.post("/threads", json={})).json()["id"]
+            asked = {"query": QUERY, "switches": DENSE}
+            run = asyncio.create_task(client.post(f"{thread}/runs", json=asked))
+            await asyncio.to_thread(until, lambda: llm.requests)
+            busy = await client.post(f"{thread}/runs", json=asked)
+            assert "under way" in busy.json()["error"]["message"]
+            run.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await run
+            late.pop(0)
+            await asyncio.to_thread(until, lambda: httpx.get(f"{client.base_url}{thread}").json()["next"] == ["relate"])
+            done = await client.post(f"{thread}/runs", json={})
+    assert done.json()["values"]["answer"]["sentences"]

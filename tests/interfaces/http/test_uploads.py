@@ -1,0 +1,237 @@
+"""POST /ingest: what is accepted is on disk, and what is refused leaves nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import resource
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discorag.config import Settings
+from discorag.schema.document import Scope
+from discorag.schema.errors import InputError, StoreError
+from interfaces.http.uploads import Uploads, checked_name
+from tests.interfaces.http.conftest import Listen, Serve
+from tests.interfaces.http.parts import Apps, ended, upload
+
+PLAIN = "The Moon pulls the sea. Tides rise."
+
+
+def kept(uploads: Path) -> list[str]:
+    """Names of all uploaded files, staged ones included."""
+    return sorted(p.name for p in (uploads / "files").rglob("*") if p.is_file())
+
+
+def test_what_is_accepted_is_on_disk_with_a_record_of_its_job(apps: Apps, serve: Serve, uploads: Path) -> None:
+    app = apps(uploads)
+    client = serve(app)
+    reply = upload(client, {"a.txt": PLAIN, "b.txt": PLAIN}, corpus="kept")
+    assert reply.status_code == 202
+    job = reply.json()["job"]
+    assert [(f["name"], f["status"]) for f in job["files"]] == [("a.txt", None), ("b.txt", None)]
+    assert kept(uploads) == ["a.txt", "b.txt"]
+    assert app.state.service.uploads.path(apps.scope(corpus="kept"), "a.txt").read_text() == PLAIN
+    assert app.state.service.table.body(job["id"])
+    assert ended(client, job["id"])["failed"] == 0
+
+
+def test_a_file_and_its_folders_are_synced_before_it_is_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    fsync, replace = os.fsync, os.replace
+
+    def synced(handle: int) -> None:
+        fsync(handle)
+        steps.append(Path(os.readlink(f"/proc/self/fd/{handle}")).suffix or "folder")
+
+    def replaced(old: Path, new: Path) -> None:
+        replace(old, new)
+        steps.append("replace")
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", replaced)
+    Uploads(tmp_path / "uploads").stage(Scope(), {"a.txt": io.BytesIO(b"x")}).publish()
+    assert steps == [".part", "folder", "folder", "folder", "replace", "folder"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../x.txt",
+        "/etc/x.txt",
+        "a/b.txt",
+        "..",
+        ".hidden.txt",
+        "x" * 300 + ".txt",
+        "a\\b.txt",
+        "a\x7fb.txt",
+    ],
+)
+def test_a_name_that_is_not_plain_is_refused_before_anything_is_kept(
+    apps: Apps, serve: Serve, uploads: Path, name: str
+) -> None:
+    reply = upload(serve(apps(uploads)), {"good.txt": PLAIN, name: PLAIN}, corpus="names")
+    assert reply.status_code == 422
+    assert kept(uploads) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a\nb.txt", "a\x00b.txt", "\ud800.txt", "a\u202etxt.md", ".txt", "x" * 198 + ".md"]
+)
+def test_names_that_a_client_would_mend_are_refused_too(name: str) -> None:
+    with pytest.raises(InputError):
+        checked_name(name)
+
+
+@given(st.text(min_size=1))
+def test_a_name_that_is_taken_lies_in_the_folder_of_its_scope(name: str) -> None:
+    home = Path("/uploads")
+    try:
+        path = Uploads(home).path(Scope(), name + ".txt")
+    except InputError:
+        return
+    assert path.resolve() == path
+    assert path.parent.parent == home / "files"
+    assert path.name == name + ".txt"
+
+
+def test_files_of_scopes_whose_names_run_together_lie_apart(tmp_path: Path) -> None:
+    uploads = Uploads(tmp_path)
+    assert uploads.path(Scope(tenant="ab", corpus="c"), "x.txt") != uploads.path(
+        Scope(tenant="a", corpus="bc"), "x.txt"
+    )
+
+
+@pytest.mark.parametrize("name", ["a.exe", "noending", "a.txt.zip"])
+def test_an_unknown_format_is_refused_before_anything_is_kept(
+    apps: Apps, serve: Serve, uploads: Path, name: str
+) -> None:
+    reply = upload(serve(apps(uploads)), {"good.txt": PLAIN, name: PLAIN}, corpus="formats")
+    assert (reply.status_code, reply.json()["error"]["type"]) == (415, "UnknownFormatError")
+    assert kept(uploads) == []
+
+
+def test_files_of_one_name_in_a_request_are_refused_together(apps: Apps, serve: Serve, uploads: Path) -> None:
+    parts = [("files", (name, text)) for name, text in (("a.txt", "1."), ("b.txt", "2."), ("a.txt", "3."))]
+    reply = serve(apps(uploads)).post("/ingest", files=parts, data={"corpus": "same"})
+    assert (reply.status_code, reply.json()["error"]["type"]) == (422, "InputError")
+    assert "'a.txt'" in reply.json()["error"]["message"]
+    assert kept(uploads) == []
+
+
+def test_what_an_earlier_server_was_receiving_is_removed_at_the_next_start(
+    apps: Apps, serve: Serve, uploads: Path
+) -> None:
+    left = Uploads(uploads).spool / "tmp1"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"x")
+    serve(apps(uploads))
+    assert not left.exists()
+
+
+def test_a_request_without_files_is_refused(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client = serve(apps(uploads))
+    assert client.post("/ingest", data={"corpus": "c"}).status_code == 422
+    assert client.post("/ingest", content=b"--x", headers={"Content-Type": "multipart/form-data"}).status_code == 400
+    assert client.post("/ingest", files=[("files", ("", b"x"))]).status_code == 422
+
+
+@pytest.mark.parametrize("declared", [True, False], ids=["with Content-Length", "in chunks"])
+def test_an_upload_beyond_the_limit_is_refused_and_nothing_is_kept(
+    apps: Apps, listen: Listen, uploads: Path, declared: bool
+) -> None:
+    head = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
+    body = head + b"x" * 30_000 + b"\r\n--x--\r\n"
+    content: Any = body if declared else iter([body[:15_000], body[15_000:]])
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    url = listen(apps(uploads, upload_mb=0.02))
+    reply = httpx.post(f"{url}/ingest", content=content, headers=headers)
+    assert reply.status_code == 413
+    assert "20000 bytes" in reply.json()["error"]["message"]
+    assert kept(uploads) == []
+
+
+def test_an_upload_may_be_larger_than_other_requests(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client = serve(apps(uploads, body_kb=1))
+    reply = upload(client, {"a.txt": PLAIN * 100}, corpus="large")
+    assert reply.status_code == 202
+    assert ended(client, reply.json()["job"]["id"])["failed"] == 0
+
+
+def test_where_nothing_can_be_written_the_request_ends_in_507(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client = serve(apps(uploads))
+    (uploads / "files").write_text("a file in the place of the folder")
+    reply = upload(client, {"a.txt": PLAIN}, corpus="full")
+    assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreError")
+    assert str(uploads) not in reply.text
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Generator[None]:
+    """A disk that is full, as a process sees it: writes beyond ``size`` fail with an OSError."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_ends_in_507_and_keeps_nothing_of_the_request(apps: Apps, serve: Serve, uploads: Path) -> None:
+    app = apps(uploads)
+    client = serve(app)
+    first = upload(client, {"a.txt": PLAIN}, corpus="full")
+    assert ended(client, first.json()["job"]["id"])["failed"] == 0
+    with files_of_at_most(200_000):
+        reply = upload(client, {"a.txt": "changed", "b.txt": "x" * 400_000}, corpus="full")
+    assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreError")
+    assert kept(uploads) == ["a.txt"]
+    assert app.state.service.uploads.path(apps.scope(corpus="full"), "a.txt").read_text() == PLAIN
+    assert asyncio.run(app.state.service.jobs.waiting()) == 0
+    again = upload(client, {"b.txt": PLAIN}, corpus="full")
+    assert ended(client, again.json()["job"]["id"])["failed"] == 0
+
+
+def test_files_whose_job_cannot_be_recorded_are_not_kept(apps: Apps, serve: Serve, uploads: Path) -> None:
+    client = serve(apps(uploads))
+    with files_of_at_most(1_000):
+        reply = upload(client, {"a.txt": PLAIN}, corpus="full")
+    assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreError")
+    assert kept(uploads) == []
+
+
+def test_a_job_whose_files_cannot_be_published_is_forgotten(apps: Apps, serve: Serve, uploads: Path) -> None:
+    app = apps(uploads)
+    client = serve(app)
+    app.state.service.uploads.path(apps.scope(corpus="full"), "a.txt").mkdir(parents=True)
+    reply = upload(client, {"a.txt": PLAIN}, corpus="full")
+    assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreError")
+    assert kept(uploads) == []
+    assert asyncio.run(app.state.service.jobs.waiting()) == 0
+
+
+def test_what_a_killed_server_had_staged_is_removed_at_the_next_start(
+    apps: Apps, serve: Serve, uploads: Path, tmp_path: Path
+) -> None:
+    with (tmp_path / "source").open("w+b") as source:
+        staged = Uploads(uploads).stage(Scope(), {"a.txt": source})
+    assert len(kept(uploads)) == 1
+    serve(apps(uploads))
+    assert kept(uploads) == []
+    with pytest.raises(StoreError):
+        staged.publish()
+
+
+def test_settings_of_the_limits_are_bytes() -> None:
+    api = Settings().api
+    assert (api.upload_bytes, api.body_bytes) == (100_000_000, 256_000)

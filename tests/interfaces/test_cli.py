@@ -1,0 +1,295 @@
+import io
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discorag.config import StoreSettings
+from discorag.schema.document import Scope
+from discorag.store.records import SearchQuery
+from discorag.store.store import open_store
+from interfaces.cli.main import main
+from tests.conftest import EXAMPLES
+from tests.graphs.test_weak_model import probed
+from tests.models.test_embedded import needs_packages
+from tests.servers.scripted import Script, Scripted, ScriptedServer
+
+ROOT = EXAMPLES.parent
+
+
+def run(home: Path, *arguments: str, ok: int = 0, **environment: str) -> str:
+    """The command as its entry point runs it; what it printed (errors too, when it is to fail)."""
+    env = {"DISCO_RAG_STORE__PATH": str(home / "s"), **environment}
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(home)
+        patch.setattr(sys, "argv", ["disco-rag", *arguments])
+        for name, value in env.items():
+            patch.setenv(name, value)
+        code = exit_code(main)
+    assert code == ok, out.getvalue() + err.getvalue()
+    return out.getvalue() if ok == 0 else out.getvalue() + err.getvalue()
+
+
+def exit_code(command: Callable[[], None]) -> int:
+    try:
+        command()
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def run_json(home: Path, *arguments: str) -> Any:
+    return json.loads(run(home, *arguments, "--json"))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("cli")
+    ingested = run_json(home, "ingest", str(EXAMPLES / "vitamin-d"))
+    assert {o["status"] for o in ingested["outcomes"]} == {"added"}
+    return home
+
+
+def test_ask_prints_sources_disagreements_plan_and_ledger(home: Path) -> None:
+    text = run(home, "ask", "Does vitamin D prevent flu?")
+    for part in ("[1]", "characters", "The sources disagree:", "Plan", "Ledger", "verify"):
+        assert part in text
+
+
+def test_ask_as_json_holds_the_whole_result(home: Path) -> None:
+    result = run_json(home, "ask", "Does vitamin D prevent flu?", "--top-k", "4", "--set", "use_plan=false")
+    assert len(result["hits"]) == 4
+    assert result["answer"]["plan"] is None
+    assert result["answer"]["sentences"][0]["evidence"][0]["span"]["end"] > 0
+
+
+@pytest.mark.parametrize("kind", ["tree", "graph", "plan"])
+def test_show_draws_for_the_terminal_as_mermaid_and_as_json(home: Path, kind: str) -> None:
+    what = "pooled-analysis.md" if kind == "tree" else "Does vitamin D prevent flu?"
+    assert run(home, "show", kind, what).strip()
+    assert run(home, "show", kind, what, "--mermaid").startswith("flowchart ")
+    assert run_json(home, "show", kind, what)
+
+
+def test_a_tree_written_to_a_file_can_be_shown_from_it(home: Path) -> None:
+    shown = run(home, "show", "tree", "pooled-analysis.md", "--chunk", "0", "--format", "text")
+    for name in ("rs3", "rs4", "dis", "json"):
+        text = run(home, "show", "tree", "pooled-analysis.md", "--chunk", "0", "--format", name)
+        (home / f"tree.{name}").write_text(text, encoding="utf-8")
+        assert run(home, "show", "tree", f"tree.{name}") == shown
+
+
+@pytest.mark.parametrize("parser", ["local", "rules"])
+def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser: str) -> None:
+    path = str(EXAMPLES / "vitamin-d" / "pooled-analysis.md")
+    shown = run(tmp_path, "parse", path, "--parser", parser)
+    assert len(set(re.findall(r"\b(\d+): ", shown))) > 10
+    for name in ("rs3", "rs4", "dis", "json"):
+        assert run(tmp_path, "parse", path, "--parser", parser, "--format", name, "--out", f"tree.{name}") == ""
+        assert run(tmp_path, "parse", f"tree.{name}") == run(tmp_path, "show", "tree", f"tree.{name}") == shown
+        assert run(tmp_path, "parse", f"tree.{name}", "--format", "svg").startswith("<svg")
+    assert not (tmp_path / "s").exists()
+
+
+def test_json_is_parsed_as_a_document_unless_it_is_a_tree(tmp_path: Path) -> None:
+    (tmp_path / "notes.json").write_text('[{"note": "Tides rise because the moon pulls."}]', encoding="utf-8")
+    assert "Tides rise" in run(tmp_path, "parse", "notes.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "held", "arguments", "said"),
+    [
+        ("t.rs3", "<rst><body>", [], "t.rs3: This is no XML"),
+        ("t.rs4", '<rst><body><segment id="1">a</segment><segment id="2">b</segment></body></rst>', [], "no parent"),
+        ("t.dis", "( Root (leaf 1)", [], "t.dis: This is no .dis tree"),
+        ("t.json", '{"text": "a", "edus": [], "splits": []}', [], "t.json: This is no tree in JSON"),
+        ("t.json", '{"text": ', [], "t.json"),
+        ("t.tune", "la", [], "unknown format"),
+        ("t.md", "Tides.", ["--format", "pdf"], "text, mermaid, rs3, rs4, dis, json, svg"),
+        ("t.md", "Tides.", ["--parser", "none"], "There is no parser 'none'"),
+        ("t.md", "Tides.", ["--parser", "llm"], "DISCO_RAG_LLM__BASE_URL"),
+        ("t.dis", "( Root (leaf 1) (text _!a_!) )", ["--out", "no/folder.rs3"], "cannot be written"),
+    ],
+)
+def test_what_cannot_be_parsed_or_written_is_told_in_one_line(
+    tmp_path: Path, name: str, held: str, arguments: list[str], said: str
+) -> None:
+    (tmp_path / name).write_text(held, encoding="utf-8")
+    text = run(tmp_path, "parse", name, *arguments, ok=2)
+    assert said in re.sub(r"\s+", " ", text)
+    assert "Traceback" not in text
+
+
+def test_status_and_estimate_tell_what_is_stored_and_what_would_be(home: Path) -> None:
+    assert len(run_json(home, "status")) == 6
+    assert "6 documents" in run(home, "status")
+    estimated = run_json(home, "ingest", str(EXAMPLES), "--dry-run")
+    assert (estimated["unchanged"], estimated["documents"] > 10) == (6, True)
+    assert run_json(home, "estimate", str(EXAMPLES), "--parser", "none")["llm_calls"] == 0
+    assert len(run_json(home, "status")) == 6
+
+
+def test_a_part_of_a_title_or_file_name_names_a_document(home: Path) -> None:
+    whole = run(home, "show", "tree", "pooled-analysis.md")
+    assert run(home, "show", "tree", "LED-anal") == run(home, "show", "tree", "a Pooled Analysis") == whole
+
+
+def test_several_matches_are_listed_and_none_is_deleted(tmp_path: Path) -> None:
+    for name in ("a/tides.md", "b/tides.md"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(f"# Tides of {name}\n\nThey rise.", encoding="utf-8")
+    run(tmp_path, "ingest", str(tmp_path))
+    said = " ".join(run(tmp_path, "delete", "tides.md", ok=2).split())
+    assert "2 documents match 'tides.md'" in said
+    assert "Tides of a/tides.md (tides.md)" in said
+    assert "Tides of b" in run(tmp_path, "delete", "b/tides.md")
+
+
+def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
+    (listed,) = run_json(home, "corpora")
+    assert (listed["name"], listed["documents"], listed["chunks"] > 6) == ("default", 6, True)
+    assert listed["written"].endswith("Z")
+    assert listed["written"][:10] in run(home, "corpora")
+    assert run_json(home, "corpora", "--tenant", "other") == []
+    said = " ".join(run(home, "ask", "x", "--corpus", "none", ok=2).split())
+    assert "Nothing is stored in corpus 'none'; there are: default (6 documents). Ask with --corpus default" in said
+
+
+def test_delete_removes_one_document(tmp_path: Path) -> None:
+    run(tmp_path, "ingest", str(EXAMPLES / "tides"))
+    assert "What causes the tides" in run(tmp_path, "delete", "what-causes-tides.md")
+    assert len(run_json(tmp_path, "status")) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ingest", "nowhere"], "MissingPathError"),
+        (["ask", ""], "QueryError"),
+        (["ask", "x", "--corpus", "none"], "EmptyCorpusError"),
+        (["ask", "x", "--top-k", "0"], "top_k"),
+        (["ask", "x", "--set", "nonsense"], "name=value"),
+        (["ask", "x", "--set", "resources=1"], "Options are"),
+        (["ask", "x\udcff"], "UTF-8"),
+        (["ingest", ""], "No path"),
+        (["estimate", ".", "--parser", "lmm"], "parser"),
+        (["delete", ""], "0 documents match"),
+        (["delete", "vitamin"], "documents match 'vitamin': "),
+        (["show", "tree", "analysis", "--corpus", "none"], "there are: default (6 documents). Ask"),
+        (["ask", "Does vitamin D prevent flu?", "--set", "planner=llm"], "DISCO_RAG_LLM__BASE_URL"),
+        (["ask", "x", "--llm", "smollm"], "--llm smollm"),
+        (["ingest", ".", "--llm", ""], "neither embedded nor endpoint"),
+        (["show", "plan", "Does vitamin D prevent flu?", "--llm", "endpoint"], "DISCO_RAG_LLM__BASE_URL"),
+        (["delete", "nothing.md"], "0 documents match"),
+        (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
+        (["show", "tree", "pooled-analysis.md", "--chunk", "0", "--format", "pdf"], "text, mermaid, rs3, rs4, dis"),
+        (["show", "tree", "gone.rs3"], "cannot be read"),
+    ],
+)
+def test_an_error_is_one_line_that_says_what_to_do_and_exit_code_2(home: Path, arguments: list[str], said: str) -> None:
+    text = run(home, *arguments, ok=2)
+    assert said in re.sub(r"\s+", " ", text)
+    assert "Traceback" not in text
+
+
+def test_a_bad_setting_is_named(home: Path) -> None:
+    assert "llm.concurrency" in run(home, "status", ok=2, DISCO_RAG_LLM__CONCURRENCY="0")
+
+
+def test_commands_work_while_another_process_has_the_store_open(home: Path) -> None:
+    with open_store(StoreSettings(path=home / "s")) as store:
+        assert store.search(Scope(), SearchQuery(vector=np.eye(384, dtype=np.float32)[0]))  # it has the index
+        assert len(run_json(home, "status")) == 6
+        stages = run_json(home, "ask", "Does vitamin D prevent flu?")["ledger"]["stages"]
+        retrieved = next(s for s in stages if s["stage"] == "retrieve")
+        assert "index: exact (another process has it open)" in retrieved["decisions"]
+
+
+def test_the_installed_command_starts(home: Path) -> None:
+    command = Path(sys.executable).parent / "disco-rag"
+    done = subprocess.run([command, "--help"], cwd=home, capture_output=True, text=True, check=True)
+    assert "ingest" in done.stdout
+
+
+def test_a_failed_document_gives_exit_code_1_and_is_named_once(tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "bad.txt").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "t" / "good.txt").write_text("Tides rise.", encoding="utf-8")
+    text = run(tmp_path, "ingest", str(tmp_path / "t"), ok=1)
+    bad, told = tmp_path / "t" / "bad.txt", "".join(text.split())  # long paths wrap
+    assert f"failed{bad}" in told
+    assert f"{bad}:{bad}" not in told
+    assert "1 added" in text
+
+
+def test_status_tells_what_the_language_model_was_found_able_to_do_and_ask_which_stages_it_did_not(home: Path) -> None:
+    weak = '{"answer":"The hall |2<elab|stays dry [1].","graph":{"c1":{},"c2":{}}}'
+    respond: Script = lambda body: weak if probed(body) else Scripted("no", status=401)  # noqa: E731
+    with ScriptedServer(respond) as server:
+        endpoint: dict[str, Any] = {"DISCO_RAG_LLM__BASE_URL": server.base_url, "DISCO_RAG_LLM__RETRIES": "0"}
+        told = " ".join(run(home, "status", **endpoint).split())
+        answer = " ".join(run(home, "ask", "Does vitamin D prevent flu?", **endpoint).split())
+        inline = " ".join(run(home, "status", **endpoint, DISCO_RAG_LLM__LAYOUT="inline").split())
+        assert sum(map(probed, server.requests)) == 1
+    assert "trees indented; relate llm, plan local, generate llm" in told
+    assert "The language model did not make the graph:" in answer
+    assert "The language model did not make the answer:" in answer
+    assert "trees inline; as configured" in inline
+
+
+def test_ids_as_status_prints_them_name_a_document(home: Path) -> None:
+    short = re.search(r"^([0-9a-f]{8}) +Vitamin D supplements", run(home, "status"), re.MULTILINE)
+    assert short is not None
+    assert run(home, "show", "tree", short[1]).strip()
+
+
+def test_titles_cannot_write_markup_or_escapes_to_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    hostile = "# [/red] Tides \x1b]0;owned\x07 [bold]\n\nTides rise \x1b[31m twice a day."
+    (tmp_path / "t" / "a.md").write_text(hostile, encoding="utf-8")
+    printed = run(tmp_path, "ingest", str(tmp_path / "t"))
+    for arguments in (["status"], ["ask", "When do tides rise?"], ["show", "tree", "a.md"], ["delete", "a.md"]):
+        printed += run(tmp_path, *arguments)
+    assert "[/red] Tides" in printed
+    assert "\x1b" not in printed
+
+
+@needs_packages
+def test_the_embedded_model_answers_and_every_stage_it_failed_at_is_told(tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "moon.txt").write_text("The Moon raises the tides of the sea.", encoding="utf-8")
+    (tmp_path / "t" / "sun.txt").write_text("The Sun raises tides too, but smaller ones.", encoding="utf-8")
+    run(tmp_path, "ingest", str(tmp_path / "t"))
+    limits = [f"--set={stage}_tokens=24" for stage in ("graph", "plan", "answer")]
+    question = ["ask", "What raises the tides?", "--top-k", "2", *limits]
+    result = run_json(tmp_path, *question, "--llm", "embedded")
+    stages = {s["stage"]: s for s in result["ledger"]["stages"]}
+    for stage in (stages[name] for name in ("relate", "plan", "generate")):
+        assert stage["usage"]["calls"] > 0
+        assert stage["model"] == "SmolLM2-135M-Instruct" or stage["failures"]
+    assert result["answer"]["sentences"]
+    assert {s["model"] for s in run_json(tmp_path, *question)["ledger"]["stages"]}.isdisjoint({"SmolLM2-135M-Instruct"})
+
+
+@needs_packages
+def test_on_the_command_line_the_embedded_model_takes_the_place_of_a_configured_endpoint(home: Path) -> None:
+    nowhere = "http://127.0.0.1:1/v1"
+    arguments = ["ingest", str(EXAMPLES / "tides"), "--parser", "llm", "--dry-run", "--json", "--llm", "embedded"]
+    assert json.loads(run(home, *arguments, DISCO_RAG_LLM__BASE_URL=nowhere))["llm_calls"] > 0
+    said = run(home, "status", ok=2, DISCO_RAG_LLM__BASE_URL=nowhere, DISCO_RAG_LLM__KIND="embedded")
+    assert "both embedded and at" in said
+
+
+def test_on_the_command_line_the_endpoint_takes_the_place_of_a_configured_embedded_model(home: Path) -> None:
+    arguments = ["ask", "Does vitamin D prevent flu?", "--llm", "endpoint"]
+    environment = {"BASE_URL": "http://127.0.0.1:1/v1", "KIND": "embedded", "RETRIES": "0"}
+    settings = {f"DISCO_RAG_LLM__{name}": value for name, value in environment.items()}
+    assert "ModelUnavailableError" in run(home, *arguments, ok=0, **settings)

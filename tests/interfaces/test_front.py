@@ -1,0 +1,31 @@
+"""The help that is shown without importing the commands."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import typer
+
+from interfaces.cli.lazy import COMMANDS
+from interfaces.cli.main import app
+
+
+def test_front_names_every_command_as_it_names_itself() -> None:
+    real = typer.main.get_group(app).commands
+    assert {
+        name: (command.help or "").split("\n\n")[0].replace("\n", " ") for name, command in real.items()
+    } == COMMANDS
+
+
+def test_help_imports_none_of_what_the_commands_need() -> None:
+    code = (
+        "import sys; sys.argv = ['disco-rag', '--help'];"
+        "heavy = {'torch', 'langgraph', 'openai', 'pydantic', 'numpy'};"
+        "from discorag import main\n"
+        "try: main()\n"
+        "except SystemExit: print(sorted(heavy & sys.modules.keys()))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "Answer a question" in said
+    assert said.rstrip().endswith("[]")

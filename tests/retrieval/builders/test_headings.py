@@ -1,0 +1,225 @@
+"""The document structure tree: headings above, paragraphs below, whatever the document's shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discorag.ingest.segment.headings import build_hierarchy
+from discorag.models.tokens import PackagedTokens
+from discorag.retrieval.builder import Source
+from discorag.retrieval.builders.headings import HeadingBuilder
+from discorag.schema.document import Document
+from discorag.schema.errors import EmptyDocumentError
+from discorag.schema.hierarchy import Kind
+from discorag.schema.retrieval_tree import RetrievalTree
+
+
+class Words:
+    """A token counter of words of a small window."""
+
+    def __init__(self, max_tokens: int = 12) -> None:
+        self.max_tokens = max_tokens
+        self.special_tokens = 2
+
+    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        return [_word_offsets(text) for text in texts]
+
+
+def _word_offsets(text: str) -> list[tuple[int, int]]:
+    offsets: list[tuple[int, int]] = []
+    for word in text.split():
+        start = text.index(word, offsets[-1][1] if offsets else 0)
+        offsets.append((start, start + len(word)))
+    return offsets
+
+
+async def built(text: str, title: str = "Parks", media_type: str = "text/markdown", window: int = 100) -> RetrievalTree:
+    document = Document(uri="u", title=title, text=text, media_type=media_type)
+    source = Source(document=document, hierarchy=build_hierarchy(document))
+    return (await HeadingBuilder(Words(window)).build(source)).tree
+
+
+def outline(tree: RetrievalTree, node: int | None = None, depth: int = 0) -> list[str]:
+    """Every node as ``<depth> heading`` or ``<depth> 'leaf text'``, in pre-order."""
+    nodes = tree.roots if node is None else tree.nodes[node].children
+    lines: list[str] = []
+    for i in nodes:
+        made = tree.nodes[i]
+        lines += [f"{depth} {made.heading if made.children else repr(made.text)}", *outline(tree, i, depth + 1)]
+    return lines
+
+
+async def test_headings_are_inner_nodes_and_paragraphs_leaves():
+    tree = await built("# Parks\n\nIntro.\n\n## Rides\n\nFast.\n\nTall.\n\n## Food\n\nHot.\n")
+    assert outline(tree) == ["0 Parks", "1 'Intro.'", "1 Rides", "2 'Fast.'", "2 'Tall.'", "1 Food", "2 'Hot.'"]
+
+
+async def test_an_inner_node_reads_as_the_path_of_headings():
+    tree = await built("# Parks\n\n## Rides\n\n### Old\n\nFast.\n")
+    assert [n.text for n in tree.nodes[tree.leaves :]] == ["Parks > Rides > Old", "Parks > Rides", "Parks"]
+
+
+async def test_a_title_of_its_own_is_the_root_above_all_sections():
+    tree = await built("Before.\n\n# Rides\n\nFast.\n", title="Parks")
+    assert outline(tree) == ["0 Parks", "1 'Before.'", "1 Rides", "2 'Fast.'"]
+    assert [n.text for n in tree.nodes[tree.leaves :]] == ["Parks > Rides", "Parks"]
+
+
+async def test_text_before_the_heading_that_is_the_title_keeps_the_section_below_the_root():
+    tree = await built("Before.\n\n# Parks\n\nFast.\n", title="Parks")
+    assert outline(tree) == ["0 Parks", "1 'Before.'", "1 Parks", "2 'Fast.'"]
+
+
+async def test_a_document_without_headings_is_one_level_of_leaves_under_its_title():
+    tree = await built("One.\n\nTwo.\n", media_type="text/plain")
+    assert outline(tree) == ["0 Parks", "1 'One.'", "1 'Two.'"]
+
+
+async def test_headings_six_deep_nest_six_deep():
+    text = "\n\n".join(f"{'#' * level} H{level}\n\nText {level}." for level in range(1, 7))
+    tree = await built(text, title="H1")
+    assert outline(tree)[-2:] == ["5 H6", "6 'Text 6.'"]
+    assert tree.nodes[tree.roots[0]].layer == 6
+
+
+async def test_skipped_levels_nest_by_rank():
+    tree = await built("# Parks\n\n#### Deep\n\nA.\n\n## Shallow\n\nB.\n\n### Under\n\nC.\n")
+    assert outline(tree) == ["0 Parks", "1 Deep", "2 'A.'", "1 Shallow", "2 'B.'", "2 Under", "3 'C.'"]
+
+
+async def test_a_document_that_starts_below_its_highest_heading_keeps_every_section():
+    tree = await built("### Low\n\nA.\n\n# High\n\nB.\n")
+    assert outline(tree) == ["0 Parks", "1 Low", "2 'A.'", "1 High", "2 'B.'"]
+
+
+async def test_a_document_of_headings_alone_has_the_innermost_as_leaves():
+    tree = await built("# Parks\n\n## Rides\n\n## Food\n\n### Hot\n")
+    assert outline(tree) == ["0 Parks", "1 Rides", "2 '## Rides'", "1 Food", "2 Hot", "3 '### Hot'"]
+
+
+async def test_a_single_empty_heading_still_makes_a_tree():
+    tree = await built("#\n", title="Parks")
+    assert outline(tree) == ["0 Parks", "1 ", "2 '#'"]
+    assert [n.text for n in tree.nodes[1:]] == ["Parks", "Parks"]
+
+
+async def test_a_paragraph_beyond_the_window_is_cut_between_sentences():
+    tree = await built("One two three four. Five six seven eight. Nine ten eleven twelve.\n", window=12)
+    assert [n.text for n in tree.nodes[: tree.leaves]] == [
+        "One two three four. Five six seven eight.",
+        "Nine ten eleven twelve.",
+    ]
+
+
+async def test_a_sentence_beyond_the_window_is_cut_between_words():
+    words = [f"w{i}" for i in range(25)]
+    tree = await built(" ".join(words), window=12)
+    assert [n.text.split() for n in tree.nodes[: tree.leaves]] == [words[:10], words[10:20], words[20:]]
+
+
+@pytest.mark.parametrize("unit", ["unbelievablyLong/", "漢字", "supercalifragilistic", "so_longwords ", "1.2;"])
+async def test_long_text_of_any_words_is_cut_into_pieces_that_the_encoder_reads(unit: str):
+    tokens = PackagedTokens()
+    document = Document(uri="u", title=unit * 300, text=unit * 900)
+    source = Source(document=document, hierarchy=build_hierarchy(document))
+    tree = (await HeadingBuilder(tokens).build(source)).tree
+    assert max(tokens.counts([n.text for n in tree.nodes])) <= tokens.max_tokens
+    parts = [word for node in tree.nodes[: tree.leaves] for word in node.text.split()]
+    assert "".join(parts) == "".join(document.text.split())
+
+
+async def test_a_long_sentence_is_cut_at_white_space_where_there_is_some():
+    document = Document(uri="u", title="t", text="well-known " * 300)
+    source = Source(document=document, hierarchy=build_hierarchy(document))
+    tree = (await HeadingBuilder(PackagedTokens()).build(source)).tree
+    assert {word for n in tree.nodes[: tree.leaves] for word in n.text.split()} == {"well-known"}
+
+
+async def test_a_path_beyond_the_window_keeps_its_end():
+    tree = await built("# Parks\n\n## one two three four five six\n\n### seven eight nine\n\nText.\n", window=8)
+    assert tree.nodes[1].text == "five six > seven eight nine"
+
+
+class Asked(Words):
+    """A token counter that keeps what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(100)
+        self.texts: list[str] = []
+
+    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        self.texts += texts
+        return super().token_offsets(texts)
+
+
+async def test_a_word_is_tokenised_once_whatever_the_number_of_its_documents():
+    tokens = Asked()
+    builder = HeadingBuilder(tokens)
+    for uri in ("a", "b"):
+        document = Document(uri=uri, title="Parks", text="Tall rides, tall\ntrees.\n\nFast rides, tall trees.")
+        await builder.build(Source(document=document, hierarchy=build_hierarchy(document)))
+    asked = " ".join(tokens.texts).split()
+    assert sorted(asked) == sorted(set(asked))
+
+
+async def test_a_builder_that_has_met_very_many_words_still_keeps_to_the_window():
+    builder, window = HeadingBuilder(Words(12)), 10
+    for first in (0, 60_000, 0):
+        document = Document(uri="u", title="Parks", text=" ".join(f"w{first + i}" for i in range(60_000)))
+        source = Source(document=document, hierarchy=build_hierarchy(document))
+        tree = (await builder.build(source)).tree
+        assert {len(n.text.split()) for n in tree.nodes[: tree.leaves]} == {window}
+
+
+async def test_a_word_beyond_the_window_is_cut_among_words_that_stay_whole():
+    tokens = PackagedTokens()
+    document = Document(uri="u", title="t", text="well-known " * 10 + "a/b." * 150 + " well-known" * 200)
+    source = Source(document=document, hierarchy=build_hierarchy(document))
+    tree = (await HeadingBuilder(tokens).build(source)).tree
+    assert max(tokens.counts([n.text for n in tree.nodes])) <= tokens.max_tokens
+    words = [word for n in tree.nodes[: tree.leaves] for word in n.text.split()]
+    assert words.count("well-known") == 210
+
+
+@given(st.lists(st.text(max_size=12), min_size=1, max_size=60).map(" ".join).filter(str.strip))
+async def test_no_node_of_any_text_exceeds_the_encoders_window(text: str):
+    tokens = PackagedTokens()
+    document = Document(uri="u", title="t", text=text * 8)
+    source = Source(document=document, hierarchy=build_hierarchy(document))
+    tree = (await HeadingBuilder(tokens).build(source)).tree
+    assert max(tokens.counts([n.text for n in tree.nodes])) <= tokens.max_tokens
+
+
+async def test_a_blank_document_is_refused():
+    with pytest.raises(EmptyDocumentError, match="u holds no paragraph"):
+        await built(" \n\n ")
+
+
+async def test_the_version_changes_with_the_window():
+    assert HeadingBuilder(Words(12)).version != HeadingBuilder(Words(13)).version
+
+
+_LINES = st.sampled_from(
+    ["# One", "## Two *b*", "###### Six", "#", "Text. More text", "- item", "===", "", "| a |", "x"]
+)
+
+
+@given(st.lists(_LINES, min_size=1, max_size=12).map("\n".join).filter(str.strip), st.integers(3, 8))
+async def test_leaves_are_slices_that_fit_and_hold_all_but_headings(text: str, window: int):
+    document = Document(uri="u", title="One", text=text, media_type="text/markdown")
+    hierarchy = build_hierarchy(document)
+    tree = (await HeadingBuilder(Words(window)).build(Source(document=document, hierarchy=hierarchy))).tree
+    covered = set[int]()
+    for node in tree.nodes[: tree.leaves]:
+        assert node.text == node.spans[0].of(text)
+        covered.update(range(node.spans[0].start, node.spans[0].end))
+    assert all(len(n.text.split()) <= window - 2 for n in tree.nodes)
+    assert len(tree.roots) == 1
+    headings = {n.span.start for _, n in hierarchy.of_kind(Kind.SECTION)}
+    for _, paragraph in hierarchy.of_kind(Kind.PARAGRAPH):
+        missing = {i for i in range(paragraph.span.start, paragraph.span.end) if text[i].strip()} - covered
+        assert not missing or paragraph.span.start in headings

@@ -1,0 +1,15 @@
+"""The tree that the tests of this folder share."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from discorag.schema.retrieval_tree import RetrievalTree
+from tests.retrieval.routers.parks import six_flags
+
+
+@pytest.fixture(scope="session")
+def parks() -> RetrievalTree:
+    return asyncio.run(six_flags())

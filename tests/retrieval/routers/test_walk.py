@@ -1,0 +1,155 @@
+"""The walk follows a router as long as it changes something, and survives one that does not keep the rules."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discorag.retrieval.routers.subtree import RetrievalSubtree, derive
+from discorag.retrieval.routers.walk import Decision, Ending, Routed, route
+from discorag.schema.errors import ModelUnavailableError
+from discorag.schema.retrieval_tree import RetrievalTree
+from discorag.schema.usage import Usage
+from tests.retrieval.routers.parks import QUESTION, ScriptedRouter, ids, nodes
+from tests.retrieval.routers.trees import AnyRouter, subtrees
+
+
+async def walked(tree: RetrievalTree, start: int, *decisions: Decision, expand_iter: int = 5) -> Routed:
+    subtree = derive(tree, nodes(tree, start))
+    [routed] = (await route(QUESTION, [subtree], ScriptedRouter(list(decisions)), expand_iter)).documents
+    return routed
+
+
+def decision(tree: RetrievalTree, *answer: int, expand: int | None = None) -> Decision:
+    return Decision(nodes(tree, *answer), None if expand is None else nodes(tree, expand)[0], Usage(calls=1))
+
+
+async def test_table_16_is_walked_step_by_step(parks: RetrievalTree):
+    first = ScriptedRouter([decision(parks, expand=0), decision(parks)])
+    second = ScriptedRouter([decision(parks, 19, expand=40), decision(parks, 41, 44)])
+    [refused] = (await route(QUESTION, [derive(parks, nodes(parks, 17))], first)).documents
+    [answered] = (await route(QUESTION, [derive(parks, nodes(parks, 19))], second)).documents
+    assert [ids(parks, s.lit) for s in first.shown] == [[17], [1, 2]]
+    assert [ids(parks, s.lit) for s in second.shown] == [[19], [41, 42, 43, 44]]
+    assert (refused.ending, refused.in_step_order) == (Ending.REFUSED, ())
+    assert answered.ending is Ending.ANSWERED
+    assert [ids(parks, step) for step in answered.steps] == [[19], [41, 44]]
+    assert ids(parks, answered.in_step_order) == [19, 41, 44]
+
+
+async def test_step_order_is_not_text_order_where_a_later_step_reads_earlier_text(parks: RetrievalTree):
+    routed = await walked(parks, 41, decision(parks, 44, 41, expand=18), decision(parks, 19))
+    assert ids(parks, routed.in_step_order) == [44, 41, 19]
+
+
+async def test_a_router_that_answers_at_once_is_asked_once(parks: RetrievalTree):
+    routed = await walked(parks, 19, decision(parks, 19))
+    assert (routed.ending, ids(parks, routed.in_step_order), routed.usage.calls) == (Ending.ANSWERED, [19], 1)
+
+
+async def test_a_router_that_refuses_routes_nothing_and_fails_nothing(parks: RetrievalTree):
+    routed = await walked(parks, 19, decision(parks))
+    assert (routed.ending, routed.in_step_order, routed.failures) == (Ending.REFUSED, (), ())
+
+
+@pytest.mark.parametrize("again", [18, 40])
+async def test_a_router_that_unfolds_what_is_unfolded_ends_the_walk(parks: RetrievalTree, again: int):
+    routed = await walked(parks, 19, decision(parks, 19, expand=40), decision(parks, 41, expand=again))
+    assert (routed.ending, ids(parks, routed.in_step_order)) == (Ending.LOOP, [19, 41])
+    assert routed.failures == ()
+
+
+@pytest.mark.parametrize("expand_iter", [0, 1, 2])
+async def test_expansions_are_limited_and_the_last_passages_shown_can_still_be_selected(
+    parks: RetrievalTree, expand_iter: int
+):
+    steps = [decision(parks, 19, expand=16), decision(parks, 17, expand=40), decision(parks, 41, expand=0)]
+    routed = await walked(parks, 19, *steps, expand_iter=expand_iter)
+    assert (routed.ending, len(routed.steps)) == (Ending.LIMIT, expand_iter + 1)
+    assert ids(parks, routed.in_step_order) == [19, 17, 41][: expand_iter + 1]
+
+
+async def test_a_passage_named_twice_is_routed_once(parks: RetrievalTree):
+    assert ids(parks, (await walked(parks, 41, decision(parks, 44, 41, 44))).in_step_order) == [44, 41]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expand"),
+    [((42,), None), ((41, 19), None), ((18,), None), ((), 41)],
+    ids=["not yet shown", "no longer shown", "a heading", "a passage to expand"],
+)
+async def test_nodes_that_cannot_be_selected_are_counted_and_end_the_walk_with_what_it_has(
+    parks: RetrievalTree, answer: tuple[int, ...], expand: int | None
+):
+    shown = 16 if answer == (42,) else 40
+    steps = [decision(parks, 19, expand=shown), decision(parks, *answer, expand=expand)]
+    routed = await walked(parks, 19, *steps)
+    [failure] = routed.failures
+    assert (routed.ending, failure.stage, failure.kind) == (Ending.FAILED, "route", "InvalidOutputError")
+    assert ids(parks, routed.in_step_order) == [19]
+    assert routed.usage.calls == 2
+
+
+@pytest.mark.parametrize("wrong", [Decision((10_000,)), Decision((-1,)), Decision(expand=10_000), Decision(expand=-1)])
+async def test_invented_nodes_are_named_in_the_failure(parks: RetrievalTree, wrong: Decision):
+    routed = await walked(parks, 19, wrong)
+    assert routed.ending is Ending.FAILED
+    assert str([*wrong.answer, *([] if wrong.expand is None else [wrong.expand])]) in routed.failures[0].message
+
+
+class DyingRouter:
+    """Answers for one document, and fails for all others after paying for a call."""
+
+    def __init__(self, good: RetrievalSubtree) -> None:
+        self.good = good
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        if subtree is not self.good:
+            raise ModelUnavailableError("The endpoint is gone.", usage=Usage(calls=1, repairs=1))
+        return Decision(subtree.lit, usage=Usage(calls=1))
+
+
+async def test_a_model_that_fails_in_one_document_leaves_the_others_alone(parks: RetrievalTree):
+    good, bad = derive(parks, nodes(parks, 19)), derive(parks, nodes(parks, 17))
+    routing = await route(QUESTION, [bad, good], DyingRouter(good))
+    assert [d.ending for d in routing.documents] == [Ending.FAILED, Ending.ANSWERED]
+    assert [f.kind for f in routing.failures] == ["ModelUnavailableError"]
+    assert routing.usage == Usage(calls=2, repairs=1)
+
+
+class MeetingRouter:
+    """Answers only when it has been asked about two documents at once."""
+
+    def __init__(self) -> None:
+        self.barrier = asyncio.Barrier(2)
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        await self.barrier.wait()
+        return Decision(subtree.lit)
+
+
+async def test_documents_are_walked_at_the_same_time(parks: RetrievalTree):
+    subtree = derive(parks, nodes(parks, 19))
+    async with asyncio.timeout(5):
+        routing = await route(QUESTION, [subtree, subtree], MeetingRouter())
+    assert [d.ending for d in routing.documents] == [Ending.ANSWERED] * 2
+
+
+async def test_without_documents_nothing_is_routed():
+    assert (await route(QUESTION, [], MeetingRouter())).documents == ()
+
+
+@given(subtrees(), st.integers(0, 4), st.data())
+def test_routed_passages_are_lit_leaves_and_none_comes_twice(
+    subtree: RetrievalSubtree, expand_iter: int, data: st.DataObject
+):
+    router = AnyRouter(data)
+    [routed] = asyncio.run(route("q", [subtree], router, expand_iter)).documents
+    assert len(set(routed.in_step_order)) == len(routed.in_step_order)
+    assert len(routed.steps) == len(router.shown) <= expand_iter + 1
+    assert all(set(step) <= set(shown.lit) for step, shown in zip(routed.steps, router.shown, strict=True))
+    assert all(a.seen < b.seen for a, b in zip(router.shown, router.shown[1:], strict=False))
+    assert all(leaf < subtree.tree.leaves for leaf in routed.in_step_order)

@@ -1,0 +1,145 @@
+"""A stored tree level by level: what is shown of the default's, of parsed ones, and where there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from discorag import DiscoRAG
+from discorag.retrieval.levels import TEXT, Levels, authored, overlapping, shown, unfolded
+from discorag.schema.errors import NotFoundError
+from discorag.schema.hierarchy import Hierarchy, Kind, Node
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.schema.span import Span
+from tests.conftest import Pipelines
+
+NOTES = """# Tides
+
+The moon pulls the sea. It rises twice a day.
+
+## Spring tides
+
+Sun and moon stand in line. Because of that the range is large.
+
+One sentence stands alone here.
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("notes")
+    (home / "tides.md").write_text(NOTES, encoding="utf-8")
+    return home
+
+
+def of(rag: DiscoRAG, *below: int, builder: str | None = None, offset: int = 0, limit: int = 100) -> Levels:
+    [document] = rag.documents()
+    return unfolded(rag.backends.store, rag.scope(), document.doc_id, builder, below, offset, limit)
+
+
+def told(levels: Levels) -> list[str]:
+    return [node.heading or node.text for node in levels.nodes]
+
+
+@pytest.fixture(scope="module")
+def rag(shared_pipeline: Pipelines, folder: Path) -> DiscoRAG:
+    made = shared_pipeline()
+    made.ingest(folder, parser="rules")
+    return made
+
+
+def test_overlapping_runs_are_shown_below_the_authors_sections_and_paragraphs(rag: DiscoRAG) -> None:
+    found = of(rag)
+    assert (found.builder, found.builders, found.roots) == ("snapped", ("snapped",), 1)
+    [root] = found.nodes
+    assert (root.kind, root.leaves, root.parent) == ("section", found.leaves, None)
+    first = of(rag, root.node)
+    assert [node.kind for node in first.nodes] == ["text", "group", "section"]
+    second = of(rag, first.nodes[2].node)
+    assert told(second)[0] == "## Spring tides"
+    assert told(second)[2] == "One sentence stands alone here."
+    assert told(first)[1] == "The moon pulls the sea. It rises twice a day."
+    both = of(rag, first.nodes[1].node, second.nodes[1].node)
+    assert [node.parent for node in both.nodes] == [first.nodes[1].node] * 2 + [second.nodes[1].node] * 2
+    assert {node.children for node in both.nodes} == {0}
+
+
+def test_a_document_of_several_chapters_is_a_group_that_begins_as_they_do(pipeline: Pipelines, tmp_path: Path) -> None:
+    (tmp_path / "two.md").write_text("# One\n\nIt rains. It pours.\n\n# Two\n\nIt snows.\n", encoding="utf-8")
+    rag = pipeline()
+    rag.ingest(tmp_path / "two.md", parser="rules")
+    [root] = of(rag).nodes
+    assert (root.kind, root.text.split()[:4]) == ("group", ["#", "One", "It", "rains."])
+    assert told(of(rag, root.node)) == ["One", "Two"]
+
+
+def test_every_leaf_is_the_documents_own_characters(rag: DiscoRAG) -> None:
+    waiting, leaves = list(of(rag).nodes), 0
+    while waiting:
+        node = waiting.pop()
+        if node.children:
+            waiting += of(rag, node.node).nodes
+            continue
+        leaves += 1
+        [span] = node.spans
+        assert node.text == span.of(NOTES.strip("\n") + "\n")
+    assert leaves == of(rag).leaves
+
+
+def test_children_come_in_parts(rag: DiscoRAG) -> None:
+    [root] = of(rag).nodes
+    whole = of(rag, root.node)
+    assert told(of(rag, root.node, offset=1, limit=1)) == told(whole)[1:2]
+    assert told(of(rag, root.node, offset=9)) == []
+
+
+def test_a_parsed_tree_is_shown_as_it_is_with_its_relations(pipeline: Pipelines, folder: Path) -> None:
+    rag = pipeline()
+    rag.ingest(folder, parser="rules", retriever="discourse")
+    found = of(rag)
+    assert found.builder == "discourse"
+    assert [node.kind for node in found.nodes] == ["relation"]
+    assert found.nodes[0].leaves == found.leaves
+
+
+def test_where_no_tree_is_stored_none_is_built(pipeline: Pipelines, folder: Path) -> None:
+    rag = pipeline()
+    rag.ingest(folder, parser="rules", retriever="dense")
+    assert of(rag) == Levels()
+    [document] = rag.documents()
+    assert not rag.backends.store.tree_versions(rag.scope(), "snapped", [document.doc_id])
+
+
+def test_a_document_a_builder_or_a_node_that_is_not_there_is_not_found(rag: DiscoRAG) -> None:
+    with pytest.raises(NotFoundError, match="no node 4000"):
+        of(rag, 4000)
+    with pytest.raises(NotFoundError, match="discourse"):
+        of(rag, builder="discourse")
+    with pytest.raises(NotFoundError):
+        unfolded(rag.backends.store, rag.scope(), "0" * 32)
+
+
+def leaf(start: int, end: int, text: str = "x") -> RetrievalNode:
+    return RetrievalNode(text=text, spans=(Span(start=start, end=end),))
+
+
+def test_a_summary_is_told_from_what_lies_below_it_and_long_texts_are_cut() -> None:
+    spans = (Span(start=0, end=5), Span(start=20, end=25))
+    summary = RetrievalNode(text="In short. " * TEXT, spans=spans, children=(0, 2), layer=1)
+    leaves = (leaf(0, 5, "Rain."), leaf(10, 15, "Wind."), leaf(20, 25, "Snow."))
+    top, wind = sorted(shown(RetrievalTree(builder="b", nodes=(*leaves, summary)), [], 0, 9), key=lambda n: -n.node)
+    assert (top.kind, wind.kind) == ("summary", "text")
+    assert len(top.text) <= TEXT + 1
+    assert top.spans == spans
+    skipping = RetrievalNode(text="Rain. Snow. Hail.", spans=spans, children=(0, 1, 2), layer=1)
+    [root] = shown(RetrievalTree(builder="b", nodes=(*leaves, skipping)), [], 0, 9)
+    assert root.kind == "summary"
+
+
+def test_leaves_that_straddle_paragraphs_stand_beside_them() -> None:
+    tree = RetrievalTree(builder="b", nodes=(leaf(0, 5), leaf(5, 15), leaf(15, 20)))
+    parts = [(Kind.DOCUMENT, 0, 20, 0, None), (Kind.PARAGRAPH, 0, 10, 1, 0), (Kind.PARAGRAPH, 10, 20, 1, 0)]
+    nodes = tuple(Node(kind=k, span=Span(start=a, end=b), depth=d, parent=p) for k, a, b, d, p in parts)
+    assert overlapping(tree)
+    assert authored(tree, Hierarchy(nodes=nodes)).nodes[-1].children == (0, 1, 2)

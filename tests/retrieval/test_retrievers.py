@@ -1,0 +1,269 @@
+"""Every retriever from scored trees to evidence: within its budget, nothing twice, in the order of the text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discorag.models.tokens import PackagedTokens
+from discorag.retrieval.builder import inner
+from discorag.retrieval.forest import Forest
+from discorag.retrieval.index import evidence_of
+from discorag.retrieval.registry import RETRIEVERS, SelectedNodes, TreeQuery
+from discorag.retrieval.routers.local import LocalRouter
+from discorag.retrieval.routers.subtree import RetrievalSubtree
+from discorag.retrieval.routers.walk import Decision
+from discorag.retrieval.scores import Scores, in_tokens
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.schema.span import Span
+from discorag.schema.words import count_words
+from tests.retrieval.builders.checks import source_of
+from tests.retrieval.builders.every import every_builder
+from tests.retrieval.hashing import HashingEncoder
+
+NAMES = sorted(RETRIEVERS)
+ROUTED = "rdr2"
+QUESTION = "Why does iron rust?"
+_IRON = "# Metals\n\nIron rusts. However, gold does not. It is noble, which is why rings are made of it.\n\n"
+DOCUMENTS = (
+    _IRON + "## Rings\n\nA ring lasts. A ring of iron would rust, for example in a wet cellar by the sea. It is so.",
+    "# Rain\n\nRain is wet. Because it is wet, iron rusts outside. Paint helps.\n\nSalt does not.\n\n# End\n\nDry it.",
+    "One long line that says of iron, of gold, of rings and of rain what all others say, and says it again. Short.",
+)
+
+
+class MostWords:
+    """A reranker that prefers long texts."""
+
+    version = "most-words"
+
+    async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        return tuple(map(float, map(count_words, texts)))
+
+
+@cache
+def forest_of(builder: str, documents: int) -> Forest:
+    made = every_builder(chunk_tokens=8)[builder]
+    built = [asyncio.run(made.build(source_of(text))).tree for text in DOCUMENTS[:documents]]
+    return Forest({f"d{i}": tree for i, tree in enumerate(built)})
+
+
+@dataclass(frozen=True)
+class Case:
+    """A retriever and what it is asked."""
+
+    name: str
+    asked: TreeQuery
+
+    def within(self, words: int) -> SelectedNodes:
+        return asyncio.run(RETRIEVERS[self.name].choose(replace(self.asked, words=words)))  # type: ignore[arg-type]
+
+
+@st.composite
+def cases(draw: st.DrawFn, name: str) -> Case:
+    """Few different scores, so that ties are common."""
+    forest = forest_of(RETRIEVERS[name].builder, draw(st.integers(1, len(DOCUMENTS))))
+    count = len(forest.tree.nodes)
+    nodes = draw(st.lists(st.sampled_from([0, 0.25, 0.5, 1]), min_size=count, max_size=count))
+    scores = Scores(forest, np.array(nodes, np.float32), forest.words)
+    return Case(name, TreeQuery(QUESTION, scores, 1, MostWords(), LocalRouter(HashingEncoder())))
+
+
+budgets = st.integers(1, 120)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data(), words=budgets)
+def test_chosen_nodes_keep_the_budget_or_are_the_best_one_alone_and_none_comes_twice(
+    name: str, data: st.DataObject, words: int
+) -> None:
+    case = data.draw(cases(name))
+    nodes = list(case.within(words).nodes)
+    assert nodes
+    assert len(set(nodes)) == len(nodes)
+    assert len(nodes) == 1 or case.asked.scores.sizes[nodes].sum() <= words
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data(), words=budgets)
+def test_evidence_keeps_the_budget_or_is_one_node_and_reads_in_the_order_of_the_text(
+    name: str, data: st.DataObject, words: int
+) -> None:
+    case = data.draw(cases(name))
+    nodes = case.within(words).nodes
+    evidence = evidence_of(case.asked.scores, nodes, words)
+    said = [DOCUMENTS[int(d[1:])][s.start : s.end] for d, spans in evidence.items() for s in spans]
+    assert len(said) == 1 or sum(map(count_words, said)) <= words
+    assert all(a.end <= b.start for spans in evidence.values() for a, b in pairwise(spans))
+
+
+# Which nodes a traversal meets hangs on the budget: see test_collapsed.
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "raptor-traversal"])
+@given(data=st.data(), words=budgets)
+def test_choosing_stops_before_the_first_node_that_would_exceed_and_at_no_other(
+    name: str, data: st.DataObject, words: int
+) -> None:
+    case = data.draw(cases(name))
+    nodes = set(case.within(words).nodes)
+    size = int(case.asked.scores.sizes[list(nodes)].sum())
+    assert nodes <= set(case.within(words + 15).nodes)
+    if len(nodes) > 1:
+        assert set(case.within(size).nodes) == nodes
+        assert len(case.within(size - 1).nodes) < len(nodes)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_without_a_limit_leaves_are_chosen_wherever_they_stand(name: str, data: st.DataObject) -> None:
+    case = data.draw(cases(name))
+    nodes = case.within(10_000).nodes
+    owners = {case.asked.scores.forest.place(node)[0] for node in nodes}
+    assert owners <= set(case.asked.scores.forest.documents)
+    if RETRIEVERS[name].builder not in {"clusters", "sections", "headings"}:
+        assert set(nodes) == set(range(case.asked.scores.forest.tree.leaves))
+
+
+def leaf(text: str, start: int) -> RetrievalNode:
+    return RetrievalNode(text=text, spans=(Span(start=start, end=start + len(text)),))
+
+
+def under_one_heading(*texts: str) -> Forest:
+    """Leaves one after another, under one inner node."""
+    starts = np.cumsum([0, *(len(text) + 1 for text in texts)]).tolist()
+    leaves = [leaf(text, start) for text, start in zip(texts, starts, strict=False)]
+    tree = RetrievalTree(builder="made", nodes=(*leaves, inner(leaves, range(len(leaves)), "All of it in five words")))
+    return Forest({"d": tree})
+
+
+async def chosen(name: str, forest: Forest, nodes: Sequence[float], words: int, **parts: object) -> SelectedNodes:
+    scores = Scores(forest, np.array(nodes, np.float32), forest.words)
+    asked = TreeQuery(QUESTION, scores, words, MostWords(), LocalRouter(HashingEncoder()))
+    return await RETRIEVERS[name].choose(replace(asked, **parts))  # type: ignore[arg-type]
+
+
+def twenty_leaves() -> tuple[Forest, list[float]]:
+    """Leaf ``i`` has ``i + 1`` words; the shorter, the nearer."""
+    return under_one_heading(*("word " * (i + 1) for i in range(20))), [*(1 - i / 20 for i in range(20)), 0.0]
+
+
+async def test_htsir_gives_the_ten_that_the_reranker_puts_first_of_a_larger_pool() -> None:
+    forest, nearness = twenty_leaves()
+    nodes = (await chosen("htsir", forest, nearness, 10_000)).nodes
+    assert list(nodes) == [19, 18, 17, 16, 15, 14, 13, 12, 11, 10]
+    assert list((await chosen("htsir", forest, nearness, 39)).nodes) == [19, 18]
+
+
+async def test_pool_and_k_of_htsir_can_be_set() -> None:
+    forest, nearness = twenty_leaves()
+    assert list((await chosen("htsir", forest, nearness, 10_000, pool=12, k=3)).nodes) == [11, 10, 9]
+    assert list((await chosen("htsir", forest, nearness, 10_000, pool=1, k=3)).nodes) == [2, 1, 0]
+
+
+async def test_a_budget_in_tokens_counts_the_tokens_of_the_nodes_own_texts() -> None:
+    forest = under_one_heading("Internationally acclaimed.", "Iron rusts.", "Gold does not.")
+    scores = in_tokens(Scores(forest, np.array([0.9, 0.8, 0.7, 0.1], np.float32), forest.words), PackagedTokens())
+    assert scores.sizes.tolist() == [3, 4, 4, 6]
+    asked = TreeQuery(QUESTION, scores, 7, MostWords(), LocalRouter(HashingEncoder()))
+    assert list((await RETRIEVERS["raptor"].choose(asked)).nodes) == [0, 1]
+
+
+async def test_an_inner_node_gives_as_many_leaves_as_k_says() -> None:
+    forest = under_one_heading(*(f"Fact {i}." for i in range(8)))
+    nodes = [*(i / 8 for i in range(8)), 1.0]
+    assert list((await chosen("discourse", forest, nodes, 10)).nodes) == [3, 4, 5, 6, 7]
+    assert list((await chosen("bisection", forest, [*nodes[::-1][1:], 1.0], 6, k=3)).nodes) == [0, 1, 2]
+
+
+async def test_a_summary_that_was_chosen_stands_for_its_best_leaves_as_many_as_are_no_longer() -> None:
+    forest = under_one_heading("Iron rusts.", "Gold does not.", "Rings last.", "So they say of it.")
+    scores = Scores(forest, np.array([0.1, 0.2, 0.5, 0.4, 0.9], np.float32), forest.words)
+    assert count_words(forest.tree.nodes[4].text) == 6
+    # By cosine: leaf 2 (two words), then leaf 3 (five), which would make seven.
+    assert evidence_of(scores, [4], 100) == {"d": [forest.tree.nodes[2].spans[0]]}
+
+
+class Refusing:
+    """A router that selects nothing."""
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        return Decision()
+
+
+class Inventing:
+    """A router that selects what is not there."""
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        return Decision(answer=(10_000,))
+
+
+class Looping:
+    """A router that selects what it sees and unfolds the same heading for ever."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        self.asked += 1
+        return Decision(answer=subtree.lit, expand=subtree.tree.leaves)
+
+
+async def test_where_the_router_refuses_every_document_that_is_the_outcome_and_no_failure() -> None:
+    forest = under_one_heading("Iron rusts.", "Gold does not.", "Rings last.")
+    made = await chosen(ROUTED, forest, [0.1, 0.9, 0.5, 0], 5, router=Refusing())
+    assert (made.refused, list(made.nodes), made.failures) == (True, [1, 2], ())
+
+
+async def test_a_router_that_invents_nodes_is_told_beside_what_stands_in() -> None:
+    forest = under_one_heading("Iron rusts.", "Gold does not.", "Rings last.")
+    made = await chosen(ROUTED, forest, [0.1, 0.9, 0.5, 0], 100, router=Inventing())
+    assert list(made.nodes) == [1, 2, 0]
+    assert [f.kind for f in made.failures] == ["InvalidOutputError", "Unrouted"]
+    assert not made.refused
+
+
+async def test_a_router_that_loops_ends_with_what_it_selected() -> None:
+    forest, router = under_one_heading("Iron rusts.", "Gold does not.", "Rings last."), Looping()
+    made = await chosen(ROUTED, forest, [0.1, 0.9, 0.5, 0], 100, router=router)
+    assert (list(made.nodes), made.failures, router.asked) == ([0, 1, 2], (), 1)
+
+
+async def test_routing_starts_from_the_five_best_passages_of_all_documents_or_from_k() -> None:
+    tree = under_one_heading(*(f"Fact {i}." for i in range(12))).of(0)
+    forest = Forest({"a": tree, "b": tree, "c": tree})
+    scores = np.zeros(len(forest.tree.nodes))
+    scores[[0, 1, 2, 30]] = 1.0
+    scores[[12, 13, 14]] = [0.9, 0.5, 0.4]
+    router = Looping()
+    made = await chosen(ROUTED, forest, scores.tolist(), 10_000, router=router)
+    assert {forest.place(node)[0] for node in made.nodes} == {"a", "b", "c"}
+    made = await chosen(ROUTED, forest, scores.tolist(), 10_000, router=router, k=4)
+    assert {forest.place(node)[0] for node in made.nodes} == {"a", "c"}
+    assert router.asked == 3 + 2
+
+
+class Unfolding:
+    """A router that selects nothing and unfolds one heading after another."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        self.asked += 1
+        return Decision(expand=subtree.collapsed[0])
+
+
+async def test_the_router_unfolds_as_many_headings_as_it_may() -> None:
+    text = "".join(f"# Part {i}\n\nFact {i}.\n\n" for i in range(9))
+    tree = (await every_builder(chunk_tokens=8)["headings"].build(source_of(text))).tree
+    for unfold in (0, 3, 5):
+        router = Unfolding()
+        made = await chosen(ROUTED, Forest({"d": tree}), [0.0] * len(tree.nodes), 9, router=router, unfold=unfold, k=1)
+        assert (router.asked, made.refused) == (unfold + 1, True)
