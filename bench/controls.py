@@ -1,4 +1,4 @@
-"""Control retrievers, whose trees ignore the text: they show what the shape of a tree alone is worth.
+"""Control retrievers: they show what the shape of a tree, or a sentence's place in the text, is worth by itself.
 
 `register_controls` adds:
 
@@ -6,23 +6,38 @@
 * ``right-branching``: every sentence joined to all that follow.
 * ``snapped-random``: the author's headings and paragraphs, as in ``snapped``, and random trees inside paragraphs.
 * ``snapped-rst``: the same with parsed RST trees inside paragraphs.
+* ``slide``: all runs of 2, 4, 8 and 16 sentences.
+* ``expand``: the best sentences with their neighbours.
+* ``smoothed``: sentences scored with their neighbours.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from discorag.discourse.parse.units import Unit, joined
-from discorag.retrieval.builder import Builder, Built, Source
-from discorag.retrieval.builders.bisection import Cut, built_by, cut_splits
+import numpy as np
+
+from discorag.discourse.parse.parser import Unit, joined
+from discorag.retrieval.builders.base import Builder, Built, Source, sentence_leaves
+from discorag.retrieval.builders.baselines import Cut, built_by, cut_splits
+from discorag.retrieval.builders.discourse import UnifiedBuilder
 from discorag.retrieval.builders.node_text import Concat, NodeText
-from discorag.retrieval.builders.slide import SnappedBuilder
-from discorag.retrieval.builders.unified import UnifiedBuilder
-from discorag.retrieval.registry import RETRIEVERS, TreeTools, register_retriever
-from discorag.schema.ids import digest
-from discorag.schema.rst_tree import RstTree
+from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, window_tree
+from discorag.retrieval.registry import (
+    RETRIEVERS,
+    SelectedNodes,
+    TreeQuery,
+    TreeTools,
+    register_retriever,
+    tree_retrievers,
+)
+from discorag.retrieval.selectors import Evidence, Floats, Ints, check, leaf_ranking, positive, within
+from discorag.schema.discourse import RstTree
+from discorag.schema.retrieval_tree import RetrievalTree
+from discorag.schema.values import digest
 
 
 def random_cut(seed: str) -> Cut:
@@ -65,7 +80,7 @@ class ShapedBuilder:
 
 
 class RandomUnits:
-    """A `discorag.discourse.parse.units.UnitParser` whose trees are random; the same texts always get the same tree."""
+    """A `discorag.discourse.parse.parser.UnitParser` with random trees; the same texts always get the same tree."""
 
     version = "random-1"
 
@@ -75,11 +90,101 @@ class RandomUnits:
         return RstTree(edus=units, splits=cut_splits(len(units), random_cut(digest(whole))))
 
 
+WIDTHS = (2, 4, 8, 16)
+
+
+class SlideBuilder:
+    """Every run of 2, 4, 8 or 16 neighbouring sentences is a node above them.
+
+    Args:
+        widths: Sentences in a window, each 2 or more.
+
+    """
+
+    name = "slide"
+
+    def __init__(self, widths: Sequence[int] = WIDTHS) -> None:
+        self._widths = tuple(widths)
+
+    @property
+    def version(self) -> str:
+        """With the widths."""
+        return f"slide-1/{'-'.join(map(str, self._widths))}"
+
+    async def build(self, source: Source) -> Built:
+        """Sentences, and the windows in the order of their widths."""
+        leaves = sentence_leaves(source)
+        runs = ((at, at + width) for width in self._widths for at in range(len(leaves) - width + 1))
+        return Built(window_tree(leaves, runs, self.name))
+
+
+def expand(
+    tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radius: int = 2, owners: Ints | None = None
+) -> Evidence:
+    """EXPAND: the best leaf and its neighbours outward, then the next best leaf and its, until the budget.
+
+    At each distance from 1 to ``radius`` the better-scored side goes first (the left one if they are equal). A leaf
+    that came in as a neighbour still brings its own neighbours when its turn comes.
+
+    Args:
+        tree: The nodes; only the number of leaves is used.
+        scores: Similarity to the query, shape ``(nodes,)``; only the leaves' are used.
+        sizes: Words or tokens of each leaf, shape ``(leaves,)`` or longer.
+        limit: Budget in the unit of ``sizes``; see `within`.
+        radius: Neighbours on each side.
+        owners: For each leaf its document, shape ``(leaves,)``; leaves of two documents are no neighbours. None: one.
+
+    Raises:
+        ConfigError: ``radius`` or ``limit`` is below 1.
+        InvariantError: Scores or sizes do not belong to the tree.
+    """
+    positive(radius=radius)
+    check(scores, sizes, limit, scored=len(tree.nodes), sized=tree.leaves)
+    parts = np.zeros(tree.leaves, np.int64) if owners is None else owners
+    outward = (
+        leaf for seed in leaf_ranking(scores[: tree.leaves]) for leaf in _outward(int(seed), scores, parts, radius)
+    )
+    return Evidence.in_text_order(within(dict.fromkeys(outward), sizes, limit))
+
+
+def smoothed(
+    tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radius: int = 1, owners: Ints | None = None
+) -> Evidence:
+    """The best leaves by `smooth` scores. Arguments and errors are those of `expand`."""
+    positive(radius=radius)
+    check(scores, sizes, limit, scored=len(tree.nodes), sized=tree.leaves)
+    own = scores[: tree.leaves]
+    parts = [own] if owners is None else np.split(own, np.flatnonzero(np.diff(owners)) + 1)
+    order = leaf_ranking(np.concatenate([smooth(part, radius) for part in parts]))
+    return Evidence.in_text_order(within((int(leaf) for leaf in order), sizes, limit))
+
+
+def smooth(scores: Floats, radius: int) -> Floats:
+    """For each leaf the mean score of the leaves at most ``radius`` away, itself among them, shape ``(leaves,)``."""
+    view = np.lib.stride_tricks.sliding_window_view
+    total = view(np.pad(scores, radius), 2 * radius + 1).sum(axis=1)
+    return total / view(np.pad(np.ones(len(scores)), radius), 2 * radius + 1).sum(axis=1)
+
+
+def _outward(seed: int, scores: Floats, owners: Ints, radius: int) -> Iterator[int]:
+    yield seed
+    for distance in range(1, radius + 1):
+        sides = (leaf for leaf in (seed - distance, seed + distance) if 0 <= leaf < len(owners))
+        yield from sorted((leaf for leaf in sides if owners[leaf] == owners[seed]), key=lambda leaf: -scores[leaf])
+
+
+async def _select_beside(query: TreeQuery, selector: Callable[..., Evidence]) -> SelectedNodes:
+    """By a selector that looks at neighbours, which are of the same document."""
+    s = query.scores
+    return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, query.words, owners=s.forest.owners).nodes)
+
+
 def register_controls() -> None:
     """Add the controls to the product's retrievers, once in a process."""
     if "random-trees" in RETRIEVERS:
         return
-    trees, windows = RETRIEVERS["bisection"], RETRIEVERS["snapped"]
+    retrievers = tree_retrievers()
+    trees, windows, sentences = retrievers["bisection"], retrievers["snapped"], retrievers["sentences"]
     for name, cut in {"random-trees": random_cut, "right-branching": right_branching_cut}.items():
         builder = ShapedBuilder(name, cut, Concat())
         control = replace(trees, builder=name, build=builder.for_tools, summaries=False)
@@ -88,10 +193,22 @@ def register_controls() -> None:
         control = replace(windows, builder=name, build=build)
         register_retriever(name, control, help="a control: snapped with other trees inside paragraphs")
 
+    slide = replace(windows, builder="slide", build=_slide)
+    register_retriever("slide", slide, help="a control: all runs of 2, 4, 8 and 16 sentences")
+    for name, selector, help in (
+        ("expand", expand, "a control: the best sentences with their neighbours"),
+        ("smoothed", smoothed, "a control: sentences scored with their neighbours"),
+    ):
+        register_retriever(name, replace(sentences, choose=partial(_select_beside, selector=selector)), help=help)
 
-def _snapped_random(_: TreeTools) -> SnappedBuilder:
-    return SnappedBuilder(UnifiedBuilder(RandomUnits(), Concat()))
+
+def _slide(_: TreeTools) -> SlideBuilder:
+    return SlideBuilder()
 
 
-def _snapped_rst(tools: TreeTools) -> SnappedBuilder:
-    return SnappedBuilder(UnifiedBuilder(tools.parser, Concat(), cache=tools.parses))
+def _snapped_random(_: TreeTools) -> TreeWindowBuilder:
+    return TreeWindowBuilder(UnifiedBuilder(RandomUnits(), Concat()))
+
+
+def _snapped_rst(tools: TreeTools) -> TreeWindowBuilder:
+    return TreeWindowBuilder(UnifiedBuilder(tools.parser, Concat(), cache=tools.parses))

@@ -1,6 +1,6 @@
 """The trained parser: quality on GUM's test part, speed, memory and growth.
 
-Usage: ``python -m bench.parser [--split dev] [--no-llm]``; every timing is a process of its own.
+Usage: ``python -m bench.parser [--split dev]``; every timing is a process of its own.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import json
 import math
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.answers.replies import package_version
-from bench.parser_process import CHUNK, SIZES, Timing
+from bench.parser_process import SIZES, Timing
 from discorag.discourse.parse.trained.network import PACKAGED_FOLDER
 from discorag.schema.errors import InvariantError
 from eval.options import data_folder
@@ -56,28 +55,6 @@ def speed() -> dict[str, Any]:
     }
 
 
-def llm_seconds() -> float:
-    """Seconds that the embedded language model takes for one tree call on the same chunk."""
-    import asyncio
-
-    from bench.parser_process import chunk_of
-    from discorag.config import LlmSettings
-    from discorag.discourse.parse.prompted import LlmParser
-    from discorag.models.embedded import EmbeddedGateway
-    from discorag.schema.errors import ModelError
-    from prompts import load
-
-    model = EmbeddedGateway(LlmSettings(kind="embedded"))
-    start = time.perf_counter()
-    try:
-        asyncio.run(LlmParser(model, load("tree"), max_tokens=1024).parse(chunk_of(CHUNK)))
-    except ModelError:  # it never makes a valid tree; the time is what counts here
-        pass
-    finally:
-        model.stop()
-    return time.perf_counter() - start
-
-
 def times(rows: Mapping[str, Mapping[str, Any]]) -> Table:
     """The table of speed."""
     table = Table("parser", "cores", title="Seconds by words; the chunk is 165 words")
@@ -93,7 +70,6 @@ def times(rows: Mapping[str, Mapping[str, Any]]) -> Table:
 
 def main(
     split: Annotated[str, typer.Option(help="test, or dev while the parser is worked on.")] = "test",
-    llm: Annotated[bool, typer.Option(help="Also time the embedded language model on the chunk.")] = True,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
 ) -> None:
     """Measure, show, write."""
@@ -102,11 +78,6 @@ def main(
     rows: dict[str, dict[str, Any]] = {"right-branching": {"gold": baseline}}
     rows["fast"] = {**measured(PACKAGED_FOLDER, documents), **speed()}
     console.print(shown(rows, f"GUM {split}: original Parseval F1, 15 classes"), times(rows))
-    if llm:
-        rows["embedded LLM"] = {"chunk_ms": round(1000 * llm_seconds())}
-        console.print(
-            f"The embedded language model takes {rows['embedded LLM']['chunk_ms'] / 1000:.1f} s for the chunk."
-        )
     out.write_text(json.dumps({"commit": package_version(), "split": split, **rows}, indent=2) + "\n", encoding="utf-8")
     console.print(f"Written to {out}.")
 

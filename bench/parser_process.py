@@ -12,11 +12,11 @@ from statistics import median
 from pydantic import BaseModel, ConfigDict
 
 from bench.process import peak_mb
-from discorag.discourse.parse.trained.layout import layout_of
 from discorag.discourse.parse.trained.network import Network
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.schema.chunk import Chunk
-from discorag.schema.span import Span
+from discorag.discourse.parse.trained.pieces import layout_of
+from discorag.schema.document import Chunk
+from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
 
 CHUNK = 165

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from discorag.schema.chunk_relations import EDGE_RELATIONS
+from discorag.schema.discourse import EDGE_RELATIONS
 from prompts import load
 from tests.servers.scripted import Scripted
 

@@ -24,16 +24,15 @@ from bench.answers import report
 from bench.answers.replies import open_product, package_version
 from bench.controls import register_controls
 from discorag.ingest.segment.headings import build_hierarchy
-from discorag.retrieval.builder import Builder, Source
-from discorag.retrieval.forest import Forest
-from discorag.retrieval.index import evidence_of, fused
-from discorag.retrieval.registry import RETRIEVERS, TreeQuery, TreeRetriever
-from discorag.retrieval.routers.configured import router_of
-from discorag.retrieval.scores import Scores
-from discorag.retrieval.vectors import node_vectors
+from discorag.retrieval.builders.base import Builder, Source
+from discorag.retrieval.forest import Forest, Scores, node_vectors
+from discorag.retrieval.index import fused
+from discorag.retrieval.registry import TreeQuery, TreeRetriever, tree_retrievers
+from discorag.retrieval.routers.decide import router_of
+from discorag.retrieval.search import evidence_of
 from discorag.schema.document import Document
 from discorag.schema.errors import ConfigError
-from discorag.schema.ids import digest
+from discorag.schema.values import digest
 from discorag.store.outline import leaf_terms
 from discorag.text.bm25 import Bm25
 from eval.datasets.registry import load_benchmark
@@ -72,14 +71,14 @@ class Measurement:
 
     Args:
         resources: The product's models.
-        names: Keys of `RETRIEVERS`.
+        names: Names of retrievers over trees.
         words: Budget of evidence.
     """
 
     def __init__(self, backends: Backends, names: Sequence[str], words: int) -> None:
         self._resources, self._words = backends, words
         tools = backends.tree_tools("local")
-        self._retrievers = {name: RETRIEVERS[name] for name in names}
+        self._retrievers = {name: tree_retrievers()[name] for name in names}
         self._builders = {name: retriever.build(tools) for name, retriever in self._retrievers.items()}
 
     async def recall(self, benchmark: Benchmark, samples: Sequence[Sample]) -> Found:
@@ -159,9 +158,9 @@ def main(
 ) -> None:
     """Measure, write, show."""
     register_controls()
-    names = list(dict.fromkeys([BASELINE, *(retrievers.split(",") if retrievers else RETRIEVERS)]))
-    if unknown := [name for name in names if name not in RETRIEVERS]:
-        raise ConfigError(f"There is no retriever {unknown[0]!r}.", hint=f"There are {', '.join(RETRIEVERS)}.")
+    names = list(dict.fromkeys([BASELINE, *(retrievers.split(",") if retrievers else tree_retrievers())]))
+    if unknown := [name for name in names if name not in tree_retrievers()]:
+        raise ConfigError(f"There is no retriever {unknown[0]!r}.", hint=f"There are {', '.join(tree_retrievers())}.")
     with open_product(home) as rag:
         found = {d: asyncio.run(_measured(rag.backends, d, names, words, documents)) for d in datasets.split(",")}
     made = {dataset: figures(recall, AGAINST) for dataset, recall in found.items()}

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     NestedSecretsSettingsSource,
@@ -117,18 +117,10 @@ class ParserSettings(_Section):
 
 
 class LlmSettings(_EndpointSection):
-    """The language model: any OpenAI-compatible endpoint, none (``base_url`` unset), or the embedded one."""
+    """The language model: any OpenAI-compatible endpoint; none where ``base_url`` is unset."""
 
-    kind: Literal["endpoint", "embedded", "offline"] = Field(
-        default="endpoint",
-        description="embedded: SmolLM2-135M inside this process (make embedded-llm sets it up). offline: vLLM inside "
-        "this process, for batches (the extra vllm).",
-    )
     base_url: str | None = Field(default=None, description="Endpoint, e.g. a vLLM server: http://localhost:8000/v1.")
-    model: str = Field(default="default", description="Model name, as the endpoint knows it; offline: name or folder.")
-    engine: dict[str, JsonValue] = Field(
-        default={}, description='Further arguments of vllm.LLM, offline, e.g. {"tensor_parallel_size": 4}.'
-    )
+    model: str = Field(default="default", description="Model name, as the endpoint knows it.")
     api_key: SecretStr | None = None
     timeout_s: float = Field(default=120.0, gt=0, description="Limit of one HTTP request.")
     retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429 and 5xx.")

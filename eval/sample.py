@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 
 
 class DocSpan(BaseModel, frozen=True):

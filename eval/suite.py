@@ -12,9 +12,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discorag.discourse.parse.parser import PARSERS
-from discorag.discourse.relate.engine import RELATION_ENGINES
+from discorag.discourse.relate.rules import RELATION_ENGINES
 from discorag.registry import Named
-from discorag.schema.answer_inputs import Detail
+from discorag.schema.answer import Detail
 from discorag.schema.errors import ConfigError
 from eval.sample import Benchmark, Sample
 

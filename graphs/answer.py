@@ -10,6 +10,7 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from discorag.schema.ledger import STAGES
 from nodes.answer.abstain import abstain
 from nodes.answer.assess import assess
 from nodes.answer.generate import generate
@@ -29,6 +30,8 @@ from nodes.state import AnswerInput, AnswerOutput, AnswerState
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 Steps = StateGraph[Any, Any, Any, Any]
+EDGES = [(before, after) for before, after in pairwise(STAGES) if before not in ("prepare", "retrieve", "assess")]
+"""A stage and the one that always follows; those left out choose where to go."""
 
 
 def steps(context: type[AnswerContext] = AnswerContext) -> Steps:
@@ -64,15 +67,11 @@ def build(name: str = "answer", context: type[AnswerContext] = AnswerContext, **
     graph = steps(context)
     add_retrieval(graph)
     graph.add_node("assess", assess, destinations=("relate", "abstain"))
-    for stage, node in {"parse": parse, "relate": relate, "plan": plan, "generate": generate}.items():
-        graph.add_node(stage, node)
+    for node in (parse, relate, plan, generate):
+        graph.add_node(node.__name__, node)
     add_ending(graph)
-    for before, after in [
-        (START, "prepare"),
-        ("rerank", "parse"),
-        ("parse", "assess"),
-        *pairwise(("relate", "plan", "generate", "verify")),
-    ]:
+    graph.add_edge(START, "prepare")
+    for before, after in EDGES:
         graph.add_edge(before, after)
     return graph.compile(name=name, **compile_options)
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 from pydantic import model_validator
 
 from graphs.answer import Graph, build
-from graphs.presets import PRESETS
+from graphs.baselines import PIPELINES
 from nodes.context import AnswerContext
 
 
@@ -18,7 +18,7 @@ def _graph(name: str) -> Graph:
         @model_validator(mode="before")
         @classmethod
         def _switched(cls, given: Any) -> Any:
-            return {**PRESETS[name], **cast("dict[str, Any]", given)} if isinstance(given, dict) else given
+            return {**PIPELINES[name], **cast("dict[str, Any]", given)} if isinstance(given, dict) else given
 
     return build(name=name, context=Preset)
 

@@ -1,5 +1,6 @@
-"""The ingest graph: scan, then each document on its own: load > structure > segment > parse > embed >
-upsert > build_tree.
+"""The ingest graph drives a folder: scan, its documents page by page, sweep.
+
+What is done with one document is a plain pipeline: `nodes.ingest.document`.
 """
 
 # LangGraph leaves its own generics open:
@@ -9,7 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypedDict, cast
+from weakref import WeakKeyDictionary
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
@@ -19,55 +21,33 @@ from langgraph.types import Send
 
 from discorag.config import Settings
 from discorag.ingest.survey import content_of
-from discorag.schema.ids import digest
+from discorag.schema.values import digest
 from graphs.answer import Graph
 from graphs.checkpoints import checkpoints
 from nodes.context import IngestContext, ingest_context
-from nodes.ingest.build_tree import build_tree
-from nodes.ingest.embed import embed
-from nodes.ingest.load import load
-from nodes.ingest.parse_document import parse_document
-from nodes.ingest.scan import scan
-from nodes.ingest.segment import segment
-from nodes.ingest.structure import structure
-from nodes.ingest.sweep import sweep
-from nodes.ingest.upsert import upsert
-from nodes.state import DocumentOutput, DocumentState, IngestInput, IngestOutput, IngestState, Json
+from nodes.ingest.document import ingest_document
+from nodes.ingest.folder import scan, sweep
+from nodes.state import IngestInput, IngestOutput, IngestState, Json
 
 CONCURRENCY = 4  # documents on their way at once
 PAGE = 256
 """Documents that are sent out in one step: what a document costs grows with the number of those beside it."""
 
 
-def build_document() -> Graph:
-    """The graph of one document. It keeps no checkpoints: a document that was interrupted starts again."""
-    steps = StateGraph(DocumentState, context_schema=IngestContext, output_schema=DocumentOutput)
-    steps.add_node("load", load, destinations=("structure", "build_tree", END))
-    steps.add_node("structure", structure, destinations=("segment", END))
-    steps.add_node("segment", segment)
-    steps.add_node("parse", parse_document)
-    steps.add_node("embed", embed, destinations=("upsert", END))
-    steps.add_node("upsert", upsert)
-    steps.add_node("build_tree", build_tree)
-    steps.add_edge(START, "load")
-    steps.add_edge("segment", "parse")
-    steps.add_edge("parse", "embed")
-    steps.add_edge("upsert", "build_tree")
-    steps.add_edge("build_tree", END)
-    return steps.compile(name="document", checkpointer=False)
+_SLOTS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
-_DOCUMENT = build_document()
+class _Sent(TypedDict):
+    uri: str
 
 
-async def _document(state: DocumentState, runtime: Runtime[IngestContext]) -> DocumentOutput:
+async def _document(state: _Sent, runtime: Runtime[IngestContext]) -> Json:
     """One document, when one of the `CONCURRENCY` slots is free.
 
     ``max_concurrency`` is not used for this: it also holds back the writes of finished documents to the checkpoint.
     """
-    context = ingest_context(runtime)
-    async with (await context.open_backends()).workbench.slots(CONCURRENCY):
-        return cast("DocumentOutput", await _DOCUMENT.ainvoke({"uri": state["uri"], "key": ""}, context=context))
+    async with _SLOTS.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(CONCURRENCY)):
+        return await ingest_document(state["uri"], ingest_context(runtime))
 
 
 def build(**compile_options: Any) -> Graph:
@@ -82,9 +62,7 @@ def build(**compile_options: Any) -> Graph:
     steps.add_edge("document", "page")
     steps.add_conditional_edges("page", _fan_out, ["document", "sweep"])
     steps.add_edge("sweep", END)
-    compiled = steps.compile(name="ingest", **compile_options)
-    compiled.nodes["document"].subgraphs = [_DOCUMENT]  # so that it is drawn
-    return compiled
+    return steps.compile(name="ingest", **compile_options)
 
 
 def _page(state: IngestState) -> Json:
@@ -95,7 +73,7 @@ def _page(state: IngestState) -> Json:
 def _fan_out(state: IngestState) -> list[Send] | str:
     sent = state.get("sent", 0)
     page = state.get("files", [])[sent : sent + PAGE]
-    return [Send("document", {"uri": uri, "key": ""}) for uri in page] or "sweep"
+    return [Send("document", {"uri": uri}) for uri in page] or "sweep"
 
 
 graph = build()
@@ -107,7 +85,7 @@ async def run_ingest(
     """Run the graph. An ingest of the same folder that was cut off is taken up where it was; a file starts anew.
 
     Raises:
-        InputError, MissingExtraError: See `nodes.ingest.scan.scan`.
+        InputError, MissingExtraError: See `nodes.ingest.folder.scan`.
         StoreError: The store fails, or the disk with the checkpoints.
     """
     settings = (await context.open_backends()).settings
@@ -128,13 +106,11 @@ async def _run(
     resumes = bool((await checkpointed.aget_state(config)).next)
     given = None if resumes else {"path": path}
     state: dict[str, Any] = {}
-    stream = checkpointed.astream(
-        given, config, context=context, stream_mode=["custom", "values"], durability="async", subgraphs=True
-    )
-    async for namespace, mode, part in stream:
+    stream = checkpointed.astream(given, config, context=context, stream_mode=["custom", "values"], durability="async")
+    async for mode, part in stream:
         if mode == "custom" and progress:
             progress(cast("dict[str, Any]", part))
-        elif mode == "values" and not namespace:
+        elif mode == "values":
             state = cast("dict[str, Any]", part)
     return state
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
+from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, cast
 
 from pydantic import ValidationError
 
@@ -41,7 +42,20 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 T = TypeVar("T")
+P = ParamSpec("P")
 Progress = Callable[[dict[str, Any]], None]
+
+
+def _sync(method: Callable[Concatenate[DiscoRAG, P], Awaitable[T]]) -> Callable[Concatenate[DiscoRAG, P], T]:
+    """The sync twin of an async method: the same signature and errors, run by `DiscoRAG.run`."""
+    name = method.__name__
+
+    @wraps(method)
+    def twin(self: DiscoRAG, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.run(lambda: getattr(self, name)(*args, **kwargs))
+
+    twin.__name__, twin.__qualname__ = name[1:], f"DiscoRAG.{name[1:]}"
+    return twin
 
 
 class DiscoRAG:
@@ -49,14 +63,14 @@ class DiscoRAG:
 
     Args:
         settings: Configuration; default: environment and ``disco-rag.toml``.
-        resources: Opened resources, if you manage them yourself; then nothing else is used.
+        backends: Opened resources, if you manage them yourself; then nothing else is used.
         llm: LangChain's chat model in the place of the configured language model.
         embeddings: LangChain's embeddings in the place of the configured encoder.
 
     Raises:
         DiscoRagError: On opening, see `nodes.backends.Backends.open`.
 
-    Use it as a context manager, or call `close`. Keyword arguments of `ask` and `ingest` are the switches of
+    Use it as a context manager, or call `close`. Keyword arguments of `ask` and `ingest` are the options of
     `nodes.context.AnswerContext` and `IngestContext`.
 
     Example:
@@ -90,7 +104,7 @@ class DiscoRAG:
         history: Sequence[Message] = (),
         filters: dict[str, list[str]] | None = None,
         baseline: str | None = None,
-        **switches: Unpack[AnswerKeywords],
+        **options: Unpack[AnswerKeywords],
     ) -> AskResult:
         """Answer a question.
 
@@ -100,14 +114,14 @@ class DiscoRAG:
             history: The conversation before the question; a language model makes a question of both.
             filters: Metadata key -> accepted values.
             baseline: One of `graphs.baselines.BASELINES` in the place of the pipeline.
-            **switches: Fields of `AnswerContext`.
+            **options: Fields of `AnswerContext`.
 
         Raises:
-            InputError: Empty or too long query, unknown or impossible switch, nothing to retrieve from.
+            InputError: Empty or too long query, unknown or impossible option, nothing to retrieve from.
         """
-        context, start = self.context(AnswerContext, _over_chunks(baseline) | {**switches}), perf_counter()
+        context, start = self.context(AnswerContext, _over_chunks(baseline) | {**options}), perf_counter()
         state = await _graph(baseline).ainvoke(
-            _asked(query, instruction, history, filters), context=context, output_keys=list(_SHOWN)
+            _asked(query, instruction, history, filters), context=context, output_keys=_RESULT_KEYS
         )
         return AskResult.of(state, perf_counter() - start)
 
@@ -119,16 +133,16 @@ class DiscoRAG:
         history: Sequence[Message] = (),
         filters: dict[str, list[str]] | None = None,
         baseline: str | None = None,
-        **switches: Unpack[AnswerKeywords],
+        **options: Unpack[AnswerKeywords],
     ) -> AsyncGenerator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
-        context, start = self.context(AnswerContext, _over_chunks(baseline) | {**switches}), perf_counter()
+        context, start = self.context(AnswerContext, _over_chunks(baseline) | {**options}), perf_counter()
         state: dict[str, Any] = {}
         stream = _graph(baseline).astream(
             _asked(query, instruction, history, filters),
             context=context,
             stream_mode=["custom", "values"],
-            output_keys=list(_SHOWN),
+            output_keys=_RESULT_KEYS,
         )
         async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)):
             async for mode, part in stream:
@@ -140,50 +154,50 @@ class DiscoRAG:
         yield AskResult.of(state, perf_counter() - start)
 
     async def aingest(
-        self, path: str | Path, *, progress: Progress | None = None, **switches: Unpack[IngestKeywords]
+        self, path: str | Path, *, progress: Progress | None = None, **options: Unpack[IngestKeywords]
     ) -> IngestResult:
         """Read a file or folder into the store: new and changed documents are stored, vanished ones deleted.
 
         Args:
             path: What to read; in S3, ``s3://bucket/prefix``.
             progress: Called with every progress event.
-            **switches: Fields of `IngestContext`.
+            **options: Fields of `IngestContext`.
 
         Raises:
-            InputError: Missing path, unknown format, unknown switch.
+            InputError: Missing path, unknown format, unknown option.
         """
-        context, start = self.context(IngestContext, {**switches}), perf_counter()
+        context, start = self.context(IngestContext, {**options}), perf_counter()
         state = await run_ingest(_given(path), context, progress)
         outcomes = tuple(DocumentOutcome.model_validate(o) for o in state["outcomes"])
         ledger = ledger_of(state["ledger"])
         return IngestResult(outcomes=outcomes, ledger=ledger, seconds=perf_counter() - start)
 
-    async def aadd_texts(self, texts: Iterable[str | GivenText], **switches: Unpack[IngestKeywords]) -> IngestResult:
+    async def aadd_texts(self, texts: Iterable[str | GivenText], **options: Unpack[IngestKeywords]) -> IngestResult:
         """Store texts that a program has; those that stay as they were are ``unchanged``.
 
         They are kept as files beside the store (in memory: below the folder of temporary files), one folder a corpus.
 
         Args:
             texts: Documents, also from an iterator; with a name or metadata as `discorag.ingest.texts.GivenText`.
-            **switches: As of `aingest`.
+            **options: As of `aingest`.
 
         Raises:
             InputError: A text is empty.
         """
-        scope = self.scope(tenant=switches.get("tenant"), corpus=switches.get("corpus"))
+        scope = self.scope(tenant=options.get("tenant"), corpus=options.get("corpus"))
         folder = self._texts() / scope.folder
         given = (t if isinstance(t, GivenText) else GivenText(t) for t in texts)
         files = {str(f) for f in await asyncio.to_thread(write_texts, given, folder)}
-        done = await self.aingest(folder, **switches)
+        done = await self.aingest(folder, **options)
         return done.model_copy(update={"outcomes": tuple(o for o in done.outcomes if o.uri in files)})
 
-    async def aadd_documents(self, documents: Iterable[Document], **switches: Unpack[IngestKeywords]) -> IngestResult:
+    async def aadd_documents(self, documents: Iterable[Document], **options: Unpack[IngestKeywords]) -> IngestResult:
         """Store LangChain's documents: content, metadata, and the id as name. Raises as `aadd_texts`."""
         texts = (GivenText(d.page_content, d.id or "", d.metadata) for d in documents)
-        return await self.aadd_texts(texts, **switches)
+        return await self.aadd_texts(texts, **options)
 
     async def abatch(
-        self, questions: Iterable[str], *, at_once: int = 4, **switches: Unpack[AnswerKeywords]
+        self, questions: Iterable[str], *, at_once: int = 4, **options: Unpack[AnswerKeywords]
     ) -> list[AskResult | DiscoRagError]:
         """Answer many questions, so many at once: in their order the result of each, or the error that it met."""
         slots = asyncio.Semaphore(at_once)
@@ -191,7 +205,7 @@ class DiscoRAG:
         async def one(question: str) -> AskResult | DiscoRagError:
             async with slots:
                 try:
-                    return await self.aask(question, **switches)
+                    return await self.aask(question, **options)
                 except DiscoRagError as error:
                     return error
 
@@ -214,48 +228,12 @@ class DiscoRAG:
             calls=parser in PROMPTED,
         )
 
-    def estimate(
-        self, path: str | Path, *, parser: str = "auto", tenant: str | None = None, corpus: str | None = None
-    ) -> Estimate:
-        """Sync twin of `aestimate`."""
-        return self.run(lambda: self.aestimate(path, parser=parser, tenant=tenant, corpus=corpus))
-
-    def ask(
-        self,
-        query: str,
-        *,
-        instruction: str = "",
-        history: Sequence[Message] = (),
-        filters: dict[str, list[str]] | None = None,
-        baseline: str | None = None,
-        **switches: Unpack[AnswerKeywords],
-    ) -> AskResult:
-        """Sync twin of `aask`."""
-        return self.run(
-            lambda: self.aask(
-                query, instruction=instruction, history=history, filters=filters, baseline=baseline, **switches
-            )
-        )
-
-    def ingest(
-        self, path: str | Path, *, progress: Progress | None = None, **switches: Unpack[IngestKeywords]
-    ) -> IngestResult:
-        """Sync twin of `aingest`."""
-        return self.run(lambda: self.aingest(path, progress=progress, **switches))
-
-    def add_texts(self, texts: Iterable[str | GivenText], **switches: Unpack[IngestKeywords]) -> IngestResult:
-        """Sync twin of `aadd_texts`."""
-        return self.run(lambda: self.aadd_texts(texts, **switches))
-
-    def add_documents(self, documents: Iterable[Document], **switches: Unpack[IngestKeywords]) -> IngestResult:
-        """Sync twin of `aadd_documents`."""
-        return self.run(lambda: self.aadd_documents(documents, **switches))
-
-    def batch(
-        self, questions: Iterable[str], *, at_once: int = 4, **switches: Unpack[AnswerKeywords]
-    ) -> list[AskResult | DiscoRagError]:
-        """Sync twin of `abatch`."""
-        return self.run(lambda: self.abatch(questions, at_once=at_once, **switches))
+    estimate = _sync(aestimate)
+    ask = _sync(aask)
+    ingest = _sync(aingest)
+    add_texts = _sync(aadd_texts)
+    add_documents = _sync(aadd_documents)
+    batch = _sync(abatch)
 
     def documents(self, *, tenant: str | None = None, corpus: str | None = None) -> list[Manifest]:
         """The stored documents of a scope."""
@@ -302,22 +280,23 @@ class DiscoRAG:
         self._temporary = self._temporary or TemporaryDirectory(prefix="disco-rag-")
         return Path(self._temporary.name)
 
-    def context(self, kind: type[_C], switches: dict[str, Any]) -> _C:
-        """The switches of a run over these resources. Raises `InputError` for one that is unknown or impossible."""
-        if "resources" in switches:
-            raise InputError("Switch resources: it is set by the facade.", hint="Pass it to DiscoRAG instead.")
+    def context(self, kind: type[_C], options: dict[str, Any]) -> _C:
+        """The options of a run over these resources. Raises `InputError` for one that is unknown or impossible."""
+        if "backends" in options:
+            raise InputError("Option backends: it is set by the facade.", hint="Pass it to DiscoRAG instead.")
         try:
-            return kind(backends=self.backends, **switches)
+            return kind(backends=self.backends, **options)
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(p) for p in first["loc"])
             raise InputError(
-                f"Switch {name}: {first['msg']}.", hint=f"See {kind.__module__}.{kind.__name__}."
+                f"Option {name}: {first['msg']}.", hint=f"See {kind.__module__}.{kind.__name__}."
             ) from error
 
 
 _C = TypeVar("_C", AnswerContext, IngestContext)
-_SHOWN = ("answer", "hits", "evidence", "graph", "draft", "ledger")
+_RESULT_KEYS = [key for key in AskResult.model_fields if key != "seconds"]
+"""What a result needs of the final state."""
 
 
 def _graph(baseline: str | None) -> Graph:

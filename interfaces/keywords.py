@@ -1,28 +1,19 @@
-"""The switches as keyword arguments that an editor completes; `nodes.options` says what each does."""
+"""Options as keyword arguments that an editor completes, generated from `nodes.options`."""
 
 from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from discorag.retrieval.scores import NodeScores
-from discorag.schema.answer_inputs import Detail
-from nodes.options import Engine, Layout, Preset
 
-
-class Scoped(TypedDict, total=False):
-    """Whose documents."""
+class AnswerKeywords(TypedDict, total=False):
+    """Of a question."""
 
     tenant: str | None
     corpus: str | None
-
-
-class AnswerKeywords(Scoped, total=False):
-    """Of a question."""
-
-    preset: Preset
+    preset: Literal["default", "local", "standard", "paper", "disretrieval", "raptor", "htsir", "rdr2"]
     retriever: str
     search_documents: int
-    node_scores: NodeScores
+    node_scores: Literal["dense", "bm25", "hybrid"]
     evidence_words: int
     evidence_tokens: int | None
     context: Literal["evidence", "nodes"]
@@ -40,10 +31,10 @@ class AnswerKeywords(Scoped, total=False):
     parser: str
     relater: str
     verifier: str
-    layout: Layout
-    planner: Engine
-    generator: Engine
-    detail: Detail
+    layout: Literal["auto", "inline", "indented", "plain"]
+    planner: Literal["auto", "local", "llm"]
+    generator: Literal["auto", "local", "llm"]
+    detail: Literal["enough", "full"]
     refine: int
     temperature: float
     beam_width: int
@@ -53,9 +44,11 @@ class AnswerKeywords(Scoped, total=False):
     answer_tokens: int | None
 
 
-class IngestKeywords(Scoped, total=False):
+class IngestKeywords(TypedDict, total=False):
     """Of an ingest."""
 
+    tenant: str | None
+    corpus: str | None
     parser: str
     retriever: str
     refresh: bool

@@ -19,9 +19,9 @@ from langgraph.graph import END, START
 from pydantic import ConfigDict, Field
 
 from discorag.extras import extra
-from discorag.schema.chunk import Chunk
+from discorag.schema.document import Chunk
 from discorag.schema.errors import EmptyCorpusError
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from graphs.answer import Graph, add_abstain, add_retrieval, steps
 from interfaces.facade import AskResult, DiscoRAG
 from nodes.context import AnswerContext

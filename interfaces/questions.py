@@ -140,7 +140,7 @@ async def answer_file(
     *,
     at_once: int = 4,
     on_reply: Callable[[Reply], None] = lambda _: None,
-    **switches: Any,
+    **options: Any,
 ) -> int:
     """Answer questions into ``out``, a line each, in the order in which they are done; returns how many failed.
 
@@ -152,7 +152,7 @@ async def answer_file(
         out: JSONL file of `Reply`.
         at_once: Questions under way at the same time.
         on_reply: Called with every reply, also with those that were there.
-        **switches: As of `DiscoRAG.aask`.
+        **options: As of `DiscoRAG.aask`.
 
     Raises:
         InputError, StoreError: See `ReplyFile`.
@@ -162,7 +162,7 @@ async def answer_file(
 
     async def one(asked: Question) -> None:
         async with slots:
-            file.add(await reply_to(rag, asked, switches))
+            file.add(await reply_to(rag, asked, options))
 
     try:
         with file:
@@ -174,10 +174,10 @@ async def answer_file(
     return file.failed
 
 
-async def reply_to(rag: DiscoRAG, asked: Question, switches: Mapping[str, Any]) -> Reply:
+async def reply_to(rag: DiscoRAG, asked: Question, options: Mapping[str, Any]) -> Reply:
     """The answer, or the error that the question met."""
     try:
-        result = await rag.aask(asked.question, filters=asked.filters, **switches)
+        result = await rag.aask(asked.question, filters=asked.filters, **options)
     except DiscoRagError as error:
         return Reply(id=asked.id, question=asked.question, error=Failure.of("ask", error))
     return Reply(id=asked.id, question=asked.question, result=result)

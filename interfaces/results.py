@@ -8,12 +8,12 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict
 
 from discorag.discourse.formats.graph_svg import graph_svg
-from discorag.generation.answer_html import answer_html
+from discorag.generation.views import answer_html
 from discorag.ingest.survey import DocumentOutcome
 from discorag.schema.answer import Answer
-from discorag.schema.graph import RhetoricalGraph
+from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.ledger import Ledger, StageRecord
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from discorag.store.records import Hit
 
 

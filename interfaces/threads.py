@@ -20,15 +20,15 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from pydantic import BaseModel, ConfigDict, Field
 
+from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.errors import InputError, NotFoundError, StoreError
-from discorag.schema.graph import RhetoricalGraph
-from graphs.answer import build
+from graphs.answer import EDGES, build
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput, Json
 
 Stage = Literal["parse", "assess", "relate", "plan", "generate", "verify"]
 """Where a run can be stopped: before the stage."""
-_BEFORE = {"parse": "rerank", "assess": "parse", "plan": "relate", "generate": "plan", "verify": "generate"}
+_BEFORE = {after: before for before, after in EDGES}
 """A stage at which an edit is possible -> the stage whose output is edited."""
 KEPT_S = 30 * 86_400
 """How long a thread that nobody touches is kept, in seconds."""
@@ -88,28 +88,6 @@ class Edit(BaseModel):
     draft: str | None = Field(default=None, max_length=100_000, description="The answer with citations [n].")
 
 
-class Runs:
-    """Which threads are at work."""
-
-    def __init__(self) -> None:
-        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-
-    @asynccontextmanager
-    async def alone(self, thread_id: str) -> AsyncGenerator[None]:
-        """A block in which no other one has this thread. Raises `InputError` if one has."""
-        lock = self._locks[thread_id]
-        if lock.locked():
-            raise InputError("A run of this thread is under way.", hint="Wait until it has ended.")
-        async with lock:
-            yield
-
-    @asynccontextmanager
-    async def last(self, thread_id: str) -> AsyncGenerator[None]:
-        """The same when the others have ended; there will be no more."""
-        async with self._locks.pop(thread_id, asyncio.Lock()):
-            yield
-
-
 class Threads:
     """The threads of one server.
 
@@ -122,7 +100,7 @@ class Threads:
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
         self._db = connection
-        self._runs = Runs()
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)  # of threads, by id
         serde = JsonPlusSerializer(allowed_msgpack_modules=None)  # what is read makes no objects
         self._saver = AsyncSqliteSaver(connection, serde=serde)
         self._graph = build(checkpointer=self._saver)
@@ -161,7 +139,7 @@ class Threads:
 
     async def delete(self, thread: Thread) -> None:
         """Forget it with all that it held."""
-        async with _errors(), self._runs.last(thread.id):
+        async with _errors(), self._locks.pop(thread.id, asyncio.Lock()):  # when its runs have ended
             await self._saver.adelete_thread(thread.id)
             await self._db.execute("DELETE FROM threads WHERE id = ?", (thread.id,))
             await self._db.commit()
@@ -243,8 +221,7 @@ class Threads:
         return await self._save(thread.model_copy(update={"switches": switches}))
 
     async def _save(self, thread: Thread) -> Thread:
-        told = thread.model_dump_json()
-        row = (thread.id, thread.tenant, datetime.now(UTC).timestamp(), told)
+        row = (thread.id, thread.tenant, datetime.now(UTC).timestamp(), thread.model_dump_json())
         async with _errors():
             await self._db.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?)", row)
             await self._db.commit()
@@ -268,7 +245,11 @@ class Threads:
 
     @asynccontextmanager
     async def _alone(self, thread: Thread) -> AsyncGenerator[None]:
-        async with self._runs.alone(thread.id), _errors():
+        """A block in which no other one has this thread. Raises `InputError` if one has."""
+        lock = self._locks[thread.id]
+        if lock.locked():
+            raise InputError("A run of this thread is under way.", hint="Wait until it has ended.")
+        async with lock, _errors():
             yield
 
 

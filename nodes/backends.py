@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from anyio.from_thread import start_blocking_portal
 
-from discorag.config import LlmSettings, Settings, read_settings
-from discorag.discourse.parse.layouts import Layout
-from discorag.discourse.parse.parser import PARSERS, PROMPTED, Limits, TreeParser
-from discorag.discourse.parse.units import UnitParser
+from discorag.config import Settings, read_settings
+from discorag.discourse.parse.inline import Layout
+from discorag.discourse.parse.parser import PARSERS, PROMPTED, Limits, TreeParser, UnitParser
 from discorag.generation.calibration import find_calibration
 from discorag.generation.prompted.probe import Ability, Prober
 from discorag.generation.selection import Selector
 from discorag.ingest.reader import Reader
-from discorag.ingest.survey import Workbench
 from discorag.models.encoder import encoder_from
 from discorag.models.hub import lock_path, use_lock
 from discorag.models.memo import MemoEncoder
-from discorag.models.protocol import Encoder, InProcess, LanguageModel, Template
+from discorag.models.protocol import Encoder, LanguageModel, Template
 from discorag.models.reranker import RERANKERS, Reranker, reranker_from
 from discorag.retrieval.registry import TreeTools
+from discorag.schema.discourse import RstTree
 from discorag.schema.errors import ConfigError
-from discorag.schema.rst_tree import RstTree
 from discorag.store.recent import Recent
 from discorag.store.store import Store, open_store
 from nodes.templates import templates
@@ -52,7 +49,6 @@ class Backends:
         self.encoder = MemoEncoder(encoder)
         self.bare_encoder = encoder
         self.model = model
-        self.workbench = Workbench()
         self.reader = Reader(settings.reading, store.conversions)
         self.parses = Recent[RstTree](PARSES)
         self._parsers: dict[str, TreeParser] = {}
@@ -81,14 +77,7 @@ class Backends:
             from nodes.langchain_adapters import language_model
 
             return cls._opened(settings, language_model(llm, settings.llm), embeddings)
-        if settings.llm.kind == "endpoint":
-            return cls._opened(settings, _served_model(settings), embeddings)
-        with ExitStack() as undo:
-            model, local = _local_model(settings.llm)  # before the encoder, which loads torch: see the modules
-            undo.callback(model.stop)
-            opened = cls._opened(settings.model_copy(update={"llm": local}), model, embeddings)
-            undo.pop_all()
-        return opened
+        return cls._opened(settings, _served_model(settings), embeddings)
 
     @classmethod
     def _opened(cls, settings: Settings, model: LanguageModel | None, embeddings: Embeddings | None) -> Backends:
@@ -164,9 +153,7 @@ class Backends:
         return reranker_from(self.settings.reranker)
 
     def close(self) -> None:
-        """Stop the language model if it is in this process, and release the store."""
-        if isinstance(self.model, InProcess):
-            self.model.stop()
+        """Release the reader's processes and the store."""
         self.reader.close()
         self.store.close()
 
@@ -197,20 +184,8 @@ async def _encoder(settings: Settings, embeddings: Embeddings | None) -> Encoder
 
 def _served_model(settings: Settings) -> LanguageModel | None:
     """The endpoint's model, None if none is configured: its client takes most of a second to import."""
-    if settings.llm.kind != "endpoint" or not settings.llm.base_url:
+    if not settings.llm.base_url:
         return None
     from discorag.models.gateway import gateway_from
 
     return gateway_from(settings)
-
-
-def _local_model(llm: LlmSettings) -> tuple[InProcess, LlmSettings]:
-    """A model in this process, and the settings that describe it."""
-    if llm.kind == "offline":
-        from discorag.models.offline import OfflineModel
-
-        return OfflineModel(llm, **llm.engine), llm
-    from discorag.models.embedded import EmbeddedGateway
-
-    model = EmbeddedGateway(llm)
-    return model, model.settings

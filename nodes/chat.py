@@ -9,12 +9,14 @@ from langgraph.graph.message import add_messages
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from discorag.generation.answer_view import answer_markdown
+from discorag.generation.conversation import Conversation
+from discorag.generation.views import answer_markdown
 from discorag.schema.answer import Answer
-from discorag.schema.errors import InputError
 from nodes.state import AnswerInput, Json
 
 Messages = Annotated[list[AnyMessage], Field(description="The conversation; its last message asks."), add_messages]
+_ROLES = {"human": "user", "ai": "assistant"}
+"""LangChain's types of messages -> roles."""
 
 
 class ChatInput(TypedDict):
@@ -32,25 +34,15 @@ class ChatState(AnswerInput, total=False):
 
 
 async def listen(state: ChatState) -> Json:
-    """The last message is the question, the system's say how to answer, the others are what was said before.
-
-    Raises:
-        InputError: The last message is not the user's.
-    """
-    *before, last = state.get("messages") or [AIMessage("")]
-    if last.type != "human":
-        raise InputError("The last message is no question.", hint="End the conversation with a message of the user.")
-    said = [_turn(m) for m in before if m.type in ("human", "ai")]
-    told = [str(m.text) for m in before if m.type == "system"]
-    return {"query": str(last.text), "history": said, "instruction": "\n\n".join(told)}
-
-
-def _turn(message: AnyMessage) -> dict[str, str]:
-    return {"role": "user" if message.type == "human" else "assistant", "content": str(message.text)}
+    """The question of the conversation, how to answer it, and what was said before. Raises as `Conversation.of`."""
+    turns = [(_ROLES.get(m.type, m.type), str(m.text)) for m in state.get("messages", [])]
+    talk = Conversation.of(turns)
+    said = [message.model_dump() for message in talk.history]
+    return {"query": talk.question, "history": said, "instruction": talk.instruction}
 
 
 async def reply(state: ChatState) -> Json:
     """The answer as a message: Markdown in which all markup is ours, and as JSON beside it."""
-    told: Any = state.get("answer", {})
-    text = "".join(answer_markdown(Answer.model_validate(told)))
-    return {"messages": [AIMessage(content=text, response_metadata={"disco_rag": told})]}
+    answer: Any = state.get("answer", {})
+    text = "".join(answer_markdown(Answer.model_validate(answer)))
+    return {"messages": [AIMessage(content=text, response_metadata={"disco_rag": answer})]}

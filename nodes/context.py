@@ -14,12 +14,10 @@ from pydantic import Field, PrivateAttr
 from pydantic.json_schema import SkipJsonSchema
 
 from discorag.discourse.parse.parser import Limits
-from discorag.generation.prompted.as_printed import PaperEngine
-from discorag.generation.prompted.engine import LlmEngine, Sampling
-from discorag.generation.prompted.limits import MOST_ANSWER
-from discorag.schema.answer_inputs import Known
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Scope
+from discorag.generation.prompted.engine import MOST_ANSWER, LlmEngine, Sampling
+from discorag.generation.prompted.paper import PaperEngine
+from discorag.schema.answer import Known
+from discorag.schema.document import Chunk, Scope
 from nodes.backends import Backends
 from nodes.options import AnswerOptions, IngestOptions, Options
 from nodes.templates import paper_templates, templates
@@ -50,7 +48,7 @@ class EvidenceCache:
     Args:
         told: The part of the state that says which chunks, and what of them.
         chunks: Best first.
-        known: See `discorag.schema.answer_inputs.Case`.
+        known: See `discorag.schema.answer.Case`.
         found: Chunks as they are stored, by id, that the search has read already.
     """
 

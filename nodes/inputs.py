@@ -6,12 +6,10 @@ import asyncio
 from collections.abc import Mapping
 
 from discorag.generation.compression import compressed, narrowed
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
-from discorag.schema.graph import RhetoricalGraph
-from discorag.schema.plan import Plan
-from discorag.schema.rst_tree import RstTree
-from discorag.schema.span import Span
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import Plan, RhetoricalGraph, RstTree
+from discorag.schema.document import Chunk
+from discorag.schema.values import Span
 from discorag.store.retrieval import check_query
 from nodes.backends import Backends
 from nodes.context import AnswerContext, EvidenceCache

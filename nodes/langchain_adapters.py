@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
-import numpy as np
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 
 from discorag.config import LlmSettings
 from discorag.models.chat import Draft
+from discorag.models.encoder import BaseEncoder, Prefixes
 from discorag.models.encoder_server import unit_vectors
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import LanguageModel, Request
 from discorag.models.tokens import PackagedTokens
-from discorag.schema.errors import ModelUnavailableError
-from discorag.schema.vectors import Vectors
-from discorag.text.tokens import TokenCounter
+from discorag.schema.errors import DiscoRagError, ModelUnavailableError
+from discorag.schema.values import Vectors
 
 _GIVER = "The embeddings object"
 
@@ -63,11 +62,11 @@ def language_model(model: BaseChatModel, settings: LlmSettings) -> LanguageModel
     return Gateway(settings.model_copy(update={"model": name, "base_url": None}), chat=LangChainModel(model))
 
 
-class LangChainEncoder:
-    """Implements `discorag.models.protocol.Encoder` by LangChain's embeddings.
+class LangChainEncoder(BaseEncoder):
+    """LangChain's embeddings as an encoder. Tokens are counted by the packaged tokenizer, as an estimate.
 
     Args:
-        embeddings: What encodes.
+        embeddings: What encodes; the version is its class and model, as far as it says them.
         dimension: Length of its vectors.
 
     Example:
@@ -79,38 +78,22 @@ class LangChainEncoder:
     """
 
     def __init__(self, embeddings: Embeddings, dimension: int) -> None:
-        self._embeddings, self._dimension, self._tokens = embeddings, dimension, PackagedTokens()
+        named = getattr(embeddings, "model_name", None) or getattr(embeddings, "model", None) or ""
+        version = f"langchain-{type(embeddings).__name__}-{named}/{dimension}"
+        super().__init__(version, PackagedTokens(), dimension, Prefixes())
+        self._embeddings = embeddings
 
     @classmethod
     async def of(cls, embeddings: Embeddings) -> LangChainEncoder:
-        """Asked once for the length of its vectors."""
+        """Encode one text to learn the length of the vectors."""
         return cls(embeddings, len(await embeddings.aembed_query("length")))
-
-    @property
-    def version(self) -> str:
-        """Class and model, as far as it says them."""
-        named = getattr(self._embeddings, "model_name", None) or getattr(self._embeddings, "model", None) or ""
-        return f"langchain-{type(self._embeddings).__name__}-{named}/{self._dimension}"
-
-    @property
-    def tokens(self) -> TokenCounter:
-        """The packaged tokenizer, as an estimate."""
-        return self._tokens
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        return self._dimension
-
-    async def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), d)."""
-        if not texts:
-            return np.zeros((0, self._dimension), np.float32)
-        return unit_vectors(await self._embeddings.aembed_documents(list(texts)), len(texts), _GIVER)
 
     async def encode_query(self, text: str) -> Vectors:
         """Unit vector, shape (d,)."""
         return unit_vectors([await self._embeddings.aembed_query(text)], 1, _GIVER)[0]
+
+    async def _embed(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
+        return unit_vectors(await self._embeddings.aembed_documents(list(texts)), len(texts), _GIVER)
 
 
 def _ended(message: AIMessage) -> str:

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self, cast, get_args
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from discorag.discourse.parse.parser import PARSERS
-from discorag.discourse.relate.engine import RELATION_ENGINES
+from discorag.discourse.relate.rules import RELATION_ENGINES
 from discorag.registry import Named
-from discorag.retrieval.registry import POOL, RETRIEVERS, UNFOLD
-from discorag.retrieval.scores import NodeScores
-from discorag.schema.answer_inputs import Detail
-from discorag.store.records import Retrieval
+from discorag.retrieval.forest import NodeScores
+from discorag.retrieval.registry import POOL, RETRIEVERS, UNFOLD, ChunkRetriever, tree_retriever
+from discorag.schema.answer import Detail
 from discorag.verification.verifier import VERIFIERS
 
 TOP_K = 10
 MOST_TOKENS = 1_000_000
 
 Engine = Literal["auto", "local", "llm"]
-Preset = Literal["ours", "paper", "disretrieval", "raptor", "htsir", "rdr2"]
+Preset = Literal["default", "local", "standard", "paper", "disretrieval", "raptor", "htsir", "rdr2"]
 Layout = Literal["auto", "inline", "indented", "plain"]
 DEFAULT_RETRIEVER = "snapped"
 """What brought the most evidence on development documents of QMSum and FairytaleQA (`docs/retrieval.md`)."""
-CHUNK_RETRIEVERS = (*get_args(Retrieval), "all")
-"""Retrievers over chunks; those over trees are in `RETRIEVERS`."""
 
 PLAIN: dict[str, Any] = {
     "use_tree": False,
@@ -35,6 +32,9 @@ PLAIN: dict[str, Any] = {
 }
 """What papers on retrieval alone have in common: passages ranked by vectors, and a reader of passages."""
 PRESETS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "local": {"relater": "local", "planner": "local", "generator": "local"},
+    "standard": {"retriever": "dense", "use_tree": False, "use_graph": False, "use_plan": False},
     "paper": {
         "retriever": "dense",
         "top_k": 10,
@@ -50,19 +50,18 @@ PRESETS: dict[str, dict[str, Any]] = {
     "htsir": {**PLAIN, "retriever": "htsir", "context": "nodes", "node_k": 10, "pool": 30, "evidence_words": 2000},
     "rdr2": {**PLAIN, "retriever": "rdr2", "node_k": 5, "unfold": 5, "evidence_words": 2000, "abstain": "auto"},
 }
-"""Options of each ``preset``, unless given otherwise: Disco-RAG section 4; DISRetrieval section 4.1 (200 to 400 words)
-and E.2; RAPTOR section 3; HTSIR, "Experiment Settings"; RDR² section 4.3 and table 9.
+"""Options of each ``preset``, unless given otherwise; the command line, the API, the page, Studio and the models of the
+OpenAI endpoint (`graphs.baselines.PIPELINES`) read this table.
 
-HTSIR and RDR² bound the number of passages and no words: 2,000 words are more than theirs have.
+Sources: Disco-RAG section 4; DISRetrieval section 4.1 (200 to 400 words) and E.2; RAPTOR section 3; HTSIR, "Experiment
+Settings"; RDR² section 4.3 and table 9. HTSIR and RDR² bound the number of passages and no words: 2,000 words are more
+than theirs have.
 """
+PAPERS = frozenset(PRESETS) - {"default", "local", "standard"}
+"""Presets that follow a paper, also in when they refuse to answer."""
 
 
-def retriever_names() -> tuple[str, ...]:
-    """All names of ``retriever=``."""
-    return (*CHUNK_RETRIEVERS, *RETRIEVERS)
-
-
-RetrieverName = Annotated[str, Named(RETRIEVERS, CHUNK_RETRIEVERS)]
+RetrieverName = Annotated[str, Named(RETRIEVERS)]
 ParserName = Annotated[str, Named(PARSERS, ("auto",))]
 RelaterName = Annotated[str, Named(RELATION_ENGINES, ("auto", "llm"))]
 VerifierName = Annotated[str, Named(VERIFIERS)]
@@ -79,15 +78,16 @@ class AnswerOptions(Options):
     """What a question may choose. With trees, graph and plan all off it is standard RAG."""
 
     preset: Preset = Field(
-        default="ours",
-        description="ours: graph, plan and answer as turns of one conversation. paper: Disco-RAG as printed, separate "
+        default="default",
+        description="default: graph, plan and answer as turns of one conversation. local: the same without a language "
+        "model. standard: dense chunks, without tree, graph and plan. paper: Disco-RAG as printed, separate "
         "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3. disretrieval, "
         "raptor, htsir, rdr2: these papers' retrieval with their hyper-parameters, read without tree, graph and plan.",
     )
     retriever: RetrieverName = Field(
         default=DEFAULT_RETRIEVER,
-        description="Over chunks: dense; hybrid: dense and BM25 fused by rank (k = 60); all: every chunk in document "
-        "order. Over trees, which are built at ingest or when they are first needed: the others. Where only top_k or "
+        description="Over chunks: dense, hybrid and all. Over trees, which are built at ingest or when they are first "
+        "needed: the others. Where only top_k or "
         f"follow is given, which are about chunks: dense. {RETRIEVERS.described()}.",
     )
     search_documents: int = Field(default=20, ge=1, le=10_000, description="Documents whose trees are searched.")
@@ -214,21 +214,19 @@ class AnswerOptions(Options):
         """What the preset sets comes first, what the caller sets counts; who counts or follows chunks wants chunks."""
         if not isinstance(given, dict):
             return given
-        switches = cast("dict[str, Any]", given)
-        preset = switches.get("preset")
-        if isinstance(preset, str) and preset in PRESETS:
-            return {**PRESETS[preset], **switches}
-        return {"retriever": "dense", **switches} if switches.keys() & {"top_k", "follow"} else switches
+        options = cast("dict[str, Any]", given)
+        over_chunks = {"retriever": "dense"} if options.keys() & {"top_k", "follow"} else {}
+        return {**over_chunks, **PRESETS.get(str(options.get("preset")), {}), **options}
 
     @model_validator(mode="after")
     def _compressible(self) -> Self:
         if self.compress_to is not None and (not self.use_tree or self.preset == "paper"):
-            raise ValueError("compress_to goes by the chunks' trees: it needs use_tree=True and preset='ours'.")
+            raise ValueError("compress_to goes by the chunks' trees: it needs use_tree=True and no preset='paper'.")
         return self
 
     @model_validator(mode="after")
     def _countable(self) -> Self:
-        if self.top_k != TOP_K and self.retriever in RETRIEVERS:
+        if self.top_k != TOP_K and tree_retriever(self.retriever):
             raise ValueError(
                 f"top_k counts chunks, but {self.retriever!r} retrieves over trees: set evidence_words, or "
                 "retriever='dense' or 'hybrid'."
@@ -237,7 +235,7 @@ class AnswerOptions(Options):
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
-        if self.context == "nodes" and self.retriever not in RETRIEVERS:
+        if self.context == "nodes" and not tree_retriever(self.retriever):
             raise ValueError(
                 f"context='nodes' gives nodes of trees, but {self.retriever!r} retrieves chunks: choose a retriever "
                 "over trees, or context='evidence'."
@@ -246,9 +244,11 @@ class AnswerOptions(Options):
 
     @model_validator(mode="after")
     def _followable(self) -> Self:
-        if self.follow and (self.retriever not in get_args(Retrieval) or self.preset == "paper"):
+        found = RETRIEVERS[self.retriever]
+        searches = isinstance(found, ChunkRetriever) and found.search
+        if self.follow and (not searches or self.preset == "paper"):
             raise ValueError(
-                "follow chooses among what a search finds: it needs a retriever over chunks, and preset='ours'."
+                "follow chooses among what a search finds: it needs a retriever over chunks, and no preset='paper'."
             )
         return self
 
@@ -257,7 +257,7 @@ class AnswerOptions(Options):
         if self.refine and (self.generator == "local" or self.preset == "paper"):
             raise ValueError(
                 "refine has the language model improve its own answer: it needs generator='llm' or 'auto', "
-                "and preset='ours'."
+                "and no preset='paper'."
             )
         return self
 

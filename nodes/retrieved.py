@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from langgraph.types import Command
 
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from discorag.store.records import Hit
 from discorag.store.retrieval import nothing_in
 from nodes.context import AnswerContext

@@ -7,11 +7,9 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from discorag.schema.answer import Answer
-from discorag.schema.answer_inputs import Outcome
-from discorag.schema.errors import DiscoRagError
+from discorag.schema.answer import Answer, Outcome
+from discorag.schema.errors import DiscoRagError, Usage
 from discorag.schema.ledger import Failure, Ledger, StageRecord
-from discorag.schema.usage import Usage
 from nodes.state import AnswerState, Json
 
 PREVIEW = 200  # characters of a stage's text preview

@@ -72,8 +72,17 @@ class AnswerState(AnswerInput, total=False):
     answerable: Annotated[float | None, Field(description="Probability that the evidence answers the question.")]
     unsure: Annotated[bool, Field(description="Whether the answer is shown as unsure.")]
     because: Annotated[str, Field(description="Why the documents do not answer the question.")]
-    answer: Json
+    answer: Json | None
     ledger: Annotated[list[Json], operator.add]
+
+
+def fresh_answer() -> Json:
+    """What a new question in a thread starts with: what stages write, empty, but for the ledger."""
+    lists: Json = {key: [] for key in ("walks", "hits", "queries", "markers")}
+    dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
+    unknown: Json = dict.fromkeys(("graph", "plan", "answerable", "answer"))
+    texts: Json = dict.fromkeys(("draft", "written_by", "because"), "")
+    return {**lists, **dicts, **unknown, **texts, "rounds": 0, "unsure": False}
 
 
 class IngestInput(TypedDict):
@@ -94,22 +103,5 @@ class IngestState(IngestInput, total=False):
 
     files: Annotated[list[str], Field(description="Files to read, as absolute paths.")]
     sent: Annotated[int, Field(description="How many of them were sent out to be read.")]
-    outcomes: Annotated[list[Json], operator.add]
-    ledger: Annotated[list[Json], operator.add]
-
-
-class DocumentState(TypedDict):
-    """One document on its way; its text and vectors wait on the workbench under its key."""
-
-    uri: str
-    key: str
-    doc_id: NotRequired[Annotated[str, Field(description="Of the document, once it is stored.")]]
-    outcomes: NotRequired[Annotated[list[Json], operator.add]]
-    ledger: NotRequired[Annotated[list[Json], operator.add]]
-
-
-class DocumentOutput(TypedDict, total=False):
-    """What the document subgraph hands up: only its own records, so that lists are not doubled."""
-
     outcomes: Annotated[list[Json], operator.add]
     ledger: Annotated[list[Json], operator.add]

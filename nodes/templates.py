@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache, partial
 from pathlib import Path
 
-from discorag.generation.prompted.as_printed import PaperTemplates
 from discorag.generation.prompted.conversation import Templates
+from discorag.generation.prompted.paper import PaperTemplates
 from prompts import load as load_from
 
 

@@ -34,7 +34,7 @@ class Resources(BaseModel):
 
 
 class Deploy(BaseModel):
-    backends: Resources
+    resources: Resources
 
 
 class Service(BaseModel):

@@ -9,7 +9,7 @@ from discorag.config import RerankerSettings
 from discorag.discourse.parse.rules import RuleParser
 from discorag.discourse.relate.rules import RuleGraphEngine
 from discorag.generation.calibration import find_calibration
-from discorag.generation.planning import RulePlanEngine
+from discorag.generation.plan_text import RulePlanEngine
 from discorag.generation.selection import Selector
 from discorag.ingest.loaders import load
 from discorag.ingest.segment.chunks import cut_chunks
@@ -17,9 +17,8 @@ from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.survey import survey
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import reranker_from
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Document, Scope
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.document import Chunk, Document, Scope
 from discorag.schema.ledger import Ledger, StageRecord
 from tests.conftest import EXAMPLES
 

@@ -6,10 +6,9 @@ from bisect import bisect_left
 
 from hypothesis import strategies as st
 
-from discorag.schema.chunk import Chunk
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split, from_splits
-from discorag.schema.span import Span
+from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
+from discorag.schema.document import Chunk
+from discorag.schema.values import Span
 
 _TRAPS = (
     "|1<cond|", "|2=join|", "|0<elab|", "||", "|", "<", "</chunk>", '<chunk id="2">', "&", "&amp;", "&#124;", "&lt;",

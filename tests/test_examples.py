@@ -10,7 +10,6 @@ import asyncio
 import builtins
 import doctest
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,27 +20,25 @@ import prompts
 from discorag import DiscoRAG
 from discorag.config import LlmSettings, StoreSettings
 from discorag.discourse.relate.passages import Passage
-from discorag.generation.prompted.as_printed import PaperTemplates
 from discorag.generation.prompted.conversation import Templates
+from discorag.generation.prompted.paper import PaperTemplates
 from discorag.generation.selection import Selector
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.chat import Draft
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Encoder, Request
-from discorag.retrieval.builder import Source
+from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.headings import HeadingBuilder
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Document, Scope
-from discorag.schema.hierarchy import Hierarchy
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.document import Chunk, Document, Hierarchy, Scope
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.store import Store, open_store
 from nodes.templates import paper_templates, templates
 from tests import house
 from tests.conftest import Pipelines
 from tests.inputs import chunks_of, inputs_from, selector_of
-from tests.models import test_offline, test_reranker
+from tests.models import test_reranker
 from tests.servers.qdrant import QdrantServer
 from tests.servers.scripted import ScriptedServer
 from tests.store.samples import sample
@@ -58,11 +55,6 @@ TRIAL = "Vitamin D lowered the risk of influenza by 12 % in schoolchildren."
 REVIEW = "Vitamin D did not lower the risk of influenza."
 QUESTION = "Does vitamin D lower the risk of influenza?"
 GIVEN = {"asyncio": asyncio, "np": np}
-STAND_INS = {"discorag.models.offline": "engine"}
-"""What must be in the place of a package that is not installed, by module."""
-PACKAGES = {"discorag.models.embedded": "xllamacpp"}
-"""Packages of which there is no stand-in: the examples run where they are installed."""
-engine = test_offline.engine
 
 
 @pytest.fixture
@@ -237,10 +229,6 @@ EXAMPLES = [c for c in house.public_classes() if c.example]
 
 @pytest.mark.parametrize("found", EXAMPLES, ids=lambda c: f"{c.module}.{c.name}")
 def test_the_example_prints_what_it_says(found: house.PublicClass, request: pytest.FixtureRequest) -> None:
-    if found.module in PACKAGES and find_spec(PACKAGES[found.module]) is None:
-        pytest.skip(f"{PACKAGES[found.module]} is missing")
-    if found.module in STAND_INS:
-        request.getfixturevalue(STAND_INS[found.module])
     parsed = doctest.DocTestParser().get_doctest(found.example, {}, found.name, found.path, 0)
     names = _free(ast.parse("".join(e.source for e in parsed.examples)))
     parsed.globs = {**GIVEN, **{name: request.getfixturevalue(name) for name in sorted(names - GIVEN.keys())}}

@@ -9,7 +9,7 @@ import pytest
 
 from tests.packaging.requirements import CORE, EXTRAS, closure
 
-EXEMPT = {"dev", "load", "vllm", "ray", "s3"}
+EXEMPT = {"dev", "load", "ray", "s3"}
 """Tools; and vLLM, Ray and pyarrow, which are not installed here (Apache-2.0)."""
 REVIEWED = {
     "nvidia-": "a CUDA build of torch asks for them; NVIDIA's own licence, nothing of theirs is passed on by us",

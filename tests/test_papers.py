@@ -52,7 +52,7 @@ def test_what_the_page_names_exists(path: str, name: str) -> None:
 
 def test_the_page_names_places_and_a_name_that_is_not_there_would_be_found() -> None:
     assert len(PLACES) > 50
-    tree = module("discorag/generation/prompted/as_printed.py").body
+    tree = module("discorag/generation/prompted/paper.py").body
     assert defines(tree, "PaperEngine.relate")
     assert not defines(tree, "PaperEngine.relates")
     assert not defines(tree, "relate")

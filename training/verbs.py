@@ -16,7 +16,7 @@ import typer
 from numpy.typing import NDArray
 
 from discorag.ingest.segment.verbs import SIZE, WEIGHTS, WORD, features
-from discorag.schema.ids import digest
+from discorag.schema.values import digest
 
 EPOCHS, RATE = 4, 0.2
 _CLITIC = re.compile(r"n['’]t|['’]\w+")

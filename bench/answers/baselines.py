@@ -21,8 +21,7 @@ from bench.answers.replies import complete_lines
 from bench.answers.sets import Run
 from bench.cross_encoder import packaged_cross_encoder
 from discorag import DiscoRAG
-from discorag.schema.ids import digest
-from discorag.schema.span import Span
+from discorag.schema.values import Span, digest
 from discorag.text.sentences import sentence_spans
 from discorag.text.tokens import TokenCounter
 from eval.sample import Benchmark, DocSpan, Sample, SourceDocument

@@ -17,7 +17,7 @@ from discorag import DiscoRAG
 from discorag.config import LlmSettings, Settings, StoreSettings
 from discorag.generation.calibration import PACKAGED, read_calibrations
 from discorag.schema.answer import Answer
-from discorag.schema.ids import digest
+from discorag.schema.values import digest
 from eval.running.corpus import Corpus, ingest
 from eval.sample import Benchmark, DocSpan, Sample, SourceDocument
 

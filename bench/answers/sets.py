@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discorag.schema.ids import digest
+from discorag.schema.values import digest
 from eval.datasets.acl_verbatim import load_acl_verbatim
 from eval.datasets.asqa import load_asqa_pooled
 from eval.datasets.clapnq import load_clapnq

@@ -13,7 +13,7 @@ from discorag.conflicts.detection import opposed
 from discorag.conflicts.statement import Compared, Statement
 from discorag.ingest.segment.sentence_table import within_window
 from discorag.models.encoder import PackagedEncoder
-from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.discourse import ChunkRelation
 
 _SCORES: dict[ChunkRelation | None, float] = {ChunkRelation.CONTRADICTS: 1.0, ChunkRelation.CONTRASTS_WITH: 0.5}
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from bench.answers.stats import auc
 from bench.disagreement.judged import Judge
-from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.discourse import ChunkRelation
 
 Pairs = Iterator[tuple[str, str, str]]
 REFUTES, SUPPORTS, NEITHER = "refutes", "supports", "neither"

@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.disagreement.judged import Judge
 from bench.disagreement.wikicontradict import sentences
-from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.discourse import ChunkRelation
 
 QUESTIONS = 120
 MOST = 12

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.disagreement.judged import Judge, Said
-from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.discourse import ChunkRelation
 from eval.datasets.wikicontradict import sentences, stating
 
 TOP = 3

@@ -21,19 +21,16 @@ from rich.console import Console
 from rich.progress import track
 
 from bench.answers.replies import package_version
-from discorag.discourse.relate.learned import LearnedGraphEngine
-from discorag.discourse.relate.model import FAMILIES, FIRST, NEITHER, SECOND, load_model
+from discorag.discourse.relate.learned import FAMILIES, FIRST, NEITHER, SECOND, LearnedGraphEngine, load_model
 from discorag.discourse.relate.rules import RuleGraphEngine
 from discorag.discourse.relate.stated import INVERSE, opening_relation
 from discorag.ingest.segment.chunks import cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.protocol import Encoder
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.document import Document, Scope
-from discorag.schema.graph import Edge
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import ChunkRelation, Edge
+from discorag.schema.document import Chunk, Document, Scope
 from eval.options import data_folder
 from training.parser.gum import load_gum
 from training.relations.pairs import Group, groups_of

@@ -20,7 +20,7 @@ from typing import Any, Self
 import httpx
 
 from discorag.schema.errors import InvariantError
-from interfaces.http.keys import Role, new_key
+from interfaces.http.access import Role, new_key
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120.0

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import json
 import subprocess
 import sys
@@ -24,13 +23,13 @@ from discorag.schema.errors import InvariantError
 if TYPE_CHECKING:
     from discorag import DiscoRAG
 
-NODES = {
-    "load": "load", "structure": "structure", "segment": "segment", "parse": "parse_document", "embed": "embed",
-    "upsert": "upsert", "build_tree": "build_tree",
+STEPS = {
+    "load": "load", "structure": "structure", "segment": "segment", "parse": "parse", "embed": "embed",
+    "upsert": "store", "build_tree": "build_tree",
 }  # fmt: skip
-"""Stage of the ingest -> module and function of its node."""
+"""Stage of the ingest -> its function in `nodes.ingest.document`."""
 ASK = "ask"
-STAGES = (*NODES, ASK)
+STAGES = (*STEPS, ASK)
 QUESTIONS = (
     "What does the waggle dance say?",
     "How does a colony survive the winter?",
@@ -40,7 +39,7 @@ QUESTIONS = (
 )
 FIRST_BUILT = "bisection"
 """A retriever whose trees the first question builds and stores: asks that write can be broken."""
-Node = Callable[..., Awaitable[Any]]
+Step = Callable[..., Awaitable[Any]]
 
 
 class Look(BaseModel):
@@ -78,15 +77,15 @@ def start(store: Path, folder: Path, parser: str, settings: Mapping[str, str] | 
     )
 
 
-def watched(name: str, node: Node) -> Node:
-    """The node of this stage, which says when it is entered and left."""
+def watched(name: str, step: Step) -> Step:
+    """The step of this stage, which says when it is entered and left; its last argument knows the document's uri."""
 
-    @functools.wraps(node)
-    async def watching(state: Any, runtime: Any) -> Any:
-        _say("enter", name, state["uri"])
-        update = await node(state, runtime)
-        _say("leave", name, state["uri"])
-        return update
+    @functools.wraps(step)
+    async def watching(*handed: Any) -> Any:
+        _say("enter", name, handed[-1].uri)
+        result = await step(*handed)
+        _say("leave", name, handed[-1].uri)
+        return result
 
     return watching
 
@@ -117,10 +116,11 @@ def _say(*words: str) -> None:
 
 
 def _main(job: str, *arguments: str) -> None:
-    for stage, name in NODES.items():
-        module = importlib.import_module(f"nodes.ingest.{name}")
-        setattr(module, name, watched(stage, getattr(module, name)))
-    from discorag import DiscoRAG  # makes the graph of the nodes as they are now
+    from discorag import DiscoRAG
+    from nodes.ingest import document
+
+    for stage, name in STEPS.items():
+        setattr(document, name, watched(stage, getattr(document, name)))
 
     with DiscoRAG() as rag:
         if job == "run":

@@ -31,7 +31,7 @@ from discorag.models.protocol import Encoder
 from discorag.models.reranker import reranker_from
 from discorag.schema.answer import Support
 from discorag.text.terms import terms
-from discorag.verification.nli import NliJudge
+from discorag.verification.judges import NliJudge
 from discorag.verification.tracing import TracingVerifier
 
 OUT = Path("bench/results/verify.json")

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from discorag.ingest.segment.chunks import cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.tokens import PackagedTokens
-from discorag.schema.answer import AnswerSentence, Support
-from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.answer import AnswerInputs, AnswerSentence, Support
 from discorag.schema.document import Document, Scope
 from discorag.verification.verifier import Verifier
 

@@ -17,8 +17,8 @@ from discorag.conflicts.effects import NEAR, odds
 from discorag.conflicts.features import beside, load_contradiction
 from discorag.conflicts.statement import Compared, Statement
 from discorag.ingest.segment.sentence_table import SentenceTable
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.hierarchy import UnitKind
+from discorag.schema.discourse import ChunkRelation
+from discorag.schema.document import UnitKind
 
 CLOSE = 0.65
 """Cosine from which the model is asked; claims about effects are compared from `NEAR` on."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discorag.conflicts.claims.effects import Claim, Direction
-from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.discourse import ChunkRelation
 
 NEAR = 0.36  # cosine that two sentences about one matter have at least
 

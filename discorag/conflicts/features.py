@@ -12,7 +12,7 @@ from discorag.conflicts.claims.features import Seen, seen
 from discorag.conflicts.claims.pair_model import PairModel
 from discorag.conflicts.effects import odds
 from discorag.conflicts.statement import Compared
-from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.discourse import ChunkRelation
 
 WEIGHTS = Path(__file__).parent / "weights" / "contradiction.json"
 _OWN = ("asserted", "asserted_other", "other_limits", "one_denied", "similarity", "effects")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from discorag.conflicts.claims.effects import claim_of
 from discorag.conflicts.effects import odds
 from discorag.ingest.segment.sentence_table import SentenceTable
-from discorag.schema.graph import Edge
-from discorag.schema.span import Span
+from discorag.schema.discourse import Edge
+from discorag.schema.values import Span
 
 
 def at_odds(edge: Edge, table: SentenceTable, target: int, source: int) -> tuple[int, int]:

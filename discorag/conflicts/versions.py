@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from discorag.schema.chunk import Chunk
+from discorag.schema.document import Chunk
 
 DATE = "date"
 """Of the metadata (front matter, or as given with an upload), as 2026-11-23; other forms tell nothing."""

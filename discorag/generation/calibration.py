@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from discorag.models.fitted import Fitted
-from discorag.schema.answer_inputs import AnswerInputs
+from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ConfigError
 from discorag.text.sentences import CJK
 
@@ -88,11 +88,6 @@ class Assessment:
         probability: Calibrated; None where it is not known.
         refusal: Why the question is refused; empty where it is answered.
         unsure: Whether the answer is shown as unsure.
-
-    Example:
-        >>> from discorag.generation.calibration import Assessment
-        >>> Assessment(probability=0.4, unsure=True).refusal
-        ''
     """
 
     probability: float | None = None

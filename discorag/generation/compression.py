@@ -19,11 +19,10 @@ from itertools import compress as chosen
 from pydantic import BaseModel, ConfigDict
 
 from discorag.conflicts.claims import cues
-from discorag.schema.chunk import Chunk
+from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
+from discorag.schema.document import Chunk
 from discorag.schema.errors import InvariantError
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from discorag.text.tokens import TokenCounter
 
 GAP = "[...]"
@@ -41,13 +40,7 @@ _GUARDS = (_LIMITS, cues.NEGATION, cues.ATTRIBUTION)
 
 
 class Dropped(BaseModel):
-    """An EDU that was left out: its index, span and text, and the relation of the nearest satellite link above it.
-
-    Example:
-        >>> from discorag.generation.compression import compress
-        >>> [dropped.text for dropped in compress(chunk, 20, lambda text: len(text.split())).dropped]
-        ['# Tides', 'Therefore tides rise twice a day.', '## Spring tides']
-    """
+    """An EDU that was left out: its index, span and text, and the relation of the nearest satellite link above it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -66,14 +59,6 @@ class Compressed(BaseModel):
         dropped: The other EDUs, in text order.
         tree: The chunk's tree over the kept EDUs; splits with one side left are gone, spans are unchanged.
         over_budget: Even the shortest text that keeps its meaning, which this is, exceeds the budget.
-
-    Example:
-        >>> from discorag.generation.compression import compress
-        >>> short = compress(chunk, 20, lambda text: len(text.split()))
-        >>> short.kept, short.over_budget
-        ((1, 4, 5), False)
-        >>> short.text
-        '[...] The moon pulls the sea. [...] At full moon the sun helps. However, at half moon the sun hinders.'
     """
 
     model_config = ConfigDict(frozen=True)

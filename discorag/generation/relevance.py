@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
 from discorag.models.reranker import Reranker
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.vectors import Vectors
-from discorag.store.ranking import RRF_K
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.values import Vectors
+from discorag.store.search import RRF_K
 from discorag.text.bm25 import Bm25, Runs, TermCounts
 
 Floats = NDArray[np.float64]

@@ -13,10 +13,9 @@ from discorag.generation.relevance import Relevance, rank_by_search, rank_senten
 from discorag.ingest.segment.sentence_table import SentenceTable, sentences_of
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.graph import Edge
-from discorag.schema.hierarchy import UnitKind
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import ChunkRelation, Edge
+from discorag.schema.document import UnitKind
 from discorag.text.terms import terms
 
 LIMIT = 6
@@ -40,13 +39,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class SelectedSentence:
-    """A sentence of the answer: its index in the table, its role, and the sentence it belongs to (None: to none).
-
-    Example:
-        >>> from discorag.generation.selection import Role, SelectedSentence
-        >>> SelectedSentence(3, Role.OPPOSES, of=2).role
-        <Role.OPPOSES: 'opposes'>
-    """
+    """A sentence of the answer: its index in the table, its role, and the sentence it belongs to (None: to none)."""
 
     index: int
     role: Role

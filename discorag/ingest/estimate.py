@@ -15,8 +15,7 @@ from discorag.ingest.segment.chunks import cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.survey import Survey, manifest_of, versions
 from discorag.models.protocol import Encoder
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Document, Scope
+from discorag.schema.document import Chunk, Document, Scope
 from discorag.schema.errors import InputError
 from discorag.store.store import Store
 

@@ -13,7 +13,7 @@ from discorag.ingest.convert.pool import Converters
 from discorag.ingest.loaders import Source, bytes_of, converter_version, document_of, is_converted, text_document
 from discorag.schema.document import Document
 from discorag.schema.errors import ConversionLimitError, ConverterDiedError, InputError, RefusedFileError
-from discorag.schema.ids import digest
+from discorag.schema.values import digest
 from discorag.store.conversions import Conversions
 
 

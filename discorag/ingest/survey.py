@@ -1,26 +1,21 @@
-"""Ingest without wiring: what is stored under which key, and the workbench that holds a document on its way."""
+"""What a path holds, what is stored of it under which key, and what becomes of it."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict
 
 from discorag.config import Settings
 from discorag.ingest.loaders import Found, Source, converter_version, find_files
 from discorag.ingest.segment.chunks import SPLITTER_VERSION, chunk_id
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Document, Scope
+from discorag.schema.document import Chunk, Document, Hierarchy, Scope
 from discorag.schema.errors import InputError
-from discorag.schema.hierarchy import Hierarchy
-from discorag.schema.ids import digest, fingerprint
-from discorag.schema.vectors import Vectors
+from discorag.schema.values import Vectors, digest, fingerprint
 from discorag.store.records import Manifest
 
 NOT_MADE = "none"  # version of a stage that is switched off
@@ -55,44 +50,19 @@ class DocumentOutcome(BaseModel):
 
 
 @dataclass
-class Piece:
-    """A document on its way through the ingest graph; every stage adds its part.
+class IngestedDocument:
+    """A document on its way through the ingest; every step adds its part.
 
-    Example:
-        >>> from discorag.ingest.survey import Piece, manifest_of
-        >>> piece = Piece(document, manifest_of(document, scope, {"parser": "rules"}), replaces=False)
-        >>> piece.manifest.title, piece.chunks
-        ('Tides', [])
+    ``replaces``: the store has it in another form; ``unchanged``: it has it in this form, so that no step is needed.
     """
 
     document: Document
     manifest: Manifest
     replaces: bool
+    unchanged: bool
     hierarchy: Hierarchy | None = None
     chunks: list[Chunk] = field(default_factory=list[Chunk])
     vectors: Vectors | None = None
-
-
-@dataclass
-class Workbench:
-    """Documents on their way, by a key of each run: the graph's state carries the key only.
-
-    Example:
-        >>> from discorag.ingest.survey import Piece, Workbench, manifest_of
-        >>> workbench = Workbench()
-        >>> workbench.pieces["run-1"] = Piece(document, manifest_of(document, scope, {}), replaces=False)
-        >>> list(workbench.pieces)
-        ['run-1']
-    """
-
-    pieces: dict[str, Piece] = field(default_factory=dict[str, Piece])
-    _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = field(
-        default_factory=WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
-    )
-
-    def slots(self, count: int) -> asyncio.Semaphore:
-        """The running loop's semaphore: at most ``count`` documents are on their way at once."""
-        return self._slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(count))
 
 
 def versions(uri: str, settings: Settings, *, parser: str, encoder: str) -> dict[str, str]:
@@ -121,11 +91,11 @@ def manifest_of(document: Document, scope: Scope, stages: dict[str, str]) -> Man
     )
 
 
-def rekey(piece: Piece, stages: dict[str, str]) -> None:
-    """Put the piece under other versions: a new fingerprint and, with it, new chunk ids."""
-    key = fingerprint(piece.document.content_hash, stages)
-    piece.manifest = piece.manifest.model_copy(update={"versions": stages, "fingerprint": key})
-    piece.chunks = [c.model_copy(update={"id": chunk_id(c.doc_id, key, c.order)}) for c in piece.chunks]
+def rekey(ingested: IngestedDocument, stages: dict[str, str]) -> None:
+    """Put the document under other versions: a new fingerprint and, with it, new chunk ids."""
+    key = fingerprint(ingested.document.content_hash, stages)
+    ingested.manifest = ingested.manifest.model_copy(update={"versions": stages, "fingerprint": key})
+    ingested.chunks = [c.model_copy(update={"id": chunk_id(c.doc_id, key, c.order)}) for c in ingested.chunks]
 
 
 @dataclass(frozen=True)

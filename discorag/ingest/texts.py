@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from discorag.schema.errors import InputError
-from discorag.schema.ids import digest
+from discorag.schema.values import digest
 
 
 @dataclass(frozen=True)

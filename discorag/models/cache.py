@@ -19,7 +19,7 @@ from diskcache.core import MODE_PICKLE
 
 from discorag.models.protocol import Request
 from discorag.schema.errors import ConfigError, InvariantError
-from discorag.schema.ids import digest
+from discorag.schema.values import digest
 
 _LOG = logging.getLogger(__name__)
 _FAULTS = (OSError, sqlite3.Error, Timeout, zlib.error, ValueError)

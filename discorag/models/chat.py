@@ -17,7 +17,7 @@ from discorag.models.deadline import each_in_time, in_time
 from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, is_transient
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import Request
-from discorag.schema.usage import Usage
+from discorag.schema.errors import Usage
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from discorag.models.cancellation import raise_if_cancelled
-from discorag.models.onnx import open_session
+from discorag.models.loops import raise_if_cancelled
+from discorag.models.packaged import open_session
 from discorag.schema.errors import ConfigError
 
 Logits = NDArray[np.float32]

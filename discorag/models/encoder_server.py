@@ -11,13 +11,13 @@ from openai import AsyncOpenAI
 from openai.types import CreateEmbeddingResponse
 
 from discorag.config import EncoderSettings
-from discorag.models.base_encoder import BaseEncoder, Prefixes
 from discorag.models.breaker import Breaker, Call, breaker_of
+from discorag.models.encoder import BaseEncoder, Prefixes
 from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
 from discorag.models.loops import PerLoop
 from discorag.models.tokens import FastTokens, PackagedTokens, tokenizer_named
 from discorag.schema.errors import ConfigError, DiscoRagError, InvalidOutputError
-from discorag.schema.vectors import Vectors, unit
+from discorag.schema.values import Vectors, unit
 
 VARIABLES = "DISCO_RAG_ENCODER"
 _PROBE = "dimension"

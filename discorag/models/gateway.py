@@ -25,9 +25,9 @@ from discorag.schema.errors import (
     ModelError,
     ModelRejectedError,
     OutputTruncatedError,
+    Usage,
 )
-from discorag.schema.ids import digest
-from discorag.schema.usage import Usage
+from discorag.schema.values import digest
 from discorag.text.cut_off import closed
 
 T = TypeVar("T")

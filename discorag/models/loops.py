@@ -1,13 +1,44 @@
-"""What event loops and threads share: a value for each loop, a lock that goes in turn."""
+"""What event loops and threads share: a value for each loop, a lock that goes in turn, the end of a run."""
 
 from __future__ import annotations
 
 import asyncio
+from asyncio import CancelledError
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Event, Lock
 from typing import Generic, TypeVar
+
+_over: ContextVar[Event | None] = ContextVar("over", default=None)
+
+
+@contextmanager
+def cancel_scope() -> Generator[None]:
+    """Tell the threads started in this block (`asyncio.to_thread`) to stop once the block ends.
+
+    A thread cannot be interrupted: it stops at its next `raise_if_cancelled`, which it calls before each piece of work.
+    """
+    over, before = Event(), _over.get()
+    _over.set(over)
+    try:
+        yield
+    finally:
+        over.set()
+        _over.set(before)  # no reset: a generator that nobody finishes is closed in another context
+
+
+def raise_if_cancelled(*_: object) -> None:
+    """Raise ``CancelledError`` if the `cancel_scope` in which this thread was started has ended.
+
+    Arguments are ignored, so that it can be passed where a callback is wanted.
+    """
+    over = _over.get()
+    if over is not None and over.is_set():
+        raise CancelledError
+
 
 T = TypeVar("T")
 
@@ -60,10 +91,9 @@ class PerLoop(Generic[T]):
 
 
 class FairLock:
-    """A lock for threads that goes to whoever has waited longest.
+    """A lock that threads get in the order in which they asked for it.
 
-    `threading.Lock` goes to whoever is quickest: a thread that takes it for one piece of its work after the other keeps
-    all others waiting until it is done.
+    With `threading.Lock`, a thread that releases the lock and takes it again at once can keep all others waiting.
 
     Example:
         >>> from discorag.models.loops import FairLock

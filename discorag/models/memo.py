@@ -13,7 +13,7 @@ import numpy as np
 from cachetools import LRUCache
 
 from discorag.models.protocol import Encoder
-from discorag.schema.vectors import Vectors
+from discorag.schema.values import Vectors
 from discorag.text.tokens import TokenCounter
 
 QUESTIONS = 16

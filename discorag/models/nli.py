@@ -18,11 +18,10 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from discorag.config import NliSettings
 from discorag.extras import extra
 from discorag.models.breaker import Call, breaker_of
-from discorag.models.cancellation import raise_if_cancelled
 from discorag.models.cross_encoder import Logits, OnnxCrossEncoder, is_onnx_folder
 from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
 from discorag.models.hub import local_model, model_version
-from discorag.models.loops import PerLoop
+from discorag.models.loops import PerLoop, raise_if_cancelled
 from discorag.registry import Registry
 from discorag.schema.errors import ConfigError, InvalidOutputError
 

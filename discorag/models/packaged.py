@@ -1,16 +1,20 @@
-"""The models that installed packages carry: where their files are, under which licence, and whether they are intact."""
+"""The models that installed packages carry: their files, licences, languages, and sessions to run them."""
 
+# onnxruntime is typed in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from discorag.schema.errors import ConfigError
+from discorag.text.language import detect_language
 
 Role = Literal["encoder", "reranker", "nli"]
 
@@ -142,3 +146,45 @@ def languages_of(version: str) -> tuple[str, ...] | None:
     """The languages that the model of this version was trained on; None where nothing is known of it."""
     model = PACKAGED.get(version.partition("@")[0])
     return model.languages if model else None
+
+
+def language_warning(text: str, models: Sequence[str]) -> str:
+    """A sentence that names the models which do not know the language of a text; empty if all do, or if it is unknown.
+
+    Args:
+        text: Of a document, or of the passages that were found.
+        models: Versions of the encoder and the reranker. Of models that are not packaged nothing is known.
+    """
+    if all(languages_of(model) is None for model in models):
+        return ""
+    language = detect_language(text)
+    unable = [m.partition("@")[0] for m in models if language and language not in (languages_of(m) or (language,))]
+    if not unable:
+        return ""
+    return (
+        f"The text is in a language (ISO code '{language}') that {' and '.join(unable)} cannot read: expect poor "
+        "search results. `disco-rag models list` names multilingual models."
+    )
+
+
+_FOLDER = "session.model_external_initializers_file_folder_path"
+_SPINNING = "session.intra_op.allow_spinning"
+
+
+def open_session(graph: Path, *, threads: int = 1, weights: Path | None = None) -> Any:
+    """Load a graph for the CPU.
+
+    Args:
+        graph: An ONNX file.
+        threads: Threads of one forward pass; 0 for one on each physical core.
+        weights: Folder of the weights, where the graph does not hold them.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # since 1.32 it counts uses, and would send them
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.add_session_config_entry(_SPINNING, "0")  # threads that wait for work must not take a processor from others
+    if weights:
+        options.add_session_config_entry(_FOLDER, str(weights))
+    return onnxruntime.InferenceSession(graph.read_bytes(), options, providers=["CPUExecutionProvider"])

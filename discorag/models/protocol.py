@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.schema.usage import Usage
-from discorag.schema.vectors import Vectors
+from discorag.schema.errors import Usage
+from discorag.schema.values import Vectors
 from discorag.text.tokens import TokenCounter
 
 T = TypeVar("T")
@@ -155,13 +155,4 @@ class LanguageModel(Protocol):
 
     def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
         """The same for free text: pieces of text as they come, at last the checked reply."""
-        ...
-
-
-@runtime_checkable
-class InProcess(LanguageModel, Protocol):
-    """A language model that runs in this process."""
-
-    def stop(self) -> None:
-        """Free what it holds."""
         ...

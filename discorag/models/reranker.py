@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from discorag.config import RerankerSettings
 from discorag.extras import extra
-from discorag.models.cancellation import raise_if_cancelled
 from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
 from discorag.models.hub import local_model, model_version
+from discorag.models.loops import raise_if_cancelled
 from discorag.models.packaged import MS_MARCO_MINILM, PACKAGED, file_sha256, packaged_folder
 from discorag.registry import Registry
 from discorag.schema.errors import ConfigError, InvalidOutputError

@@ -13,12 +13,12 @@ import numpy as np
 
 from discorag.config import EncoderSettings
 from discorag.extras import extra
-from discorag.models.base_encoder import LocalEncoder, Prefixes
-from discorag.models.cancellation import raise_if_cancelled
+from discorag.models.encoder import LocalEncoder, Prefixes
 from discorag.models.hub import local_model, model_version
+from discorag.models.loops import raise_if_cancelled
 from discorag.models.tokens import FastTokens
 from discorag.schema.errors import ConfigError
-from discorag.schema.vectors import Vectors
+from discorag.schema.values import Vectors
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

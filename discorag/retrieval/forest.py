@@ -1,19 +1,23 @@
-"""The retrieval trees of several documents as one, so that a selector chooses among all their nodes."""
+"""The retrieval trees of several documents as one, with the vectors and scores of their nodes."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discorag.models.protocol import Encoder
+from discorag.retrieval.builders.base import encode_cut
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.span import Span
+from discorag.schema.values import Span, Vectors
 from discorag.store.outline import LazyTree, Shape
+from discorag.text.tokens import TokenCounter
 
 S = TypeVar("S", bound=np.generic)
 
@@ -106,3 +110,64 @@ class Forest:
         """The document of a node of `tree`, and the spans of it that the node covers."""
         document, own = self._at(node)
         return self.documents[document], self._trees[document].nodes[own].spans
+
+
+Floats = NDArray[np.floating]
+NodeScores = Literal["dense", "bm25", "hybrid"]
+"""How nodes are scored: cosine of their vectors, BM25 of the leaves below, or both rankings fused."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The nodes of some documents with what they score for a question.
+
+    Args:
+        forest: The trees.
+        nodes: Of every node of ``forest.tree``, higher is better, on whatever scale; shape (nodes,).
+        sizes: Of every node's text, in words or tokens, shape (nodes,).
+        keys: Of each document's tree in the store, in the order of ``forest.documents``; empty where none is stored.
+    """
+
+    forest: Forest
+    nodes: Floats
+    sizes: NDArray[np.int64]
+    keys: tuple[str, ...] = ()
+
+
+def in_tokens(scores: Scores, counter: TokenCounter) -> Scores:
+    """The same with sizes in tokens, special ones left out; the nodes know their texts (`TreeIndex.scores`)."""
+    offsets = counter.token_offsets([node.text for node in scores.forest.tree.nodes])
+    return replace(scores, sizes=np.array([len(found) for found in offsets], np.int64))
+
+
+async def node_vectors(tree: RetrievalTree, encoder: Encoder, how: Literal["text", "mean"]) -> Vectors:
+    """A unit vector for every node.
+
+    Args:
+        tree: Its n nodes.
+        encoder: Is asked once; its vectors have length d.
+        how: ``text`` encodes each node's text. ``mean`` encodes leaves, and an inner node is the mean of the leaves
+            below it, brought back to length 1.
+
+    Returns:
+        Shape (n, d), float32.
+
+    A text that is longer than the encoder's window is encoded as far as the window reaches.
+
+    Source: DISRetrieval section 3.2, "Node Encoding", for ``text``.
+    """
+    if how == "text":
+        return await encode_cut(encoder, [node.text for node in tree.nodes])
+    leaves = await encode_cut(encoder, [node.text for node in tree.nodes[: tree.leaves]])
+    sums = _sums(tree, leaves)
+    return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+
+
+def _sums(tree: RetrievalTree, leaves: Vectors) -> Vectors:
+    """For each node the sum over the leaves below it, each counted once; linear where no node has two parents."""
+    sums = np.zeros((len(tree.nodes), leaves.shape[1]), dtype=np.float32)
+    sums[: tree.leaves] = leaves
+    shared = any(len(parents) > 1 for parents in tree.parents)
+    for i in range(tree.leaves, len(tree.nodes)):
+        sums[i] = sums[list(tree.leaves_of[i] if shared else tree.nodes[i].children)].sum(axis=0)
+    return sums

@@ -12,17 +12,15 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from itertools import pairwise, takewhile
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from discorag.ingest.segment.headings import build_hierarchy
-from discorag.retrieval.builder import inner
-from discorag.retrieval.registry import RETRIEVERS
-from discorag.schema.document import Document, Scope
+from discorag.retrieval.builders.base import inner
+from discorag.retrieval.registry import tree_retrievers
+from discorag.schema.document import Document, Hierarchy, Kind, Scope
 from discorag.schema.errors import NotFoundError
-from discorag.schema.hierarchy import Hierarchy, Kind
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.span import Span
-from discorag.schema.words import first_words
+from discorag.schema.values import Span, first_words
 from discorag.store.recent import Recent
 from discorag.store.store import Store
 
@@ -45,7 +43,7 @@ class NodeKind(StrEnum):
     GROUP = "group"
 
 
-class ShownNode(BaseModel):
+class ShownNode(BaseModel, frozen=True):
     """A node as a reader sees it.
 
     Args:
@@ -58,14 +56,7 @@ class ShownNode(BaseModel):
         spans: The stretches of the document that it covers.
         leaves: How many leaves lie at or below it.
         children: How many nodes lie directly below it.
-
-    Example:
-        >>> from discorag.retrieval.levels import shown
-        >>> [(node.kind.value, node.children) for node in shown(tree, [], 0, 10)]
-        [('section', 2)]
     """
-
-    model_config = ConfigDict(frozen=True)
 
     node: int
     parent: int | None
@@ -78,19 +69,8 @@ class ShownNode(BaseModel):
     children: int
 
 
-class Levels(BaseModel):
-    """A part of the tree of a document by one builder; ``builders`` has those of which a tree is stored.
-
-    Example:
-        >>> from discorag.retrieval.levels import unfolded
-        >>> _ = rag.ingest(notes, parser="rules")
-        >>> doc_id = rag.documents()[0].doc_id
-        >>> found = unfolded(rag.backends.store, rag.scope(), doc_id)
-        >>> found.builder, found.builders, [node.kind.value for node in found.nodes]
-        ('snapped', ('snapped',), ['text'])
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Levels(BaseModel, frozen=True):
+    """A part of the tree of a document by one builder; ``builders`` has those of which a tree is stored."""
 
     builder: str = ""
     builders: tuple[str, ...] = ()
@@ -134,7 +114,9 @@ def unfolded(
 
 def _builders() -> list[str]:
     """All that have retrievers, the default's first."""
-    return sorted({retriever.builder for retriever in RETRIEVERS.values()}, key=lambda name: (name != "snapped", name))
+    return sorted(
+        {retriever.builder for retriever in tree_retrievers().values()}, key=lambda name: (name != "snapped", name)
+    )
 
 
 def _levelled(tree: RetrievalTree, document: Document) -> RetrievalTree:

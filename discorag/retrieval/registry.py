@@ -1,7 +1,7 @@
-"""Which retrievers over trees there are, and what each is: a builder, and a way to choose among the nodes.
+"""All retrievers by name: those over chunks, and those over trees, each a builder and a way to choose among nodes.
 
-To add one: a `TreeRetriever`, in `discorag.retrieval.retrievers` or in another package, and its name, here, by
-`register_retriever`, or by an entry point of the group ``disco_rag.retrievers``.
+To add one: a `ChunkRetriever` or a `TreeRetriever`, in `discorag.retrieval.retrievers` or in another package, and its
+name: here, by `register_retriever`, or by an entry point of the group ``disco_rag.retrievers``.
 """
 
 from __future__ import annotations
@@ -10,16 +10,19 @@ from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from discorag.discourse.parse.units import UnitParser
+from discorag.discourse.parse.parser import UnitParser
 from discorag.models.reranker import Reranker
 from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
-from discorag.retrieval.builder import Builder
+from discorag.retrieval.builders.base import Builder
+from discorag.retrieval.forest import Scores
 from discorag.retrieval.routers.walk import Router
-from discorag.retrieval.scores import Scores
+from discorag.schema.discourse import RstTree
+from discorag.schema.document import Scope
+from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
-from discorag.schema.rst_tree import RstTree
-from discorag.schema.usage import Usage
+from discorag.store.records import Hit, SearchQuery
+from discorag.store.store import Store
 
 POOL = 30
 """Three times the ten that HTSIR keeps: its paper has "a subset of candidate nodes" and no number."""
@@ -35,13 +38,6 @@ class TreeTools:
         box: The running pipeline's parts.
         parser: Joins sentences and paragraphs to trees.
         parses: The last parses, by a digest of their texts.
-
-    Example:
-        >>> from discorag.discourse.parse.rules import RuleParser
-        >>> from discorag.retrieval.registry import RETRIEVERS, TreeTools
-        >>> tools = TreeTools(rag.backends, RuleParser(), parses={})
-        >>> RETRIEVERS["rdr2"].build(tools).name
-        'headings'
     """
 
     box: Toolbox
@@ -65,11 +61,11 @@ class TreeQuery:
 
     Example:
         >>> from discorag.retrieval.forest import Forest
-        >>> from discorag.retrieval.registry import RETRIEVERS, TreeQuery
-        >>> from discorag.retrieval.scores import Scores
+        >>> from discorag.retrieval.registry import TreeQuery, tree_retriever
+        >>> from discorag.retrieval.forest import Scores
         >>> scores = Scores(Forest({"tides": tree}), np.arange(4.0), tree.words)
-        >>> asked = TreeQuery("Why do tides rise?", scores, words=10, reranker=rag.backends.reranker, router=None)
-        >>> asyncio.run(RETRIEVERS["sentences"].choose(asked)).nodes
+        >>> query = TreeQuery("Why do tides rise?", scores, words=10, reranker=rag.backends.reranker, router=None)
+        >>> asyncio.run(tree_retriever("sentences").choose(query)).nodes
         (1,)
     """
 
@@ -85,19 +81,13 @@ class TreeQuery:
 
 @dataclass(frozen=True)
 class SelectedNodes:
-    """Nodes whose text is evidence, best first where their order says so; and what choosing took.
+    """Nodes whose text is evidence, and what selecting them cost.
 
     Args:
-        nodes: The chosen ones; of a refusal those nearest to the question, which are no evidence.
+        nodes: The selected ones; of a refusal those nearest to the question, which are not evidence.
         usage: Tokens of language models.
         failures: What a model could not do.
-        refused: Whether who chooses says that no document answers the question (RDR²'s [REFUSE] in all of them).
-
-    Example:
-        >>> from discorag.retrieval.registry import SelectedNodes
-        >>> chosen = SelectedNodes(nodes=[2, 0])
-        >>> chosen.nodes, chosen.failures
-        ([2, 0], ())
+        refused: Whether the router says that no document answers the question (RDR²'s [REFUSE] in all of them).
     """
 
     nodes: Sequence[int]
@@ -121,11 +111,6 @@ class TreeRetriever:
         summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
         reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
         rounds: Whether it can be driven a round at a time as well (`discorag.retrieval.rounds`).
-
-    Example:
-        >>> from discorag.retrieval.registry import RETRIEVERS
-        >>> RETRIEVERS["discourse"].builder, RETRIEVERS["raptor"].vectors
-        ('discourse', 'text')
     """
 
     builder: str
@@ -137,17 +122,29 @@ class TreeRetriever:
     rounds: bool = False
 
 
-RETRIEVERS = Registry[TreeRetriever]("retriever over trees", "disco_rag.retrievers")
-"""Retrievers over trees by name, as ``retriever=`` knows them beside ``dense``, ``hybrid`` and ``all``."""
+@dataclass(frozen=True)
+class ChunkRetriever:
+    """A retriever over chunks.
+
+    Args:
+        search: The best ``query.top_k`` chunks; blocks. None: every chunk is read, in document order.
+    """
+
+    search: Callable[[Store, Scope, SearchQuery], list[Hit]] | None
+
+
+Retriever = ChunkRetriever | TreeRetriever
+RETRIEVERS = Registry[Retriever]("retriever", "disco_rag.retrievers")
+"""All names of ``retriever=``."""
 
 register_retriever = RETRIEVERS.register
 
 for _name, _help in {
+    "dense": "chunks by their vectors",
+    "hybrid": "chunks by vectors and BM25, fused by rank (k = 60)",
+    "all": "every chunk, in document order",
     "sentences": "single sentences (a baseline of DISRetrieval)",
     "chunks": "chunks of 100 words (a baseline of DISRetrieval)",
-    "smoothed": "a control: sentences scored with their neighbours",
-    "expand": "a control: the best sentences with their neighbours",
-    "slide": "a control: all runs of 2, 4, 8 and 16 sentences",
     "snapped": "ours: runs of sentences whose borders follow the author's paragraphs and headings",
     "bisection": "halves of halves of the sentences (a baseline of DISRetrieval)",
     "windows": "seven neighbours at a time (a baseline of RAPTOR)",
@@ -159,3 +156,14 @@ for _name, _help in {
     "rdr2": "RDR2: a router walks the headings",
 }.items():
     RETRIEVERS.offer(_name, f"discorag.retrieval.retrievers:{_name.upper().replace('-', '_')}", _help)
+
+
+def tree_retriever(name: str) -> TreeRetriever | None:
+    """The retriever over trees of this name; None if it is one over chunks. Raises `UnknownNameError`."""
+    retriever = RETRIEVERS[name]
+    return retriever if isinstance(retriever, TreeRetriever) else None
+
+
+def tree_retrievers() -> dict[str, TreeRetriever]:
+    """All retrievers over trees by name."""
+    return {name: found for name in RETRIEVERS if (found := tree_retriever(name))}

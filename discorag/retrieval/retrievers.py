@@ -1,4 +1,4 @@
-"""The retrievers over trees: which builder's tree, and how evidence is chosen from it. Their names: `registry`."""
+"""The retrievers: of chunks how they are searched; of trees which builder's, and how nodes are selected."""
 
 from __future__ import annotations
 
@@ -7,26 +7,22 @@ from functools import partial
 
 import numpy as np
 
-from discorag.retrieval.builder import Summariser
-from discorag.retrieval.builders.bisection import BisectionBuilder
+from discorag.retrieval.builders.base import Summariser
+from discorag.retrieval.builders.baselines import BisectionBuilder, FlatChunkBuilder, FlatSentenceBuilder, WindowBuilder
 from discorag.retrieval.builders.clusters import ClusterBuilder
-from discorag.retrieval.builders.discourse import DiscourseBuilder
-from discorag.retrieval.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
+from discorag.retrieval.builders.discourse import DiscourseBuilder, ParagraphBuilder, UnifiedBuilder
 from discorag.retrieval.builders.headings import HeadingBuilder
-from discorag.retrieval.builders.node_text import Concat, NodeText, Tau
+from discorag.retrieval.builders.node_text import Concat, ExtractiveSummariser, LlmSummariser, NodeText, Tau
 from discorag.retrieval.builders.sections import SectionBuilder, SectionSizes
-from discorag.retrieval.builders.slide import SlideBuilder, SnappedBuilder
-from discorag.retrieval.builders.unified import ParagraphBuilder, UnifiedBuilder
-from discorag.retrieval.builders.windows import WindowBuilder
-from discorag.retrieval.registry import Choose, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
+from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
+from discorag.retrieval.registry import Choose, ChunkRetriever, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
 from discorag.retrieval.rounds import Rounds
-from discorag.retrieval.selectors.algorithm1 import Variant, algorithm1
-from discorag.retrieval.selectors.collapsed import collapsed_set, collapsed_tree, traversal
-from discorag.retrieval.selectors.evidence import Evidence, within
-from discorag.retrieval.selectors.neighbours import expand, smoothed
-from discorag.retrieval.summarise import ExtractiveSummariser, LlmSummariser
+from discorag.retrieval.selectors import Evidence, Variant, algorithm1, collapsed_set, collapsed_tree, traversal, within
+from discorag.schema.document import Scope
 from discorag.schema.errors import ModelError
 from discorag.schema.ledger import Failure
+from discorag.store.records import Hit, Retrieval, SearchQuery
+from discorag.store.store import Store
 
 LEAVES_OF_A_NODE = 5
 """DISRetrieval section 4.1 and appendix E.2."""
@@ -36,41 +32,44 @@ RERANKED = 10
 """HTSIR, "Experiment Settings"."""
 
 
-async def _selected(asked: TreeQuery, selector: Callable[..., Evidence], k: int | None = None) -> SelectedNodes:
+def _search(store: Store, scope: Scope, query: SearchQuery, *, retrieval: Retrieval) -> list[Hit]:
+    return store.search(scope, query.model_copy(update={"retrieval": retrieval}))
+
+
+DENSE = ChunkRetriever(partial(_search, retrieval="dense"))
+HYBRID = ChunkRetriever(partial(_search, retrieval="hybrid"))
+ALL = ChunkRetriever(None)
+
+
+async def _select_by_score(query: TreeQuery, selector: Callable[..., Evidence], k: int | None = None) -> SelectedNodes:
     """By a selector; ``k`` is its paper's, of one that has any."""
-    s, own = asked.scores, {} if k is None else {"k": asked.k or k}
-    return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, asked.words, **own).nodes)
+    s, own = query.scores, {} if k is None else {"k": query.k or k}
+    return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, query.words, **own).nodes)
 
 
-async def _beside(asked: TreeQuery, selector: Callable[..., Evidence]) -> SelectedNodes:
-    """By a selector that looks at neighbours, which are of the same document."""
-    s = asked.scores
-    return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, asked.words, owners=s.forest.owners).nodes)
-
-
-async def _reranked(asked: TreeQuery) -> SelectedNodes:
+async def _select_reranked(query: TreeQuery) -> SelectedNodes:
     """HTSIR section 4: of a pool of the best nodes of all layers the k that a reranker puts first, as far as they fit.
 
-    Where the reranker fails, the pool's order is that of similarity, and that is told.
+    Where the reranker fails, the order is that of similarity, and the failure is in the result.
     """
-    s, k = asked.scores, asked.k or RERANKED
-    pool = max(k, asked.pool)
+    s, k = query.scores, query.k or RERANKED
+    pool = max(k, query.pool)
     found = collapsed_set(s.forest.tree, s.nodes, s.sizes, max(1, int(s.sizes.sum())), k=pool).nodes
     try:
-        ranks = await asked.reranker.scores(asked.question, [s.forest.tree.nodes[n].text for n in found])
+        ranks = await query.reranker.scores(query.question, [s.forest.tree.nodes[n].text for n in found])
     except ModelError as error:
-        told = Failure.of("retrieve", error, fallback="the order by similarity")
-        return SelectedNodes(within(found[:k], s.sizes, asked.words), failures=(told,))
+        failure = Failure.of("retrieve", error, fallback="the order by similarity")
+        return SelectedNodes(within(found[:k], s.sizes, query.words), failures=(failure,))
     best: list[int] = np.argsort(-np.array(ranks), kind="stable").tolist()
-    return SelectedNodes(within((found[i] for i in best[:k]), s.sizes, asked.words))
+    return SelectedNodes(within((found[i] for i in best[:k]), s.sizes, query.words))
 
 
-async def _routed(asked: TreeQuery) -> SelectedNodes:
+async def _select_routed(query: TreeQuery) -> SelectedNodes:
     """RDR²: all rounds at once."""
-    rounds = Rounds.begun(asked)
+    rounds = Rounds.begin(query)
     while not rounds.over:
-        rounds = await rounds.next(asked)
-    return rounds.chosen(asked)
+        rounds = await rounds.next(query)
+    return rounds.selection(query)
 
 
 def _unified(tools: TreeTools, text: NodeText) -> UnifiedBuilder:
@@ -87,15 +86,14 @@ def _sections(tools: TreeTools) -> SectionBuilder:
     return SectionBuilder(tools.box.encoder, summariser_of(tools), sizes)
 
 
-_ALGORITHM_1: Choose = partial(_selected, selector=algorithm1, k=LEAVES_OF_A_NODE)
-_LEAVES: Choose = partial(_selected, selector=partial(algorithm1, variant=Variant.LEAVES))
+_ALGORITHM_1: Choose = partial(_select_by_score, selector=algorithm1, k=LEAVES_OF_A_NODE)
+_LEAVES: Choose = partial(_select_by_score, selector=partial(algorithm1, variant=Variant.LEAVES))
 
 SENTENCES = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), _LEAVES)
 CHUNKS = TreeRetriever("flat-chunks", lambda _: FlatChunkBuilder(), _LEAVES)
-SMOOTHED = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), partial(_beside, selector=smoothed))
-EXPAND = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), partial(_beside, selector=expand))
-SLIDE = TreeRetriever("slide", lambda _: SlideBuilder(), _ALGORITHM_1)
-SNAPPED = TreeRetriever("snapped", lambda _: SnappedBuilder(ParagraphBuilder(Concat())), _ALGORITHM_1)
+
+
+SNAPPED = TreeRetriever("snapped", lambda _: TreeWindowBuilder(ParagraphBuilder(Concat())), _ALGORITHM_1)
 BISECTION = TreeRetriever("bisection", lambda tools: BisectionBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
 WINDOWS = TreeRetriever("windows", lambda tools: WindowBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
 DISCOURSE = TreeRetriever(
@@ -105,22 +103,21 @@ DISCOURSE = TreeRetriever(
     summaries=True,
 )
 UNIFIED = TreeRetriever("unified", lambda tools: _unified(tools, text_of(tools)), _ALGORITHM_1, summaries=True)
-RAPTOR = TreeRetriever("clusters", _clusters, partial(_selected, selector=collapsed_tree), "text", True)
+RAPTOR = TreeRetriever("clusters", _clusters, partial(_select_by_score, selector=collapsed_tree), "text", True)
 RAPTOR_TRAVERSAL = TreeRetriever(
-    "clusters", _clusters, partial(_selected, selector=traversal, k=NODES_OF_A_LAYER), "text", True
+    "clusters", _clusters, partial(_select_by_score, selector=traversal, k=NODES_OF_A_LAYER), "text", True
 )
 HTSIR = TreeRetriever(
     "sections",
     _sections,
-    _reranked,
+    _select_reranked,
     "text",
     summaries=True,
     reads=True,
 )
 RDR2 = TreeRetriever(
-    "headings", lambda tools: HeadingBuilder(tools.box.encoder.tokens), _routed, "text", reads=True, rounds=True
+    "headings", lambda tools: HeadingBuilder(tools.box.encoder.tokens), _select_routed, "text", reads=True, rounds=True
 )
-"""Controls: sentences, chunks, smoothed, expand, slide, bisection, windows. Ours: snapped, unified."""
 
 
 def text_of(tools: TreeTools) -> NodeText:

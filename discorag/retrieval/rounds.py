@@ -1,4 +1,4 @@
-"""RDR² over several documents, a round at a time: whoever drives the rounds may look at each, and keep it as JSON."""
+"""RDR² over several documents, a round at a time: the caller may look at each round, and store it as JSON."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from discorag.retrieval.registry import SelectedNodes, TreeQuery
-from discorag.retrieval.routers.subtree import RetrievalSubtree, derive
-from discorag.retrieval.routers.walk import Ending, Routed, stepped
-from discorag.retrieval.selectors.evidence import within
+from discorag.retrieval.routers.walk import Ending, RetrievalSubtree, Routed, derive, step_all
+from discorag.retrieval.selectors import within
+from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
-from discorag.schema.usage import Usage
 
 PASSAGES = 5
 """RDR² section 4.3."""
@@ -38,38 +37,38 @@ class Rounds:
         >>> from discorag.retrieval.forest import Forest
         >>> from discorag.retrieval.registry import TreeQuery
         >>> from discorag.retrieval.rounds import Rounds
-        >>> from discorag.retrieval.routers.local import LocalRouter
-        >>> from discorag.retrieval.scores import Scores
+        >>> from discorag.retrieval.routers.decide import LocalRouter
+        >>> from discorag.retrieval.forest import Scores
         >>> forest, router = Forest({"tides": tree}), LocalRouter(encoder)
         >>> scores = Scores(forest, np.arange(len(tree.nodes)) * 1.0, forest.words)
-        >>> asked = TreeQuery("Why does the moon pull the sea?", scores, 100, rag.backends.reranker, router)
-        >>> rounds = asyncio.run(Rounds.begun(asked).next(asked))
-        >>> rounds.told(asked)[0]["selected"], rounds.over
+        >>> query = TreeQuery("Why does the moon pull the sea?", scores, 100, rag.backends.reranker, router)
+        >>> rounds = asyncio.run(Rounds.begin(query).next(query))
+        >>> rounds.to_json(query)[0]["selected"], rounds.over
         ([[0, 1]], True)
     """
 
     walks: Mapping[int, Routed]
 
     @classmethod
-    def begun(cls, asked: TreeQuery) -> Rounds:
-        """Where the walks start: the best passages and those beside them are shown."""
-        forest, retrieved = asked.scores.forest, dict[int, list[int]]()
-        for leaf in _best(asked):
+    def begin(cls, query: TreeQuery) -> Rounds:
+        """Where the walks start: the best passages and their siblings are shown."""
+        forest, retrieved = query.scores.forest, dict[int, list[int]]()
+        for leaf in _best(query):
             retrieved.setdefault(int(forest.owners[leaf]), []).append(forest.local(leaf))
         return cls({d: Routed(subtree=derive(forest.of(d), leaves)) for d, leaves in retrieved.items()})
 
     @classmethod
-    def read(cls, asked: TreeQuery, told: list[dict[str, Any]]) -> Rounds:
-        """Rounds from what `told` gave, over the same documents; those that are gone since are left out."""
-        places = {doc_id: place for place, doc_id in enumerate(asked.scores.forest.documents)}
-        known = ((places[w["document"]], w) for w in told if w["document"] in places)
-        return cls({place: _walk(asked, place, walk) for place, walk in known})
+    def from_json(cls, query: TreeQuery, walks: list[dict[str, Any]]) -> Rounds:
+        """Rounds from what `to_json` gave, over the same documents; walks of deleted documents are left out."""
+        places = {doc_id: place for place, doc_id in enumerate(query.scores.forest.documents)}
+        known = ((places[w["document"]], w) for w in walks if w["document"] in places)
+        return cls({place: _walk(query, place, walk) for place, walk in known})
 
-    def told(self, asked: TreeQuery) -> list[dict[str, Any]]:
+    def to_json(self, query: TreeQuery) -> list[dict[str, Any]]:
         """The walks as JSON: the document, the leaves that are shown and were, those selected by step, the ending."""
         return [
             {
-                "document": asked.scores.forest.documents[place],
+                "document": query.scores.forest.documents[place],
                 "shown": list(walk.subtree.lit),
                 "seen": sorted(walk.subtree.seen),
                 "selected": [list(step) for step in walk.steps],
@@ -78,9 +77,9 @@ class Rounds:
             for place, walk in self.walks.items()
         ]
 
-    async def next(self, asked: TreeQuery) -> Rounds:
+    async def next(self, query: TreeQuery) -> Rounds:
         """All walks that go on, one step further."""
-        walks = await stepped(asked.question, list(self.walks.values()), asked.router, asked.unfold)
+        walks = await step_all(query.question, list(self.walks.values()), query.router, query.unfold)
         return Rounds(dict(zip(self.walks, walks, strict=True)))
 
     @property
@@ -90,37 +89,37 @@ class Rounds:
 
     @property
     def usage(self) -> Usage:
-        """Tokens of the walks, since they were begun or read."""
+        """Tokens of the walks, since they began or were read."""
         return sum((walk.usage for walk in self.walks.values()), Usage())
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """What the router could not do, since they were begun or read."""
+        """What the router could not do, since they began or were read."""
         return tuple(failure for walk in self.walks.values() for failure in walk.failures)
 
-    def chosen(self, asked: TreeQuery) -> SelectedNodes:
+    def selection(self, query: TreeQuery) -> SelectedNodes:
         """What was selected, in step order, as far as it fits.
 
         Where the router refuses every document, so does this. Where it selected nothing because it failed, the best
-        passages stand in, and that is told.
+        passages are used instead, and a failure says so.
         """
-        forest, scores = asked.scores.forest, asked.scores
+        forest, scores = query.scores.forest, query.scores
         routed = [forest.number(d, leaf) for d, walk in self.walks.items() for leaf in walk.in_step_order]
         if routed:
-            return SelectedNodes(within(routed, scores.sizes, asked.words), self.usage, self.failures)
-        nearest = within(_best(asked), scores.sizes, asked.words)
+            return SelectedNodes(within(routed, scores.sizes, query.words), self.usage, self.failures)
+        nearest = within(_best(query), scores.sizes, query.words)
         if any(walk.ending is Ending.FAILED for walk in self.walks.values()):
             return SelectedNodes(nearest, self.usage, (*self.failures, _UNROUTED))
         return SelectedNodes(nearest, self.usage, refused=True)
 
 
-def _best(asked: TreeQuery) -> list[int]:
-    leaves = asked.scores.forest.tree.leaves
-    return np.argsort(-asked.scores.nodes[:leaves], kind="stable")[: asked.k or PASSAGES].tolist()
+def _best(query: TreeQuery) -> list[int]:
+    leaves = query.scores.forest.tree.leaves
+    return np.argsort(-query.scores.nodes[:leaves], kind="stable")[: query.k or PASSAGES].tolist()
 
 
-def _walk(asked: TreeQuery, place: int, told: dict[str, Any]) -> Routed:
-    tree = asked.scores.forest.of(place)
-    subtree = RetrievalSubtree(tree, tuple(told["shown"]), frozenset(told["seen"]))
-    ending = Ending(told["ending"]) if told["ending"] else None
-    return Routed(tuple(tuple(step) for step in told["selected"]), subtree=subtree, ending=ending)
+def _walk(query: TreeQuery, place: int, walk: dict[str, Any]) -> Routed:
+    tree = query.scores.forest.of(place)
+    subtree = RetrievalSubtree(tree, tuple(walk["shown"]), frozenset(walk["seen"]))
+    ending = Ending(walk["ending"]) if walk["ending"] else None
+    return Routed(tuple(tuple(step) for step in walk["selected"]), subtree=subtree, ending=ending)

@@ -1,17 +1,75 @@
-"""The answer: sentences that each carry their evidence, and the disagreements between sources."""
+"""Answers: what the engines of a question read and return, and the verified sentences with their evidence."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Self
+from typing import Any, Generic, Literal, Self, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
-from discorag.schema.chunk import Chunk
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.notebook import Drawn
-from discorag.schema.plan import Plan
-from discorag.schema.span import Span
+from discorag.schema.discourse import ChunkRelation, Drawn, Plan, RhetoricalGraph
+from discorag.schema.document import Chunk
+from discorag.schema.errors import Usage
+from discorag.schema.ledger import Failure
+from discorag.schema.values import Span
+
+T_co = TypeVar("T_co", covariant=True)
+U = TypeVar("U")
+Detail = Literal["enough", "full"]
+Known = dict[str, tuple[tuple[Chunk, ...], Any]]
+"""Name -> the chunks, and what was computed from them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerInputs:
+    """A question, its evidence, and what earlier stages made of it. Structures that are switched off are None.
+
+    Args:
+        query: The user's question.
+        instruction: How the user wants it answered (format, length, options); the local engines do not read it.
+        detail: ``enough``: the local engines stop when a sentence adds nothing; ``full``: they say all that is
+            relevant.
+        chunks: Retrieved chunks, best first; number i of a prompt or plan is ``chunks[i - 1]``. Without trees when
+            trees are switched off.
+        graph: The rhetorical graph, None before the stage that makes it.
+        plan: The plan; likewise.
+        turns: What a language model wrote in earlier turns, verbatim, by stage (``graph``, ``plan``).
+        known: What stages computed from which chunks, by name, for later stages to reuse.
+    """
+
+    query: str
+    chunks: tuple[Chunk, ...]
+    instruction: str = ""
+    detail: Detail = "enough"
+    graph: RhetoricalGraph | None = None
+    plan: Plan | None = None
+    turns: dict[str, str] = field(default_factory=dict[str, str])
+    known: Known = field(default_factory=Known, compare=False, repr=False)
+
+    def number(self, chunk_id: str) -> int:
+        """One-based number of a chunk; ``ValueError`` if it is not among them."""
+        return [c.id for c in self.chunks].index(chunk_id) + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome(Generic[T_co]):
+    """What an engine returns: the value, the verbatim text of a language model's turn, and what it cost.
+
+    ``counts`` are further figures for the ledger, by name; ``failures`` are what is wrong with a value that is used all
+    the same, for example that it was cut off.
+    """
+
+    value: T_co
+    text: str = ""
+    usage: Usage = field(default_factory=Usage)
+    prompt_hash: str = ""
+    failures: tuple[Failure, ...] = ()
+    counts: dict[str, int] = field(default_factory=dict[str, int])
+
+    def holding(self, value: U) -> Outcome[U]:
+        """The same outcome with another value, which was made of the first."""
+        return replace(cast("Outcome[Any]", self), value=value)
 
 
 class EvidenceSpan(BaseModel, frozen=True):
@@ -19,13 +77,6 @@ class EvidenceSpan(BaseModel, frozen=True):
 
     ``page`` is the one-based page on which it starts, None where the source has no pages; ``also_in``, the names of
     other files with the same content.
-
-    Example:
-        >>> from discorag.schema.answer import EvidenceSpan
-        >>> from discorag.schema.span import Span
-        >>> span = Span(start=9, end=32)
-        >>> EvidenceSpan(chunk_id="c1", doc_id="d1", title="Tides", span=span, text=span.of(document.text)).text
-        'The moon pulls the sea.'
     """
 
     chunk_id: str
@@ -58,7 +109,7 @@ class Support(StrEnum):
     NOT_VERIFIED = "not verified"
 
 
-class AnswerSentence(BaseModel):
+class AnswerSentence(BaseModel, frozen=True):
     """One sentence of the answer, and whether the sources support it.
 
     Args:
@@ -69,14 +120,7 @@ class AnswerSentence(BaseModel):
         step: Index of the plan step that it carries out, None where no step matches.
         reason: Why it has this state, in one plain sentence: it is quoted, something is missing, nothing checked it.
         confidence: Probability that it is supported, from the model that judged it; None if none did.
-
-    Example:
-        >>> from discorag.schema.answer import AnswerSentence, Support
-        >>> AnswerSentence(text="The moon is cheese.", support=Support.NOT_SUPPORTED).supported
-        False
     """
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     support: Support = Support.NOT_VERIFIED
@@ -101,39 +145,20 @@ class Kind(StrEnum):
     SPEAKER = "speaker"
 
 
-class Difference(BaseModel):
-    """One thing that two sentences say otherwise, in the words of each; empty where one of them has none.
-
-    Example:
-        >>> from discorag.schema.answer import Difference, Kind
-        >>> found = Difference(kind=Kind.CONDITION, a="In adults", b="everyone")
-        >>> f"{found.kind}: {found.a} / {found.b}"
-        'condition: In adults / everyone'
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Difference(BaseModel, frozen=True):
+    """One thing that two sentences say otherwise, in the words of each; empty where one of them has none."""
 
     kind: Kind
     a: str
     b: str
 
 
-class Disagreement(BaseModel):
+class Disagreement(BaseModel, frozen=True):
     """Two sources at odds, with the sentence of each that shows it; REPLACES: ``b`` is a newer version of ``a``.
 
     ``differs`` says in what, as far as that is known; ``confidence`` is that of the edge of the rhetorical graph, 0 to
     1, None where the engine gives none.
-
-    Example:
-        >>> from discorag.schema.answer import Disagreement, EvidenceSpan
-        >>> from discorag.schema.chunk_relations import ChunkRelation
-        >>> a, b = (EvidenceSpan.model_validate(chunk.model_dump() | {"chunk_id": chunk.id}) for chunk in inputs.chunks)
-        >>> found = Disagreement(relation=ChunkRelation.CONTRADICTS, a=a, b=b)
-        >>> f"{found.a.title} {found.relation} {found.b.title}"
-        'trial.md CONTRADICTS review.md'
     """
-
-    model_config = ConfigDict(frozen=True)
 
     relation: ChunkRelation
     a: EvidenceSpan
@@ -146,7 +171,7 @@ NO_ANSWER = "The documents do not answer this."
 NOT_SURE = "Not sure that the documents answer this. Closest passages:"
 
 
-class Answer(Drawn, BaseModel):
+class Answer(Drawn, BaseModel, frozen=True):
     """A verified answer; or none, where ``abstained`` says why, and ``nearest`` what the documents say instead.
 
     ``answerable`` is the probability that the evidence answers the question; None where it is not known. Between a
@@ -154,15 +179,7 @@ class Answer(Drawn, BaseModel):
 
     ``notes`` say what a language model was asked for and did not do, and why, a sentence each: what others wrote may
     be quoted in them.
-
-    Example:
-        >>> from discorag.schema.answer import Answer, AnswerSentence
-        >>> answer = Answer(query="Why?", sentences=(AnswerSentence(text="The moon pulls."),))
-        >>> answer.text, len(answer.unverified), len(answer.unsupported)
-        ('The moon pulls.', 1, 0)
     """
-
-    model_config = ConfigDict(frozen=True)
 
     query: str
     sentences: tuple[AnswerSentence, ...]

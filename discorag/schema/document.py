@@ -1,13 +1,15 @@
-"""A document as read: its canonical text, to which every offset in the system refers."""
+"""Documents: canonical text, the hierarchy of its parts, and the chunks that are embedded and found."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field, model_validator
 
-from discorag.schema.ids import digest, stable_id
+from discorag.schema.discourse import Drawn, RstTree
+from discorag.schema.errors import InvariantError
+from discorag.schema.values import Span, digest, stable_id
 
 
 class Markup(StrEnum):
@@ -18,20 +20,13 @@ class Markup(StrEnum):
     INLINE = "inline"
 
 
-class Scope(BaseModel):
+class Scope(BaseModel, frozen=True):
     """Whose data: every call to the store carries one. Also part of every id.
 
     Args:
         tenant: Owner; documents of one tenant never appear to another.
         corpus: A named set of documents of that tenant.
-
-    Example:
-        >>> from discorag.schema.document import Scope
-        >>> Scope(tenant="ann", corpus="papers")
-        Scope(tenant='ann', corpus='papers')
     """
-
-    model_config = ConfigDict(frozen=True)
 
     tenant: str = Field(default="default", min_length=1)
     corpus: str = Field(default="default", min_length=1)
@@ -46,7 +41,7 @@ class Scope(BaseModel):
         return digest(f"{self.tenant}\x00{self.corpus}")[:32]
 
 
-class Document(BaseModel):
+class Document(BaseModel, frozen=True):
     """One document in canonical form: what the converter made of the source, and where it came from.
 
     Args:
@@ -57,15 +52,7 @@ class Document(BaseModel):
         is_converted: Whether the file was of another format: its blocks are Markdown then, its lines are its own words.
         metadata: What the user may filter on.
         pages: Where each page of a paged source (PDF) starts in ``text``, ascending from 0; empty for others.
-
-    Example:
-        >>> from discorag.schema.document import Document, Scope
-        >>> document = Document(uri="tides.md", title="Tides", text="Tides rise. They fall.", pages=(0, 12))
-        >>> document.page_at(14), document.id_in(Scope()) == document.id_in(Scope(tenant="ann"))
-        (2, False)
     """
-
-    model_config = ConfigDict(frozen=True)
 
     uri: str
     title: str
@@ -100,3 +87,175 @@ class Document(BaseModel):
         """Digest of the canonical text, title, metadata and pages: changes when anything stored would change."""
         parts = [self.text, self.title, *map(str, sorted(self.metadata.items()))]
         return digest("\x00".join([*parts, str(self.pages)] if self.pages else parts))
+
+
+class Kind(StrEnum):
+    """Levels of the hierarchy, outermost first."""
+
+    DOCUMENT = "document"
+    SECTION = "section"
+    PARAGRAPH = "paragraph"
+    SENTENCE = "sentence"
+
+
+class UnitKind(StrEnum):
+    """What a sentence is by its layout: what stands in it, and whether an answer may be made of it.
+
+    ``HEADER`` is a table's header row; ``FURNITURE`` says nothing: rules, badges, navigation, page numbers, "Yeah.".
+    """
+
+    PROSE = "prose"
+    HEADING = "heading"
+    ITEM = "item"
+    ROW = "row"
+    HEADER = "header"
+    CODE = "code"
+    TURN = "turn"
+    REFERENCE = "reference"
+    FORMULA = "formula"
+    FURNITURE = "furniture"
+
+
+class Node(BaseModel, frozen=True):
+    """One node of a hierarchy. ``parent`` is its index there (None for the document); the document has depth 0.
+
+    ``heading`` is the section's own heading text, empty for other kinds. ``by_line`` marks a paragraph that is a table
+    or a code block. Of a sentence, ``unit`` is its kind, ``lead`` the start of the sentence that introduces it (a
+    list's lead-in, a header row, a turn's first sentence), and ``under`` the headings around it that only layout tells
+    (plain text has no sections), outermost first.
+    """
+
+    kind: Kind
+    span: Span
+    depth: int
+    parent: int | None
+    heading: str = ""
+    by_line: bool = False
+    unit: UnitKind = UnitKind.PROSE
+    lead: int | None = None
+    under: tuple[str, ...] = ()
+
+
+class Hierarchy(BaseModel, frozen=True):
+    """All nodes of a document in pre-order; node 0 is the document.
+
+    Raises:
+        InvariantError: A node lies outside its parent, siblings overlap or are out of order, or a depth is wrong
+            (pydantic reports it as ``ValidationError``).
+    """
+
+    nodes: tuple[Node, ...]
+
+    @model_validator(mode="after")
+    def _check(self) -> Hierarchy:
+        if not self.nodes or self.nodes[0].parent is not None:
+            raise InvariantError("A hierarchy starts with its document node.")
+        ends: dict[int, int] = {}  # parent index -> end of its latest child
+        for i, node in enumerate(self.nodes[1:], start=1):
+            if node.parent is None or not 0 <= node.parent < i:
+                raise InvariantError(f"Node {i} has no parent before it.")
+            parent = self.nodes[node.parent]
+            if not parent.span.contains(node.span) or node.depth != parent.depth + 1:
+                raise InvariantError(f"Node {i} does not lie inside its parent {node.parent}.")
+            if node.span.start < ends.get(node.parent, 0):
+                raise InvariantError(f"Node {i} overlaps its elder sibling or comes before it.")
+            ends[node.parent] = node.span.end
+        return self
+
+    def of_kind(self, kind: Kind) -> tuple[tuple[int, Node], ...]:
+        """All nodes of ``kind`` with their indices, in text order."""
+        return tuple((i, n) for i, n in enumerate(self.nodes) if n.kind is kind)
+
+    def headings(self, index: int) -> tuple[str, ...]:
+        """Headings around node ``index``, outermost first, its own included: of its sections, then those by layout."""
+        path: list[str] = list(reversed(self.nodes[index].under))
+        at: int | None = index
+        while at is not None:
+            if self.nodes[at].heading:
+                path.append(self.nodes[at].heading)
+            at = self.nodes[at].parent
+        return tuple(reversed(path))
+
+
+class Chunk(Drawn, BaseModel, frozen=True):
+    """A retrievable stretch of a document: whole sentences, at most the encoder's window.
+
+    Args:
+        id: UUIDv5 of scope, document, fingerprint and order.
+        doc_id: The document it was cut from.
+        order: Zero-based position among the document's chunks.
+        span: Characters of the document's canonical text.
+        text: ``document.text[span.start:span.end]``, stored beside the span so that an answer needs no second look-up.
+        sentences: Spans of its sentences (or, of a sentence longer than the window, its pieces), in document offsets.
+        paragraph_starts: Indices into ``sentences`` at which a new paragraph starts (0 not included).
+        title: The document's title.
+        kinds: What each of its sentences is by its layout; empty in what earlier versions stored.
+        leads: Of each sentence the start of the one that introduces it (a list's lead-in, the sentence before code, a
+            header row, the first sentence of its turn), in document offsets; empty where none has one.
+        sections: Where inside it another section starts, in document offsets, with that section's headings.
+        headings: Section headings around its first sentence, outermost first.
+        page: One-based page on which it starts; None where the source has no pages.
+        page_breaks: Where later pages start inside it, in document offsets.
+        markup: What of its text is markup.
+        columns: Header row of the table, or speaker of the turn, that it begins in the middle of; else empty.
+        tree: Its RST tree in document offsets; None until parsed.
+        metadata: The document's metadata, for filters.
+        stands_for: Of a summary the characters of the document that it is a summary of; ``span``, ``sentences`` and
+            ``tree`` then are places in its own text. Empty where the text is the document's.
+        also_in: Names of other files with the same document; known of what a question found, and not stored.
+        unit_vectors: Vectors of its units (`discorag.models.memo.packed`), so that no question encodes them again;
+            empty if they are not known. Not part of its JSON.
+    """
+
+    id: str
+    doc_id: str
+    order: int
+    span: Span
+    text: str
+    sentences: tuple[Span, ...]
+    paragraph_starts: tuple[int, ...] = ()
+    kinds: tuple[UnitKind, ...] = ()
+    leads: tuple[int | None, ...] = ()
+    sections: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    title: str = ""
+    headings: tuple[str, ...] = ()
+    page: int | None = None
+    page_breaks: tuple[int, ...] = ()
+    markup: Markup = Markup.NONE
+    columns: str = ""
+    tree: RstTree | None = None
+    metadata: dict[str, str] = {}
+    stands_for: tuple[Span, ...] = ()
+    also_in: tuple[str, ...] = ()
+    unit_vectors: str = Field(default="", exclude=True, repr=False)
+
+    @model_validator(mode="after")
+    def _check(self) -> Chunk:
+        if len(self.text) != self.span.end - self.span.start:
+            raise InvariantError(f"Chunk text has {len(self.text)} characters, its span {self.span} does not.")
+        if not self.sentences or not all(self.span.contains(s) for s in self.sentences):
+            raise InvariantError("A chunk's sentences lie inside its span.")
+        if any(aligned and len(aligned) != len(self.sentences) for aligned in (self.kinds, self.leads)):
+            raise InvariantError("A chunk has one kind and one lead for each of its sentences, or none at all.")
+        if self.tree is not None and not self.span.contains(self.tree.span):
+            raise InvariantError("A chunk's tree lies inside its span.")
+        return self
+
+    def slice(self, span: Span) -> str:
+        """The text of a span given in document offsets.
+
+        Raises:
+            InvariantError: The span is not inside this chunk.
+        """
+        if not self.span.contains(span):
+            raise InvariantError(f"{span} is not inside chunk {self.order} {self.span}.")
+        return self.text[span.start - self.span.start : span.end - self.span.start]
+
+    def headings_at(self, offset: int) -> tuple[str, ...]:
+        """Headings around the character at a document offset inside it, outermost first."""
+        at = bisect_right(self.sections, offset, key=lambda section: section[0])
+        return self.sections[at - 1][1] if at else self.headings
+
+    def page_at(self, offset: int) -> int | None:
+        """One-based page of the character at a document offset inside it; None where the source has no pages."""
+        return None if self.page is None else self.page + bisect_right(self.page_breaks, offset)

@@ -1,13 +1,37 @@
-"""Every error this project raises on purpose, as one tree.
+"""Every error this project raises on purpose, as one tree; and `Usage`, which errors of models carry.
 
-Each error says what happened (``str(error)``) and what to do about it (``error.hint``). Catch
-`DiscoRagError` to catch them all. ``error.kind`` is the name under which a failure is counted in the
-ledger (`discorag.schema.ledger.Failure`).
+Each error says what happened (``str(error)``) and what to do about it (``error.hint``). Catch `DiscoRagError` to catch
+them all. ``error.kind`` is the name under which the ledger counts a failure (`discorag.schema.ledger.Failure`).
 """
 
 from __future__ import annotations
 
-from discorag.schema.usage import Usage
+from pydantic import BaseModel, Field
+
+
+class Usage(BaseModel, frozen=True):
+    """Tokens of one or more model calls; adds up with ``+``.
+
+    ``tokens_cached`` counts prompt tokens that the *server* took from its prefix cache; ``disk_hits``
+    counts calls answered by our own disk cache, which cost nothing and add no tokens; ``beams_refused``
+    calls for which the server refused beam search, so that they were sent without.
+    """
+
+    tokens_in: int = Field(default=0, ge=0)
+    tokens_out: int = Field(default=0, ge=0)
+    tokens_cached: int = Field(default=0, ge=0)
+    calls: int = Field(default=0, ge=0)
+    disk_hits: int = Field(default=0, ge=0)
+    repairs: int = Field(default=0, ge=0)
+    beams_refused: int = Field(default=0, ge=0)
+
+    @property
+    def total(self) -> int:
+        """Prompt and output tokens of all calls: the token cost of Disco-RAG table 8."""
+        return self.tokens_in + self.tokens_out
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(**{k: getattr(self, k) + getattr(other, k) for k in type(self).model_fields})
 
 
 class DiscoRagError(Exception):

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from discorag.schema.errors import DiscoRagError, ModelError
-from discorag.schema.usage import Usage
+from discorag.schema.errors import DiscoRagError, ModelError, Usage
+
+STAGES = {
+    "prepare": "question",
+    "retrieve": "",
+    "rerank": "",
+    "parse": "trees",
+    "assess": "",
+    "relate": "graph",
+    "plan": "plan",
+    "generate": "answer",
+    "verify": "",
+}
+"""The stages of an answer in their order, each with what a language model makes there, as a reader is told."""
 
 
-class Failure(BaseModel):
+class Failure(BaseModel, frozen=True):
     """One thing that went wrong, counted and shown; never an empty success.
 
     ``fallback`` says what was used instead; empty means that nothing was.
-
-    Example:
-        >>> from discorag.schema.errors import RateLimitedError
-        >>> from discorag.schema.ledger import Failure
-        >>> Failure.of("plan", RateLimitedError("429", hint="Wait."), fallback="the rules' plan")
-        Failure(stage='plan', kind='RateLimitedError', message='429 Wait.', fallback="the rules' plan")
     """
-
-    model_config = ConfigDict(frozen=True)
 
     stage: str
     kind: str
@@ -35,21 +39,13 @@ class Failure(BaseModel):
         return cls(stage=stage, kind=error.kind, message=str(error), fallback=fallback)
 
 
-class StageRecord(BaseModel):
+class StageRecord(BaseModel, frozen=True):
     """One line of the ledger.
 
     ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``, or ``llm+local`` where the local engine stood
     in for some pieces; ``counts`` has what else was counted, by its name: trees that were built, say; ``decisions`` say
     where the run went from here and why.
-
-    Example:
-        >>> from discorag.schema.ledger import StageRecord
-        >>> record = StageRecord(stage="parse", model="rules", seconds=0.2, counts={"trees": 3})
-        >>> f"{record.stage} by {record.model}: {record.counts}"
-        "parse by rules: {'trees': 3}"
     """
-
-    model_config = ConfigDict(frozen=True)
 
     stage: str
     engine: str = "local"
@@ -62,17 +58,8 @@ class StageRecord(BaseModel):
     decisions: tuple[str, ...] = ()
 
 
-class Ledger(BaseModel):
-    """What a whole run cost, stage by stage, in the order in which the stages ended.
-
-    Example:
-        >>> from discorag.schema.ledger import Ledger, StageRecord
-        >>> ledger = Ledger.merged([StageRecord(stage="parse", seconds=0.25), StageRecord(stage="parse", seconds=0.5)])
-        >>> [(record.stage, record.seconds) for record in ledger.stages]
-        [('parse', 0.75)]
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Ledger(BaseModel, frozen=True):
+    """What a whole run cost, stage by stage, in the order in which the stages ended."""
 
     stages: tuple[StageRecord, ...] = ()
 
@@ -106,13 +93,12 @@ class Ledger(BaseModel):
         return cls(stages=tuple(lines.values()))
 
 
-_MADE = {"parse": "trees", "relate": "graph", "plan": "plan", "generate": "answer", "prepare": "question"}
 _OF_MODELS = {kind.__name__ for kind in (ModelError, *ModelError.__subclasses__())}
 _WHY = 300  # characters of a reason
 
 
 def _note(record: StageRecord, failure: Failure) -> str:
-    made = _MADE.get(failure.stage)
+    made = STAGES.get(failure.stage)
     what = f"the {made}" if made else f"'{failure.stage}'"
     missed = made and not record.engine.startswith("llm") and failure.kind in _OF_MODELS
     lead = f"The language model did not make {what}" if missed else f"In {what}"
@@ -121,9 +107,12 @@ def _note(record: StageRecord, failure: Failure) -> str:
 
 
 def _add(a: StageRecord, b: StageRecord) -> StageRecord:
-    update: dict[str, object] = {"seconds": a.seconds + b.seconds, "usage": a.usage + b.usage}
-    names = dict.fromkeys([*a.counts, *b.counts])
-    update["counts"] = {name: a.counts.get(name, 0) + b.counts.get(name, 0) for name in names}
-    update["failures"] = a.failures + b.failures
-    update["decisions"] = a.decisions + b.decisions
-    return a.model_copy(update=update)
+    return a.model_copy(
+        update={
+            "seconds": a.seconds + b.seconds,
+            "usage": a.usage + b.usage,
+            "counts": {n: a.counts.get(n, 0) + b.counts.get(n, 0) for n in (a.counts | b.counts)},
+            "failures": a.failures + b.failures,
+            "decisions": a.decisions + b.decisions,
+        }
+    )

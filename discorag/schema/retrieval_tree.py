@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from discorag.schema.errors import InvariantError
-from discorag.schema.span import Span
-from discorag.schema.words import count_words
+from discorag.schema.values import Span, count_words
 
 
-class RetrievalNode(BaseModel):
+class RetrievalNode(BaseModel, frozen=True):
     """A node that can be retrieved.
 
     Args:
@@ -25,18 +24,9 @@ class RetrievalNode(BaseModel):
         children: Indices of its children in the tree, ascending; none for a leaf.
         layer: 0 for leaves, above them one more than the highest child.
         heading: The heading of the section that it is, if it is one.
-        relation: How its children hang together, where a parser says so (a `discorag.schema.rst_relations.Relation`).
+        relation: How its children relate, where a parser says so (a `discorag.schema.discourse.Relation`).
         context: Of a sentence the title and the headings above it, which are searched with it.
-
-    Example:
-        >>> from discorag.schema.retrieval_tree import RetrievalNode
-        >>> from discorag.schema.span import Span
-        >>> leaf = RetrievalNode(text="Tides rise.", spans=(Span(start=0, end=11),))
-        >>> leaf.layer, leaf.children
-        (0, ())
     """
-
-    model_config = ConfigDict(frozen=True)
 
     text: str = Field(min_length=1, repr=False)
     spans: tuple[Span, ...] = Field(min_length=1)
@@ -54,7 +44,7 @@ class RetrievalTree(BaseModel):
     parents (RAPTOR section 3, soft clustering).
 
     Args:
-        builder: Who made it, such as ``discourse``.
+        builder: Name of the builder, such as ``discourse``.
         nodes: Leaf ``i`` is node ``i``.
 
     Raises:
@@ -63,7 +53,7 @@ class RetrievalTree(BaseModel):
 
     Example:
         >>> from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-        >>> from discorag.schema.span import Span
+        >>> from discorag.schema.values import Span
         >>> spans = (Span(start=0, end=11), Span(start=12, end=22))
         >>> leaves = [RetrievalNode(text=span.of("Tides rise. They fall."), spans=(span,)) for span in spans]
         >>> root = RetrievalNode(text="Tides rise. They fall.", spans=spans, children=(0, 1), layer=1)

@@ -12,8 +12,8 @@ from discorag.schema.errors import StoreDamagedError
 from discorag.schema.report import Difference, Part, Report
 from discorag.store import tables
 from discorag.store.database import Database
-from discorag.store.encoding import unpack
 from discorag.store.sqlite import integrity
+from discorag.store.tables import unpack
 
 D, C, T = tables.documents, tables.chunks, tables.trees
 _PARTS: Final[Mapping[Table, Part]] = {D: "document", tables.contents: "document", C: "chunks", T: "tree"}

@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, delete, func, insert, select, update
 
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Document, Scope
-from discorag.schema.span import Span
-from discorag.schema.vectors import Vectors, unit
+from discorag.schema.document import Chunk, Document, Scope
+from discorag.schema.values import Span, Vectors, unit
 from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
-from discorag.store.encoding import (
+from discorag.store.recent import Recent
+from discorag.store.records import Corpus, Manifest, check_document
+from discorag.store.tables import (
     pack,
     pack_places,
     pack_terms,
@@ -25,9 +25,6 @@ from discorag.store.encoding import (
     unpack_places,
     unpack_text,
 )
-from discorag.store.recent import Recent
-from discorag.store.records import Corpus, Manifest
-from discorag.store.validation import check_document
 from discorag.text.terms import sparse
 
 _PLACES = 10_000  # documents whose chunks' places are kept in memory
@@ -74,7 +71,7 @@ class Documents:
             vectors: Unit vectors of the chunks, shape (len(chunks), d).
 
         Raises:
-            InvariantError: These do not belong together; see `discorag.store.validation.check_document`.
+            InvariantError: These do not belong together; see `discorag.store.records.check_document`.
         """
         check_document(scope, document, manifest, chunks, vectors, self._database.identity.dimension)
         terms = [sparse("\n".join(filter(None, (c.title, *c.headings, c.columns, c.text)))) for c in chunks]

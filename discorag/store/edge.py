@@ -15,10 +15,22 @@ import qdrant_edge as qe
 from xxhash import xxh3_64
 
 from discorag.schema.document import Scope
-from discorag.schema.vectors import Vectors
-from discorag.store.index import Filters, IndexedDocument, IndexPlace, IndexUnusableError
+from discorag.schema.values import Vectors
+from discorag.store.index import (
+    BM25,
+    DENSE,
+    DOCUMENT,
+    KEYWORDS,
+    Conditions,
+    Filters,
+    IndexedDocument,
+    IndexPlace,
+    IndexUnusableError,
+    Point,
+    document_points,
+    filter_conditions,
+)
 from discorag.store.optimise import optimised
-from discorag.store.points import BM25, DENSE, DOCUMENT, KEYWORDS, Conditions, Point, document_points, filter_conditions
 from discorag.store.records import Hit
 from discorag.store.sqlite import make_private_folder
 from discorag.text.terms import SparseVector

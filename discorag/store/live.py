@@ -16,9 +16,9 @@ from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError, StoreError, StoreFullError
 from discorag.store import tables
 from discorag.store.database import Database
-from discorag.store.encoding import unpack_places, unpack_terms, unpack_text, unpack_vectors
-from discorag.store.exact import ExactSearch, mean_direction
 from discorag.store.index import Index, IndexedDocument, IndexUnusableError, Searcher
+from discorag.store.search import ExactSearch, mean_direction
+from discorag.store.tables import unpack_places, unpack_terms, unpack_text, unpack_vectors
 from discorag.text.terms import SparseVector
 
 T = TypeVar("T")

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from pydantic import PrivateAttr
 
 from discorag.schema.errors import InvariantError
-from discorag.schema.ids import stable_id
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.span import Span
-from discorag.schema.vectors import Vectors
+from discorag.schema.values import Span, Vectors, stable_id
 from discorag.text.bm25 import Runs, TermCounts
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -141,7 +139,7 @@ class Outline:
 
     Example:
         >>> from discorag.store.outline import Outline
-        >>> from discorag.retrieval.vectors import node_vectors
+        >>> from discorag.retrieval.forest import node_vectors
         >>> outline = Outline.of(tree, asyncio.run(node_vectors(tree, encoder, "mean")))
         >>> leaves = asyncio.run(encoder.encode_documents([node.text for node in tree.nodes[: tree.leaves]]))
         >>> int(outline.cosines(leaves @ leaves[0]).argmax())

@@ -11,9 +11,21 @@ from qdrant_client import QdrantClient, models
 from discorag.config import StoreSettings
 from discorag.schema.document import Scope
 from discorag.schema.errors import ConfigError
-from discorag.schema.vectors import Vectors
-from discorag.store.index import Filters, IndexedDocument, IndexPlace, IndexUnusableError
-from discorag.store.points import BM25, DENSE, DOCUMENT, KEYWORDS, Conditions, Point, document_points, filter_conditions
+from discorag.schema.values import Vectors
+from discorag.store.index import (
+    BM25,
+    DENSE,
+    DOCUMENT,
+    KEYWORDS,
+    Conditions,
+    Filters,
+    IndexedDocument,
+    IndexPlace,
+    IndexUnusableError,
+    Point,
+    document_points,
+    filter_conditions,
+)
 from discorag.store.records import Hit
 from discorag.text.terms import SparseVector
 

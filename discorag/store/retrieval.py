@@ -8,8 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Generic, TypeVar
 
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Scope
+from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import EmptyCorpusError, QueryError
 from discorag.store.records import Hit
 from discorag.store.store import Store

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.exc import DatabaseError
 
 from discorag.schema.errors import ReadOnlyStoreError, StoreDamagedError, StoreError, StoreFullError, StoreLockedError
-from discorag.store.encoding import DAMAGED
+from discorag.store.tables import DAMAGED
 
 BUSY_S = 60.0
 """How long a writer waits for another one, in seconds."""

@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discorag.config import StoreSettings
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Document, Scope
+from discorag.schema.document import Chunk, Document, Scope
 from discorag.schema.errors import ConfigError, NotFoundError, StoreFullError
 from discorag.schema.report import Difference, Report
 from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.schema.span import Span
-from discorag.schema.vectors import Vectors
+from discorag.schema.values import Span, Vectors
 from discorag.store.check import check_store
 from discorag.store.conversions import Conversions
 from discorag.store.database import FILE, STALE, Database, named
@@ -25,10 +23,9 @@ from discorag.store.documents import Documents
 from discorag.store.index import INDEXES, IndexedDocument, IndexPlace
 from discorag.store.live import LiveIndex
 from discorag.store.outline import Outline
-from discorag.store.ranking import best, nearest_documents
-from discorag.store.records import Corpus, Hit, Manifest, SearchQuery
+from discorag.store.records import Corpus, Hit, Manifest, SearchQuery, check_query, check_vector
+from discorag.store.search import best, nearest_documents
 from discorag.store.trees import Trees
-from discorag.store.validation import check_query, check_vector
 
 
 def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) -> Store:

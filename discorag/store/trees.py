@@ -11,22 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Row, delete, insert, select
 
-from discorag.models.cancellation import raise_if_cancelled
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Scope
+from discorag.models.loops import raise_if_cancelled
+from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import NotFoundError
-from discorag.schema.ids import digest, stable_id
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.span import Span
-from discorag.schema.vectors import Vectors, unit
+from discorag.schema.values import Span, Vectors, digest, stable_id, unit
 from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
 from discorag.store.documents import Documents, in_parts, manifest_from, rows_of
-from discorag.store.encoding import pack, pack_text, pack_vectors, unpack, unpack_text, unpack_vectors
 from discorag.store.outline import Outline, node_stem
 from discorag.store.recent import Recent
-from discorag.store.records import Manifest
-from discorag.store.validation import check_tree
+from discorag.store.records import Manifest, check_tree
+from discorag.store.tables import pack, pack_text, pack_vectors, unpack, unpack_text, unpack_vectors
 from discorag.text.sentences import sentence_spans
 
 SUMMARY = "Summary"

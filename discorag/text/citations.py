@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from discorag.schema.plan import Plan, PlanStep, Reference
+from discorag.schema.discourse import Plan, PlanStep, Reference
 from discorag.text.sentences import sentence_spans
 
 _REFERENCE = re.compile(r"(?<!\\)\[([0-9]{1,4})(?:\.([0-9]{1,4})(?:-([0-9]{1,4}))?)?\](?!\()")

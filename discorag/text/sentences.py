@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 
 # sentencex takes quadratic time on text with many CJK sentences, so it sees a window at a time.
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")

@@ -1,17 +1,52 @@
-"""A draft as its sentences, and what becomes of it when nothing verifies it."""
+"""A draft as its sentences; drafts that cite summaries, traced to the documents below; drafts that nothing verifies.
+
+RAPTOR and HTSIR let summaries reach the reader (RAPTOR section 3, HTSIR "Reranking and Response Generation"). Here a
+summary is not a source, so a sentence that cites one is compared with the chunks below it.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache, partial
+from typing import Literal
 
+from discorag.generation.compression import narrowed
 from discorag.ingest.segment.sentence_table import folded
-from discorag.schema.answer import Answer, AnswerSentence
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.text.citations import without_references
+from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Known
+from discorag.schema.discourse import Plan, RhetoricalGraph
+from discorag.schema.document import Chunk, Scope
+from discorag.schema.values import Span
+from discorag.store.store import Store
+from discorag.text.citations import references, renumbered, without_references
 from discorag.text.sentences import sentence_spans
+from discorag.verification.verifier import Verifier
 
 _HASHES = re.compile(r"^\s*#{1,6}\s+")
 _ENDING = re.compile(r"[.!?。！？…][\"'”’)\]」』]*\s*$")
+
+
+Next = Literal["refine", "abstain", "__end__"]
+UNSUPPORTED = "The documents support no sentence of the answer that was written."
+
+
+def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> tuple[Next, str]:
+    """Where an answer goes after verification, and why. A sentence that is only not verified is shown, marked so.
+
+    Args:
+        answer: As verified.
+        rounds: Rounds of refinement done, and wanted; none are wanted where no language model wrote the draft.
+        may_abstain: Whether an answer without any supported sentence is withheld.
+    """
+    done, wanted = rounds
+    if done < wanted:
+        return "refine", f"round {done + 1} of {wanted}"
+    if may_abstain and len(answer.unsupported) == len(answer.sentences):
+        return "abstain", UNSUPPORTED
+    return "__end__", "the answer is verified"
 
 
 def unverified(inputs: AnswerInputs, draft: str, reason: str) -> Answer:
@@ -39,3 +74,53 @@ def drafted_sentences(draft: str, chunks: int) -> list[str]:
     """The sentences of a draft, citations included, without those that are nothing else."""
     sentences = (span.of(line) for line in draft.splitlines() for span in sentence_spans(line))
     return [s for s in sentences if without_references(s, chunks=chunks).strip(" .。")]
+
+
+async def traced(verifier: Verifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> Answer:
+    """The verifier's answer; every span in it is of a document, also where the draft cites summaries.
+
+    Raises:
+        ModelError: A model of the verifier failed.
+        NotFoundError: A document was deleted or replaced meanwhile.
+    """
+    if not any(chunk.stands_for for chunk in inputs.chunks):
+        return await verifier.verify(inputs, draft)
+    below, draft = await asyncio.to_thread(sourced, inputs, draft, store, scope)
+    answer = await verifier.verify(below, draft)
+    return answer.model_copy(update={"plan": inputs.plan})
+
+
+def sourced(inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> tuple[AnswerInputs, str]:
+    """Inputs and draft with chunks of documents in place of cited summaries (of all, where nothing is cited); blocks.
+
+    References are to whole chunks then. Relations of a summary to other passages are left out: they have no two
+    places in documents.
+    """
+    cited = {r.chunk for r in references(draft)} or set(range(1, len(inputs.chunks) + 1))
+    chunks_of = cache(partial(store.chunks_of, scope))
+    found, parts, held = dict[str, Chunk](), defaultdict[str, list[Span]](list), dict[int, list[str]]()
+    for number, chunk in enumerate(inputs.chunks, start=1):
+        if number in cited or not chunk.stands_for:
+            own = chunks_of(chunk.doc_id) if chunk.stands_for else [chunk]
+            spans = chunk.stands_for or chunk.sentences
+            inside = [c for c in own if any(s.start < c.span.end and c.span.start < s.end for s in spans)]
+            held[number] = [c.id for c in inside]
+            for c in inside:
+                found[c.id] = c if chunk.stands_for else found.get(c.id, c)
+                parts[c.id] += spans
+    chunks = tuple(narrowed(chunk, parts[i]) for i, chunk in found.items())
+    at = {i: number for number, i in enumerate(found, start=1)}
+    numbers = {number: [at[i] for i in ids] for number, ids in held.items()}
+    return _moved(inputs, chunks, numbers), renumbered(draft, numbers)
+
+
+def _moved(inputs: AnswerInputs, chunks: tuple[Chunk, ...], numbers: Mapping[int, list[int]]) -> AnswerInputs:
+    ids, graph = tuple(chunk.id for chunk in chunks), inputs.graph
+    edges = tuple(e for e in graph.edges if {e.source, e.target} <= set(ids)) if graph else ()
+    return replace(
+        inputs,
+        chunks=chunks,
+        graph=RhetoricalGraph(chunks=ids, edges=edges) if graph else None,
+        plan=Plan(paragraph=renumbered(inputs.plan.paragraph, numbers)) if inputs.plan else None,
+        known=Known(),
+    )

@@ -1,4 +1,4 @@
-"""Each sentence of a draft with its support and evidence: what all verifiers share."""
+"""Every sentence of a draft traced to its places in the sources, with the conflicts that its evidence is part of."""
 
 from __future__ import annotations
 
@@ -8,24 +8,94 @@ from dataclasses import dataclass
 
 from discorag.conflicts.difference import differences
 from discorag.conflicts.pairs import at_odds
+from discorag.generation.relevance import PAIRS, find_candidates, in_context
 from discorag.ingest.segment.reading import strip_markdown
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, folded, sentences_of, within_window
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker
-from discorag.schema.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.graph import Edge
-from discorag.schema.plan import PlanStep
-from discorag.schema.span import Span
-from discorag.schema.usage import Usage
+from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Disagreement, EvidenceSpan, Support
+from discorag.schema.discourse import ChunkRelation, Edge, PlanStep
+from discorag.schema.errors import ModelError, Usage
+from discorag.schema.values import Span, Vectors
 from discorag.text.citations import references, steps, without_references
 from discorag.text.terms import terms
 from discorag.verification.draft import drafted_sentences, is_heading
 from discorag.verification.guards import missing_detail
-from discorag.verification.judge import Claim, Judge, Place, Verdict
-from discorag.verification.places import find_places, whole_sentence
-from discorag.verification.verifier import Metered
+from discorag.verification.verifier import Claim, Judge, Metered, Place, Verdict
+
+PLACES = 3
+"""Sentences around which places are made, in the cited chunks and in the others."""
+
+
+async def find_places(
+    inputs: AnswerInputs, table: SentenceTable, cited: set[int], sentence: str, vector: Vectors, reranker: Reranker
+) -> tuple[Place, ...]:
+    """Return places around the sentences that are closest to one of an answer: of the cited chunks, then of the others.
+
+    The reranker reads at most `PAIRS` sentences; if its endpoint fails, cosine decides.
+
+    Args:
+        inputs: With the chunks.
+        table: Their sentences.
+        cited: Numbers of the chunks that the sentence cites.
+        sentence: Without citations.
+        vector: Its vector, shape (d,).
+        reranker: Scores the candidates, with the sentence as the query.
+    """
+    parts = [part for part in _parts(table, cited) if part]
+    groups = [[*find_candidates(inputs, table, part, sentence, vector, PAIRS // len(parts))] for part in parts]
+    candidates = [i for group in groups for i in group]
+    try:
+        found = await reranker.scores(sentence, [in_context(inputs, table.sentences[i]) for i in candidates])
+    except ModelError:
+        found = (table.vectors[candidates] @ vector).tolist()
+    scores = dict(zip(candidates, found, strict=True))
+    best = [i for group in groups for i in sorted(group, key=scores.__getitem__, reverse=True)[:PLACES]]
+    return tuple(dict.fromkeys(place for i in best for place in _around(inputs, table, i)))
+
+
+def _parts(table: SentenceTable, cited: set[int]) -> list[list[int]]:
+    """The units of the cited chunks and those of the others: statements, unless a part has none."""
+    parts = [[i for i, u in enumerate(table.sentences) if (u.chunk in cited) is inside] for inside in (True, False)]
+    return [[i for i in part if table.sentences[i].statement] or part for part in parts]
+
+
+def _around(inputs: AnswerInputs, table: SentenceTable, i: int) -> list[Place]:
+    """The sentence around a unit alone, and with the ones before and after it."""
+    first, last = whole_sentence(i, table)
+    return [_place(inputs, table, first, last), _place(inputs, table, _before(first, table), _after(last, table))]
+
+
+def _place(inputs: AnswerInputs, table: SentenceTable, first: int, last: int) -> Place:
+    units = table.sentences[first : last + 1]
+    chunk = inputs.chunks[units[0].chunk - 1]
+    context = dict.fromkeys((chunk.title, *chunk.headings, *(h for u in units for h in u.headings)))
+    return Place(tuple(range(first, last + 1)), " ".join(u.plain for u in units), "\n".join(context))
+
+
+def whole_sentence(i: int, table: SentenceTable) -> tuple[int, int]:
+    """Return the first and last unit of the sentence around unit ``i``, which may be a part of one: who says it."""
+    first, last = i, i
+    while first > 0 and _continues(table, first - 1):
+        first -= 1
+    while last + 1 < len(table.sentences) and _continues(table, last):
+        last += 1
+    return first, last
+
+
+def _continues(table: SentenceTable, i: int) -> bool:
+    """Whether the unit after ``i`` continues its sentence."""
+    unit, then = table.sentences[i], table.sentences[i + 1]
+    return unit.chunk == then.chunk and not unit.statement and then.text[:1].islower()
+
+
+def _before(i: int, table: SentenceTable) -> int:
+    return i - 1 if i and table.sentences[i - 1].chunk == table.sentences[i].chunk else i
+
+
+def _after(i: int, table: SentenceTable) -> int:
+    return i + 1 if i + 1 < len(table.sentences) and table.sentences[i + 1].chunk == table.sentences[i].chunk else i
+
 
 Copies = Mapping[str, Sequence[int]]
 

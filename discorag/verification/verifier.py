@@ -1,15 +1,16 @@
-"""What every verifier does, and which verifiers there are."""
+"""What every verifier and every judge does, and which verifiers there are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
-from discorag.schema.answer import Answer
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.usage import Usage
+from discorag.schema.answer import Answer, AnswerInputs, Support
+from discorag.schema.errors import Usage
+from discorag.verification.guards import missing_detail
 
 
 class Verifier(Protocol):
@@ -48,6 +49,84 @@ VERIFIERS = Registry[Callable[[Toolbox], Verifier]]("verifier", "disco_rag.verif
 
 register_verifier = VERIFIERS.register
 
-VERIFIERS.offer("auto", "discorag.verification.nli:auto_verifier", "the NLI model if one is configured, else nothing")
-VERIFIERS.offer("nli", "discorag.verification.nli:nli_verifier", "the NLI model, by name or folder, or served")
-VERIFIERS.offer("llm", "discorag.verification.llm:llm_verifier", "the language model, one call for all sentences")
+VERIFIERS.offer(
+    "auto", "discorag.verification.judges:auto_verifier", "the NLI model if one is configured, else nothing"
+)
+VERIFIERS.offer("nli", "discorag.verification.judges:nli_verifier", "the NLI model, by name or folder, or served")
+VERIFIERS.offer("llm", "discorag.verification.judges:llm_verifier", "the language model, one call for all sentences")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A sentence of a chunk, alone or with its neighbours.
+
+    Args:
+        units: Their indices in the case's table.
+        text: How they read.
+        context: Title and headings above them.
+
+    Example:
+        >>> from discorag.verification.verifier import Place
+        >>> Place((3, 4), "Tides rise. Bees dance.").units
+        (3, 4)
+    """
+
+    units: tuple[int, ...]
+    text: str
+    context: str = ""
+
+    @property
+    def evidence(self) -> str:
+        """All that is looked up in it."""
+        return f"{self.context}\n{self.text}"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of an answer, without citations, and where its support may stand, the likeliest place first."""
+
+    sentence: str
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was decided about a claim.
+
+    Args:
+        support: Whether a place supports it.
+        place: Number of the place that does; None if none does.
+        probability: That it is supported, 0 to 1; None if no model said so.
+        reason: Why, in one plain sentence.
+    """
+
+    support: Support
+    place: int | None = None
+    probability: float | None = None
+    reason: str = ""
+
+
+def verdict_on(claim: Claim, place: int, probability: float, reason: str) -> Verdict:
+    """Return that a place supports a claim, unless the place lacks a figure, date, name or quotation of the sentence.
+
+    Args:
+        claim: The claim.
+        place: Number of the place that a model named.
+        probability: What the model said.
+        reason: Why the claim counts as supported.
+    """
+    if missing := missing_detail(claim.sentence, claim.places[place].evidence):
+        return Verdict(Support.NOT_SUPPORTED, reason=missing)
+    return Verdict(Support.SUPPORTED, place, probability, reason)
+
+
+class Judge(Protocol):
+    """Decides claims."""
+
+    async def judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
+        """Return a verdict for each claim, in order; every claim has a place.
+
+        Raises:
+            ModelError: A model failed.
+        """
+        ...

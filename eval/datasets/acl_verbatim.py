@@ -6,8 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from discorag.schema.ids import digest
-from discorag.schema.span import Span
+from discorag.schema.values import Span, digest
 from eval.datasets.reading import TextBuilder, checked, read_lines
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument

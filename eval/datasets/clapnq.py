@@ -9,8 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 
 from discorag.schema.errors import MissingPathError
-from discorag.schema.ids import digest
-from discorag.schema.span import Span
+from discorag.schema.values import Span, digest
 from eval.datasets.asqa import Passages
 from eval.datasets.reading import checked, normal, read_lines, unique
 from eval.sample import Benchmark, DocSpan, Gold, Sample

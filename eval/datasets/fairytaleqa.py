@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from discorag.schema.errors import MissingPathError
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.datasets.reading import TextBuilder, checked, normal, read_text, unique
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, RootModel
 
-from discorag.schema.ids import digest
-from discorag.schema.span import Span
+from discorag.schema.values import Span, digest
 from eval.datasets.reading import TextBuilder, checked, normal, read_json, unique
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 

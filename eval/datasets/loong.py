@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from pydantic import BaseModel, Field, RootModel
 
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.datasets.reading import checked, normal, read_json, read_lines, read_text, unique
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument

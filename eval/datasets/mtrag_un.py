@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from discorag.schema.ids import digest
+from discorag.schema.values import digest
 from eval.datasets.asqa import Passages
 from eval.datasets.reading import checked, normal, read_lines
 from eval.sample import Benchmark, Sample

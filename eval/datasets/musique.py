@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.datasets.hotpotqa import ParagraphPool
 from eval.datasets.reading import TextBuilder, checked, normal, read_lines, unique
 from eval.sample import Benchmark, DocSpan, Gold, Sample

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.datasets.asqa import Passages, answer_places
 from eval.datasets.reading import checked, normal, read_lines, unique
 from eval.errors import DataError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, RootModel
 
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.datasets.reading import TextBuilder, checked, normal, read_json, read_lines, unique
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument

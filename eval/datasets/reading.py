@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from discorag.schema.errors import MissingPathError
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.errors import DataError
 from eval.sample import Sample, SourceDocument
 

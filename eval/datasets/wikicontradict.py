@@ -7,8 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from discorag.schema.ids import digest
-from discorag.schema.span import Span
+from discorag.schema.values import Span, digest
 from discorag.text.sentences import sentence_spans
 from eval.datasets.reading import checked, read_lines
 from eval.metrics.normal import normalise

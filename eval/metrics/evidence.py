@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.metrics.base import Given
 from eval.metrics.normal import normalise
 from eval.sample import DocSpan, Gold

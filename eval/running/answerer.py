@@ -7,11 +7,11 @@ import time
 from typing import Any
 
 from discorag import DiscoRAG
-from discorag.retrieval.registry import RETRIEVERS
+from discorag.retrieval.registry import tree_retriever
 from discorag.schema.answer import Answer
-from discorag.schema.chunk import Chunk
+from discorag.schema.document import Chunk
 from discorag.schema.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.errors import DataError
 from eval.metrics.grounding import reached
 from eval.running.corpus import Corpus
@@ -90,7 +90,8 @@ class Answerer:
             "layout": "inline",
         }
         preset = PRESETS.get(system.switches.get("preset", ""), {})
-        chunks = {} if {**preset, **system.switches}.get("retriever") in RETRIEVERS else {"top_k": suite.top_k}
+        retriever = {**preset, **system.switches}.get("retriever")
+        chunks = {} if retriever and tree_retriever(retriever) else {"top_k": suite.top_k}
         local = {} if self._rag.backends.model else {"relater": suite.relater}
         return {**common, **chunks, **local, **system.switches}
 

@@ -12,8 +12,8 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from discorag.models.protocol import LanguageModel, Message, Reply, Request
+from discorag.schema.errors import Usage
 from discorag.schema.ledger import Ledger
-from discorag.schema.usage import Usage
 from discorag.text.tokens import TokenCounter
 from eval.suite import Suite
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from discorag import DiscoRAG
 from discorag.ingest.loaders import Source, load
 from discorag.ingest.survey import Status
-from discorag.schema.chunk import Chunk
+from discorag.schema.document import Chunk
 from discorag.schema.errors import DiscoRagError
-from discorag.schema.ids import digest
+from discorag.schema.values import digest
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, SourceDocument
 from interfaces.facade import Progress

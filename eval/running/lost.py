@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discorag.schema.chunk import Chunk
-from discorag.schema.plan import Reference
-from discorag.schema.span import Span
+from discorag.schema.discourse import Reference
+from discorag.schema.document import Chunk
+from discorag.schema.values import Span
 from discorag.text.citations import references
 from eval.metrics.grounding import reached
 from eval.running.corpus import Corpus

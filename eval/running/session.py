@@ -17,8 +17,8 @@ from discorag import DiscoRAG
 from discorag.config import Settings, StoreSettings
 from discorag.models.memo import MemoEncoder
 from discorag.schema.errors import MissingPathError
-from discorag.schema.ids import digest
 from discorag.schema.ledger import Ledger
+from discorag.schema.values import digest
 from eval.datasets.registry import load_benchmark
 from eval.errors import DataError
 from eval.metrics.base import MetricModels

@@ -71,7 +71,7 @@ def _listening(settings: Settings, host: str | None, port: int | None) -> Settin
 
 
 def _run(app: FastAPI, settings: Settings, shown: str) -> None:
-    from interfaces.http.process import prepare_process
+    from interfaces.http.server import prepare_process
 
     prepare_process(settings)
     typer.echo(_address(settings, shown))
@@ -104,7 +104,7 @@ def key(
 ) -> None:
     """Make an API key: it is shown once, on standard error; its entry for the file of keys goes to standard output."""
     with extra("api"):
-        from interfaces.http.keys import Role, new_key
+        from interfaces.http.access import Role, new_key
     known = {str(r): r for r in Role}
     wrong = [r for r in role or [] if r not in known]
     if wrong:

@@ -16,15 +16,13 @@ import typer
 from pydantic import BaseModel
 from rich.console import Console, Group
 from rich.text import Text
+from typer.models import OptionInfo
 
-from discorag.config import Settings, read_settings
+from discorag.config import read_settings
 from discorag.discourse.formats.table import FORMATS, READERS, is_tree, read_tree, written
-from discorag.discourse.parse.parser import PARSERS
 from discorag.ingest.survey import Status
-from discorag.retrieval.registry import RETRIEVERS
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Scope
-from discorag.schema.errors import ConfigError, DiscoRagError, InputError
+from discorag.schema.document import Chunk, Scope
+from discorag.schema.errors import DiscoRagError, InputError
 from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
 from discorag.text.citations import steps
@@ -47,7 +45,7 @@ from interfaces.facade import AskResult, DiscoRAG
 from interfaces.questions import answer_file, read_questions
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from nodes.context import AnswerContext
-from nodes.options import DEFAULT_RETRIEVER, retriever_names
+from nodes.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
@@ -55,20 +53,25 @@ app.add_typer(show, name="show")
 app.add_typer(models, name="models")
 for command in (parse, serve, mcp, key, check, reindex, backup, restore):
     app.command()(command)
-SWITCHES = AnswerContext.model_fields.keys() - {"resources"}
+OPTIONS = AnswerContext.model_fields.keys() - {"backends"}
 out, err = Console(), Console(stderr=True)
 PATIENCE_S = 2.0
 """Seconds in which an ingest that is interrupted may end what it is at."""
 _LISTED = 10  # documents that an error names
 
+
+def _option(kind: type[Options], name: str) -> OptionInfo:
+    """The flag of an option, with its help."""
+    return typer.Option(help=kind.model_fields[name].description)
+
+
+Parser = Annotated[str, _option(IngestOptions, "parser")]
 Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured).")]
 Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Llm = Annotated[str | None, typer.Option(help="Language model: embedded or endpoint (default: as configured).")]
 Mermaid = Annotated[bool, typer.Option("--mermaid", help="Print Mermaid.")]
-Parser = Annotated[str, typer.Option(help=f"Who makes the trees. auto: as configured; none; {PARSERS.described()}.")]
 _WHICH = "Part of a document's title or file name, end of its path, or start of its id."
-Switch = Annotated[list[str] | None, typer.Option("--set", help="A switch, e.g. --set use_graph=false; repeatable.")]
+Assignments = Annotated[list[str] | None, typer.Option("--set", help="An option, e.g. use_graph=false; repeatable.")]
 
 
 @app.command()
@@ -77,21 +80,18 @@ def ingest(
     corpus: Corpus = None,
     tenant: Tenant = None,
     parser: Parser = "auto",
-    retriever: Annotated[
-        str, typer.Option(help=f"Whose trees are built now; dense: none; {RETRIEVERS.described()}.")
-    ] = DEFAULT_RETRIEVER,
-    refresh: Annotated[bool, typer.Option(help="Store unchanged documents again.")] = False,
+    retriever: Annotated[str, _option(IngestOptions, "retriever")] = DEFAULT_RETRIEVER,
+    refresh: Annotated[bool, _option(IngestOptions, "refresh")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate.")] = False,
-    llm: Llm = None,
     engine: EngineOption = Engine.OWN,
     as_json: AsJson = False,
 ) -> None:
     """Read documents into the store; changed ones are replaced, vanished ones deleted."""
     check_engine(engine)
     if dry_run:
-        estimate(path, corpus, tenant, parser, llm, as_json)
+        estimate(path, corpus, tenant, parser, as_json)
         raise typer.Exit
-    with _pipeline(llm) as rag, IngestProgress(err) as progress:
+    with _pipeline() as rag, IngestProgress(err) as progress:
         where: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "refresh": refresh}
         try:
             result = rag.ingest(path, progress=progress.on_event, parser=parser, retriever=retriever, **where)
@@ -112,11 +112,10 @@ def estimate(
     corpus: Corpus = None,
     tenant: Tenant = None,
     parser: Parser = "auto",
-    llm: Llm = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what an ingest would do and cost, without storing anything."""
-    with _pipeline(llm) as rag:
+    with _pipeline() as rag:
         result = rag.estimate(path, corpus=corpus, tenant=tenant, parser=parser)
     _print_json(result) if as_json else out.print(estimate_table(result))
 
@@ -126,12 +125,9 @@ def ask(
     question: Annotated[str | None, typer.Argument(help="The question; or --batch.")] = None,
     corpus: Corpus = None,
     tenant: Tenant = None,
-    retriever: Annotated[
-        str | None, typer.Option(help=f"One of {', '.join(retriever_names())}; default: {DEFAULT_RETRIEVER}.")
-    ] = None,
-    top_k: Annotated[int | None, typer.Option(help="Chunks to retrieve, by dense or hybrid.")] = None,
-    switch: Switch = None,
-    llm: Llm = None,
+    retriever: Annotated[str | None, _option(AnswerOptions, "retriever")] = None,
+    top_k: Annotated[int | None, _option(AnswerOptions, "top_k")] = None,
+    assignments: Assignments = None,
     baseline: Annotated[str | None, typer.Option(help="A baseline of the paper instead, e.g. markers.")] = None,
     as_json: AsJson = False,
     batch: Annotated[Path | None, typer.Option(help='JSONL file of {"question": ...}, answered into --out.')] = None,
@@ -140,13 +136,13 @@ def ask(
 ) -> None:
     """Answer a question; every sentence with its sources, and what it cost. Or a file of them."""
     given: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k}
-    switches = {name: value for name, value in given.items() if value is not None} | _switches(switch)
-    switches["baseline"] = baseline
+    options = {name: value for name, value in given.items() if value is not None} | _options(assignments)
+    options["baseline"] = baseline
     check_engine(engine)
     if batch or question is None:
-        return _answered(question, batch, replies, switches, llm)
-    with _pipeline(llm) as rag:
-        result = asyncio.run(_streamed(rag, question, switches, quiet=as_json))
+        return _answered(question, batch, replies, options)
+    with _pipeline() as rag:
+        result = asyncio.run(_streamed(rag, question, options, quiet=as_json))
     if as_json:
         return _print_json(result)
     plan = result.answer.plan
@@ -182,14 +178,13 @@ def show_graph(
     question: str,
     corpus: Corpus = None,
     tenant: Tenant = None,
-    switch: Switch = None,
-    llm: Llm = None,
+    assignments: Assignments = None,
     mermaid: Mermaid = False,
     as_json: AsJson = False,
 ) -> None:
     """The rhetorical graph over what is retrieved for a question."""
-    with _pipeline(llm) as rag:
-        result = rag.ask(question, corpus=corpus, tenant=tenant, **_switches(switch))
+    with _pipeline() as rag:
+        result = rag.ask(question, corpus=corpus, tenant=tenant, **_options(assignments))
         scope = rag.scope(tenant=tenant, corpus=corpus)
         chunks = tuple(rag.backends.store.chunks(scope, [h.chunk_id for h in result.hits]))
     if result.graph is None:
@@ -208,14 +203,13 @@ def show_plan(
     question: str,
     corpus: Corpus = None,
     tenant: Tenant = None,
-    switch: Switch = None,
-    llm: Llm = None,
+    assignments: Assignments = None,
     mermaid: Mermaid = False,
     as_json: AsJson = False,
 ) -> None:
     """The discourse plan for a question."""
-    with _pipeline(llm) as rag:
-        answer = rag.ask(question, corpus=corpus, tenant=tenant, **_switches(switch)).answer
+    with _pipeline() as rag:
+        answer = rag.ask(question, corpus=corpus, tenant=tenant, **_options(assignments)).answer
     plan = answer.plan
     if plan is None:
         raise InputError("The plan is switched off.", hint="Leave out --set use_plan=false.")
@@ -272,27 +266,14 @@ def main() -> None:
 
 
 @contextmanager
-def _pipeline(llm: str | None = None) -> Generator[DiscoRAG]:
-    with DiscoRAG(_with_llm(read_settings(), llm)) as rag:
+def _pipeline() -> Generator[DiscoRAG]:
+    with DiscoRAG(read_settings()) as rag:
         yield rag
 
 
-def _with_llm(settings: Settings, kind: str | None) -> Settings:
-    """The settings with the language model that was asked for on the command line."""
-    if kind is None:
-        return settings
-    if kind not in ("embedded", "endpoint"):
-        raise InputError(f"--llm {kind} is neither embedded nor endpoint.", hint="Leave it out for what is configured.")
-    if kind == "endpoint" and settings.llm.base_url is None:
-        raise ConfigError("--llm endpoint: none is configured.", hint="Set DISCO_RAG_LLM__BASE_URL.")
-    address = None if kind == "embedded" else settings.llm.base_url
-    llm = settings.llm.model_copy(update={"kind": kind, "base_url": address})
-    return settings.model_copy(update={"llm": llm})
-
-
-async def _streamed(rag: DiscoRAG, question: str, switches: dict[str, Any], *, quiet: bool) -> AskResult:
+async def _streamed(rag: DiscoRAG, question: str, options: dict[str, Any], *, quiet: bool) -> AskResult:
     with err.status("retrieve ...") as spinner:
-        async for event in rag.astream(question, **switches):
+        async for event in rag.astream(question, **options):
             if isinstance(event, AskResult):
                 return event
             if event.get("event") == "start":
@@ -316,28 +297,27 @@ def _answered(
     question: str | None,
     batch: Path | None,
     replies: Path,
-    switches: dict[str, Any],
-    llm: str | None,
+    options: dict[str, Any],
 ) -> None:
     """The questions of a file; exit code 1 if one met an error."""
     if batch is None or question is not None:
         raise InputError("Ask one question, or --batch FILE.", hint="disco-rag ask --help")
     questions = read_questions(batch)
-    with _pipeline(llm) as rag, QuestionProgress(err, len(questions)) as progress:
-        failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **switches))
+    with _pipeline() as rag, QuestionProgress(err, len(questions)) as progress:
+        failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **options))
     out.print(Text(f"{len(questions) - failed} of {len(questions)} answered, in {replies}."))
     if failed:
         raise typer.Exit(1)
 
 
-def _switches(given: list[str] | None) -> dict[str, Any]:
-    """``name=value`` options as switches; values are read as JSON where they are JSON."""
+def _options(given: list[str] | None) -> dict[str, Any]:
+    """``name=value`` assignments as options; values are read as JSON where they are JSON."""
     found: dict[str, Any] = {}
     for item in given or []:
         name, sign, value = item.partition("=")
-        if not sign or name not in SWITCHES:
-            known = ", ".join(sorted(SWITCHES))
-            raise InputError(f"--set {item} is not name=value of a switch.", hint=f"Options are {known}.")
+        if not sign or name not in OPTIONS:
+            known = ", ".join(sorted(OPTIONS))
+            raise InputError(f"--set {item} is not name=value of an option.", hint=f"Options are {known}.")
         try:
             found[name] = json.loads(value)
         except json.JSONDecodeError:

@@ -107,7 +107,7 @@ def pull(
     source: Annotated[Path | None, typer.Option("--from", help="A file that `models pack` wrote; no network.")] = None,
 ) -> None:
     """Download a model from the Hugging Face hub, and enter its revision and SHA-256 into the lock file."""
-    from discorag.models.download import pull_model, unpack_models
+    from discorag.models.hub import pull_model, unpack_models
 
     lock = lock_path(read_settings())
     if (name is None) == (source is None):
@@ -127,7 +127,7 @@ def pull(
 @models.command()
 def pack(file: Annotated[Path, typer.Argument(help="The .tar.gz file to write.")]) -> None:
     """Write all pulled models into one file, for `models pull --from` on a machine without network."""
-    from discorag.models.download import pack_models
+    from discorag.models.hub import pack_models
 
     with err.status("Packing ..."):
         packed = pack_models(file, lock_path(read_settings()))

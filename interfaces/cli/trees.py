@@ -16,7 +16,7 @@ from discorag.discourse.parse.parser import PARSERS, PROMPTED
 from discorag.ingest.loaders import Source
 from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy, check_length
-from discorag.schema.chunk import Chunk
+from discorag.schema.document import Chunk
 from discorag.schema.errors import InputError
 from interfaces.facade import DiscoRAG
 from nodes.backends import Backends

@@ -1,4 +1,6 @@
-"""The HTTP API over the pipeline; ``disco-rag serve`` runs it, or any server that calls the factory `create_app`."""
+"""The HTTP API over the pipeline, and the page in the browser; ``disco-rag serve`` runs it, or any server that calls
+the factory `create_app`.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +8,27 @@ import asyncio
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 
 import structlog
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from discorag.config import Settings, read_settings
 from discorag.schema.errors import ModelError, StoreError
 from discorag.store.jobs import JobTable
 from interfaces.facade import DiscoRAG
-from interfaces.http import ask, chat, documents, health, ingest, static_page, threads
-from interfaces.http.access import Access
-from interfaces.http.jobs import JobFile, Jobs
-from interfaces.http.meters import Meters
-from interfaces.http.middleware import Limited, Secured, Watched
-from interfaces.http.problems import handle_errors
-from interfaces.http.quotas import Questions, Quotas
+from interfaces.http import ask, chat, documents, health, threads
+from interfaces.http.access import Access, Questions, Quotas
+from interfaces.http.jobs import JobFile, Jobs, Uploads
+from interfaces.http.observability import Meters
+from interfaces.http.problems import Limited, Secured, Watched, handle_errors
 from interfaces.http.service import Service
-from interfaces.http.uploads import Uploads
 from interfaces.threads import Threads
 
 THREADS = 64
@@ -32,6 +36,23 @@ THREADS = 64
 
 QUIET_S, LONGEST_S = 30.0, 600.0
 """The store is indexed when no file was at work for so many seconds; under lasting load, after so many."""
+FILES = Path(__file__).parent / "page"
+_ABSENT = "The API is served; the page in the browser is not built. Run `make web` (it needs Node), and serve again.\n"
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+_HEADERS = {"Content-Security-Policy": _POLICY}
+_KEPT, _ASKED = "public, max-age=31536000, immutable", "no-cache"
 _LOG = structlog.get_logger("disco_rag.api")
 _ABOUT = (
     "Discourse-aware retrieval-augmented generation: answers whose every sentence is traced to its sources, with the "
@@ -50,7 +71,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
         ConfigError: Impossible settings, or a file of keys that cannot be read.
     """
     settings = rag.backends.settings if rag else settings or read_settings()
-    meters, access = Meters(), Access.of(settings)
+    meters, access = Meters(), Access(settings)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[dict[str, Service]]:
@@ -72,10 +93,10 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
     app.add_middleware(Watched, meters=meters)
     app.add_middleware(Secured)
     handle_errors(app)
-    for part in (ask, threads, ingest, documents, chat, health):
+    for part in (ask, threads, documents, chat, health):
         app.include_router(part.router)
     app.include_router(health.numbers)
-    static_page.show(app)
+    show_page(app)
     return app
 
 
@@ -89,7 +110,7 @@ async def _opened(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncGenerat
     api, table = rag.backends.settings.api, JobTable(rag.backends.store.database)
     uploads = Uploads(api.uploads)
     await asyncio.to_thread(uploads.sweep)
-    jobs = Jobs(table, ingest.reader_of(rag, uploads, meters), settled, api.jobs)
+    jobs = Jobs(table, documents.reader_of(rag, uploads, meters), settled, api.jobs)
     await jobs.resume()
     tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_indexed(rag, jobs))]
     try:
@@ -116,3 +137,28 @@ async def _warm(rag: DiscoRAG) -> None:
     """Load the encoder's model, so that the first question need not wait for it."""
     with suppress(ModelError):  # an endpoint that is not there yet: /readyz tells
         await rag.backends.encoder.encode_query("warm")
+
+
+class Assets(StaticFiles):
+    """Files whose names hold a digest of them: browsers keep them."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """With the policy. Raises ``HTTPException`` (404, 405), which the app answers."""
+        response = await super().get_response(path, scope)
+        response.headers.update(_HEADERS | {"Cache-Control": _KEPT})
+        return response
+
+
+def show_page(app: FastAPI, files: Path = FILES) -> None:
+    """Serve the page at ``/`` and its files beside the routes; where it is not built, say there how to build it."""
+    if not (files / "index.html").is_file():
+        app.add_api_route("/", lambda: PlainTextResponse(_ABSENT), include_in_schema=False)
+        return
+    app.mount("/assets", Assets(directory=files / "assets"), name="assets")
+    for file in (f for f in files.iterdir() if f.is_file()):
+        path = "/" if file.name == "index.html" else f"/{file.name}"
+        app.add_api_route(path, partial(_file, file), include_in_schema=False)
+
+
+def _file(file: Path) -> FileResponse:
+    return FileResponse(file, headers=_HEADERS | {"Cache-Control": _ASKED})

@@ -14,10 +14,12 @@ from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from discorag.schema.plan import PlanStep
+from discorag.generation.views import AnswerView
+from discorag.schema.answer import EvidenceSpan
+from discorag.schema.discourse import PlanStep
 from discorag.text.citations import steps
 from interfaces.facade import AskResult
-from interfaces.http.keys import Principal
+from interfaces.http.access import Principal
 from interfaces.http.problems import COMMON, RefusedError, documented, problem_of
 from interfaces.http.service import Asker, Keyed, Served, Service
 from nodes.options import AnswerOptions
@@ -61,16 +63,29 @@ class Asked(BaseModel):
 
 
 class Reply(AskResult):
-    """The answer with everything that led to it; ``text`` is its sentences as running text, ``steps`` its plan's."""
+    """The answer with everything that led to it; ``text`` is its sentences as running text, ``steps`` its plan's.
+
+    ``sources`` are the passages that sentences rest on in the order of first citation, ``citations`` the numbers of
+    each sentence's sources, from 1: whoever shows the answer numbers them so.
+    """
 
     text: str
     steps: tuple[PlanStep, ...] = ()
+    sources: tuple[EvidenceSpan, ...] = ()
+    citations: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
     def to(cls, result: AskResult) -> Reply:
         """The reply that says this result."""
         answer, own = result.answer, {name: getattr(result, name) for name in AskResult.model_fields}
-        return cls(text=answer.text, steps=steps(answer.plan) if answer.plan else (), **own)
+        view = AnswerView(answer)
+        return cls(
+            text=answer.text,
+            steps=steps(answer.plan) if answer.plan else (),
+            sources=tuple(view.sources),
+            citations=tuple(tuple(view.numbers(sentence)) for sentence in answer.sentences),
+            **own,
+        )
 
 
 _EVENTS = (
@@ -94,8 +109,7 @@ async def ask(
         return EventSourceResponse(_events(asked, who, served))
     async with served.question():
         result = await unless_gone(request, served.rag.aask(**_arguments(asked, who)))
-    served.meters.observe(result.ledger)
-    await served.tell_read(who, asked.corpus, result)
+    await served.record_answer(who, asked.corpus, result)
     return Reply.to(result)
 
 
@@ -112,8 +126,7 @@ async def _events(asked: Asked, who: Principal, served: Service) -> AsyncGenerat
         async with served.counted(), aclosing(served.each(served.rag.astream(**_arguments(asked, who)), end)) as parts:
             async for part in parts:
                 if isinstance(part, AskResult):
-                    served.meters.observe(part.ledger)
-                    await served.tell_read(who, asked.corpus, part)
+                    await served.record_answer(who, asked.corpus, part)
                     yield format_sse_event(event="answer", data_str=Reply.to(part).model_dump_json())
                 else:
                     yield format_sse_event(event=str(part["event"]), data_str=json.dumps(part, ensure_ascii=False))

@@ -1,26 +1,33 @@
-"""GET /session, /corpora, /chunks and /trees, GET and DELETE /documents."""
+"""GET /session, /corpora, /chunks and /trees, GET and DELETE /documents; POST /ingest and the jobs that it makes."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Annotated, BinaryIO
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response, status
+from fastapi import APIRouter, File, Form, Path, Query, Response, UploadFile, status
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from discorag.discourse.formats.table import FORMATS, written
 from discorag.discourse.formats.text import tree_mermaid
+from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.retrieval.levels import Levels, unfolded
-from discorag.schema.chunk import Chunk
-from discorag.schema.errors import NotFoundError
+from discorag.schema.document import Chunk, Scope
+from discorag.schema.errors import DiscoRagError, InputError, NotFoundError, StoreError, UnknownFormatError
+from discorag.schema.ledger import Failure
 from discorag.store.records import Corpus as StoredCorpus
 from discorag.store.records import Manifest
-from interfaces.http import audit
-from interfaces.http.keys import Role
-from interfaces.http.problems import COMMON, documented
-from interfaces.http.service import Keyed, Reader, Served, Writer
+from interfaces.facade import DiscoRAG
+from interfaces.http.access import Principal, Role, audit
+from interfaces.http.jobs import Ingest, Job, Uploads
+from interfaces.http.observability import Meters
+from interfaces.http.problems import COMMON, RefusedError, documented
+from interfaces.http.service import Keyed, Reader, Served, Service, Uploader, Writer
 
 router = APIRouter(tags=["documents"], responses=COMMON, route_class=Keyed)
 Order = Annotated[int, Field(ge=0, le=10**9)]
@@ -30,9 +37,10 @@ _FORMAT = Query(
     description="Answer in this format instead; files that other tools read hold the tree of one chunk.",
     json_schema_extra={"enum": [*FORMATS]},
 )
+_FORMATS = "Text, Markdown, HTML, PDF, DOCX, CSV, TSV, JSON, JSONL."
 Corpus = Annotated[Name | SkipJsonSchema[None], Query(description="Named set of documents.")]
-
-
+FormCorpus = Annotated[Name | SkipJsonSchema[None], Form(description="Named set of documents.")]
+JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="As POST /ingest returned it.")]
 Ids = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=100)]], Query(alias="id", min_length=1, max_length=200)
 ]
@@ -54,6 +62,12 @@ class StoredDocument(BaseModel):
     title: str
     chunks: int
     content_hash: str
+
+    @classmethod
+    def of(cls, m: Manifest) -> StoredDocument:
+        """What is shown of a manifest: folders of the server are nobody's business."""
+        name = PurePath(m.uri).name
+        return cls(doc_id=m.doc_id, name=name, title=m.title, chunks=m.chunks, content_hash=m.content_hash)
 
 
 class Documents(BaseModel):
@@ -127,8 +141,8 @@ async def documents(who: Reader, served: Served, wanted: Annotated[Wanted, Query
     part = found[wanted.offset : wanted.offset + wanted.limit]
     if part:
         scope = served.rag.scope(tenant=who.tenant, corpus=wanted.corpus)
-        audit.tell("listed", who, corpus=scope.corpus, documents=[m.doc_id for m in part])
-    return Documents(total=len(found), documents=[_shown(served.uploads.name_of(m.uri), m) for m in part])
+        audit("listed", who, corpus=scope.corpus, documents=[m.doc_id for m in part])
+    return Documents(total=len(found), documents=[StoredDocument.of(m) for m in part])
 
 
 @router.get("/documents/{doc_id}/text", responses=documented(404))
@@ -136,7 +150,7 @@ async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
     """What spans are characters of: a document's canonical text."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     found = await asyncio.to_thread(served.rag.backends.store.document, scope, str(doc_id))
-    audit.tell("read", who, corpus=scope.corpus, documents=[str(doc_id)])
+    audit("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     return DocumentText(doc_id=str(doc_id), **found.model_dump(include={"title", "text", "media_type", "pages"}))
 
 
@@ -145,7 +159,7 @@ async def chunks(who: Reader, served: Served, ids: Ids, corpus: Corpus = None) -
     """Passages by their ids, as hits and graphs name them, in their order; 404 if one is not there."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     found = await asyncio.to_thread(served.rag.backends.store.chunks, scope, ids)
-    audit.tell("read", who, corpus=scope.corpus, documents=sorted({c.doc_id for c in found}))
+    audit("read", who, corpus=scope.corpus, documents=sorted({c.doc_id for c in found}))
     return found
 
 
@@ -156,9 +170,9 @@ async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = Non
     manifest = await asyncio.to_thread(store.manifest, scope, str(doc_id))
     if manifest is None or not await asyncio.to_thread(store.delete, scope, str(doc_id)):
         raise NotFoundError(f"There is no document {doc_id}.", hint="GET /documents lists them.")
-    audit.tell("deleted", who, corpus=scope.corpus, documents=[manifest.doc_id])
+    audit("deleted", who, corpus=scope.corpus, documents=[manifest.doc_id])
     if await asyncio.to_thread(served.uploads.remove, scope, manifest.uri):
-        await asyncio.to_thread(served.table.remove_upload, scope, served.uploads.name_of(manifest.uri))
+        await asyncio.to_thread(served.table.remove_upload, scope, PurePath(manifest.uri).name)
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 
@@ -179,7 +193,7 @@ async def trees(
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     stored = await asyncio.to_thread(served.rag.backends.store.chunks_of, scope, str(doc_id))
     found = [c for c in stored if chunk in (None, c.order)]
-    audit.tell("read", who, corpus=scope.corpus, documents=[str(doc_id)])
+    audit("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     if format_ is None:
         return [ChunkTree(chunk=c, mermaid=tree_mermaid(c)) for c in found]
     if not found:
@@ -193,9 +207,107 @@ async def nodes(who: Reader, served: Served, doc_id: UUID, wanted: Annotated[Lev
     scope, store = served.rag.scope(tenant=who.tenant, corpus=wanted.corpus), served.rag.backends.store
     part = (wanted.builder, wanted.node, wanted.offset, wanted.limit)
     found = await asyncio.to_thread(unfolded, store, scope, str(doc_id), *part)
-    audit.tell("read", who, corpus=scope.corpus, documents=[str(doc_id)])
+    audit("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     return found
 
 
-def _shown(name: str, m: Manifest) -> StoredDocument:
-    return StoredDocument(doc_id=m.doc_id, name=name, title=m.title, chunks=m.chunks, content_hash=m.content_hash)
+class Progress(BaseModel):
+    """A job, with the number of files that are settled and that failed."""
+
+    job: Job
+    settled: int
+    failed: int
+    total: int
+
+    @classmethod
+    def of(cls, job: Job) -> Progress:
+        """As it stands."""
+        settled = [f for f in job.files if f.status is not None]
+        failed = sum(f.status is Status.FAILED for f in settled)
+        return cls(job=job, settled=len(settled), failed=failed, total=len(job.files))
+
+
+@router.post("/ingest", status_code=status.HTTP_202_ACCEPTED, responses=documented(415, 507))
+async def ingest(
+    who: Uploader,
+    served: Served,
+    files: Annotated[list[UploadFile], File(min_length=1, max_length=1000, description=_FORMATS)],
+    corpus: FormCorpus = None,
+) -> Progress:
+    """Accept files. They are on disk when this returns; a job reads them, and goes on after a restart.
+
+    A file of the same name in the same corpus replaces the document.
+    """
+    sent = _by_name(files)
+    sizes = {name: file.size or 0 for name, file in sent.items()}
+    return Progress.of(await accept(who, corpus, {name: file.file for name, file in sent.items()}, sizes, served))
+
+
+async def accept(
+    who: Principal, corpus: str | None, content: Mapping[str, BinaryIO], sizes: dict[str, int], served: Service
+) -> Job:
+    """A job for these files, by name, that are on disk when this returns. Raises as the endpoint."""
+    scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
+    try:
+        async with served.quotas.room(scope, sizes):
+            accepted = await _accepted(scope, content, sizes, served)
+    except (UnknownFormatError, StoreError) as error:
+        status_code = 415 if isinstance(error, UnknownFormatError) else 507
+        raise RefusedError(status_code, error.kind, error.message, hint=error.hint) from error
+    audit("accepted", who, corpus=scope.corpus, documents=served.ids_of(accepted))
+    return accepted
+
+
+def _by_name(files: list[UploadFile]) -> dict[str, UploadFile]:
+    """Raises `InputError` if two have the same name: one would replace the other."""
+    named = {file.filename or "": file for file in files}
+    if len(named) < len(files):
+        (name, _), *_ = Counter(file.filename or "" for file in files).most_common(1)
+        raise InputError(f"{name[:100]!r} was sent more than once.", hint="Give each file a name of its own.")
+    return named
+
+
+async def _accepted(scope: Scope, content: Mapping[str, BinaryIO], sizes: Mapping[str, int], served: Service) -> Job:
+    staged = await asyncio.to_thread(served.uploads.stage, scope, content)
+    try:
+        return await served.jobs.accept(scope, sizes, staged.publish)
+    finally:
+        await asyncio.to_thread(staged.discard)
+
+
+@router.get("/ingest/{job_id}", responses=documented(404))
+async def job(who: Reader, served: Served, job_id: JobId) -> Progress:
+    """How far a job is."""
+    return Progress.of(await served.jobs.of(who.tenant, job_id))
+
+
+@router.delete("/ingest/{job_id}", responses=documented(404))
+async def cancel(who: Writer, served: Served, job_id: JobId) -> Progress:
+    """Stop a job. Documents that are stored stay; the others are not read."""
+    job = await served.jobs.cancel(who.tenant, job_id)
+    audit("cancelled", who, corpus=job.corpus, documents=served.ids_of(job))
+    return Progress.of(job)
+
+
+@router.post("/ingest/{job_id}/retry", responses=documented(404))
+async def retry(who: Writer, served: Served, job_id: JobId) -> Progress:
+    """Read the files that failed, or that a cancelled job left, once more."""
+    job = await served.jobs.retry(who.tenant, job_id)
+    audit("retried", who, corpus=job.corpus, documents=served.ids_of(job))
+    return Progress.of(job)
+
+
+def reader_of(rag: DiscoRAG, uploads: Uploads, meters: Meters) -> Ingest:
+    """What a job does with a file: the ingest graph over it alone."""
+
+    async def read(scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+        path = uploads.path(scope, name)
+        result = await rag.aingest(path, tenant=scope.tenant, corpus=scope.corpus, refresh=again, index=False)
+        meters.observe(result.ledger)
+        if not result.outcomes:
+            raise DiscoRagError(f"{name} was not read.", hint="Upload it again.")
+        outcome = result.outcomes[-1]
+        note = outcome.note.replace(str(path.resolve().parent) + "/", "")
+        return outcome.model_copy(update={"note": note}), result.ledger.failures
+
+    return read

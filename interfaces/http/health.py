@@ -15,8 +15,7 @@ from pydantic import BaseModel
 from starlette.background import BackgroundTask
 
 from discorag.store.backup import backup as write_backup
-from interfaces.http import audit
-from interfaces.http.keys import Principal, Role
+from interfaces.http.access import Principal, Role, audit
 from interfaces.http.problems import COMMON, documented
 from interfaces.http.service import Guard, Keyed, Served, Service
 
@@ -94,7 +93,7 @@ async def backup(who: Annotated[Principal, Depends(Guard(Role.OPERATE))], served
     file.parent.mkdir(parents=True, exist_ok=True)
     database = served.rag.backends.store.database
     count = await asyncio.to_thread(write_backup, database, file, tenant=who.tenant)
-    audit.tell("backup", who)
+    audit("backup", who)
     return FileResponse(
         file,
         media_type=_SQLITE,

@@ -1,18 +1,23 @@
-"""Errors as responses: every refusal is one JSON shape with the right status, which OpenAI clients read too."""
+"""Around every request: errors as one JSON shape, which OpenAI clients read too; headers, an id, a log line, limits."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from time import perf_counter
 from typing import Any, cast
+from uuid import uuid4
 
 import structlog
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
-from starlette.exceptions import HTTPException
-from starlette.types import Scope
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException as PlainHttpError
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from discorag.config import ApiSettings
 from discorag.schema.errors import (
     ContextTooLongError,
     DiscoRagError,
@@ -24,6 +29,7 @@ from discorag.schema.errors import (
     StoreError,
     StoreFullError,
 )
+from interfaces.http.observability import Meters
 
 _STATUS: tuple[tuple[type[DiscoRagError], int], ...] = (
     (NotFoundError, 404),
@@ -100,7 +106,7 @@ def response_of(error: Exception) -> JSONResponse:
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Make every error that is raised on purpose a `Problem`; `interfaces.http.middleware.Watched` does the others."""
+    """Make every error that is raised on purpose a `Problem`; `Watched` does the others."""
 
     async def ours(request: Request, error: Exception) -> JSONResponse:
         if isinstance(error, RefusedError):
@@ -110,7 +116,7 @@ def handle_errors(app: FastAPI) -> None:
     for kind in (RefusedError, DiscoRagError, TimeoutError):
         app.add_exception_handler(kind, ours)
     app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _plain)
+    app.add_exception_handler(PlainHttpError, _plain)
 
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
@@ -122,7 +128,7 @@ async def _invalid(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _plain(_: Request, error: Exception) -> JSONResponse:
-    raised = cast("HTTPException", error)
+    raised = cast("PlainHttpError", error)
     body = ErrorBody(type="HttpError", message=str(raised.detail), hint="See /docs.")
     return JSONResponse(Problem(error=body).model_dump(), raised.status_code, raised.headers)
 
@@ -145,7 +151,6 @@ _SAID = {
     502: "A model's server gave nothing of use.",
     503: "Something that is needed is unavailable; see Retry-After.",
     504: "Not answered in time.",
-    501: "The store has no backup.",
     507: "The disk is full; nothing was kept.",
 }
 
@@ -157,3 +162,152 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 COMMON = documented(400, 401, 403, 413, 422, 429, 503, 504)
 """What every request with a key can end in."""
+
+
+GRACE_S = 5.0
+"""A request that its endpoint did not end at the deadline is ended so many seconds later."""
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"))
+
+
+SECURITY_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+"""Of every answer that does not set its own. Trees as SVG are opened with their style, and nothing in them runs."""
+DOCS_POLICY = (
+    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; frame-ancestors 'none'"
+)
+"""Content security policy of /docs: FastAPI starts Swagger UI by a script inside its page."""
+
+
+class Secured:
+    """Adds `SECURITY_HEADERS` to every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                if scope["path"].startswith("/docs"):
+                    headers["Content-Security-Policy"] = DOCS_POLICY
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, sent)
+
+
+class Watched:
+    """Gives every request an id, counts it, and writes a line when it is done; never a body or a key.
+
+    An error that nobody has handled ends here, so that the response and the log have the id.
+    """
+
+    def __init__(self, app: ASGIApp, meters: Meters) -> None:
+        self._app = app
+        self._meters = meters
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        start, status, request_id = perf_counter(), 0, uuid4().hex
+
+        async def sent(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        self._meters.under_way.inc()
+        try:
+            with structlog.contextvars.bound_contextvars(request_id=request_id):
+                try:
+                    await self._app(scope, receive, sent)
+                except Exception as error:
+                    if status:
+                        raise
+                    await response_of(error)(scope, receive, sent)
+        finally:
+            self._meters.under_way.dec()
+            self._tell(scope, status, perf_counter() - start, request_id)
+        return None
+
+    def _tell(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
+        route, method, state = _route(scope), scope["method"], scope.get("state", {})
+        self._meters.requests.labels(route, method if method in _METHODS else "other", str(status)).inc()
+        self._meters.request_seconds.labels(route).observe(seconds)
+        who, query = state.get("who"), state.get("query")
+        key = {"key": who.name, "tenant": who.tenant} if who else {}
+        asked = {"query": query} if query else {}
+        _log.info(
+            "request",
+            request_id=request_id,
+            method=method,
+            route=route,
+            status=status,
+            seconds=round(seconds, 4),
+            **key,
+            **asked,
+        )
+
+
+class Limited:
+    """Ends a request that reads or works too long, and one whose body is too large."""
+
+    def __init__(self, app: ASGIApp, settings: ApiSettings, *, uploads: frozenset[str]) -> None:
+        self._app = app
+        self._settings = settings
+        self._uploads = uploads
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        started, limit, read = False, self._limit(scope["path"]), 0
+
+        async def received() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > limit:
+                raise HTTPException(413, _too_large(limit))
+            return message
+
+        async def sent(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        if declared(scope) > limit:
+            refused = RefusedError(413, "TooLargeError", _too_large(limit), hint="Send less at once.")
+            return await response_of(refused)(scope, receive, send)
+        try:
+            async with asyncio.timeout(self._settings.deadline_s + GRACE_S):
+                await self._app(scope, received, sent)
+        except TimeoutError as error:
+            if started:
+                raise
+            await response_of(error)(scope, receive, send)
+        return None
+
+    def _limit(self, path: str) -> int:
+        return self._settings.upload_bytes if path in self._uploads else self._settings.body_bytes
+
+
+def _too_large(limit: int) -> str:
+    return f"The body has more than {limit} bytes."
+
+
+def _route(scope: Scope) -> str:
+    """The template of the path, so that ids make no series of their own; ``other`` for paths that do not exist."""
+    route = scope.get("route")
+    return str(route.path) if route is not None else "other"

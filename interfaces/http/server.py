@@ -1,9 +1,11 @@
-"""uvicorn with limits: for the head of a request, and for the time in which a stopped process ends."""
+"""uvicorn with limits, for the head of a request and for the time in which a stopped process ends; and its process."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import sys
+import tempfile
 from socket import socket
 from threading import Timer
 from types import FrameType
@@ -12,7 +14,10 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from discorag.config import ApiSettings
+from discorag.config import ApiSettings, Settings
+from interfaces.http.jobs import Uploads
+from interfaces.http.observability import log_as_json
+from interfaces.http.telemetry import trace
 
 HEAD_BYTES = 16_384
 """Largest head of a request. Only uvicorn's h11 protocol has such a limit; httptools would copy the head for ever."""
@@ -38,7 +43,7 @@ class Server(uvicorn.Server):
 
     Connections without a request under way are closed: those that send no head or half of one, that go on sending a
     body after the answer, or that do not read the end of an answer. Requests under way have the deadline of
-    `interfaces.http.middleware.Limited`.
+    `interfaces.http.problems.Limited`.
     """
 
     def __init__(self, config: uvicorn.Config) -> None:
@@ -82,3 +87,17 @@ class Server(uvicorn.Server):
 def _is_idle(connection: H11Protocol) -> bool:
     under_way = connection.cycle  # None before the first request
     return not under_way or under_way.response_complete or connection.transport.is_closing()
+
+
+SWITCH_S = 0.0005
+"""How long a thread may keep Python's lock while others wait: requests are short, and an ingest is not."""
+
+
+def prepare_process(settings: Settings) -> None:
+    """Log, trace, and keep temporary files on the disk of the uploads, in a folder that is swept at each start."""
+    log_as_json(texts=settings.api.log_text, audit=settings.api.audit)
+    uploads = Uploads(settings.api.uploads)
+    uploads.make_spool()
+    tempfile.tempdir = str(uploads.spool.resolve())
+    trace(texts=settings.api.log_text)
+    sys.setswitchinterval(SWITCH_S)

@@ -16,19 +16,15 @@ from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from discorag.config import ApiSettings
-from discorag.models.cancellation import cancel_scope
 from discorag.models.deadline import models_within
+from discorag.models.loops import cancel_scope
 from discorag.schema.errors import StoreError
 from discorag.store.jobs import JobTable
 from interfaces.facade import AskResult, DiscoRAG
-from interfaces.http import audit
-from interfaces.http.access import Access, check_site
-from interfaces.http.jobs import Job, Jobs
-from interfaces.http.keys import Principal, Role
-from interfaces.http.meters import Meters
+from interfaces.http.access import Access, Principal, Questions, Quotas, Role, audit, check_site
+from interfaces.http.jobs import Job, Jobs, Uploads
+from interfaces.http.observability import Meters
 from interfaces.http.problems import RefusedError, declared
-from interfaces.http.quotas import Questions, Quotas
-from interfaces.http.uploads import Uploads
 from interfaces.threads import Threads
 
 T = TypeVar("T")
@@ -123,10 +119,14 @@ class Service:
             if self.access.is_open:
                 check_site(request)
             await self.access.count(who)
-            await self._check(request, guard, who)
+            self.check_role(who, guard.role)
+            if guard.asks:
+                await self.access.count_question(who)
+            if guard.uploads:
+                await self.quotas.check(who.tenant, files=0, size=declared(request.scope))
         except RefusedError as error:
             if error.status != 429:
-                audit.tell("refused", who)
+                audit("refused", who)
             raise
         return who
 
@@ -135,26 +135,20 @@ class Service:
         if role not in who.roles:
             raise RefusedError(403, "RoleError", f"This key may not {role}.", hint="Use a key with this role.")
 
-    async def _check(self, request: Request, guard: Guard, who: Principal) -> None:
-        self.check_role(who, guard.role)
-        if guard.asks:
-            await self.access.count_question(who)
-        if guard.uploads:
-            await self.quotas.check(who.tenant, files=0, size=declared(request.scope))
-
-    async def tell_read(self, who: Principal, corpus: str | None, result: AskResult) -> None:
-        """Let the audit log have the documents that an answer was made from."""
+    async def record_answer(self, who: Principal, corpus: str | None, result: AskResult) -> None:
+        """Count what an answer cost, and let the audit log have the documents that it was made from."""
+        self.meters.observe(result.ledger)
         shown = {e.doc_id for sentence in result.answer.sentences for e in sentence.evidence}
-        await self.tell_chunks(who, corpus, [hit.chunk_id for hit in result.hits], shown)
+        await self.record_chunks(who, corpus, [hit.chunk_id for hit in result.hits], shown)
 
-    async def tell_chunks(
+    async def record_chunks(
         self, who: Principal, corpus: str | None, hits: Sequence[str], shown: AbstractSet[str] = frozenset()
     ) -> None:
         """Let the audit log have the documents of these chunks, and those that are ``shown``."""
         scope = self.rag.scope(tenant=who.tenant, corpus=corpus)
         with suppress(StoreError):  # a document that is gone by now, and is in what is shown if it is of use
             shown = shown | {c.doc_id for c in await asyncio.to_thread(self.rag.backends.store.chunks, scope, hits)}
-        audit.tell("read", who, corpus=scope.corpus, documents=shown)
+        audit("read", who, corpus=scope.corpus, documents=shown)
 
     def ids_of(self, job: Job) -> list[str]:
         """Ids of the documents that a job's files become."""

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query, Request, Response, status
 from pydantic import BaseModel, ConfigDict, Field
 
 from discorag.schema.errors import InputError
+from interfaces.http.access import Principal
 from interfaces.http.ask import Filters, Options, unless_gone
-from interfaces.http.keys import Principal
 from interfaces.http.problems import COMMON, documented
 from interfaces.http.service import Asker, Keyed, Reader, Served, Service
 from interfaces.threads import Edit, Stage, Thread, ThreadState
@@ -106,7 +106,7 @@ async def run(request: Request, who: Asker, served: Served, thread_id: UUID, ask
     go = served.threads.run(thread, asked.asked(), context, stop_before=asked.stop_before, checkpoint=asked.checkpoint)
     async with served.question():
         state = await unless_gone(request, go)
-    await served.tell_chunks(who, thread.corpus, [hit["chunk_id"] for hit in state.values.get("hits", [])])
+    await served.record_chunks(who, thread.corpus, [hit["chunk_id"] for hit in state.values.get("hits", [])])
     return state
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from io import BytesIO
 from time import monotonic
 from typing import Annotated, Any
@@ -25,17 +24,14 @@ from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError
 from discorag.text.escaping import one_line
 from interfaces.facade import AskResult, DiscoRAG
-from interfaces.http import audit
+from interfaces.http.access import Principal, Role, audit
 from interfaces.http.app import create_app
-from interfaces.http.ingest import accept
+from interfaces.http.documents import accept
 from interfaces.http.jobs import Job
-from interfaces.http.keys import Principal, Role
 from interfaces.http.problems import RefusedError, problem_of
 from interfaces.http.service import Guard, Service
-from interfaces.mcp.host import Corpus, Visit
-from interfaces.mcp.server import Server
-from interfaces.mcp.shapes import Ingested, Outcome
-from interfaces.mcp.shown import ingested
+from interfaces.mcp.results import Ingested, Outcome, ingested
+from interfaces.mcp.server import Caller, Corpus, Server
 
 PATH = "/mcp"
 POLL_S = 0.1
@@ -59,7 +55,7 @@ def create_mcp_app(
         ConfigError: As `interfaces.http.app.create_app`.
     """
     settings = rag.backends.settings if rag else settings or read_settings()
-    app, server = create_app(settings, rag=rag), Server(KeyHolders(), writable=writable)
+    app, server = create_app(settings, rag=rag), KeyedServer(writable=writable)
     server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,  # no session that somebody else's key could go on with
@@ -96,54 +92,47 @@ class _Keyed(Route):
         await super().handle(scope, receive, send)
 
 
-@dataclass(frozen=True)
-class KeyVisit:
-    """One request of the owner of a key."""
+class KeyOwner(Caller):
+    """The owner of a key, or whoever is on this machine where there are no keys; the API's service keeps account."""
 
-    request: Request
-    service: Service
-    who: Principal
-
-    @property
-    def rag(self) -> DiscoRAG:
-        """The server's."""
-        return self.service.rag
-
-    @property
-    def tenant(self) -> str:
-        """The key's."""
-        return self.who.tenant
+    def __init__(self, request: Any) -> None:
+        self.request: Request = request
+        self.who: Principal = request.state.who
+        self.service: Service = request.app.state.service
+        super().__init__(self.service.rag, self.who.tenant)
 
     @asynccontextmanager
-    async def asking(self, question: str) -> AsyncGenerator[None]:
+    async def question(self, text: str) -> AsyncGenerator[None]:
         """Raises `RefusedError` (429, 503) and ``TimeoutError`` as the API does."""
         await self.service.access.count_question(self.who)
-        self.service.note(self.request, question)
+        self.service.note(self.request, text)
         async with self.service.question():
             yield
 
-    async def answered(self, scope: Scope, result: AskResult) -> None:
-        """See `interfaces.mcp.host.Visit`."""
-        self.service.meters.observe(result.ledger)
-        await self.service.tell_read(self.who, scope.corpus, result)
+    async def record_answer(self, scope: Scope, result: AskResult) -> None:
+        """For metrics and the audit log."""
+        await self.service.record_answer(self.who, scope.corpus, result)
 
-    def tell(self, what: str, scope: Scope, documents: Sequence[str]) -> None:
-        """See `interfaces.mcp.host.Visit`."""
-        audit.tell(what, self.who, corpus=scope.corpus, documents=documents)
+    def record(self, event: str, scope: Scope, documents: Sequence[str]) -> None:
+        """For the audit log."""
+        audit(event, self.who, corpus=scope.corpus, documents=documents)
 
 
-class KeyHolders:
-    """The owners of keys; without keys, whoever is on this machine."""
+class KeyedServer(Server):
+    """Serves the owners of keys."""
 
-    async def visit(self, request: Any) -> Visit:
-        """See `interfaces.mcp.host.Host`."""
-        return _visit(request)
+    def __init__(self, *, writable: bool = True) -> None:
+        super().__init__(self.ingest if writable else None)
+
+    async def caller(self, request: Any) -> KeyOwner:
+        """Whose key it is."""
+        return KeyOwner(request)
 
     def may_write(self, request: Any) -> bool:
         """Whether the key has the role."""
-        return Role.WRITE in _visit(request).who.roles
+        return Role.WRITE in KeyOwner(request).who.roles
 
-    def said(self, error: BaseException | None) -> str | None:
+    def explain(self, error: BaseException | None) -> str | None:
         """What the API would answer."""
         if not isinstance(error, RefusedError | DiscoRagError | TimeoutError):
             return None
@@ -161,12 +150,12 @@ class KeyHolders:
 
         It is kept when this returns; a status of null says that it is still being read.
         """
-        visit, content = _visit(ctx.request_context.request), text.encode()
-        service, who = visit.service, visit.who
+        caller, content = KeyOwner(ctx.request_context.request), text.encode()
+        service, who = caller.service, caller.who
         try:
             service.check_role(who, Role.WRITE)
         except RefusedError:
-            audit.tell("refused", who)
+            audit("refused", who)
             raise
         job = await accept(who, corpus, {name: BytesIO(content)}, {name: len(content)}, service)
         await ctx.report_progress(0, len(job.files))
@@ -190,7 +179,3 @@ def _outcomes(job: Job, service: Service) -> list[Outcome]:
         Outcome(doc_id=i, name=f.name, status=f.status and str(f.status), chunks=f.chunks, note=f.note)
         for i, f in zip(ids, job.files, strict=True)
     ]
-
-
-def _visit(request: Any) -> KeyVisit:
-    return KeyVisit(request, request.app.state.service, request.state.who)

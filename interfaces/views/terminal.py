@@ -6,11 +6,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from discorag.generation.answer_view import CLOSEST, DISAGREE, WARNINGS, AnswerView, differences, place_of
+from discorag.generation.views import CLOSEST, DISAGREE, WARNINGS, AnswerView, differences, place_of
 from discorag.schema.answer import NO_ANSWER, NOT_SURE, Answer, Disagreement, EvidenceSpan, Support
-from discorag.schema.chunk import Chunk
-from discorag.schema.graph import RhetoricalGraph
-from discorag.schema.plan import Plan
+from discorag.schema.discourse import Plan, RhetoricalGraph
+from discorag.schema.document import Chunk
 from discorag.text.citations import escaped_brackets, marked_pieces, steps
 from discorag.text.escaping import mermaid, one_line
 

@@ -10,13 +10,14 @@ from langgraph.types import Command
 
 from discorag.generation.calibration import Assessment, assess_evidence, find_calibration
 from discorag.generation.relevance import read_evidence
-from discorag.models.languages import language_warning
-from discorag.schema.answer_inputs import AnswerInputs
+from discorag.models.packaged import language_warning
+from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ConfigError, InputError, ModelError
 from discorag.text.terms import terms
 from nodes.backends import Backends
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
+from nodes.options import PAPERS
 from nodes.stage import Stage
 from nodes.state import AnswerState
 
@@ -49,7 +50,7 @@ async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
 async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Assessment:
     """Assess by the calibrated reranker; a question without content words, or a paper's preset, is not assessed."""
     backends = await context.open_backends()
-    if context.preset != "ours" or not terms(inputs.query):
+    if context.preset in PAPERS or not terms(inputs.query):
         return Assessment()
     text, models = (
         "\n".join(chunk.text for chunk in inputs.chunks),

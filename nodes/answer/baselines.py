@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from discorag.generation.prompted.baselines import Baselines, Link
-from discorag.schema.answer_inputs import AnswerInputs, Outcome
+from discorag.generation.draft import Write, emit_token
+from discorag.generation.prompted.paper import Baselines, Link, without_structure
+from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError, QueryError
-from discorag.store.ranking import fused
 from discorag.store.records import Hit
 from discorag.store.retrieval import check_query, nothing_in
-from nodes.answer.generate import drafted
+from discorag.store.search import fused
+from nodes.answer.generate import draft_update
 from nodes.answer.retrieve_chunks import search, without_copies
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
-from nodes.state import AnswerState, Json
+from nodes.state import AnswerState, Json, fresh_answer
 
 
 async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -53,10 +53,11 @@ async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     except ModelError as error:
         stage.failed(error, fallback="the question itself is searched for")
         ledger = stage.done(engine="llm", model=_name(calls))
-        return {"plan": None, "queries": [query], "turns": {}, "ledger": Overwrite(ledger)}
+        return {**fresh_answer(), "queries": [query], "ledger": Overwrite(ledger)}
     plan, queries = outcome.value.plan.paragraph, list(outcome.value.queries)
     ledger = stage.done(engine="llm", model=_name(calls), outcome=outcome, preview="; ".join(queries))
-    return {"plan": plan, "queries": queries, "turns": {"hint": outcome.text}, "ledger": Overwrite(ledger)}
+    turns = {"hint": outcome.text}
+    return {**fresh_answer(), "plan": plan, "queries": queries, "turns": turns, "ledger": Overwrite(ledger)}
 
 
 async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -94,7 +95,7 @@ async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """relate: discourse markers between chunks (fig. 17); if it fails there are none."""
     context, stage = answer_context(runtime), Stage("relate")
     calls = await _calls(context)
-    inputs = await _bare(state, context)
+    inputs = without_structure(await load_inputs(state, context))
     try:
         outcome = await calls.mark(inputs)
     except ModelError as error:
@@ -121,29 +122,22 @@ async def _written(
     state: AnswerState,
     context: AnswerContext,
     calls: Baselines,
-    write: Callable[[AnswerInputs], Awaitable[Outcome[str]]],
+    write: Write,
 ) -> Json:
     """The draft that ``write`` makes; shown in one piece, because beams cannot be streamed."""
     stage = Stage("generate")
 
     async def shown(inputs: AnswerInputs) -> Outcome[str]:
         outcome = await write(inputs)
-        stage.emit({"stage": "generate", "event": "token", "token": outcome.value})
+        emit_token(stage, outcome.value)
         return outcome
 
-    return await drafted(await _bare(state, context), context, stage, shown, _name(calls))
+    return await draft_update(without_structure(await load_inputs(state, context)), context, stage, shown, _name(calls))
 
 
 async def _calls(context: AnswerContext) -> Baselines:
     """Raises `ConfigError` where no language model is configured."""
     return Baselines(context.paper_engine(await context.open_backends()))
-
-
-async def _bare(state: AnswerState, context: AnswerContext) -> AnswerInputs:
-    """The case without structure: baselines read chunks only."""
-    inputs = await load_inputs(state, context)
-    chunks = tuple(c.model_copy(update={"tree": None}) for c in inputs.chunks)
-    return replace(inputs, chunks=chunks, graph=None, plan=None)
 
 
 def _name(calls: Baselines) -> str:

@@ -6,12 +6,10 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
+from discorag.discourse.parse.fallback import tree_or_fallback
 from discorag.discourse.parse.parser import PROMPTED, TreeParser
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
+from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Scope
-from discorag.schema.errors import ModelError
-from discorag.schema.rst_tree import RstTree
 from discorag.store.store import Store
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
@@ -44,15 +42,3 @@ def _parsed_by_others(inputs: AnswerInputs, parser: TreeParser, store: Store, sc
     """The documents whose stored trees are not this parser's."""
     found = (store.manifest(scope, doc_id) for doc_id in {c.doc_id for c in inputs.chunks})
     return {m.doc_id for m in found if m and m.versions.get("parser") != parser.version}
-
-
-async def tree_or_fallback(chunk: Chunk, parser: TreeParser, fallback: TreeParser, stage: Stage) -> RstTree:
-    """The parser's tree; on a model failure the fallback's, and the failure is counted."""
-    try:
-        parsed = await parser.parse(chunk)
-    except ModelError as error:
-        stage.failed(error, fallback=fallback.version)
-        parsed = await fallback.parse(chunk)
-    stage.usage = stage.usage + parsed.usage
-    stage.prompt_hash = stage.prompt_hash or parsed.prompt_hash
-    return parsed.tree

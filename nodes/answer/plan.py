@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from discorag.generation.engine import PlanEngine
-from discorag.generation.planning import RulePlanEngine
+from discorag.generation.plan_text import PlanEngine, RulePlanEngine
 from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs

@@ -7,31 +7,18 @@ from typing import Any, Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Overwrite
 
-from discorag.generation.prompted.standalone import standalone
+from discorag.generation.prompted.rewriting import standalone
 from discorag.models.protocol import Message
-from discorag.retrieval.registry import RETRIEVERS
-from discorag.schema.answer_inputs import Outcome
+from discorag.retrieval.registry import RETRIEVERS, ChunkRetriever
+from discorag.schema.answer import Outcome
 from discorag.schema.errors import ModelError
 from discorag.store.retrieval import check_query
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
-from nodes.state import AnswerState, Json
+from nodes.state import AnswerState, fresh_answer
 
 Route = Literal["retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all"]
 ROUTES: tuple[Route, ...] = ("retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all")
-FRESH: Json = {
-    "walks": [],
-    "trees": {},
-    "graph": None,
-    "plan": None,
-    "turns": {},
-    "draft": "",
-    "rounds": 0,
-    "because": "",
-    "answerable": None,
-    "unsure": False,
-}
-"""What a new question in a thread starts with."""
 
 
 async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Route]:
@@ -47,16 +34,15 @@ async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comman
     model = (await context.open_backends()).model
     name = model.name if model and made.usage.calls else ""
     ledger = stage.done(engine="llm" if name else "local", model=name, outcome=made, preview=made.value)
-    return Command(goto=route, update={**FRESH, "question": made.value, "ledger": Overwrite(ledger)})
+    return Command(goto=route, update={**fresh_answer(), "question": made.value, "ledger": Overwrite(ledger)})
 
 
 def route_of(retriever: str) -> Route:
     """The node that retrieves as this retriever does."""
-    if retriever == "all":
-        return "read_all"
-    if retriever not in RETRIEVERS:
-        return "retrieve_chunks"
-    return "route_headings" if RETRIEVERS[retriever].rounds else "retrieve_sentence_tree"
+    found = RETRIEVERS[retriever]
+    if isinstance(found, ChunkRetriever):
+        return "retrieve_chunks" if found.search else "read_all"
+    return "route_headings" if found.rounds else "retrieve_sentence_tree"
 
 
 async def _self_contained(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> Outcome[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from discorag.generation.compression import shown_text
-from discorag.generation.refinement import refine_answer
+from discorag.generation.draft import replace_tokens
+from discorag.generation.prompted.rewriting import refine_answer
 from discorag.models.protocol import LanguageModel, Reply
-from discorag.schema.answer_inputs import AnswerInputs, Outcome
+from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
@@ -31,8 +32,7 @@ async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     outcome = Outcome(value=better.value, usage=better.usage, prompt_hash=better.prompt_hash)
     same = better.value == draft.strip()
     if not same:
-        stage.emit({"stage": "generate", "event": "restart"})
-        stage.emit({"stage": "generate", "event": "token", "token": better.value})
+        replace_tokens(stage, better.value)
     ledger = stage.done(engine="llm", model=model.name, outcome=outcome, preview=better.value)
     return {"draft": better.value, "rounds": context.refine if same else state.get("rounds", 0) + 1, "ledger": ledger}
 

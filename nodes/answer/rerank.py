@@ -12,7 +12,7 @@ from nodes.state import AnswerState, Json
 
 
 async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Order the chunks anew, by what is evidence in them; where the reranker fails they stay as they are."""
+    """Order the chunks by what is evidence in them; where the reranker fails, they keep their order."""
     context, stage = answer_context(runtime), Stage("rerank")
     if not context.rerank:
         return {"ledger": stage.done(engine="off")}

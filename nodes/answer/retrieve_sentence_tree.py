@@ -1,10 +1,11 @@
-"""retrieve_sentence_tree: the evidence that one of the papers' retrievers over trees, or a control, chooses."""
+"""retrieve_sentence_tree: the evidence that a retriever over trees selects."""
 
 from __future__ import annotations
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from discorag.retrieval.registry import tree_retriever
 from discorag.schema.errors import ReadOnlyStoreError
 from nodes.answer.retrieve_chunks import search as search_chunks
 from nodes.context import AnswerContext, answer_context
@@ -12,7 +13,7 @@ from nodes.inputs import question_of
 from nodes.retrieved import Found, retrieved
 from nodes.stage import Stage
 from nodes.state import AnswerState
-from nodes.trees import Search
+from nodes.trees import retrieved_nodes, search_nodes
 
 
 async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
@@ -25,12 +26,13 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
         EmptyCorpusError: As `nodes.retrieved.retrieved`.
     """
     context, stage = answer_context(runtime), Stage("retrieve")
+    retriever = tree_retriever(context.retriever)
+    assert retriever is not None  # `prepare` chose this node
     try:
-        search = await Search.of(state, context, stage)
+        search = await search_nodes(state, context, retriever)
     except ReadOnlyStoreError as error:  # trees are missing, and cannot be stored
         stage.failed(error, fallback="dense")
         found = await search_chunks(question_of(state), state, context)
         return await retrieved(found.found, context, stage, copies=found.copies)
-    if search.asked is None:
-        return await search.nothing()
-    return await search.found(await search.retriever.choose(search.asked))
+    selected = await retriever.choose(search.query) if search.query else None
+    return await retrieved_nodes(search, selected, context, stage)

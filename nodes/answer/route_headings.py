@@ -7,12 +7,13 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.rounds import Rounds
 from nodes.context import AnswerContext, answer_context
 from nodes.retrieved import Found
 from nodes.stage import Stage
 from nodes.state import AnswerState
-from nodes.trees import Search
+from nodes.trees import retrieved_nodes, search_nodes
 
 Next = Found | Literal["route_headings"]
 
@@ -27,13 +28,15 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
     Source: RDR² section 3.1.
     """
     context, stage = answer_context(runtime), Stage("retrieve")
-    search = await Search.of(state, context, stage)
-    if (asked := search.asked) is None:
-        return await search.nothing()
-    told = state.get("walks")
-    rounds = await (Rounds.read(asked, told) if told else Rounds.begun(asked)).next(asked)
+    retriever = tree_retriever(context.retriever)
+    assert retriever is not None  # `prepare` chose this node
+    search = await search_nodes(state, context, retriever)
+    if (query := search.query) is None:
+        return await retrieved_nodes(search, None, context, stage)
+    walks = state.get("walks")
+    rounds = await (Rounds.from_json(query, walks) if walks else Rounds.begin(query)).next(query)
     if rounds.over:
-        return await search.found(rounds.chosen(asked), walks=rounds.told(asked))
+        return await retrieved_nodes(search, rounds.selection(query), context, stage, walks=rounds.to_json(query))
     stage.usage += rounds.usage
     stage.failures += rounds.failures
     stage.record_route(
@@ -41,5 +44,5 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
     )
     return Command(
         goto="route_headings",
-        update={"walks": rounds.told(asked), "ledger": stage.done(engine="local", model="router")},
+        update={"walks": rounds.to_json(query), "ledger": stage.done(engine="local", model="router")},
     )

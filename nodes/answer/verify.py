@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.schema.answer import Answer, Support
+from discorag.schema.answer import Support
 from discorag.schema.errors import ModelError
-from discorag.verification.draft import unverified
-from discorag.verification.sources import traced
+from discorag.verification.draft import Next, next_step, traced, unverified
 from discorag.verification.verifier import VERIFIERS, Metered
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState
-
-Next = Literal["refine", "abstain", "__end__"]
-UNSUPPORTED = "The documents support no sentence of the answer that was written."
 
 
 async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Next]:
@@ -36,20 +31,11 @@ async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
     if isinstance(verifier, Metered):
         stage.usage, stage.prompt_hash = stage.usage + verifier.usage, verifier.prompt_hash
     answer = stage.noted(answer, state)
-    goto, because = _next(answer, state, context)
+    rounds = (state.get("rounds", 0), context.refine if state.get("written_by") else 0)
+    goto, because = next_step(answer, rounds, may_abstain=context.abstain == "auto")
     stage.record_route(goto, because)
     counts = Counter(sentence.support for sentence in answer.sentences)
     preview = ", ".join(f"{counts[s]} {s}" for s in Support if counts[s]) or "no sentences"
     ledger = stage.done(engine=context.verifier, preview=preview)
-    told = {"because": because} if goto == "abstain" else {}
-    return Command(goto=goto, update={"answer": answer.model_dump(mode="json"), **told, "ledger": ledger})
-
-
-def _next(answer: Answer, state: AnswerState, context: AnswerContext) -> tuple[Next, str]:
-    """Where to go, and why. A sentence that is only not verified is shown, marked as such."""
-    rounds = state.get("rounds", 0)
-    if rounds < context.refine and state.get("written_by"):
-        return "refine", f"round {rounds + 1} of {context.refine}"
-    if context.abstain == "auto" and len(answer.unsupported) == len(answer.sentences):
-        return "abstain", UNSUPPORTED
-    return "__end__", "the answer is verified"
+    reason = {"because": because} if goto == "abstain" else {}
+    return Command(goto=goto, update={"answer": answer.model_dump(mode="json"), **reason, "ledger": ledger})

@@ -6,8 +6,8 @@ import pytest
 
 from bench.controls import register_controls
 from bench.retrieval import BASELINE, Found, Measurement, figures
-from discorag.retrieval.registry import RETRIEVERS
-from discorag.schema.span import Span
+from discorag.retrieval.registry import RETRIEVERS, tree_retrievers
+from discorag.schema.values import Span
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 from nodes.backends import Backends
 from tests.conftest import Pipelines
@@ -32,7 +32,7 @@ def backends(shared_pipeline: Pipelines) -> Backends:
 @pytest.mark.parametrize("name", ["random-trees", "right-branching"])
 async def test_a_control_makes_one_tree_over_all_sentences_and_always_the_same(name: str, backends: Backends) -> None:
     source = source_of(" ".join(f"Sentence {i} is here." for i in range(30)))
-    builder = RETRIEVERS[name].build(backends.tree_tools("rules"))
+    builder = tree_retrievers()[name].build(backends.tree_tools("rules"))
     tree = checked(source, (await builder.build(source)).tree)
     assert len(tree.nodes) == 59
     assert (await builder.build(source)).tree == tree
@@ -41,13 +41,13 @@ async def test_a_control_makes_one_tree_over_all_sentences_and_always_the_same(n
 async def test_random_trees_have_other_shapes_than_right_branching_ones(backends: Backends) -> None:
     tools = backends.tree_tools("rules")
     source = source_of(" ".join(f"Sentence {i} is here." for i in range(30)))
-    shapes = [(await RETRIEVERS[n].build(tools).build(source)).tree for n in ("random-trees", "right-branching")]
+    shapes = [(await tree_retrievers()[n].build(tools).build(source)).tree for n in ("random-trees", "right-branching")]
     assert shapes[0].leaves_of != shapes[1].leaves_of
 
 
 async def test_windows_of_controls_keep_the_borders_of_paragraphs(backends: Backends) -> None:
     source = source_of("One is here. Two is here. Three is here.\n\nFour is here. Five is here.")
-    tree = (await RETRIEVERS["snapped-random"].build(backends.tree_tools("rules")).build(source)).tree
+    tree = (await tree_retrievers()["snapped-random"].build(backends.tree_tools("rules")).build(source)).tree
     windows = {tree.leaves_of[i] for i in range(tree.leaves, len(tree.nodes))}
     assert {(0, 1, 2), (3, 4)} <= windows
 

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from discorag import DiscoRAG
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.metrics.base import Metric, MetricModels
 from eval.running.answerer import Answerer
 from eval.running.corpus import ingest

@@ -8,7 +8,7 @@ import pytest
 
 from discorag import DiscoRAG
 from discorag.models.protocol import Message, Request
-from discorag.schema.usage import Usage
+from discorag.schema.errors import Usage
 from eval.running.bill import Bill, CountingModel, write_bills
 from nodes.backends import Backends
 from tests.conftest import Examples, Pipelines

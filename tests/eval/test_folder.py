@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from discorag.schema.errors import DiscoRagError, MissingPathError
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.errors import DataError, RunLockedError
 from eval.running.folder import RunFolder, load_run
 from eval.running.record import Lost, Record

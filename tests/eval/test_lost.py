@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from discorag.schema.chunk import Chunk
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split
-from discorag.schema.span import Span
+from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
+from discorag.schema.document import Chunk
+from discorag.schema.values import Span
 from eval.metrics.grounding import reached
 from eval.running.corpus import Corpus
 from eval.running.lost import cited, trace

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure, Ledger, StageRecord
-from discorag.schema.span import Span
-from discorag.schema.usage import Usage
+from discorag.schema.values import Span
 from eval.errors import DataError
 from eval.reporting.page.samples import DRILL_DOWN
 from eval.reporting.report import write_report

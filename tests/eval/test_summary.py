@@ -2,8 +2,8 @@ from math import sqrt
 
 import pytest
 
+from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure, Ledger, StageRecord
-from discorag.schema.usage import Usage
 from eval.running.record import Lost, MetricSummary, Record
 from eval.running.summary import summarise
 

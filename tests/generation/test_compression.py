@@ -14,12 +14,11 @@ from discorag.generation.compression import GAP, PROTECTED, Compressed, compress
 from discorag.generation.prompted.conversation import evidence_block
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
+from discorag.schema.document import Chunk
 from discorag.schema.errors import InvariantError
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split, from_splits
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from nodes.context import AnswerContext
 from tests.inputs import inputs_from
 from tests.strategies import parsed_texts, trees_over

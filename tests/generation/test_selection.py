@@ -8,11 +8,9 @@ from discorag.generation.calibration import Calibration, Logistic
 from discorag.generation.relevance import Relevance
 from discorag.generation.selection import LIMIT, UNCALIBRATED, Role, Selection, select_sentences
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.graph import Edge, RhetoricalGraph
-from discorag.schema.hierarchy import UnitKind
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import ChunkRelation, Edge, RhetoricalGraph
+from discorag.schema.document import Chunk, UnitKind
 from discorag.text.sentences import sentence_spans
 
 TEXTS = ["The first is one thing.", "The second is another.", "The third adds more.", "The fourth repeats nothing."]

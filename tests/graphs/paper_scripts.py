@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discorag import DiscoRAG
-from discorag.schema.chunk import Chunk
+from discorag.schema.document import Chunk
 from interfaces.facade import AskResult
 from prompts import load, names
 from tests.conftest import Pipelines

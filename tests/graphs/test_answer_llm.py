@@ -13,10 +13,9 @@ from discorag import DiscoRAG
 from discorag.config import EncoderSettings, LlmSettings, Settings, StoreSettings
 from discorag.discourse.parse.inline import unmark
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.generation.answer_view import answer_markdown
+from discorag.generation.views import answer_markdown
 from discorag.schema.answer import Support
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.rst_tree import RstTree
+from discorag.schema.discourse import ChunkRelation, RstTree
 from graphs.answer import build
 from interfaces.facade import AskResult
 from nodes.context import AnswerContext

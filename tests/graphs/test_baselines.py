@@ -10,7 +10,7 @@ import pytest
 
 from discorag import DiscoRAG
 from discorag.discourse.parse.inline import escape
-from discorag.generation.prompted.baselines import MARKERS
+from discorag.generation.prompted.paper import MARKERS
 from discorag.schema.errors import ConfigError, InputError
 from graphs.baselines import BASELINES
 from interfaces.facade import AskResult

@@ -16,10 +16,9 @@ from discorag import DiscoRAG
 from discorag.config import Settings, StoreSettings
 from discorag.discourse.parse.as_printed import drawn
 from discorag.discourse.parse.inline import escape
-from discorag.generation.prompted.as_printed import graph_lines
-from discorag.schema.chunk_relations import ChunkRelation
+from discorag.generation.prompted.paper import graph_lines
+from discorag.schema.discourse import PAPER_RELATIONS, ChunkRelation
 from discorag.schema.errors import ConfigError
-from discorag.schema.rst_relations import PAPER_RELATIONS
 from interfaces.facade import AskResult
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines

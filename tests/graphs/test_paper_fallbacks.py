@@ -12,7 +12,7 @@ import pytest
 
 from discorag.discourse.parse.as_printed import drawn
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.generation.prompted.pairs import PAIR_TOKENS
+from discorag.generation.prompted.paper import PAIR_TOKENS
 from discorag.models.tokens import likely_tokens
 from tests.conftest import Pipelines
 from tests.graphs.paper_scripts import (

@@ -11,15 +11,14 @@ from pydantic import ValidationError
 
 from discorag import DiscoRAG
 from discorag.config import TreeSettings
-from discorag.retrieval.registry import RETRIEVERS
+from discorag.retrieval.registry import RETRIEVERS, tree_retrievers
+from discorag.retrieval.search import tree_index
 from discorag.schema.document import Scope
 from discorag.schema.errors import EmptyCorpusError, StoreError
-from discorag.schema.words import count_words
+from discorag.schema.values import count_words
 from graphs.answer import graph
 from interfaces.cli.present import counted
 from nodes.context import AnswerContext
-from nodes.options import retriever_names
-from nodes.trees import tree_index
 from tests.conftest import EXAMPLES, Pipelines
 from tests.inputs import stage_of
 from tests.interfaces.test_cli import run_json
@@ -40,10 +39,6 @@ def vitamin(shared_pipeline: Pipelines) -> DiscoRAG:
     return rag
 
 
-def test_every_name_has_a_retriever() -> None:
-    assert RETRIEVERS
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("names")
@@ -56,7 +51,7 @@ QUICK = {"hybrid", "snapped"}
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.deep]) for name in retriever_names()]
+    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.deep]) for name in RETRIEVERS]
 )
 def test_the_command_line_answers_with_every_name(home: Path, name: str) -> None:
     result = run_json(home, "ask", FLU, "--retriever", name, "--set", "evidence_words=150")
@@ -68,7 +63,7 @@ def test_the_command_line_answers_with_every_name(home: Path, name: str) -> None
 def test_the_schema_that_studio_shows_offers_every_name_as_one_list() -> None:
     shown = graph.get_context_jsonschema()
     assert shown is not None
-    assert shown["properties"]["retriever"]["enum"] == list(retriever_names())
+    assert shown["properties"]["retriever"]["enum"] == list(RETRIEVERS)
 
 
 @pytest.mark.deep
@@ -78,7 +73,7 @@ def test_every_tree_retriever_answers_from_source_text_within_the_budget_in_the_
     rag = vitamin
     store, scope = rag.backends.store, Scope(corpus="vitamin-d")
     texts = {m.doc_id: Path(m.uri).read_text(encoding="utf-8") for m in rag.documents(corpus="vitamin-d")}
-    for name in RETRIEVERS:
+    for name in tree_retrievers():
         state = _asked(rag, name, words=150)
         cited = [e for s in state["answer"]["sentences"] for e in s["evidence"]]
         assert cited, name
@@ -93,7 +88,7 @@ def test_every_tree_retriever_answers_from_source_text_within_the_budget_in_the_
 
 def _asked(rag: DiscoRAG, name: str, words: int) -> dict[str, Any]:
     context = AnswerContext.model_validate(
-        {"corpus": "vitamin-d", "retriever": name, "evidence_words": words, "resources": rag.backends}
+        {"corpus": "vitamin-d", "retriever": name, "evidence_words": words, "backends": rag.backends}
     )
     return asyncio.run(graph.ainvoke({"query": FLU}, context=context, output_keys=["answer", "hits", "evidence"]))
 
@@ -173,7 +168,7 @@ async def test_a_changed_paragraph_takes_two_parses_and_the_rest_are_known(rag: 
     async def effort() -> tuple[int, int]:
         (folder / "a.txt").write_text("\n\n".join(paragraphs), encoding="utf-8")
         await rag.aingest(folder, corpus="notes", parser="rules", retriever="dense")
-        index = tree_index(RETRIEVERS["discourse"], backends, scope, "local")
+        index = tree_index(tree_retrievers()["discourse"], backends.tree_tools("local"), backends.store, scope)
         await index.ensure([m.doc_id for m in backends.store.manifests(scope)])
         return index.effort.parsed, index.effort.reused
 
@@ -230,8 +225,8 @@ def test_where_every_document_is_refused_rdr2_abstains_beside_the_nearest_passag
 def test_tau_l_and_r_are_settings_and_another_value_builds_other_trees(pipeline: Pipelines) -> None:
     with ScriptedServer() as server:
         backends = pipeline(llm=server.base_url).backends
-        usual = [RETRIEVERS[name].build(backends.tree_tools("rules")).version for name in ("discourse", "htsir")]
+        usual = [tree_retrievers()[name].build(backends.tree_tools("rules")).version for name in ("discourse", "htsir")]
         backends.settings = backends.settings.model_copy(update={"trees": TreeSettings(tau=0, chunk_words=50, group=3)})
-        other = [RETRIEVERS[name].build(backends.tree_tools("rules")).version for name in ("discourse", "htsir")]
+        other = [tree_retrievers()[name].build(backends.tree_tools("rules")).version for name in ("discourse", "htsir")]
     assert ["/tau-1/100/" in usual[0], "/tau-1/0/" in other[0]] == [True, True]
     assert ["1/100/2/4/" in usual[1], "1/50/3/4/" in other[1]] == [True, True]

@@ -17,7 +17,6 @@ from discorag.schema.answer import NO_ANSWER
 from graphs import answer, chat
 from graphs.assistants import rdr2
 from graphs.ingest import PAGE
-from graphs.ingest import graph as ingest_graph
 from nodes.answer.prepare import route_of
 from nodes.context import AnswerContext
 from tests.conftest import Examples, Pipelines
@@ -154,7 +153,7 @@ def test_a_conversation_keeps_its_history_and_each_question_its_own_ledger(rag: 
 
 def test_a_preset_is_a_graph_whose_switches_need_not_be_given(rag: DiscoRAG) -> None:
     async def asked() -> list[str]:
-        given: Any = {"resources": rag.backends, "corpus": "tides", "abstain": "never"}
+        given: Any = {"backends": rag.backends, "corpus": "tides", "abstain": "never"}
         question: Any = {"query": QUERY}
         parts = rdr2.astream(question, context=given, stream_mode="updates")
         return [name async for part in parts for name in part]
@@ -172,8 +171,3 @@ def test_more_documents_than_a_page_holds_are_all_read(
     rag = pipeline(name="pages")
     assert len(rag.ingest(tmp_path, parser="none", retriever="dense").outcomes) == 5
     assert len(rag.documents()) == 5
-
-
-def test_the_steps_of_a_document_are_drawn() -> None:
-    drawn = set(ingest_graph.get_graph(xray=True).nodes)
-    assert {"scan", "page", "sweep", "document:load", "document:upsert", "document:build_tree"} <= drawn

@@ -10,11 +10,10 @@ import pytest
 from pydantic import ValidationError
 
 from discorag import DiscoRAG
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Scope
+from discorag.schema.document import Chunk, Scope
 from interfaces.facade import AskResult
 from nodes.context import AnswerContext
-from nodes.options import PRESETS
+from nodes.options import PAPERS, PRESETS
 from tests.conftest import Pipelines
 from tests.servers.scripted import Body, ScriptedServer
 
@@ -102,7 +101,7 @@ def test_trees_graph_and_plan_work_over_summaries(pipeline: Pipelines, folder: P
     assert result.answer.plan
 
 
-@pytest.mark.parametrize("name", [name for name in PRESETS if name != "paper"])
+@pytest.mark.parametrize("name", sorted(PAPERS - {"paper"}))
 def test_a_preset_has_its_papers_hyper_parameters_and_what_is_given_counts_more(name: str) -> None:
     context = AnswerContext.model_validate({"preset": name})
     assert {key: getattr(context, key) for key in PRESETS[name]} == PRESETS[name]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from discorag import DiscoRAG
-from discorag.generation.answer_view import answer_markdown
+from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Template
 from interfaces.facade import AskResult
 from prompts import load

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 
 from discorag.ingest.segment.chunks import MAX_CHARS_PER_TOKEN, cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Document, Scope
+from discorag.schema.document import Chunk, Document, Kind, Scope
 from discorag.schema.errors import ConfigError
-from discorag.schema.hierarchy import Kind
 from discorag.text.tokens import TokenCounter
 
 SCOPE = Scope(tenant="t", corpus="c")

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from discorag.ingest.convert.html import from_html
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.structure import blocks
-from discorag.schema.document import Document
+from discorag.schema.document import Document, Kind
 from discorag.schema.errors import DecodingError, InputError
-from discorag.schema.hierarchy import Kind
 
 PATH = Path("page.html")
 

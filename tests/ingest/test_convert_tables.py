@@ -12,9 +12,8 @@ from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.formats import convert
 from discorag.ingest.loaders import Source, load
 from discorag.ingest.segment.headings import build_hierarchy
-from discorag.schema.document import Document
+from discorag.schema.document import Document, Kind
 from discorag.schema.errors import DecodingError, EmptyDocumentError
-from discorag.schema.hierarchy import Kind
 
 
 def made(name: str, data: str | bytes) -> Converted:

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.ingest.segment.headings import build_hierarchy, is_heading
-from discorag.schema.document import Document
-from discorag.schema.hierarchy import Hierarchy, Kind
+from discorag.schema.document import Document, Hierarchy, Kind
 
 
 def document(text: str, media_type: str = "text/markdown") -> Document:

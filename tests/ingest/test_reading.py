@@ -11,8 +11,7 @@ from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.reading import quote, quote_row, strip_markdown
 from discorag.ingest.segment.sentence_table import sentences_in
-from discorag.schema.document import Markup
-from discorag.schema.hierarchy import UnitKind
+from discorag.schema.document import Markup, UnitKind
 
 NASTY = (
     "Every page that holds <iframe>s and <script> tags is refused by the filter.",

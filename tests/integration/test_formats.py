@@ -23,10 +23,8 @@ from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.structure import blocks
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import Answer, AnswerSentence, EvidenceSpan
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Document, Scope
-from discorag.schema.hierarchy import Kind
-from discorag.schema.span import Span
+from discorag.schema.document import Chunk, Document, Kind, Scope
+from discorag.schema.values import Span
 from interfaces.views.terminal import answer_text
 from tests.conftest import EXAMPLES, Pipelines
 

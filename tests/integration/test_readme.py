@@ -41,7 +41,7 @@ def test_the_table_of_switches_names_every_switch_and_no_other() -> None:
     named = set(
         re.findall(r"`(\w+)`", "".join(row.split("|")[1] for row in table.splitlines() if row.startswith("| `")))
     )
-    assert named == AnswerContext.model_fields.keys() - {"resources", "tenant", "corpus"}
+    assert named == AnswerContext.model_fields.keys() - {"backends", "tenant", "corpus"}
 
 
 @pytest.mark.server

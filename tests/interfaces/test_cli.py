@@ -18,7 +18,6 @@ from discorag.store.store import open_store
 from interfaces.cli.main import main
 from tests.conftest import EXAMPLES
 from tests.graphs.test_weak_model import probed
-from tests.models.test_embedded import needs_packages
 from tests.servers.scripted import Script, Scripted, ScriptedServer
 
 ROOT = EXAMPLES.parent
@@ -177,7 +176,7 @@ def test_delete_removes_one_document(tmp_path: Path) -> None:
         (["ask", "x", "--corpus", "none"], "EmptyCorpusError"),
         (["ask", "x", "--top-k", "0"], "top_k"),
         (["ask", "x", "--set", "nonsense"], "name=value"),
-        (["ask", "x", "--set", "resources=1"], "Options are"),
+        (["ask", "x", "--set", "backends=1"], "Options are"),
         (["ask", "x\udcff"], "UTF-8"),
         (["ingest", ""], "No path"),
         (["estimate", ".", "--parser", "lmm"], "parser"),
@@ -185,9 +184,6 @@ def test_delete_removes_one_document(tmp_path: Path) -> None:
         (["delete", "vitamin"], "documents match 'vitamin': "),
         (["show", "tree", "analysis", "--corpus", "none"], "there are: default (6 documents). Ask"),
         (["ask", "Does vitamin D prevent flu?", "--set", "planner=llm"], "DISCO_RAG_LLM__BASE_URL"),
-        (["ask", "x", "--llm", "smollm"], "--llm smollm"),
-        (["ingest", ".", "--llm", ""], "neither embedded nor endpoint"),
-        (["show", "plan", "Does vitamin D prevent flu?", "--llm", "endpoint"], "DISCO_RAG_LLM__BASE_URL"),
         (["delete", "nothing.md"], "0 documents match"),
         (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
         (["show", "tree", "pooled-analysis.md", "--chunk", "0", "--format", "pdf"], "text, mermaid, rs3, rs4, dis"),
@@ -260,36 +256,3 @@ def test_titles_cannot_write_markup_or_escapes_to_the_terminal(tmp_path: Path) -
         printed += run(tmp_path, *arguments)
     assert "[/red] Tides" in printed
     assert "\x1b" not in printed
-
-
-@needs_packages
-def test_the_embedded_model_answers_and_every_stage_it_failed_at_is_told(tmp_path: Path) -> None:
-    (tmp_path / "t").mkdir()
-    (tmp_path / "t" / "moon.txt").write_text("The Moon raises the tides of the sea.", encoding="utf-8")
-    (tmp_path / "t" / "sun.txt").write_text("The Sun raises tides too, but smaller ones.", encoding="utf-8")
-    run(tmp_path, "ingest", str(tmp_path / "t"))
-    limits = [f"--set={stage}_tokens=24" for stage in ("graph", "plan", "answer")]
-    question = ["ask", "What raises the tides?", "--top-k", "2", *limits]
-    result = run_json(tmp_path, *question, "--llm", "embedded")
-    stages = {s["stage"]: s for s in result["ledger"]["stages"]}
-    for stage in (stages[name] for name in ("relate", "plan", "generate")):
-        assert stage["usage"]["calls"] > 0
-        assert stage["model"] == "SmolLM2-135M-Instruct" or stage["failures"]
-    assert result["answer"]["sentences"]
-    assert {s["model"] for s in run_json(tmp_path, *question)["ledger"]["stages"]}.isdisjoint({"SmolLM2-135M-Instruct"})
-
-
-@needs_packages
-def test_on_the_command_line_the_embedded_model_takes_the_place_of_a_configured_endpoint(home: Path) -> None:
-    nowhere = "http://127.0.0.1:1/v1"
-    arguments = ["ingest", str(EXAMPLES / "tides"), "--parser", "llm", "--dry-run", "--json", "--llm", "embedded"]
-    assert json.loads(run(home, *arguments, DISCO_RAG_LLM__BASE_URL=nowhere))["llm_calls"] > 0
-    said = run(home, "status", ok=2, DISCO_RAG_LLM__BASE_URL=nowhere, DISCO_RAG_LLM__KIND="embedded")
-    assert "both embedded and at" in said
-
-
-def test_on_the_command_line_the_endpoint_takes_the_place_of_a_configured_embedded_model(home: Path) -> None:
-    arguments = ["ask", "Does vitamin D prevent flu?", "--llm", "endpoint"]
-    environment = {"BASE_URL": "http://127.0.0.1:1/v1", "KIND": "embedded", "RETRIES": "0"}
-    settings = {f"DISCO_RAG_LLM__{name}": value for name, value in environment.items()}
-    assert "ModelUnavailableError" in run(home, *arguments, ok=0, **settings)

@@ -12,11 +12,11 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
 from langchain_core.tools import BaseTool
 
+from discorag.retrieval.registry import RETRIEVERS
 from discorag.schema.errors import InputError
 from examples.langchain_agent import QUESTION, answer
 from interfaces.facade import AskResult, DiscoRAG
 from interfaces.langchain import TOOL, DiscoRetriever, as_runnable
-from nodes.options import retriever_names
 from tests.conftest import EXAMPLES, Pipelines
 
 QUERY = "Why are some tides higher than others?"
@@ -58,7 +58,7 @@ QUICK = {"hybrid", "snapped"}
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.deep]) for name in retriever_names()]
+    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.deep]) for name in RETRIEVERS]
 )
 def test_every_retriever_gives_the_evidence_that_an_answer_rests_on(rag: DiscoRAG, name: str) -> None:
     found = DiscoRetriever(rag=rag, retriever=name).invoke(QUERY)
@@ -75,7 +75,7 @@ def test_every_retriever_gives_the_evidence_that_an_answer_rests_on(rag: DiscoRA
 async def test_it_takes_a_retrievers_switches_and_agrees_with_its_sync_twin(rag: DiscoRAG) -> None:
     few = await DiscoRetriever(rag=rag, retriever="hybrid", top_k=3).ainvoke(QUERY)
     assert len(few) == 3
-    short = DiscoRetriever(rag=rag, retriever="slide", switches={"evidence_words": 40})
+    short = DiscoRetriever(rag=rag, retriever="sentences", switches={"evidence_words": 40})
     words = sum(len(d.page_content.split()) for d in await short.ainvoke(QUERY))
     assert 0 < words <= 40
     assert short.invoke(QUERY) == await short.ainvoke(QUERY)

@@ -9,13 +9,11 @@ from hypothesis import given
 
 from discorag.discourse.formats.graph_svg import graph_svg
 from discorag.discourse.formats.tree_svg import tree_svg
-from discorag.generation.answer_html import answer_html
+from discorag.generation.views import answer_html
 from discorag.models.encoder import PackagedEncoder
 from discorag.schema.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.graph import Edge, RhetoricalGraph
-from discorag.schema.rst_tree import RstTree
-from discorag.schema.span import Span
+from discorag.schema.discourse import ChunkRelation, Edge, RhetoricalGraph, RstTree
+from discorag.schema.values import Span
 from tests.inputs import load_inputs
 from tests.strategies import trees
 

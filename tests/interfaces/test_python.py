@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import get_type_hints
+from typing import Any
 
 import pytest
 from langchain_core.documents import Document
@@ -14,19 +14,23 @@ from discorag import DiscoRAG
 from discorag.config import Settings
 from discorag.ingest.texts import GivenText
 from discorag.schema.errors import EmptyCorpusError, InputError
-from interfaces.keywords import AnswerKeywords, IngestKeywords
 from interfaces.results import AskResult
 from interfaces.views.frames import rows, to_pandas
-from nodes.context import AnswerContext, IngestContext
+from tests.interfaces import keywords
 
 MEMORY = Settings.model_validate({"store": {"kind": "memory"}, "llm": {"cache": None}})
 TIDES = "The moon pulls the sea, and so the tide rises twice a day."
 COFFEE = "Coffee contains caffeine, which keeps people awake at night."
 
 
-def test_keywords_are_the_switches() -> None:
-    for keywords, context in ((AnswerKeywords, AnswerContext), (IngestKeywords, IngestContext)):
-        assert set(get_type_hints(keywords)) == set(context.model_fields) - {"resources"}
+def test_keywords_are_the_options() -> None:
+    assert keywords.FILE.read_text("utf-8") == keywords.render(), "run python -m tests.interfaces.keywords"
+
+
+def test_resources_are_no_option() -> None:
+    given: dict[str, Any] = {"backends": None}
+    with DiscoRAG(MEMORY) as rag, pytest.raises(InputError, match="set by the facade"):
+        rag.ask("Why?", **given)
 
 
 def test_texts_of_an_iterator_are_stored_with_their_metadata_and_asked() -> None:

@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given
 from rich.console import Console, RenderableType
 
-from discorag.generation.answer_view import answer_markdown
+from discorag.generation.views import answer_markdown
 from discorag.schema.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
-from discorag.schema.chunk import Chunk
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.graph import Edge, RhetoricalGraph
-from discorag.schema.plan import Plan
-from discorag.schema.span import Span
+from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
+from discorag.schema.document import Chunk
+from discorag.schema.values import Span
 from discorag.text.citations import references
 from discorag.text.escaping import one_line
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from discorag.models.protocol import Request
-from discorag.schema.errors import ConfigError, InvalidOutputError
-from discorag.schema.usage import Usage
+from discorag.schema.errors import ConfigError, InvalidOutputError, Usage
 from tests.models.helpers import GOOD, fruit_request, gateway, messages, text_request
 from tests.servers.scripted import ScriptedServer
 

@@ -18,8 +18,8 @@ from discorag.schema.errors import (
     ModelRejectedError,
     ModelUnavailableError,
     RateLimitedError,
+    Usage,
 )
-from discorag.schema.usage import Usage
 from tests.models.helpers import GOOD, gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer
 

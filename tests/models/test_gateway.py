@@ -18,8 +18,8 @@ from discorag.schema.errors import (
     ModelRejectedError,
     ModelUnavailableError,
     OutputTruncatedError,
+    Usage,
 )
-from discorag.schema.usage import Usage
 from discorag.text.cut_off import whole_sentences
 from tests.models.helpers import GOOD, Fruit, fruit_of, fruit_request, gateway, messages, streamed, text_request
 from tests.servers.scripted import Body, Scripted, ScriptedServer

@@ -16,8 +16,17 @@ from huggingface_hub import constants
 from typer.testing import CliRunner
 
 from discorag.models import hub
-from discorag.models.download import pack_models, pull_model, unpack_models
-from discorag.models.hub import LOCK_FILE, LockedModel, ModelLock, local_model, model_version, use_lock
+from discorag.models.hub import (
+    LOCK_FILE,
+    LockedModel,
+    ModelLock,
+    local_model,
+    model_version,
+    pack_models,
+    pull_model,
+    unpack_models,
+    use_lock,
+)
 from discorag.models.reranker import CrossEncoderReranker
 from discorag.models.tokens import tokenizer_named
 from discorag.schema.errors import ConfigError, InputError

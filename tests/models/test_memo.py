@@ -6,7 +6,7 @@ import numpy as np
 
 from discorag.models.memo import QUESTIONS, MemoEncoder, packed
 from discorag.models.protocol import Encoder
-from discorag.schema.vectors import Vectors
+from discorag.schema.values import Vectors
 
 
 class Counted(MemoEncoder):

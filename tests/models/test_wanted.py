@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from discorag.models.cancellation import cancel_scope, raise_if_cancelled
+from discorag.models.loops import cancel_scope, raise_if_cancelled
 
 
 async def test_a_thread_goes_on_while_its_run_does_and_stops_when_it_was_cancelled() -> None:

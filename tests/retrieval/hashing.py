@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from discorag.schema.vectors import Vectors
+from discorag.schema.values import Vectors
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 

@@ -7,9 +7,9 @@ from itertools import cycle, islice
 
 from hypothesis import strategies as st
 
-from discorag.retrieval.builder import inner
+from discorag.retrieval.builders.base import inner
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from tests.strategies import span_sequences
 
 

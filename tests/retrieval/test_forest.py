@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.retrieval.forest import Forest
-from discorag.retrieval.selectors.algorithm1 import algorithm1
+from discorag.retrieval.selectors import algorithm1
 from discorag.schema.retrieval_tree import RetrievalTree
 from tests.retrieval.strategies import retrieval_trees
 

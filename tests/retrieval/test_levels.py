@@ -8,10 +8,10 @@ import pytest
 
 from discorag import DiscoRAG
 from discorag.retrieval.levels import TEXT, Levels, authored, overlapping, shown, unfolded
+from discorag.schema.document import Hierarchy, Kind, Node
 from discorag.schema.errors import NotFoundError
-from discorag.schema.hierarchy import Hierarchy, Kind, Node
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from tests.conftest import Pipelines
 
 NOTES = """# Tides

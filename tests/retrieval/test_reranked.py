@@ -7,12 +7,11 @@ import pytest
 from fastapi import Response
 
 from discorag.models.encoder import PackagedEncoder
-from discorag.retrieval.forest import Forest
-from discorag.retrieval.registry import RETRIEVERS, SelectedNodes, TreeQuery
-from discorag.retrieval.routers.local import LocalRouter
-from discorag.retrieval.scores import Scores
+from discorag.retrieval.forest import Forest, Scores
+from discorag.retrieval.registry import SelectedNodes, TreeQuery, tree_retrievers
+from discorag.retrieval.routers.decide import LocalRouter
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from tests.models.test_reranker import Answer, by_length, failing, reranker, saying, served
 
 TEXTS = ("one", "two two", "three three three", "four four four four")
@@ -31,7 +30,7 @@ async def chosen(answer: Answer, words: int = 100) -> SelectedNodes:
         made = reranker(seen)
         try:
             asked = TreeQuery("which?", scores(), words, made, LocalRouter(PackagedEncoder()))
-            return await RETRIEVERS["htsir"].choose(asked)
+            return await tree_retrievers()["htsir"].choose(asked)
         finally:
             await made.aclose()
 

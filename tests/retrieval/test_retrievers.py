@@ -14,21 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.models.tokens import PackagedTokens
-from discorag.retrieval.builder import inner
-from discorag.retrieval.forest import Forest
-from discorag.retrieval.index import evidence_of
-from discorag.retrieval.registry import RETRIEVERS, SelectedNodes, TreeQuery
-from discorag.retrieval.routers.local import LocalRouter
-from discorag.retrieval.routers.subtree import RetrievalSubtree
-from discorag.retrieval.routers.walk import Decision
-from discorag.retrieval.scores import Scores, in_tokens
+from discorag.retrieval.builders.base import inner
+from discorag.retrieval.forest import Forest, Scores, in_tokens
+from discorag.retrieval.registry import SelectedNodes, TreeQuery, tree_retrievers
+from discorag.retrieval.routers.decide import LocalRouter
+from discorag.retrieval.routers.walk import Decision, RetrievalSubtree
+from discorag.retrieval.search import evidence_of
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.span import Span
-from discorag.schema.words import count_words
+from discorag.schema.values import Span, count_words
 from tests.retrieval.builders.checks import source_of
 from tests.retrieval.builders.every import every_builder
 from tests.retrieval.hashing import HashingEncoder
 
+RETRIEVERS = tree_retrievers()
 NAMES = sorted(RETRIEVERS)
 ROUTED = "rdr2"
 QUESTION = "Why does iron rust?"

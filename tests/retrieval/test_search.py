@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from discorag.config import StoreSettings
-from discorag.retrieval.builders.bisection import BisectionBuilder
+from discorag.retrieval.builders.baselines import BisectionBuilder
 from discorag.retrieval.builders.node_text import Concat
-from discorag.retrieval.index import TreeIndex, evidence_of
+from discorag.retrieval.index import TreeIndex
+from discorag.retrieval.search import evidence_of
 from discorag.schema.errors import StoreError
 from discorag.store.records import SearchQuery
 from discorag.store.store import Store, open_store

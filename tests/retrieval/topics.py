@@ -8,11 +8,8 @@ from zlib import crc32
 import numpy as np
 
 from discorag.ingest.segment.chunks import chunk_id
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Document, Scope
-from discorag.schema.ids import fingerprint
-from discorag.schema.span import Span
-from discorag.schema.vectors import Vectors
+from discorag.schema.document import Chunk, Document, Scope
+from discorag.schema.values import Span, Vectors, fingerprint
 from discorag.store.records import Manifest
 from discorag.store.store import Store
 from tests.retrieval.hashing import HashingTokens

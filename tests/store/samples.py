@@ -7,15 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discorag.retrieval.builder import inner
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Document, Scope
-from discorag.schema.ids import fingerprint, stable_id
+from discorag.retrieval.builders.base import inner
+from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
+from discorag.schema.document import Chunk, Document, Scope
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split
-from discorag.schema.span import Span
-from discorag.schema.vectors import Vectors
+from discorag.schema.values import Span, Vectors, fingerprint, stable_id
 from discorag.store.records import Manifest, SearchQuery
 from discorag.store.store import Store
 

@@ -193,7 +193,7 @@ def test_what_lies_in_no_index_is_searched_up_to_a_limit(
     tmp_path: Path, found: list[Hit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.rmtree(tmp_path / FOLDER)
-    monkeypatch.setattr("discorag.store.exact.MOST", 10)
+    monkeypatch.setattr("discorag.store.search.MOST", 10)
     with opened(tmp_path) as store, pytest.raises(StoreError, match=r"has 30 chunks.*disco-rag reindex"):
         store.search(SCOPE, QUERY)
 

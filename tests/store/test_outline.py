@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.retrieval.forest import Forest
-from discorag.retrieval.vectors import _sums
+from discorag.retrieval.forest import Forest, _sums
 from discorag.schema.errors import InvariantError
 from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.schema.vectors import Vectors
+from discorag.schema.values import Vectors
 from discorag.store.outline import LazyTree, Outline, Shape
 from discorag.text.bm25 import Runs
 from tests.retrieval.strategies import retrieval_trees, small_tree

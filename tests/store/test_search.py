@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from discorag.schema.vectors import Vectors
-from discorag.store.ranking import fused, ranked
+from discorag.schema.values import Vectors
 from discorag.store.records import Hit, Retrieval, SearchQuery
+from discorag.store.search import fused, ranked
 from discorag.store.store import Store
 from discorag.text.terms import sparse, sparse_query
 from tests.store.conftest import NewPlace

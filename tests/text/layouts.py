@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from discorag.schema.hierarchy import UnitKind as K
+from discorag.schema.document import UnitKind as K
 
 LINE = "The harbour office keeps a record of every vessel that enters, and of the cargo which it declares on arrival, "
 

@@ -12,13 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.config import StoreSettings
-from discorag.retrieval.builders.bisection import BisectionBuilder
-from discorag.retrieval.builders.flat import FlatSentenceBuilder
+from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentenceBuilder
 from discorag.retrieval.builders.node_text import Concat
-from discorag.retrieval.forest import Forest
+from discorag.retrieval.forest import Forest, NodeScores, node_vectors
 from discorag.retrieval.index import TreeIndex, fused
-from discorag.retrieval.scores import NodeScores
-from discorag.retrieval.vectors import node_vectors
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.outline import Shape, leaf_terms
 from discorag.store.records import SearchQuery

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.schema.plan import Reference
+from discorag.schema.discourse import Reference
 from discorag.text.citations import escaped, references, with_citation, without_copied, without_references
 from tests.generation.hostile import hostile_texts
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from discorag.schema.discourse import Nuclearity
 from discorag.schema.errors import ConfigError, InvariantError
-from discorag.schema.rst_relations import Nuclearity
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from tests.training.gum_corpus import DIS, corpus
 from training.parser.gold import heights, merged, paragraph_spans, restricted
 from training.parser.gum import GoldSplit, GumDocument, load_gum

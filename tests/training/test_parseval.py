@@ -2,7 +2,7 @@
 
 import pytest
 
-from discorag.schema.rst_relations import Nuclearity
+from discorag.schema.discourse import Nuclearity
 from training.parser.gum import GoldSplit
 from training.parser.others import brackets
 from training.parser.parseval import Counter, Node

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 import pytest
 
-from discorag.schema.chunk_relations import EDGE_RELATIONS, ChunkRelation
+from discorag.schema.discourse import EDGE_RELATIONS, ChunkRelation
 
 FOLDER = Path(__file__).parents[2] / "bench" / "relations"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")

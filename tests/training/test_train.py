@@ -14,15 +14,14 @@ import torch
 from discorag.discourse.parse.gum_labels import CLASSES, RELATIONS, class_of_relation
 from discorag.discourse.parse.parser import ParsedTree
 from discorag.discourse.parse.trained.decode import decode
-from discorag.discourse.parse.trained.layout import layout_of
 from discorag.discourse.parse.trained.network import Cuts as RuntimeCuts
 from discorag.discourse.parse.trained.network import Network, sentences_of
 from discorag.discourse.parse.trained.parser import TrainedParser
+from discorag.discourse.parse.trained.pieces import layout_of
 from discorag.models.packaged import MINILM, packaged_folder
-from discorag.schema.chunk import Chunk
+from discorag.schema.discourse import Relation, Split, from_splits
+from discorag.schema.document import Chunk
 from discorag.schema.errors import ConfigError, InvalidOutputError
-from discorag.schema.rst_relations import Relation
-from discorag.schema.rst_tree import Split, from_splits
 from tests.training.gum_corpus import corpus
 from training.parser import export
 from training.parser.calibration import calibrated

@@ -16,9 +16,8 @@ from discorag.models.nli import Probabilities
 from discorag.models.protocol import Request
 from discorag.schema.answer import Support
 from discorag.schema.errors import ConfigError, ModelError
-from discorag.verification.judge import Claim, Place
-from discorag.verification.llm import LlmJudge
-from discorag.verification.nli import NliJudge, auto_verifier, nli_verifier
+from discorag.verification.judges import LlmJudge, NliJudge, auto_verifier, nli_verifier
+from discorag.verification.verifier import Claim, Place
 
 TIDES, BEES = Place((0,), "Tides rise twice a day."), Place((1,), "Bees dance for 12 minutes.")
 TIDE = Claim("The tide rises twice a day.", (TIDES, BEES))

@@ -7,17 +7,14 @@ from pathlib import Path
 import pytest
 
 from discorag import DiscoRAG
-from discorag.generation.abstention import abstain_from
+from discorag.generation.extractive import abstain_from
 from discorag.models.protocol import Encoder
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.document import Scope
-from discorag.schema.graph import Edge, RhetoricalGraph
-from discorag.schema.plan import Plan
-from discorag.schema.span import Span
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
+from discorag.schema.document import Chunk, Scope
+from discorag.schema.values import Span
 from discorag.text.citations import renumbered
-from discorag.verification.sources import sourced
+from discorag.verification.draft import sourced
 from tests.conftest import Pipelines
 from tests.inputs import selector_of
 

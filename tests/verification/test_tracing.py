@@ -5,12 +5,10 @@ import pytest
 
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import Answer, Support
-from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.errors import ModelUnavailableError
-from discorag.schema.graph import Edge, RhetoricalGraph
-from discorag.schema.plan import Plan
-from discorag.verification.judge import Claim, Judge, Verdict
 from discorag.verification.tracing import NO_JUDGE, QUOTED, TracingVerifier
+from discorag.verification.verifier import Claim, Judge, Verdict
 from tests.inputs import inputs_from, selector_of
 
 SOURCES = {

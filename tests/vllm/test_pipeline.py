@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from discorag import DiscoRAG
-from discorag.generation.prompted.prose import RUN, copied
+from discorag.generation.prompted.engine import RUN, copied
 from discorag.ingest.survey import Status
 from interfaces.facade import AskResult
 from tests.conftest import EXAMPLES, Pipelines

@@ -15,10 +15,10 @@ from pydantic import BaseModel
 from rich.progress import track
 
 from discorag.config import Settings
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
-from discorag.schema.graph import RhetoricalGraph
-from discorag.schema.span import Span
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import RhetoricalGraph
+from discorag.schema.document import Chunk
+from discorag.schema.values import Span
 from eval.datasets.clapnq import load_clapnq
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.datasets.hotpotqa import load_hotpotqa

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from discorag.discourse.parse.trained.layout import layout_of
 from discorag.discourse.parse.trained.network import Network, log_odds
-from discorag.discourse.parse.trained.run import edus
+from discorag.discourse.parse.trained.parser import edus
+from discorag.discourse.parse.trained.pieces import layout_of
 from training.parser.gum import GumDocument
 from training.parser.score import gold_nodes, sure_nodes
 

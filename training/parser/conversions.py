@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from discorag.schema.rst_relations import Nuclearity
+from discorag.schema.discourse import Nuclearity
 from training.parser.gold import merged
 from training.parser.gum import GumDocument, load_gum
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from discorag.discourse.formats.rs3 import raw_rs3
 from discorag.schema.errors import ConfigError
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
 from training.parser.gum import SHARED_GENRES, Conversion, GumDocument, gold_splits, load_gum
 

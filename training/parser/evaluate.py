@@ -22,8 +22,8 @@ from discorag.config import read_settings
 from discorag.discourse.parse.prompted import LlmParser
 from discorag.discourse.parse.trained.network import PACKAGED_FOLDER, Network, describe
 from discorag.models.gateway import gateway_from
+from discorag.schema.discourse import Nuclearity
 from discorag.schema.errors import ConfigError
-from discorag.schema.rst_relations import Nuclearity
 from prompts import load as load_prompt
 from training.parser.gum import Conversion, GumDocument, load_gum
 from training.parser.oracle import analysed

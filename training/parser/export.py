@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from discorag.discourse.parse.trained.network import DESCRIPTION, ENCODER_FILE, Description
 from discorag.models.packaged import MINILM, file_sha256
-from discorag.schema.ids import digest
+from discorag.schema.values import digest
 from training.graphs import exported, in_eight_bits, without_encoder
 from training.parser.model import Model
 from training.parser.network import Cuts, Reading, Units, reading_of

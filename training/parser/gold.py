@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from discorag.schema.rst_relations import Nuclearity
-from discorag.schema.span import Span
+from discorag.schema.discourse import Nuclearity
+from discorag.schema.values import Span
 from training.parser.gum import GoldSplit, GumDocument
 
 

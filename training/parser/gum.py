@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from discorag.discourse.formats.dis import Cut, raw_dis
+from discorag.schema.discourse import Nuclearity
 from discorag.schema.errors import ConfigError, InvariantError
-from discorag.schema.rst_relations import Nuclearity
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 
 SHARED_GENRES = frozenset({"academic", "bio", "court", "interview", "news", "voyage"})
 """The genres whose texts may be redistributed (BY, BY-SA)."""

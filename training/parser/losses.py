@@ -19,7 +19,7 @@ from torch import Tensor
 from discorag.discourse.parse.gum_labels import CLASSES, JOINT_LABELS, class_of
 from discorag.discourse.parse.trained.decode import cuts_of, level_sums
 from discorag.discourse.parse.trained.pieces import Pieces
-from discorag.schema.rst_relations import Nuclearity
+from discorag.schema.discourse import Nuclearity
 from training.parser.gold import merged, paragraph_spans, restricted
 from training.parser.gum import GoldSplit, GumDocument
 from training.parser.model import Model, sentences_of

@@ -13,10 +13,9 @@ from torch import Tensor, nn
 from transformers import AutoModel
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
-from discorag.discourse.parse.trained.layout import Layout
 from discorag.discourse.parse.trained.network import KINDS, Tokenization, unit_ranges
-from discorag.discourse.parse.trained.pieces import Ints, Pieces
-from discorag.schema.span import Span
+from discorag.discourse.parse.trained.pieces import Ints, Layout, Pieces
+from discorag.schema.values import Span
 from training.parser.backbone import Backbone, Shape
 from training.parser.network import Network, Sizes, Units
 
@@ -31,7 +30,7 @@ class Model(nn.Module):
 
     Example:
         >>> from discorag.models.packaged import MINILM, packaged_folder
-        >>> from discorag.discourse.parse.trained.layout import layout_of
+        >>> from discorag.discourse.parse.trained.pieces import layout_of
         >>> from training.parser.model import Model
         >>> model = Model(packaged_folder(MINILM.name))
         >>> tuple(model.states([model.pieces(layout_of("Tides rise."))]).shape)

@@ -16,9 +16,9 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from discorag.discourse.parse.trained.layout import layout_of
 from discorag.discourse.parse.trained.network import PACKAGED_FOLDER, Network
-from discorag.discourse.parse.trained.run import edus
+from discorag.discourse.parse.trained.parser import edus
+from discorag.discourse.parse.trained.pieces import layout_of
 from training.parser.gum import GumDocument, load_gum
 from training.parser.parseval import Counter, Node
 from training.parser.score import gold_nodes, sure_nodes

@@ -16,11 +16,11 @@ import typer
 
 from discorag.discourse.parse.gum_labels import class_of
 from discorag.discourse.parse.trained.decode import decode
-from discorag.discourse.parse.trained.layout import layout_of
 from discorag.discourse.parse.trained.network import Network, sentences_of
-from discorag.discourse.parse.trained.run import edus
-from discorag.schema.rst_relations import Nuclearity
-from discorag.schema.span import Span
+from discorag.discourse.parse.trained.parser import edus
+from discorag.discourse.parse.trained.pieces import layout_of
+from discorag.schema.discourse import Nuclearity
+from discorag.schema.values import Span
 from training.parser.gum import GoldSplit, GumDocument, load_gum
 from training.parser.parseval import Counter, Parseval
 from training.parser.score import GROUPS, GROUPS_OF, gold_nodes

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from discorag.discourse.parse.gum_labels import class_of_relation
 from discorag.discourse.parse.parser import TreeParser
-from discorag.discourse.parse.trained.layout import layout_of
 from discorag.discourse.parse.trained.network import Network
-from discorag.schema.chunk import Chunk
+from discorag.discourse.parse.trained.pieces import layout_of
+from discorag.schema.discourse import RstTree
+from discorag.schema.document import Chunk
 from discorag.schema.errors import ModelError
-from discorag.schema.rst_tree import RstTree
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
 from training.parser.gum import GoldSplit, GumDocument
 from training.parser.parseval import Counter, Node, Parseval

@@ -8,11 +8,10 @@ import numpy as np
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS, class_of
 from discorag.discourse.parse.trained.decode import EXACT, decode
-from discorag.discourse.parse.trained.layout import layout_of
 from discorag.discourse.parse.trained.network import Floats, Network, sentences_of
-from discorag.discourse.parse.trained.pieces import Pieces
-from discorag.discourse.parse.trained.run import edus
-from discorag.schema.span import Span
+from discorag.discourse.parse.trained.parser import edus
+from discorag.discourse.parse.trained.pieces import Pieces, layout_of
+from discorag.schema.values import Span
 from training.parser.gold import merged, restricted
 from training.parser.gum import GoldSplit, GumDocument
 from training.parser.parseval import Counter, Node, Parseval

@@ -17,9 +17,9 @@ from rich.progress import track
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
 from discorag.discourse.parse.trained.decode import decode
-from discorag.discourse.parse.trained.layout import layout_of
 from discorag.discourse.parse.trained.network import Network, sentences_of
-from discorag.discourse.parse.trained.run import edus
+from discorag.discourse.parse.trained.parser import edus
+from discorag.discourse.parse.trained.pieces import layout_of
 from training.parser.gum import GoldSplit, GumDocument
 
 _WORDS = 700

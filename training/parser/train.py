@@ -27,9 +27,8 @@ from rich.console import Console
 from rich.progress import track
 from torch import Tensor
 
-from discorag.discourse.parse.trained.layout import layout_of
 from discorag.discourse.parse.trained.network import PACKAGED_FOLDER, Network
-from discorag.discourse.parse.trained.pieces import Pieces
+from discorag.discourse.parse.trained.pieces import Pieces, layout_of
 from discorag.models.hub import local_model
 from discorag.models.packaged import MINILM, file_sha256, packaged_folder
 from training.parser import export

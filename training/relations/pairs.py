@@ -16,12 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from discorag.discourse.relate.model import FIRST, NEITHER, SECOND
+from discorag.discourse.relate.learned import FIRST, NEITHER, SECOND
 from discorag.discourse.relate.passages import Passage
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.rst_relations import Nuclearity
-from discorag.schema.span import Span
-from discorag.schema.vectors import Vectors
+from discorag.schema.discourse import ChunkRelation, Nuclearity
+from discorag.schema.values import Span, Vectors
 from training.parser.gold import merged
 from training.parser.gum import GoldSplit, GumDocument
 
@@ -74,7 +72,7 @@ class Pair:
         second: Likewise.
         related: Whether a relation holds directly between them; None where nothing is to be learned of that: sides of
             splits and PDTB's arguments, which differ in length from the unrelated pairs.
-        family: Of `discorag.discourse.relate.model.FAMILIES`; None for unrelated pairs and PDTB's.
+        family: Of `discorag.discourse.relate.learned.FAMILIES`; None for unrelated pairs and PDTB's.
         orientation: FIRST, SECOND or NEITHER; None for unrelated pairs.
         source: ``tree`` (two sides of a split), ``chunks``, ``pdtb``, or ``neighbour`` (another document).
     """

@@ -21,7 +21,7 @@ from rich.progress import track
 from safetensors.numpy import save_file
 
 from discorag.config import DATA_VARIABLE
-from discorag.discourse.relate.model import (
+from discorag.discourse.relate.learned import (
     ACROSS,
     FAMILIES,
     FIRST,

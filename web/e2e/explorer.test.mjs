@@ -196,7 +196,11 @@ test("answers, graphs and trees are kept as files", async () => {
     await page.getByRole("button", { name, exact: true }).click();
     return readFile(await (await waiting).path());
   };
-  assert.match((await kept("Markdown")).toString(), /\[\^1\]: /);
+  const markdown = (await kept("Markdown")).toString();
+  assert.match(markdown, /\[\^1\]: /);
+  const shown = (await page.locator(".cites").allTextContents()).join(" ").split(" ").filter(Boolean);
+  assert.deepEqual([...markdown.matchAll(/\[\^(\d+)\](?!:)/g)].map(([, number]) => number), shown);
+  assert.equal(await page.locator(".cited li").count(), new Set(shown).size);
   assert.match((await kept("HTML")).toString(), /<!doctype html>[\s\S]*id="s1"/);
   for (const view of ["Graph", "Tree"]) {
     await page.getByRole("link", { name: view }).click();

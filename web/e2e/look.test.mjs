@@ -82,6 +82,8 @@ function large(passages) {
   return {
     answer,
     steps: [],
+    sources: [],
+    citations: [[]],
     hits: chunks.map((chunk_id) => ({ chunk_id, score: 1 })),
     evidence: {},
     graph: { chunks, edges: single.map((e) => ({ ...e, source_span: null, target_span: null, confidence: 0.5 })) },

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from bench.answers.lint.marks import Mark
 from bench.answers.lint.said import FAULTS, Answered, Fault
 from bench.answers.lint.signs import signs
-from discorag.schema.ids import digest
+from discorag.schema.values import digest
 
 RIDGE = 0.1
 STEPS = 40

@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 from discorag.discourse.formats.text import tree_of
 from discorag.discourse.parse.gum_labels import RELATIONS
-from discorag.schema.chunk import Chunk
+from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
+from discorag.schema.document import Chunk
 from discorag.schema.errors import InvariantError
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split, from_splits
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 
 _NUCLEUS_OF_SATELLITES = "span"
 _ROLES = {"N": "Nucleus", "S": "Satellite"}
@@ -34,13 +33,7 @@ _TOKEN = re.compile(
 
 
 class Part(NamedTuple):
-    """A constituent: EDUs ``[start, end)``, and the relation's name with which it hangs in its parent.
-
-    Example:
-        >>> from discorag.discourse.formats.dis import Part
-        >>> Part(start=0, end=2, name="elaboration").name
-        'elaboration'
-    """
+    """A constituent: EDUs ``[start, end)``, and the relation's name with which it hangs in its parent."""
 
     start: int
     end: int
@@ -52,7 +45,7 @@ class Cut(NamedTuple):
 
     Example:
         >>> from discorag.discourse.formats.dis import Cut
-        >>> from discorag.schema.rst_relations import Nuclearity
+        >>> from discorag.schema.discourse import Nuclearity
         >>> Cut(start=0, mid=1, end=2, nuclearity=Nuclearity.NS, names=("span", "causal-cause")).label
         'causal-cause'
     """

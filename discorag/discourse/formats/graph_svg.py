@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discorag.discourse.formats import svg
-from discorag.schema.graph import Edge, RhetoricalGraph
+from discorag.schema.discourse import Edge, RhetoricalGraph
 
 COLUMN, STEP = 120, 34
 """Distance of two chunks, and what an arc rises for each chunk that it passes, in pixels."""

@@ -16,10 +16,9 @@ from lxml import etree
 
 from discorag.discourse.formats.dis import Cut, Part, edu_texts, in_preorder, join, labelled, name_of, rebuilt
 from discorag.discourse.formats.text import tree_of
-from discorag.schema.chunk import Chunk
+from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
+from discorag.schema.document import Chunk
 from discorag.schema.errors import InvariantError
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split
 
 _SEGMENT, _SPAN, _MULTINUC = "segment", "span", "multinuc"
 _ALWAYS_MULTINUCLEAR = frozenset({Relation.JOINT, Relation.CONTRAST, Relation.SEQUENCE})

@@ -14,10 +14,10 @@ from discorag.discourse.formats.rs3 import read_rs3, write_rs3, write_rs4
 from discorag.discourse.formats.text import tree_mermaid, tree_of, tree_text
 from discorag.discourse.formats.tree_json import read_json, write_json
 from discorag.discourse.formats.tree_svg import chunk_svg
-from discorag.schema.chunk import Chunk
+from discorag.schema.discourse import RstTree
+from discorag.schema.document import Chunk
 from discorag.schema.errors import DecodingError, InputError, InvariantError
-from discorag.schema.rst_tree import RstTree
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,6 @@ class Format:
         media_type: Its media type.
         read: The text and the tree of a file in it; raises `InvariantError`. None: it is not read.
         several: Whether trees may follow each other: a format for people, not a file of one tree.
-
-    Example:
-        >>> from discorag.discourse.formats.table import FORMATS
-        >>> FORMATS["rs3"].media_type, sorted(FORMATS)
-        ('application/xml', ['dis', 'json', 'mermaid', 'rs3', 'rs4', 'svg', 'text'])
     """
 
     write: Callable[[Chunk], str]

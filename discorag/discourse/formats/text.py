@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from discorag.schema.chunk import Chunk
+from discorag.schema.discourse import RstTree
+from discorag.schema.document import Chunk
 from discorag.schema.errors import InvariantError
-from discorag.schema.rst_tree import RstTree
 from discorag.text.escaping import mermaid, one_line
 
 _LABEL = 60  # characters of an EDU that a label shows

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pydantic import BaseModel, ValidationError
 
 from discorag.discourse.formats.text import tree_of
-from discorag.schema.chunk import Chunk
+from discorag.schema.discourse import RstTree, Split
+from discorag.schema.document import Chunk
 from discorag.schema.errors import InvariantError
-from discorag.schema.rst_tree import RstTree, Split
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 
 
 class _Edu(BaseModel):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from discorag.discourse.formats import svg
-from discorag.schema.chunk import Chunk
-from discorag.schema.rst_relations import Nuclearity
-from discorag.schema.rst_tree import RstTree, Split
+from discorag.schema.discourse import Nuclearity, RstTree, Split
+from discorag.schema.document import Chunk
 
 COLUMN, LEVEL, LETTERS, LINES = 130, 46, 20, 8
 """Width of an EDU and height of a level in pixels; letters of a line, and lines, of an EDU."""

@@ -11,24 +11,105 @@
     |--- SATELLITE[2] if you are deficient. (S): CONDITION
 
 The paper names a relation for a satellite; where both sides are nuclei we write it behind the second. Its drawing has
-all EDUs side by side below the root; ours is nested, which says more. Both are read (`discorag.discourse.parse.flat`).
+all EDUs side by side below the root; ours is nested, which says more. Both are read.
+
+Of nodes that are drawn side by side, a satellite hangs on the node that the analysis relates it to, else on the nearest
+nucleus, on the left one of two. It is joined to it as soon as they are neighbours and nothing hangs on the satellite;
+nuclei are joined last, from the right.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from discorag.discourse.parse.flat import Node, joined
 from discorag.discourse.parse.inline import escape
-from discorag.discourse.parse.parser import Limits, ParsedTree, reply_tokens
-from discorag.discourse.parse.prompted import aligned
-from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.discourse.parse.parser import Limits, reply_tokens
+from discorag.discourse.parse.prompted import PromptedParser, aligned
+from discorag.models.protocol import LanguageModel, Request, Template
 from discorag.models.toolbox import Toolbox
-from discorag.schema.chunk import Chunk
-from discorag.schema.rst_relations import PAPER_RELATIONS, Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split, from_splits
+from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
+from discorag.schema.document import Chunk
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of a drawing, with what was joined to it: zero-based EDUs, half-open; its role (N or S), its relation.
+
+    Example:
+        >>> from discorag.discourse.parse.as_printed import Node, joined
+        >>> nodes = [Node(0, 1, "N", ""), Node(1, 2, "S", "CONDITION"), Node(2, 3, "S", "ATTRIBUTION")]
+        >>> [(left.start, left.end, right.end) for left, right in joined(nodes, links=[])]
+        [(0, 1, 2), (0, 2, 3)]
+    """
+
+    start: int
+    end: int
+    role: str
+    relation: str
+    number: int = 0
+
+    def holds(self, edu: int) -> bool:
+        """Whether the zero-based EDU lies in it."""
+        return self.start <= edu < self.end
+
+
+_Joins = list[tuple[Node, Node]]
+
+
+def joined(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> _Joins:
+    """The two sides of every join, bottom up; the last one covers all nodes. What a satellite hangs on is its nucleus.
+
+    Args:
+        nodes: Side by side, in text order.
+        links: Pairs of EDUs that the analysis relates, the satellite's first. Where they cross, they are not followed.
+
+    Raises:
+        ValueError: None of the nodes is a nucleus.
+    """
+    if all(node.role == "S" for node in nodes):
+        raise ValueError(f"EDUs {nodes[0].start + 1}-{nodes[-1].end}: at least one of the sides must be a nucleus.")
+    numbered = [replace(node, number=i) for i, node in enumerate(nodes)]
+    return _joins(numbered, _heads(numbered, links)) or _joins(numbered, _heads(numbered, []))
+
+
+def _heads(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """Satellite -> the node that it hangs on, by their numbers."""
+    nuclei = [node.number for node in nodes if node.role == "N"]
+    satellites = [node for node in nodes if node.role == "S"]
+    heads = {s.number: min(nuclei, key=lambda n: (abs(n - s.number), n)) for s in satellites}
+    for satellite in satellites:
+        for first, second in links:
+            if satellite.holds(first) != satellite.holds(second):
+                other = next((n for n in nodes if n.holds(second if satellite.holds(first) else first)), None)
+                if other and (other.role == "N" or satellite.holds(first)):
+                    heads[satellite.number] = other.number
+    return heads
+
+
+def _joins(nodes: Sequence[Node], heads: Mapping[int, int]) -> _Joins:
+    """Empty if satellites are left that are no neighbours of what they hang on."""
+    joins: _Joins = []
+    left = list(nodes)
+    while len(left) > 1:
+        awaited = {heads.get(node.number) for node in left}
+        pairs = list(enumerate(pairwise(left)))
+        at = next((at for at, (a, b) in pairs if _hangs(a, b, heads, awaited) or _hangs(b, a, heads, awaited)), None)
+        if at is None and any(node.role == "S" for node in left):
+            return []
+        at = len(left) - 2 if at is None else at
+        a, b = left[at : at + 2]
+        core = b if heads.get(a.number) == b.number else a
+        joins.append((replace(a, role="N"), b) if core is a else (a, replace(b, role="N")))
+        left[at : at + 2] = [replace(core, start=a.start, end=b.end)]
+    return joins
+
+
+def _hangs(satellite: Node, on: Node, heads: Mapping[int, int], awaited: set[int | None]) -> bool:
+    return heads.get(satellite.number) == on.number and satellite.number not in awaited
+
 
 _SECTIONS = re.compile(r"EDUs:\n(.*?)\nRST ANALYSIS:\n(.*?)^TREE STRUCTURE:\n(.*)", re.DOTALL | re.MULTILINE)
 _EDU = re.compile(r"\[(\d+)\]\s*(.*)")
@@ -201,7 +282,7 @@ def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
     )
 
 
-class PaperParser:
+class PaperParser(PromptedParser):
     """A `TreeParser` as Disco-RAG prints it (fig. 10): one call a chunk, free text checked afterwards.
 
     Args:
@@ -219,6 +300,8 @@ class PaperParser:
         True
     """
 
+    kind = "paper"
+
     def __init__(
         self,
         model: LanguageModel,
@@ -228,37 +311,15 @@ class PaperParser:
         temperature: float = 0.0,
         beam_width: int = 3,
     ) -> None:
-        self._model = model
-        self._template = template
-        self._limits = (max_tokens, temperature, beam_width)
+        super().__init__(model, template, max_tokens=max_tokens, temperature=temperature)
+        self._beam_width = beam_width
 
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._model.name
-
-    @property
-    def version(self) -> str:
-        """Model and prompt."""
-        return f"paper:{self._model.name}:{self._template.hash[:8]}"
-
-    async def parse(self, chunk: Chunk) -> ParsedTree:
-        """The tree that the model draws.
-
-        Raises:
-            ModelError: The call failed, or the reply is no tree over the chunk's text even after one repair.
-        """
-        relations = ", ".join(PAPER_RELATIONS)
-        max_tokens, temperature, beam_width = self._limits
-        request = Request(
+    def _request(self, chunk: Chunk) -> Request[RstTree]:
+        return Request(
             stage="parse",
-            messages=(
-                Message(role="user", content=self._template.render(relations=relations, chunk=escape(chunk.text))),
-            ),
+            messages=self._messages(chunk, PAPER_RELATIONS),
             parse=lambda reply: read(reply, chunk.text, offset=chunk.span.start),
-            max_tokens=max_tokens or reply_tokens(chunk.text),
-            temperature=temperature,
-            beam_width=beam_width,
+            max_tokens=self._max_tokens or reply_tokens(chunk.text),
+            temperature=self._temperature,
+            beam_width=self._beam_width,
         )
-        reply = await self._model.complete(request)
-        return ParsedTree(tree=reply.value, usage=reply.usage, prompt_hash=reply.prompt_hash)

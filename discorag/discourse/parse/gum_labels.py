@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import product
 
-from discorag.schema.rst_relations import Nuclearity, Relation
+from discorag.schema.discourse import Nuclearity, Relation
 
 SAME_UNIT = "same-unit"
 CLASSES = (

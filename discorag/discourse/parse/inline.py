@@ -1,4 +1,4 @@
-"""A chunk's text with its RST tree marked inside it: what a model reads, and what gives both back.
+"""A chunk's text with its RST tree: marked inside it, which gives both back; as indentation; or not at all.
 
 At every gap between two EDUs stands one marker, ``|<depth><arrow><code>|``, directly before the next EDU: the depth
 of the split there (root 1), an arrow to the nucleus (``<`` left, ``>`` right, ``=`` both) and the relation's code,
@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 from xml.sax import saxutils
 
 from pydantic import ValidationError
 
+from discorag.schema.discourse import BY_CODE, Nuclearity, Relation, RstTree, Split, from_splits
+from discorag.schema.document import Chunk
 from discorag.schema.errors import InvariantError
-from discorag.schema.rst_relations import BY_CODE, Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split, from_splits
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 
 _BAR = {"|": "&#124;"}
 _UNBAR = {entity: char for char, entity in _BAR.items()}
@@ -142,3 +143,40 @@ def _splits(depths: Sequence[int], labels: Sequence[_Label]) -> dict[tuple[int, 
 
 def _malformed(marked: str) -> InvariantError:
     return InvariantError(f"{marked[:80]!r} is no text with its tree marked.", hint="Pass what mark() returned.")
+
+
+Layout = Literal["inline", "indented", "plain"]
+"""inline: a mark at every gap (`discorag.discourse.parse.inline`). indented: a sentence a line, further in the more
+satellite links lie above it. plain: the text alone."""
+
+
+def laid_out(chunk: Chunk, layout: Layout, *, gap: str) -> str:
+    """The chunk's text, escaped, in one of the layouts; the chunk has a tree.
+
+    Args:
+        chunk: With its tree.
+        layout: See `Layout`.
+        gap: Stands where a compressed chunk lacks EDUs.
+    """
+    if layout == "indented":
+        return _indented(chunk, gap)
+    assert chunk.tree is not None
+    marked = mark(chunk.text, chunk.tree, offset=chunk.span.start, gap=gap)
+    return marked if layout == "inline" else MARK.sub("", marked)
+
+
+def _indented(chunk: Chunk, gap: str) -> str:
+    """A sentence a line, two spaces in for each satellite link above the most nuclear of its EDUs."""
+    assert chunk.tree is not None
+    parts = pieces(chunk.text, chunk.tree, offset=chunk.span.start, gap=gap)
+    lines: list[tuple[int, str]] = []
+    ends = iter([s.end for s in chunk.sentences])
+    end = 0
+    for edu, depth, part in zip(chunk.tree.edus, chunk.tree.satellite_depth, parts, strict=True):
+        if edu.start < end:
+            before = lines.pop()
+            lines.append((min(before[0], depth), before[1] + part))
+        else:
+            lines.append((depth, part))
+            end = next((e for e in ends if e > edu.start), edu.end)
+    return "\n".join("  " * depth + re.sub(r"\s+", " ", text).strip() for depth, text in lines)

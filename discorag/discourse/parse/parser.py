@@ -1,28 +1,24 @@
-"""What every RST parser does: one chunk in, one tree out, with what that cost; and which parsers there are."""
+"""What RST parsers do, and which there are: of chunks (one in, one tree out, with its cost), and of given units."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
-from discorag.schema.chunk import Chunk
-from discorag.schema.rst_tree import RstTree
-from discorag.schema.usage import Usage
+from discorag.schema.discourse import RstTree, Split
+from discorag.schema.document import Chunk
+from discorag.schema.errors import Usage
+from discorag.schema.values import Span, digest
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedTree:
-    """A chunk's tree in document offsets; ``usage`` and ``prompt_hash`` stay empty where no model was called.
-
-    Example:
-        >>> from discorag.discourse.parse.rules import RuleParser
-        >>> parsed = asyncio.run(RuleParser().parse(chunk))
-        >>> len(parsed.tree.edus), parsed.usage.calls
-        (6, 0)
-    """
+    """A chunk's tree in document offsets; ``usage`` and ``prompt_hash`` stay empty where no model was called."""
 
     tree: RstTree
     usage: Usage = field(default_factory=Usage)
@@ -30,7 +26,7 @@ class ParsedTree:
 
 
 class TreeParser(Protocol):
-    """Parses chunks. One that is also a `discorag.discourse.parse.units.UnitParser` makes the retrievers' trees."""
+    """Parses chunks. One that is also a `discorag.discourse.parse.parser.UnitParser` makes the retrievers' trees."""
 
     @property
     def name(self) -> str:
@@ -59,11 +55,6 @@ class Limits:
         temperature: Of sampling.
         max_tokens: Of its reply. None: see `reply_tokens`.
         beam_width: Of beam search; 3 in Disco-RAG section 4.
-
-    Example:
-        >>> from discorag.discourse.parse.parser import Limits
-        >>> Limits(beam_width=1)
-        Limits(temperature=0.0, max_tokens=None, beam_width=1)
     """
 
     temperature: float = 0.0
@@ -98,3 +89,85 @@ PARSERS.offer(
 
 PROMPTED = frozenset({"llm", "paper"})
 """Those of ours that ask a language model for every chunk."""
+
+
+Leaves = Literal["edu", "sentence"]
+Unit = Literal["edu", "sentence", "paragraph"]
+
+
+@runtime_checkable
+class UnitParser(Protocol):
+    """Joins given units to a tree; `discorag.discourse.parse.trained.parser.TrainedParser` is one."""
+
+    @property
+    def version(self) -> str:
+        """Everything that shapes its trees."""
+        ...
+
+    def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
+        """The tree whose EDU ``i`` is ``texts[i]`` (none blank) in the texts joined by white space."""
+        ...
+
+
+def marked(parser: UnitParser) -> str:
+    """The parser's version as it stands in the version of what was made with it: what made it can be told apart."""
+    return f"{{{parser.version}}}"
+
+
+def but_parsers(version: str) -> str:
+    """A version without the parsers' in it."""
+    return re.sub(r"\{[^{}]*\}", "{}", version)
+
+
+def joined(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]:
+    """The texts as one, paragraphs set apart by blank lines, others by spaces; and where each stands in it."""
+    whole = ("\n\n" if kind == "paragraph" else " ").join(texts)
+    return whole, sentences_in(texts, whole)
+
+
+@dataclass
+class Parses:
+    """The parses that one document takes.
+
+    Args:
+        parser: Who parses.
+        cache: Trees by a digest of their texts, kind and parser's version; what is there is not parsed again.
+        parsed: How many were parsed.
+        reused: How many came from the cache.
+
+    Example:
+        >>> from discorag.discourse.parse.rules import RuleParser
+        >>> from discorag.discourse.parse.parser import Parses
+        >>> parses = Parses(RuleParser(), cache={})
+        >>> _ = [parses.splits(["The moon pulls.", "Therefore tides rise."], "sentence") for _ in range(2)]
+        >>> parses.parsed, parses.reused
+        (1, 1)
+    """
+
+    parser: UnitParser
+    cache: MutableMapping[str, RstTree]
+    parsed: int = 0
+    reused: int = 0
+
+    def splits(self, texts: Sequence[str], kind: Unit) -> tuple[Split, ...]:
+        """The inner nodes over these units in pre-order; none over a single one, which takes no parse."""
+        if len(texts) < 2:
+            return ()
+        key = digest(json.dumps([self.parser.version, kind, *texts]))
+        tree = self.cache.get(key)
+        if tree is None:
+            self.parsed += 1
+            tree = self.cache[key] = self.parser.parse_units(texts, kind)
+        else:
+            self.reused += 1
+        return tree.splits
+
+
+def sentences_in(texts: Sequence[str], whole: str) -> tuple[Span, ...]:
+    """Where ``texts`` stand in ``whole``, without white space around them; they follow one another there."""
+    spans: list[Span] = []
+    at = 0
+    for text in map(str.strip, texts):
+        start = whole.index(text, at)
+        spans.append(Span(start=start, end=(at := start + len(text))))
+    return tuple(spans)

@@ -6,8 +6,9 @@ tree, this asks for its nodes as JSON, which a server can enforce and a program 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,10 +16,9 @@ from discorag.discourse.parse.inline import escape, unescape
 from discorag.discourse.parse.parser import Limits, ParsedTree, reply_tokens
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
-from discorag.schema.chunk import Chunk
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split, from_splits
-from discorag.schema.span import Span
+from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
+from discorag.schema.document import Chunk
+from discorag.schema.values import Span
 
 SHORTEST = 6
 """Bytes, two Chinese characters, that an EDU has on average at least: so many EDUs may a reply have."""
@@ -54,24 +54,17 @@ def llm_parser(tools: Toolbox, limits: Limits) -> LlmParser:
     return LlmParser(tools.require_model(), template, max_tokens=limits.max_tokens, temperature=limits.temperature)
 
 
-class LlmParser:
-    """The ``llm`` engine's parser: one call per chunk.
+class PromptedParser(ABC):
+    """A `TreeParser` that asks a language model, one call a chunk; a subclass says what is asked for.
 
     Args:
         model: The gateway.
         template: Prompt with the variables ``relations`` and ``chunk``.
         max_tokens: Limit of the reply. None: by the length of the text.
         temperature: Sampling temperature.
-
-    Example:
-        >>> from discorag.discourse.parse.prompted import LlmParser
-        >>> reply = '{"edus": ["Tides rise,", "then they fall."], "nodes": [{"left": [1, 1], "right": [2, 2], '
-        >>> reply += '"relation": "SEQUENCE", "nuclearity": "NN"}]}'
-        >>> short = sample_of("tides.md", ["Tides rise, then they fall."]).chunks[0]
-        >>> tree = asyncio.run(LlmParser(says(reply), prompt("tree")).parse(short)).tree
-        >>> [short.slice(edu) for edu in tree.edus]
-        ['Tides rise,', 'then they fall.']
     """
+
+    kind: ClassVar[str]
 
     def __init__(
         self, model: LanguageModel, template: Template, *, max_tokens: int | None = None, temperature: float = 0.0
@@ -89,22 +82,44 @@ class LlmParser:
     @property
     def version(self) -> str:
         """Model and prompt."""
-        return f"llm:{self._model.name}:{self._template.hash[:8]}"
+        return f"{self.kind}:{self._model.name}:{self._template.hash[:8]}"
 
     async def parse(self, chunk: Chunk) -> ParsedTree:
         """The tree that the model gives to ``chunk``.
 
         Raises:
-            ModelError: The call failed, or the reply is no tree over the chunk's text even after one repair.
+            ModelError: The call failed, or the reply is not a tree over the chunk's text even after one repair.
         """
         reply = await self._model.complete(self._request(chunk))
         return ParsedTree(tree=reply.value, usage=reply.usage, prompt_hash=reply.prompt_hash)
 
+    @abstractmethod
+    def _request(self, chunk: Chunk) -> Request[RstTree]: ...
+
+    def _messages(self, chunk: Chunk, relations: Iterable[str]) -> tuple[Message, ...]:
+        prompt = self._template.render(relations=", ".join(relations), chunk=escape(chunk.text))
+        return (Message(role="user", content=prompt),)
+
+
+class LlmParser(PromptedParser):
+    """The ``llm`` engine's parser: the reply is JSON of a schema.
+
+    Example:
+        >>> from discorag.discourse.parse.prompted import LlmParser
+        >>> reply = '{"edus": ["Tides rise,", "then they fall."], "nodes": [{"left": [1, 1], "right": [2, 2], '
+        >>> reply += '"relation": "SEQUENCE", "nuclearity": "NN"}]}'
+        >>> short = sample_of("tides.md", ["Tides rise, then they fall."]).chunks[0]
+        >>> tree = asyncio.run(LlmParser(says(reply), prompt("tree")).parse(short)).tree
+        >>> [short.slice(edu) for edu in tree.edus]
+        ['Tides rise,', 'then they fall.']
+    """
+
+    kind = "llm"
+
     def _request(self, chunk: Chunk) -> Request[RstTree]:
-        prompt = self._template.render(relations=", ".join(Relation), chunk=escape(chunk.text))
         return Request(
             stage="parse",
-            messages=(Message(role="user", content=prompt),),
+            messages=self._messages(chunk, Relation),
             parse=lambda reply: tree_from_reply(reply, chunk.text, offset=chunk.span.start),
             schema=reply_schema(chunk.text),
             max_tokens=self._max_tokens or reply_tokens(chunk.text),

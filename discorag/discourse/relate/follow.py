@@ -11,10 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discorag.schema.chunk import Chunk
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.graph import RhetoricalGraph
-from discorag.schema.rst_relations import Relation
+from discorag.schema.discourse import ChunkRelation, Relation, RhetoricalGraph
+from discorag.schema.document import Chunk
 
 _C, _R = ChunkRelation, Relation
 WIDER = 3
@@ -29,12 +27,6 @@ class Wanted:
         name: What it asks for.
         between: Relations between chunks, read in either direction.
         inside: Relations in a chunk's tree.
-
-    Example:
-        >>> from discorag.discourse.relate.follow import wanted
-        >>> asked = wanted("Why do tides rise?")
-        >>> asked.name, sorted(map(str, asked.between))
-        ('cause', ['CAUSES', 'ENABLES', 'JUSTIFIES', 'MOTIVATES', 'PREVENTS', 'RESULTS_FROM'])
     """
 
     name: str

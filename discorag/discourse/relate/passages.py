@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from discorag.conflicts.claims import cues
 from discorag.conflicts.claims.effects import stems
-from discorag.discourse.parse.markers import opening
-from discorag.schema.rst_relations import Relation
-from discorag.schema.vectors import Vectors
+from discorag.discourse.parse.rules import opening
+from discorag.schema.discourse import Relation
+from discorag.schema.values import Vectors
 
 Floats = NDArray[np.float32]
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]

@@ -1,12 +1,11 @@
-"""The rule-based graph engine: stated cues, claims, order and similarity; no language model, no training.
-
-Deliberately simple: it finds what texts state openly and leaves the rest UNRELATED.
-"""
+"""Graph engines by name, and the rules' engine."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Protocol
 
 from discorag.conflicts.claims import cues
 from discorag.conflicts.claims.effects import stems
@@ -15,10 +14,30 @@ from discorag.discourse.relate.stated import opening_relation
 from discorag.ingest.segment.sentence_table import SentenceTable, sentences_of
 from discorag.models.protocol import Encoder
 from discorag.models.toolbox import Toolbox
-from discorag.schema.answer_inputs import AnswerInputs, Outcome
-from discorag.schema.chunk import Chunk
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.graph import Edge, RhetoricalGraph
+from discorag.registry import Registry
+from discorag.schema.answer import AnswerInputs, Outcome
+from discorag.schema.discourse import ChunkRelation, Edge, RhetoricalGraph
+from discorag.schema.document import Chunk
+
+
+class GraphEngine(Protocol):
+    """Infers the relations between chunks."""
+
+    async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
+        """The graph over ``case.chunks``. Raises `ModelError` when a language model fails."""
+        ...
+
+
+RELATION_ENGINES = Registry[Callable[[Toolbox], GraphEngine]]("relation engine", "disco_rag.relation_engines")
+"""Engines by name, for ``relater=``; ``llm`` is a turn of the conversation instead (`discorag.generation.prompted`)."""
+
+register_relation_engine = RELATION_ENGINES.register
+
+RELATION_ENGINES.offer(
+    "local", "discorag.discourse.relate.learned:learned_engine", "learned from GUM, and what texts state"
+)
+RELATION_ENGINES.offer("rules", "discorag.discourse.relate.rules:rule_engine", "stated cues and similarity only")
+
 
 SAME = 0.75  # cosine of two chunks' closest sentences from which they say the same
 NEAR = 0.62  # ... from which they speak of the same thing

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from discorag.conflicts.claims.effects import stems
-from discorag.discourse.parse.markers import opening
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.rst_relations import Relation
+from discorag.discourse.parse.rules import opening
+from discorag.schema.discourse import ChunkRelation, Relation
 
 _R = ChunkRelation
 
@@ -31,13 +30,7 @@ STATED = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Cue:
-    """Words by which a chunk says how it relates to what follows them in the sentence.
-
-    Example:
-        >>> from discorag.discourse.relate.stated import cues_in
-        >>> [str(found.cue.relation) for found in cues_in("The dam prevents floods in the lower valley.")]
-        ['PREVENTS']
-    """
+    """Words by which a chunk says how it relates to what follows them in the sentence."""
 
     relation: ChunkRelation
     pattern: re.Pattern[str]
@@ -112,13 +105,7 @@ _AT_START = 5  # characters: a cue here governs its clause up to the comma
 
 @dataclass(frozen=True)
 class Found:
-    """A cue in a sentence, and the stems of the part that speaks of the other chunk.
-
-    Example:
-        >>> from discorag.discourse.relate.stated import cues_in
-        >>> [sorted(found.about) for found in cues_in("The dam prevents floods in the lower valley.")]
-        [['flood', 'valle']]
-    """
+    """A cue in a sentence, and the stems of the part that speaks of the other chunk."""
 
     cue: Cue
     about: frozenset[str]
@@ -138,15 +125,7 @@ def _about(sentence: str, match: re.Match[str]) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Stated:
-    """A relation that the source's words state, and what share of them speaks of the target.
-
-    Example:
-        >>> from discorag.discourse.relate.stated import stated
-        >>> from discorag.conflicts.claims.effects import stems
-        >>> found = stated(["The dam prevents floods in the valley."], [stems("Floods filled the valley.")])
-        >>> str(found.relation), found.share
-        ('PREVENTS', 1.0)
-    """
+    """A relation that the source's words state, and what share of them speaks of the target."""
 
     relation: ChunkRelation
     share: float

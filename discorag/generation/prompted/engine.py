@@ -1,25 +1,154 @@
-"""The prompted engines: graph, plan and answer as turns of one conversation (Disco-RAG section 3, figs. 11, 12, 18)."""
+"""The prompted engines: graph, plan and answer as turns of one conversation (Disco-RAG section 3, figs. 11, 12, 18).
+
+What a model writes is cleaned: a model that cannot read the marks of a tree may copy them, with whole passages. A mark,
+a fence or an escape that no source has itself is ours. It is removed where the words around it are a source's;
+elsewhere its meaning is unknown, and the text is refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from typing import Any, TypeVar
 
-from discorag.discourse.parse.layouts import Layout
-from discorag.generation.prompted import limits
-from discorag.generation.prompted.conversation import Templates, messages_for
-from discorag.generation.prompted.graph import graph_of, graph_schema
-from discorag.generation.prompted.prose import RUN, Shown, copied, marks_left, tidied
+from discorag.discourse.parse.inline import Layout, unescape
+from discorag.generation.compression import GAP
+from discorag.generation.prompted.conversation import Templates, graph_of, graph_schema, messages_for
 from discorag.models.protocol import AskAgainError, LanguageModel, Reply, Request
-from discorag.schema.answer_inputs import AnswerInputs, Outcome
-from discorag.schema.errors import InvalidOutputError, OutputTruncatedError
-from discorag.schema.graph import RhetoricalGraph
+from discorag.schema.answer import AnswerInputs, Outcome
+from discorag.schema.discourse import BY_CODE, Plan, RhetoricalGraph
+from discorag.schema.errors import InvalidOutputError, OutputTruncatedError, Usage
 from discorag.schema.ledger import Failure
-from discorag.schema.plan import Plan
-from discorag.schema.usage import Usage
-from discorag.text.citations import marked, references, without_references, without_unknown
+from discorag.schema.values import words_of
+from discorag.text.citations import marked, references, split_at_references, without_references, without_unknown
 from discorag.text.cut_off import whole_sentences
+
+LINK_TOKENS = 12  # "10":"BACKGROUND_FOR",
+ROW_TOKENS = 8  # "c10":{},
+MOST_LINKS = 9
+"""Links of a passage for which there is room: all that ten passages can have (Disco-RAG retrieves ten)."""
+PLAN_STEP = 48
+"""A step of a plan for each passage; with what stands around it a plan of ours has about 180 tokens at ten passages."""
+ANSWER_PART = 72
+"""A sentence or two on each passage."""
+MOST_ANSWER = 1024
+SPARE = 128
+"""For white space and what a model writes before it starts."""
+
+
+def graph_tokens(k: int) -> int:
+    """A graph over ``k`` passages: every link of every passage, up to ten passages."""
+    return SPARE + k * (ROW_TOKENS + LINK_TOKENS * min(max(k - 1, 0), MOST_LINKS))
+
+
+def plan_tokens(k: int) -> int:
+    """A plan over ``k`` passages."""
+    return SPARE + min(PLAN_STEP * k, MOST_ANSWER)
+
+
+def answer_tokens(k: int) -> int:
+    """An answer from ``k`` passages."""
+    return min(2 * SPARE + ANSWER_PART * k, MOST_ANSWER)
+
+
+RUN = 50
+"""Words in a row that may be a passage's: the longest of the 725 sentences of `examples/` has 48."""
+
+_CODES = "|".join(BY_CODE)
+_MARK = re.compile(rf"\|\s*\d{{1,5}}\s*[<>=]\s*(?:{_CODES})\s*\|")
+_BROKEN_MARK = re.compile(rf"\|\s*\d{{1,5}}\s*[<>=]|[<>=]\s*(?:{_CODES})\s*\|")
+_FENCE = re.compile(r"</?(?:chunk|question|instruction)\b[^<>\n]*>|^```.*$", re.MULTILINE)
+_ENTITY = re.compile(r"&(?:amp|lt|gt|#124);")
+_BEGINS = re.compile(r"[|<&`][^\n]{0,40}\Z")  # of what is ours the longest is a fence, with its source
+_NEAR = 200  # characters on each side of a mark that are looked at
+_BESIDE = 12  # of these, those that are looked up together
+
+
+def tidied(text: str, passages: Sequence[str]) -> str:
+    """``text`` without marks, fences, gaps and escapes that are none of the passages' own.
+
+    Marks beside words that no passage has stay: see `marks_left`.
+    """
+    held = "\n".join(passages)
+    text = _ENTITY.sub(lambda m: m[0] if m[0] in held else unescape(m[0]), text)
+    text = _FENCE.sub(lambda m: m[0] if m[0] in held else "", text)
+    text = _without_marks(text, " ".join(held.split()))
+    if GAP not in held:
+        text = text.replace(GAP, "…")
+    return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+class Shown:
+    """The pieces of a stream without marks, fences and escapes; what may become one is held back until it is clear.
+
+    Example:
+        >>> from discorag.generation.prompted.engine import Shown
+        >>> shown = Shown()
+        >>> shown.push("Tides |1<el"), shown.push("ab|rise."), shown.rest()
+        ('Tides ', 'rise.', '')
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def push(self, piece: str) -> str:
+        """What can be shown once ``piece`` has come."""
+        text = _FENCE.sub("", _MARK.sub("", self._held + piece))
+        begins = _BEGINS.search(text)
+        at = begins.start() if begins else len(text)
+        self._held = text[at:]
+        return unescape(text[:at])
+
+    def rest(self) -> str:
+        """What was held back, at the end."""
+        return unescape(self._held)
+
+
+def marks_left(text: str, passages: Sequence[str]) -> bool:
+    """Whether ``text`` still has marks of ours, whole or broken."""
+    return any(not any(m[0] in p for p in passages) for m in _BROKEN_MARK.finditer(text))
+
+
+def copied(text: str, passages: Sequence[str]) -> int:
+    """Words in the longest run that ``text`` has from one of the passages without a citation in it."""
+    pieces = [_folded(piece) for piece in split_at_references(text)]
+    sources = [_folded(passage) for passage in passages]
+    return max((_common(piece, source) for source in sources for piece in pieces), default=0)
+
+
+def _folded(text: str) -> list[str]:
+    return [word.casefold() for word in words_of(text)]
+
+
+def _common(a: list[str], b: list[str]) -> int:
+    return SequenceMatcher(None, a, b, autojunk=False).find_longest_match().size
+
+
+def _without_marks(text: str, held: str) -> str:
+    """``text`` without the marks that stand beside words of a source."""
+    kept, at = "", 0
+    for m in _MARK.finditer(text):
+        kept += text[at : m.start()]
+        at = m.end()
+        if m[0] in held or not _found(text[max(0, m.start() - _NEAR) : m.start()], text[at : at + _NEAR], held):
+            kept += m[0]
+        elif kept[-1:] in " \t\n":
+            at += len(text[at:]) - len(text[at:].lstrip(" \t"))
+    return kept + text[at:]
+
+
+def _found(before: str, after: str, held: str) -> bool:
+    """Whether a source has the words on both sides of a mark in a row, or twice as many on one side."""
+    left, right = _plain(before).rpartition(GAP)[2], _plain(after).partition(GAP)[0]
+    spans = (left[-_BESIDE:] + right[:_BESIDE], left[-2 * _BESIDE :], right[: 2 * _BESIDE])
+    return any(span.strip() and " ".join(span.split()) in held for span in spans)
+
+
+def _plain(text: str) -> str:
+    return without_references(_MARK.sub("", text), chunks=10_000)
+
 
 T = TypeVar("T")
 
@@ -28,7 +157,7 @@ T = TypeVar("T")
 class Sampling:
     """How a language model is asked: temperature, beam width (1: none), and output limits in tokens.
 
-    A limit of None follows the work (`discorag.generation.prompted.limits`).
+    A limit of None follows the work (`discorag.generation.prompted.engine`).
 
     Example:
         >>> from discorag.generation.prompted.engine import Sampling
@@ -44,15 +173,15 @@ class Sampling:
 
     def for_graph(self, k: int) -> int:
         """Limit of a graph over ``k`` passages."""
-        return self.graph_tokens or limits.graph_tokens(k)
+        return self.graph_tokens or graph_tokens(k)
 
     def for_plan(self, k: int) -> int:
         """Limit of a plan over ``k`` passages."""
-        return self.plan_tokens or limits.plan_tokens(k)
+        return self.plan_tokens or plan_tokens(k)
 
     def for_answer(self, k: int) -> int:
         """Limit of an answer from ``k`` passages."""
-        return self.answer_tokens or limits.answer_tokens(k)
+        return self.answer_tokens or answer_tokens(k)
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,16 @@ from functools import cache
 from time import monotonic
 from typing import Any
 
-from discorag.discourse.parse.layouts import Layout
+from discorag.discourse.parse.inline import Layout
 from discorag.discourse.parse.rules import rule_tree
-from discorag.generation.prompted.conversation import Templates, conversation
-from discorag.generation.prompted.graph import graph_of, graph_schema
-from discorag.generation.prompted.limits import SPARE, graph_tokens
-from discorag.generation.prompted.prose import marks_left
+from discorag.generation.prompted.conversation import Templates, conversation, graph_of, graph_schema
+from discorag.generation.prompted.engine import SPARE, graph_tokens, marks_left
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import LanguageModel, Message, Request, Template
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
-from discorag.schema.errors import ModelError
-from discorag.schema.span import Span
-from discorag.schema.usage import Usage
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.document import Chunk
+from discorag.schema.errors import ModelError, Usage
+from discorag.schema.values import Span
 from discorag.text.citations import references
 from discorag.text.sentences import sentence_spans
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discorag.ingest.convert import delimited, docx, html, pdf, records
+from discorag.ingest.convert import docx, html, pdf, records
 from discorag.ingest.convert.converted import Converted
 from discorag.schema.errors import EmptyDocumentError
 
@@ -33,7 +33,7 @@ def convert(data: bytes, path: Path, *, max_bytes: int) -> Converted:
         case ".docx":
             return docx.from_docx(data, path, max_bytes=max_bytes)
         case ".csv" | ".tsv":
-            return delimited.from_delimited(data, path)
+            return records.from_delimited(data, path)
         case ".json" | ".jsonl" | ".ndjson":
             return records.from_json(data, path)
         case _:

@@ -11,12 +11,9 @@ from itertools import chain, groupby
 
 from discorag.ingest.segment.headings import is_heading
 from discorag.ingest.segment.layout import speaker_of
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Document, Scope
+from discorag.schema.document import Chunk, Document, Hierarchy, Kind, Node, Scope, UnitKind
 from discorag.schema.errors import ConfigError
-from discorag.schema.hierarchy import Hierarchy, Kind, Node, UnitKind
-from discorag.schema.ids import stable_id
-from discorag.schema.span import Span
+from discorag.schema.values import Span, stable_id
 from discorag.text.sentences import stripped
 from discorag.text.tokens import TokenCounter
 
@@ -66,7 +63,7 @@ def cut_chunks(
         document: What to cut.
         hierarchy: Its structure, from `discorag.ingest.segment.headings.build_hierarchy`.
         scope: Part of the ids.
-        fingerprint: Key of content and versions (`discorag.schema.ids.fingerprint`); part of the ids.
+        fingerprint: Key of content and versions (`discorag.schema.values.fingerprint`); part of the ids.
         counter: The encoder's tokenizer.
         chunk_tokens: Window in tokens, special tokens included.
 

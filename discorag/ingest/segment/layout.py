@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from discorag.ingest.segment.tables import KEYED, tables
-from discorag.schema.hierarchy import UnitKind
-from discorag.schema.span import Span
+from discorag.schema.document import UnitKind
+from discorag.schema.values import Span
 from discorag.text.sentences import ITEM, sentence_spans, stripped
 from discorag.text.terms import terms
 

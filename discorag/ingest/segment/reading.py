@@ -15,8 +15,7 @@ from markdown_it.token import Token
 
 from discorag.ingest.convert.converted import not_literal
 from discorag.ingest.segment.tables import cells
-from discorag.schema.document import Markup
-from discorag.schema.hierarchy import UnitKind
+from discorag.schema.document import Markup, UnitKind
 from discorag.text.escaping import code_span
 from discorag.text.sentences import LIST_MARK, language_of
 

@@ -13,13 +13,10 @@ from discorag.ingest.segment.reading import quote
 from discorag.ingest.segment.verbs import has_verb
 from discorag.models.memo import packed
 from discorag.models.protocol import Encoder
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Markup
-from discorag.schema.hierarchy import UnitKind
-from discorag.schema.rst_tree import RstTree
-from discorag.schema.span import Span
-from discorag.schema.vectors import Vectors
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import RstTree
+from discorag.schema.document import Chunk, Markup, UnitKind
+from discorag.schema.values import Span, Vectors
 from discorag.text.sentences import CJK, ITEM, language_of
 
 _HEADING = re.compile(r"^#{1,6}\s")

@@ -23,9 +23,8 @@ from discorag.ingest.segment.layout import (
     without_tags,
 )
 from discorag.ingest.segment.plain import plain_blocks
-from discorag.schema.document import Document
-from discorag.schema.hierarchy import UnitKind
-from discorag.schema.span import Span
+from discorag.schema.document import Document, UnitKind
+from discorag.schema.values import Span
 from discorag.text.sentences import stripped
 
 MARKDOWN = "text/markdown"

@@ -24,12 +24,21 @@ from numpy.typing import NDArray
 from discorag.extras import extra
 from discorag.ingest.segment.chunks import SPLITTER_VERSION
 from discorag.models.protocol import Encoder
-from discorag.retrieval.builder import Built, Source, Summariser, Summary, inner
-from discorag.retrieval.builders.topics import encode_cut, pack, room, sentences_of, span_of
-from discorag.schema.errors import ConfigError
+from discorag.retrieval.builders.base import (
+    Built,
+    Source,
+    Summariser,
+    Summary,
+    encode_cut,
+    inner,
+    pack,
+    room,
+    sentences_of,
+    span_of,
+)
+from discorag.schema.errors import ConfigError, Usage
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.usage import Usage
-from discorag.schema.vectors import Vectors
+from discorag.schema.values import Vectors
 from discorag.text.tokens import TokenCounter
 
 Members = tuple[int, ...]
@@ -59,11 +68,6 @@ class ClusterSizes:
         ConfigError: A size is below 1, or the threshold is not between 0 and 1.
 
     Source: RAPTOR section 3 (leaves of 100 tokens), appendix C (summaries of 131 tokens, about 100 words).
-
-    Example:
-        >>> from discorag.retrieval.builders.clusters import ClusterSizes
-        >>> ClusterSizes(chunk_tokens=64).summary_words
-        100
     """
 
     chunk_tokens: int = 100
@@ -105,7 +109,7 @@ class ClusterBuilder:
 
     Example:
         >>> from discorag.retrieval.builders.clusters import ClusterBuilder, ClusterSizes
-        >>> from discorag.retrieval.summarise import ExtractiveSummariser
+        >>> from discorag.retrieval.builders.node_text import ExtractiveSummariser
         >>> builder = ClusterBuilder(encoder, ExtractiveSummariser(), encoder.tokens, ClusterSizes(chunk_tokens=24))
         >>> tree = asyncio.run(builder.build(source)).tree
         >>> tree.leaves, tree.nodes[-1].children

@@ -14,11 +14,11 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from discorag.retrieval.builder import Built, Source, inner
+from discorag.retrieval.builders.base import Built, Source, inner
+from discorag.schema.document import Hierarchy, Kind, Node
 from discorag.schema.errors import EmptyDocumentError
-from discorag.schema.hierarchy import Hierarchy, Kind, Node
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from discorag.text.sentences import stripped
 from discorag.text.tokens import TokenCounter
 

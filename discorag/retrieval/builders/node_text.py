@@ -1,4 +1,4 @@
-"""Inner nodes over neighbours, and two ways to give them text: concatenated, or by the tau rule."""
+"""Inner nodes over neighbours and the text they get: concatenated, or summarised by the tau rule."""
 
 from __future__ import annotations
 
@@ -8,13 +8,111 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Protocol
 
-from discorag.retrieval.builder import Summariser, Summary
-from discorag.retrieval.builders.leaves import around
+from discorag.discourse.parse.inline import escape, unescape
+from discorag.discourse.parse.parser import UnitParser, marked
+from discorag.discourse.parse.rules import RuleParser
+from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.retrieval.builders.base import Summariser, Summary, around
+from discorag.schema.discourse import Nuclearity, Split
+from discorag.schema.errors import InvariantError, ModelError, Usage
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.rst_relations import Nuclearity
-from discorag.schema.rst_tree import Split
-from discorag.schema.usage import Usage
-from discorag.schema.words import count_words, first_words
+from discorag.schema.values import count_words, first_words, within
+from discorag.text.cut_off import whole_sentences
+from discorag.text.sentences import sentence_spans
+
+_TOKENS_PER_WORD = 3
+_TOKENS_SPARE = 64
+
+
+class ExtractiveSummariser:
+    """The most nuclear sentences of a parse of the texts, in text order.
+
+    Args:
+        parser: Joins their sentences.
+
+    Source: Marcu (2000), "The Theory and Practice of Discourse Parsing and Summarization".
+    """
+
+    def __init__(self, parser: UnitParser | None = None) -> None:
+        self._parser = parser or RuleParser()
+
+    @property
+    def version(self) -> str:
+        """The parser's."""
+        return f"nuclear:{marked(self._parser)}"
+
+    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
+        """Sentences under the lightest satellite links, earlier ones first, up to ``words``; all of them if they fit.
+
+        Where already the first is longer, its first words.
+
+        Raises:
+            InvariantError: The texts hold no sentence.
+        """
+        sentences = [span.of(text) for text in texts for span in sentence_spans(text)]
+        if not sentences:
+            raise InvariantError(f"There is no sentence in {list(texts)[:3]!r}.", hint="Leave blank texts out.")
+        sizes = [count_words(s) for s in sentences]
+        kept = range(len(sentences))
+        if sum(sizes) > words:
+            tree = await asyncio.to_thread(self._parser.parse_units, sentences, "sentence")
+            weights = tree.satellite_weight
+            order = sorted(kept, key=lambda i: weights[i])
+            kept = sorted(order[: within((sizes[i] for i in order), words)])
+        return Summary(text=first_words((sentences[i] for i in kept), words))
+
+
+class LlmSummariser:
+    """One call of a language model for each text.
+
+    Args:
+        model: The gateway.
+        template: Prompt with the variables ``texts`` and ``words``.
+        fallback: Makes the text where the call fails, and shortens what is too long for one prompt.
+        input_words: What one prompt may hold.
+
+    Source: DISRetrieval eq. 2 and appendix D (the prompt, here in other words); RAPTOR section 3.
+    """
+
+    def __init__(
+        self, model: LanguageModel, template: Template, fallback: ExtractiveSummariser, *, input_words: int = 4000
+    ) -> None:
+        self._model, self._template, self._fallback = model, template, fallback
+        self._input_words = input_words
+
+    @property
+    def version(self) -> str:
+        """Model, prompt and fallback."""
+        return f"llm:{self._model.name}:{self._template.hash[:8]}|{self._fallback.version}"
+
+    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
+        """The model's summary; after a failed call the fallback's, with the failure told."""
+        if sum(map(count_words, texts)) > self._input_words:
+            texts = [(await self._fallback.summarise(texts, words=self._input_words)).text]
+        try:
+            reply = await self._model.complete(self._request(texts, words))
+        except ModelError as error:
+            made = await self._fallback.summarise(texts, words=words)
+            return Summary(text=made.text, usage=error.usage or Usage(), failure=f"{error.kind}: {error}")
+        return Summary(text=reply.value, usage=reply.usage)
+
+    def _request(self, texts: Sequence[str], words: int) -> Request[str]:
+        prompt = self._template.render(texts=escape("\n\n".join(texts)), words=str(words))
+        return Request(
+            stage="summarise",
+            messages=(Message(role="user", content=prompt),),
+            parse=_text,
+            cut=whole_sentences,
+            max_tokens=_TOKENS_PER_WORD * words + _TOKENS_SPARE,
+        )
+
+
+def _text(reply: str) -> str:
+    text = unescape(reply).strip()
+    if not text:
+        raise ValueError("The reply is empty. Write the summary.")
+    return text
+
 
 ENCODED_WORDS = 256
 """A word is a token or more, so of a text's further words the encoder's window of 256 tokens holds none."""
@@ -29,11 +127,6 @@ class Branch:
         satellite: The child that only supports the other; None if all are nuclei.
         relation: As in `RetrievalNode`.
         heading: As in `RetrievalNode`.
-
-    Example:
-        >>> from discorag.retrieval.builders.node_text import Branch
-        >>> Branch(children=(0, 1), satellite=1, relation="CAUSE").heading
-        ''
     """
 
     children: tuple[int, ...]
@@ -87,12 +180,6 @@ class Concat:
 
     Args:
         words: Where a text is cut; without it, texts of a deep tree would take quadratic space.
-
-    Example:
-        >>> from discorag.retrieval.builders.node_text import Branch, Concat
-        >>> texts = Concat(words=4).start(["Tides rise daily.", "They fall."])
-        >>> asyncio.run(texts.add([Branch((0, 1))]))[0].text
-        'Tides rise daily. They'
     """
 
     words: int = ENCODED_WORDS
@@ -117,13 +204,6 @@ class Tau:
         words: Of a summary.
 
     Source: DISRetrieval eq. 2; section 4.1 has tau 0 for QASPER and 100 for QuALITY, appendix D 200 words.
-
-    Example:
-        >>> from discorag.retrieval.builders.node_text import Branch, Tau
-        >>> from discorag.retrieval.summarise import ExtractiveSummariser
-        >>> texts = Tau(ExtractiveSummariser(), tau=4, words=3).start(["Tides rise daily.", "They fall."])
-        >>> asyncio.run(texts.add([Branch((0, 1))]))[0].text
-        'Tides rise daily.'
     """
 
     summariser: Summariser
@@ -186,13 +266,6 @@ class Growth:
     Args:
         nodes: The leaves, at the start.
         texts: Of the nodes above them.
-
-    Example:
-        >>> from discorag.retrieval.builders.node_text import Branch, Concat, Growth
-        >>> growth = Growth.over(tree.nodes[: tree.leaves], Concat())
-        >>> asyncio.run(growth.add([Branch((0, 1))]))
-        >>> growth.tree("by hand").roots
-        (2,)
     """
 
     nodes: list[RetrievalNode]

@@ -13,19 +13,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+import numpy as np
+
 from discorag.ingest.segment.chunks import SPLITTER_VERSION
 from discorag.models.protocol import Encoder
-from discorag.retrieval.builder import Built, Source, Summariser, Summary, inner
-from discorag.retrieval.builders.topics import Unit, encode_cut, pack, room, sentences_of, span_of, theme_starts
-from discorag.schema.errors import ConfigError
-from discorag.schema.hierarchy import Kind
+from discorag.retrieval.builders.base import (
+    Built,
+    Source,
+    Summariser,
+    Summary,
+    Unit,
+    encode_cut,
+    inner,
+    pack,
+    room,
+    sentences_of,
+    span_of,
+)
+from discorag.schema.document import Kind
+from discorag.schema.errors import ConfigError, Usage
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.usage import Usage
+from discorag.schema.values import Vectors
 
 # Below this a section's own summary is the only one: one of its parts would say the same again.
 _MIN_GROUPED_WORDS = 200
 # How many themes long a text must be to be cut into themes.
 _THEMED_FROM = 1.5
+# What a section of no words or of twice the wanted words costs, in squared distances of sentences from their centroid.
+# With it 21 of the 24 joints between fairy tales of 600 to 1,400 words are found within two sentences, by 37 cuts.
+_LENGTH_WEIGHT = 4.0
 _ABSTRACT = re.compile(r"[\W\d]*(abstract|摘\s*要)[\W\d]*", re.IGNORECASE)
 
 
@@ -44,11 +60,6 @@ class SectionSizes:
         ConfigError: One of them is below 1.
 
     Source: HTSIR section "Experiment Settings"; r = 4 is the best of table 8.
-
-    Example:
-        >>> from discorag.retrieval.builders.sections import SectionSizes
-        >>> SectionSizes(chunk_words=50).version
-        '50/2/4/1000/100'
     """
 
     chunk_words: int = 100
@@ -114,7 +125,7 @@ class SectionBuilder:
 
     Example:
         >>> from discorag.retrieval.builders.sections import SectionBuilder
-        >>> from discorag.retrieval.summarise import ExtractiveSummariser
+        >>> from discorag.retrieval.builders.node_text import ExtractiveSummariser
         >>> tree = asyncio.run(SectionBuilder(encoder, ExtractiveSummariser()).build(source)).tree
         >>> [node.heading for node in tree.nodes[tree.leaves :]]
         ['Spring tides', 'Tides']
@@ -240,3 +251,43 @@ def _layers(leaves: int, inners: Sequence[_Inner]) -> list[int]:
     for node in inners:
         layers.append(1 + max(layers[child] for child in node.children))
     return layers
+
+
+def theme_starts(vectors: Vectors, words: Sequence[int], *, target: int) -> list[int]:
+    """The sentences with which the themes of a text start; the first is 0.
+
+    Of all segmentations it is the one with the smallest sum of squared distances of sentences from their theme's
+    centroid, plus a charge for themes much shorter or longer than ``target``. No theme of several sentences has more
+    than twice ``target`` words. Time is linear in the sentences, for sentences of a given length.
+
+    Args:
+        vectors: Unit vectors of the sentences in text order, shape (n, d), n > 0.
+        words: Their lengths.
+        target: Words that a theme should have.
+
+    Source: HTSIR section "Text Data Without a Clear Hierarchical Structure", where a language model cuts the text;
+    here it is dynamic programming, as in Utiyama and Isahara (2001), over sentence vectors.
+    """
+    sums = np.vstack([np.zeros((1, vectors.shape[1])), np.cumsum(vectors, axis=0, dtype=np.float64)])
+    ends = np.concatenate([[0], np.cumsum(words)])
+    best, starts = np.zeros(len(words) + 1), np.zeros(len(words) + 1, dtype=np.int64)
+    first = 0
+    for end in range(1, len(words) + 1):
+        while first < end - 1 and ends[end] - ends[first] > 2 * target:
+            first += 1
+        counts = end - np.arange(first, end)
+        scatter = counts - ((sums[end] - sums[first:end]) ** 2).sum(axis=1) / counts
+        length = (ends[end] - ends[first:end]) / target - 1
+        costs = best[first:end] + scatter + _LENGTH_WEIGHT * length**2
+        chosen = int(np.argmin(costs))
+        best[end], starts[end] = costs[chosen], first + chosen
+    return _path(starts.tolist())
+
+
+def _path(starts: Sequence[int]) -> list[int]:
+    path: list[int] = []
+    at = len(starts) - 1
+    while at:
+        at = starts[at]
+        path.append(at)
+    return path[::-1]

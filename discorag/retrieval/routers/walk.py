@@ -1,21 +1,146 @@
-"""The walk through a document: unfold, select, unfold again, until the router is done.
+"""RDR²'s walk through a document: what a router sees of it, and the steps until the router is done.
 
-Source: RDR² section 3.1 (equations 2 to 6) and section 3.3.
+Source: RDR² section 3.1 (equations 2 to 6), sections 3.2 and 3.3, appendix A.1. The paper abbreviates its retrieval
+subtree as RST; here RST is Rhetorical Structure Theory only.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from itertools import chain
 from typing import Protocol
 
-from discorag.retrieval.routers.subtree import RetrievalSubtree
-from discorag.schema.errors import InvalidOutputError, ModelError
+from discorag.discourse.parse.inline import escape
+from discorag.schema.errors import InvalidOutputError, InvariantError, ModelError, Usage
 from discorag.schema.ledger import Failure
-from discorag.schema.usage import Usage
+from discorag.schema.retrieval_tree import RetrievalTree
+
+
+@dataclass(frozen=True)
+class RetrievalSubtree:
+    """All structure nodes (inner nodes) of a tree, and of its content nodes (leaves) those that are lit.
+
+    Args:
+        tree: The document's tree, most naturally `discorag.retrieval.builders.headings.HeadingBuilder`'s.
+        lit: Leaves that are shown now, in text order.
+        seen: Leaves that have been shown so far, those of ``lit`` included; it only grows.
+
+    Example:
+        >>> from discorag.retrieval.routers.walk import derive
+        >>> print(derive(tree, [0]).render())
+        0 #: Tides
+         1: The moon pulls the sea. Therefore tides rise twice a day.
+         2 #+: Spring tides
+    """
+
+    tree: RetrievalTree
+    lit: tuple[int, ...]
+    seen: frozenset[int]
+
+    @cached_property
+    def order(self) -> tuple[tuple[int, int], ...]:
+        """Every node with its depth, in pre-order; a node's place in it is its id in prompts, the first root's is 0.
+
+        In a cluster tree a node with several parents stands under the first of them only.
+        """
+        found: dict[int, int] = {}
+        stack = [(root, 0) for root in self._from_last(self.tree.roots)]
+        while stack:
+            node, depth = stack.pop()
+            if node not in found:
+                found[node] = depth
+                stack += [(child, depth + 1) for child in self._from_last(self.tree.nodes[node].children)]
+        return tuple(found.items())
+
+    @cached_property
+    def visible(self) -> frozenset[int]:
+        """Structure nodes and lit leaves: what a router may select."""
+        return frozenset(range(self.tree.leaves, len(self.tree.nodes))) | frozenset(self.lit)
+
+    @cached_property
+    def collapsed(self) -> tuple[int, ...]:
+        """Structure nodes that hide passages, in pre-order."""
+        return tuple(node for node, _ in self.order if node >= self.tree.leaves and self.hidden(node))
+
+    def hidden(self, node: int) -> tuple[int, ...]:
+        """Leaves that unfolding the structure node ``node`` would show for the first time, in text order.
+
+        They are the passages directly under the heading: its subheadings, which are always shown, are unfolded one by
+        one (RDR² section 3.2, "content nodes under a single router-selected heading"; appendix D).
+        """
+        own = (child for child in self.tree.nodes[node].children if child < self.tree.leaves)
+        return tuple(leaf for leaf in own if leaf not in self.seen)
+
+    def expand(self, node: int) -> RetrievalSubtree:
+        """The subtree after [EXPAND]: the lit passages give way to those that ``node`` hid.
+
+        It is this very object if ``node`` hides nothing.
+
+        Raises:
+            InvariantError: ``node`` is not a structure node of the tree.
+
+        Source: RDR² section 3.2, equation 3.
+        """
+        if not self.tree.leaves <= node < len(self.tree.nodes):
+            raise InvariantError(
+                f"Node {node} cannot be expanded: it is not an inner node.",
+                hint=f"Inner nodes are {self.tree.leaves} to {len(self.tree.nodes) - 1}.",
+            )
+        hidden = self.hidden(node)
+        return RetrievalSubtree(self.tree, hidden, self.seen | set(hidden)) if hidden else self
+
+    def render(self) -> str:
+        """One escaped line per visible node, indented by its depth, ``id: text``, in pre-order.
+
+        A heading's id is followed by ``#``, a collapsed one's by ``#+``. Texts cannot imitate lines or close fences:
+        white space in them is single spaces, and ``& < > |`` are character entities.
+
+        Source: RDR² section 3.3 (newline-delimited, indented "id: text"); the marks are ours.
+        """
+        collapsed = set(self.collapsed)
+        lines: list[str] = []
+        for number, (index, depth) in enumerate(self.order):
+            if index in self.visible:
+                node = self.tree.nodes[index]
+                mark = f" #{'+' if index in collapsed else ''}" if node.children else ""
+                lines.append(f"{' ' * depth}{number}{mark}: {escape(' '.join((node.heading or node.text).split()))}")
+        return "\n".join(lines)
+
+    def _from_last(self, nodes: Sequence[int]) -> list[int]:
+        """Nodes in reverse text order, so that a stack gives them back in text order."""
+        return sorted(nodes, key=lambda i: (self.tree.nodes[i].spans[0].start, i), reverse=True)
+
+
+def derive(tree: RetrievalTree, retrieved: Iterable[int]) -> RetrievalSubtree:
+    """The subtree from which routing starts: the retrieved passages and their siblings are lit.
+
+    Algorithm 1 also lights content nodes above and below them; here every content node is a leaf under a structure
+    node, so there are none. Without retrieved passages only headings are visible.
+
+    Args:
+        tree: The document's tree.
+        retrieved: Leaves of it.
+
+    Raises:
+        InvariantError: A retrieved node is not a leaf.
+
+    Source: RDR² appendix A.1, algorithm 1.
+    """
+    lit: set[int] = set()
+    for leaf in retrieved:
+        if not 0 <= leaf < tree.leaves:
+            raise InvariantError(
+                f"Node {leaf} is not a leaf: this tree's are 0 to {tree.leaves - 1}.",
+                hint="Pass the leaves below an inner node: tree.leaves_of.",
+            )
+        groups = [tree.nodes[parent].children for parent in tree.parents[leaf]] or [tree.roots]
+        lit.update(node for group in groups for node in group if node < tree.leaves)
+    return RetrievalSubtree(tree, tuple(sorted(lit)), frozenset(lit))
+
 
 STAGE = "route"
 
@@ -28,12 +153,6 @@ class Decision:
         answer: Lit leaves that [ANSWER] selects.
         expand: The structure node that [EXPAND] unfolds, at most one; with no ``answer`` and none, it is [REFUSE].
         usage: Tokens of the language model, if one was asked.
-
-    Example:
-        >>> from discorag.retrieval.routers.walk import Decision
-        >>> decision = Decision(answer=(3,))
-        >>> decision.answer, decision.expand
-        ((3,), None)
     """
 
     answer: tuple[int, ...] = ()
@@ -69,7 +188,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True)
 class Routed:
-    """A walk through one document, and what it brought so far.
+    """A walk through one document, and what it has selected so far.
 
     Args:
         steps: For each step the leaves that it selected (equation 6); no leaf is in two of them.
@@ -77,15 +196,6 @@ class Routed:
         ending: Why it ended; None: it goes on.
         usage: Tokens of all steps.
         failures: What a router could not do; what was selected before stays.
-
-    Example:
-        >>> from discorag.retrieval.routers.local import LocalRouter
-        >>> from discorag.retrieval.routers.subtree import derive
-        >>> from discorag.retrieval.routers.walk import route
-        >>> routing = asyncio.run(route("Why does the moon pull the sea?", [derive(tree, [0])], LocalRouter(encoder)))
-        >>> routed = routing.documents[0]
-        >>> routed.in_step_order, routed.ending.value
-        ((0, 1), 'answered')
     """
 
     steps: tuple[tuple[int, ...], ...] = ()
@@ -100,35 +210,8 @@ class Routed:
         return tuple(chain.from_iterable(self.steps))
 
 
-@dataclass(frozen=True)
-class Routing:
-    """What was routed for one question; ``documents`` are in the order of the subtrees given.
-
-    Example:
-        >>> from discorag.retrieval.routers.local import LocalRouter
-        >>> from discorag.retrieval.routers.subtree import derive
-        >>> from discorag.retrieval.routers.walk import route
-        >>> documents = [derive(tree, [0]), derive(tree, [1])]
-        >>> routing = asyncio.run(route("Why does the moon pull the sea?", documents, LocalRouter(encoder)))
-        >>> len(routing.documents), routing.usage.calls
-        (2, 0)
-    """
-
-    documents: tuple[Routed, ...]
-
-    @property
-    def usage(self) -> Usage:
-        """Tokens of all walks."""
-        return sum((d.usage for d in self.documents), Usage())
-
-    @property
-    def failures(self) -> tuple[Failure, ...]:
-        """Failures of all walks."""
-        return tuple(failure for d in self.documents for failure in d.failures)
-
-
-async def route(question: str, subtrees: Sequence[RetrievalSubtree], router: Router, expand_iter: int = 5) -> Routing:
-    """Walk through every document at the same time and collect the passages that the router selects.
+async def step_all(question: str, walks: Sequence[Routed], router: Router, expand_iter: int) -> list[Routed]:
+    """Take each walk one step further, all at the same time; those that have ended stay as they are.
 
     A walk ends when the router unfolds nothing, unfolds what hides nothing, or has used up its expansions. A decision
     that a model could not make, or that names nodes which are not visible, is dropped and counted as a failure, and
@@ -136,20 +219,12 @@ async def route(question: str, subtrees: Sequence[RetrievalSubtree], router: Rou
 
     Args:
         question: What is asked.
-        subtrees: One per document, from `discorag.retrieval.routers.subtree.derive`.
-        router: Who decides.
+        walks: One per document, begun with `derive`.
+        router: Decides.
         expand_iter: Expansions followed in a document, so at most one step more; 0 only selects (RDR² table 9).
 
     Source: RDR² section 3.1.
     """
-    documents = [Routed(subtree=subtree) for subtree in subtrees]
-    while any(walk.ending is None for walk in documents):
-        documents = await stepped(question, documents, router, expand_iter)
-    return Routing(tuple(documents))
-
-
-async def stepped(question: str, walks: Sequence[Routed], router: Router, expand_iter: int) -> list[Routed]:
-    """Each walk one step further, at the same time; those that have ended as they are. Arguments as for `route`."""
     return list(await asyncio.gather(*(_step(question, walk, router, expand_iter) for walk in walks)))
 
 
@@ -157,7 +232,7 @@ async def _step(question: str, walk: Routed, router: Router, expand_iter: int) -
     if walk.ending is not None:
         return walk
     try:
-        decision = await _checked(question, walk.subtree, router)
+        decision = await _decide(question, walk.subtree, router)
     except ModelError as error:
         failure = Failure.of(STAGE, error, fallback="the passages selected before")
         usage = walk.usage + (error.usage or Usage())
@@ -166,11 +241,15 @@ async def _step(question: str, walk: Routed, router: Router, expand_iter: int) -
     steps = (*walk.steps, tuple(dict.fromkeys(decision.answer)))
     limit = len(steps) > expand_iter
     opened = walk.subtree if decision.expand is None or limit else walk.subtree.expand(decision.expand)
-    ending = _ending(decision, limit=limit) if opened is walk.subtree else None
+    ending = None
+    if opened is walk.subtree and decision.expand is not None:
+        ending = Ending.LIMIT if limit else Ending.LOOP
+    elif opened is walk.subtree:
+        ending = Ending.ANSWERED if decision.answer else Ending.REFUSED
     return Routed(steps, subtree=opened, ending=ending, usage=walk.usage + decision.usage)
 
 
-async def _checked(question: str, subtree: RetrievalSubtree, router: Router) -> Decision:
+async def _decide(question: str, subtree: RetrievalSubtree, router: Router) -> Decision:
     decision = await router.decide(question, subtree)
     headings = range(subtree.tree.leaves, len(subtree.tree.nodes))
     unseen = sorted(set(decision.answer) - set(subtree.lit))
@@ -182,9 +261,3 @@ async def _checked(question: str, subtree: RetrievalSubtree, router: Router) -> 
             usage=decision.usage,
         )
     return decision
-
-
-def _ending(decision: Decision, *, limit: bool) -> Ending:
-    if decision.expand is not None:
-        return Ending.LIMIT if limit else Ending.LOOP
-    return Ending.ANSWERED if decision.answer else Ending.REFUSED

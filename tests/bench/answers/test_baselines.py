@@ -3,7 +3,7 @@
 import numpy as np
 
 from bench.answers.baselines import Bm25, best_of_each, fused, heading, passage_places, sentence_places, top
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.sample import DocSpan, SourceDocument
 
 DOCUMENT = SourceDocument(

@@ -9,7 +9,7 @@ from bench.answers.lint.said import FAULTS, Answered, Said, answered
 from bench.answers.lint.signs import signs
 from bench.answers.lint.wholeness import logit, trained
 from bench.answers.replies import Reply, Sentence
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.sample import DocSpan
 
 

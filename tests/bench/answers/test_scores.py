@@ -5,7 +5,7 @@ import pytest
 from bench.answers.baselines import Ranking
 from bench.answers.replies import Conflict, Reply, Sentence
 from bench.answers.scores import f1, first_is_gold, outcome, sides_held, units_at, words_at
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
 TEXT = "It rains. The city of Bergen lies by the sea. It is old."

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from bench.answers.sets import restrict, spread, without_gold
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
 

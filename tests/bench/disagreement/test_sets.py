@@ -10,7 +10,7 @@ import pytest
 
 from bench.disagreement import labelled, namesakes, wikicontradict
 from bench.disagreement.judged import Said
-from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.discourse import ChunkRelation
 
 REPORTED = Said(0.9, ChunkRelation.CONTRADICTS)
 WEAKER = Said(0.6, ChunkRelation.CONTRADICTS)

@@ -14,11 +14,10 @@ from discorag.discourse.formats.dis import read_dis, write_dis
 from discorag.discourse.formats.rs3 import read_rs3, write_rs3, write_rs4
 from discorag.discourse.formats.table import FORMATS, READERS, read_tree, written
 from discorag.discourse.formats.tree_json import read_json, write_json
-from discorag.schema.chunk import Chunk
+from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
+from discorag.schema.document import Chunk
 from discorag.schema.errors import InputError, InvariantError
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split, from_splits
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from tests.strategies import parsed_texts
 
 _Write = Callable[[Chunk], str]

@@ -9,9 +9,9 @@ from hypothesis import given
 
 from discorag.discourse.formats.text import tree_mermaid, tree_text
 from discorag.discourse.parse.rules import rule_tree
-from discorag.schema.chunk import Chunk
+from discorag.schema.document import Chunk
 from discorag.schema.errors import InvariantError
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
 from tests.strategies import chunks
 

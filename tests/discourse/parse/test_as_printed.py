@@ -9,10 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discorag.discourse.parse.as_printed import drawn, read
-from discorag.schema.chunk import Chunk
-from discorag.schema.rst_relations import PAPER_RELATIONS, Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split, from_splits
-from discorag.schema.span import Span
+from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
+from discorag.schema.document import Chunk
+from discorag.schema.values import Span
 from tests.strategies import shifted, texts, trees, trees_over
 
 _TRAPS = (

@@ -9,10 +9,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from discorag.discourse.parse.inline import code_table, escape, mark, unescape, unmark
+from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
 from discorag.schema.errors import InvariantError
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from tests.strategies import parsed_texts, texts
 
 _TEXT = "Vitamin D helps if you are deficient."

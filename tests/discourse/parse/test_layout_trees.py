@@ -15,10 +15,8 @@ from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.layout import WHOLE, is_mark
 from discorag.ingest.segment.structure import MARKDOWN
-from discorag.schema.chunk import Chunk
-from discorag.schema.document import Document
-from discorag.schema.hierarchy import UnitKind
-from discorag.schema.rst_tree import RstTree
+from discorag.schema.discourse import RstTree
+from discorag.schema.document import Chunk, Document, UnitKind
 from tests.text.layouts import SAMPLES
 
 _PARSER = TrainedParser()

@@ -11,8 +11,7 @@ from hypothesis import given
 import prompts
 from discorag.discourse.parse.inline import escape
 from discorag.discourse.parse.prompted import TreeReply, tree_from_reply
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree
+from discorag.schema.discourse import Nuclearity, Relation, RstTree
 from tests.strategies import parsed_texts
 
 _TEXT = "Gold shines,\nbut iron rusts because it is wet."

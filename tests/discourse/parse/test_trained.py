@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discorag.discourse.parse.parser import Leaves, Unit
 from discorag.discourse.parse.rules import RuleParser, rule_tree
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.discourse.parse.units import Leaves, Unit
-from discorag.schema.chunk import Chunk
+from discorag.schema.discourse import Nuclearity, Relation, RstTree
+from discorag.schema.document import Chunk
 from discorag.schema.errors import InvariantError
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from discorag.text.sentences import language_of, sentence_spans
 
 _PARSER, _SENTENCES = TrainedParser(), TrainedParser(leaves="sentence")

@@ -4,12 +4,9 @@ import pytest
 from pydantic import ValidationError
 
 from discorag.discourse.relate.follow import followed, wanted
-from discorag.schema.chunk import Chunk
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.graph import Edge, RhetoricalGraph
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree, Split
-from discorag.schema.span import Span
+from discorag.schema.discourse import ChunkRelation, Edge, Nuclearity, Relation, RhetoricalGraph, RstTree, Split
+from discorag.schema.document import Chunk
+from discorag.schema.values import Span
 from nodes.context import AnswerContext
 
 

@@ -11,17 +11,23 @@ from hypothesis import strategies as st
 from discorag.conflicts.claims.effects import stems
 from discorag.conflicts.detection import opposed
 from discorag.conflicts.statement import Compared, Statement
-from discorag.discourse.relate.learned import Judgement, LearnedGraphEngine
-from discorag.discourse.relate.model import NEITHER, SECOND, Inputs, RelationModel, load_model
+from discorag.discourse.relate.learned import (
+    NEITHER,
+    SECOND,
+    Inputs,
+    Judgement,
+    LearnedGraphEngine,
+    RelationModel,
+    load_model,
+)
 from discorag.discourse.relate.passages import Floats
 from discorag.discourse.relate.stated import by_date, opening_relation, stated
 from discorag.models.protocol import Encoder
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
-from discorag.schema.chunk_relations import ChunkRelation
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import ChunkRelation, Nuclearity
+from discorag.schema.document import Chunk
 from discorag.schema.errors import ConfigError
-from discorag.schema.rst_relations import Nuclearity
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from tests.conftest import EXAMPLES
 from tests.discourse.relate.test_rules import FLU, GOLD, SCHOOL, disagreements
 from tests.inputs import inputs_from, load_inputs

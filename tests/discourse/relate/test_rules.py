@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from discorag.models.protocol import Encoder
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk_relations import ChunkRelation
-from discorag.schema.span import Span
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import ChunkRelation
+from discorag.schema.values import Span
 from tests.conftest import EXAMPLES
 from tests.inputs import inputs_from, load_inputs, with_graph
 

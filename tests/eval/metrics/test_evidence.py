@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given as forall
 from hypothesis import strategies as st
 
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.metrics.base import Given, Metric
 from eval.metrics.evidence import (
     DocumentRecall,

@@ -1,6 +1,6 @@
 import pytest
 
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.metrics.base import Given
 from eval.metrics.grounding import GoldPrecision, GoldUsed, Supported, touches
 from eval.sample import DocSpan, Gold, Sample

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from eval.metrics.base import Given
 from eval.metrics.qasper_evidence import DisRetrievalF1, DisRetrievalRecall, QasperEvidenceF1, f1
 from eval.sample import DocSpan, Gold, Sample, SourceDocument

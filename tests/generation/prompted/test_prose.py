@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.discourse.parse.inline import mark
-from discorag.generation.prompted.prose import Shown, copied, marks_left, tidied
-from discorag.schema.rst_tree import RstTree
+from discorag.generation.prompted.engine import Shown, copied, marks_left, tidied
+from discorag.schema.discourse import RstTree
 from discorag.text.cut_off import closed, whole_sentences
 from tests.strategies import parsed_texts
 

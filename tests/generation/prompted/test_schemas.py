@@ -8,13 +8,13 @@ from typing import Any, cast
 import pytest
 
 from discorag.discourse.parse.prompted import LlmParser, reply_schema
-from discorag.generation.prompted.graph import graph_json, graph_of, graph_schema
-from discorag.generation.prompted.limits import graph_tokens
+from discorag.generation.prompted.conversation import graph_json, graph_of, graph_schema
+from discorag.generation.prompted.engine import graph_tokens
 from discorag.generation.prompted.probe import ability_of, probe_schema
-from discorag.schema.answer_inputs import AnswerInputs
-from discorag.schema.chunk import Chunk
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.document import Chunk
 from discorag.schema.errors import ModelError
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from prompts import load
 from tests.models.helpers import gateway
 from tests.servers.greedy import greedy, longest

@@ -13,8 +13,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from discorag.models.protocol import Encoder
-from interfaces.http.audit import LOGGER
-from interfaces.http.logs import log_as_json
+from interfaces.http.observability import LOGGER, log_as_json
 from tests.conftest import Pipelines
 from tests.interfaces.http.parts import TENANTS, TEXTS, Apps, Listening
 

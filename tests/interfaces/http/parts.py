@@ -20,8 +20,8 @@ from discorag.config import ApiSettings, LlmSettings
 from discorag.models.gateway import gateway_from
 from discorag.schema.document import Scope
 from interfaces.cli.commands import server
+from interfaces.http.access import Role, new_key
 from interfaces.http.app import create_app
-from interfaces.http.keys import Role, new_key
 from nodes.backends import Backends
 
 T = TypeVar("T")

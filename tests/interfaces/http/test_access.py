@@ -19,8 +19,7 @@ from typer.testing import CliRunner
 from discorag.config import ApiSettings, Settings
 from discorag.schema.errors import ConfigError
 from interfaces.cli.main import app as cli
-from interfaces.http.access import Access
-from interfaces.http.keys import KeyFile, Role, new_key
+from interfaces.http.access import Access, KeyFile, Role, new_key
 from interfaces.http.problems import RefusedError
 from tests.interfaces.http.conftest import Serve
 from tests.interfaces.http.parts import QUERY, Apps, bearer, write_keys
@@ -30,7 +29,7 @@ ENTRY = new_key("a", "alpha", [Role.READ])[1]
 
 
 def access(keys: Path | None, **api: Any) -> Access:
-    return Access.of(Settings(api=ApiSettings.model_validate({"keys": keys, **api})))
+    return Access(Settings(api=ApiSettings.model_validate({"keys": keys, **api})))
 
 
 @pytest.fixture
@@ -213,7 +212,7 @@ def test_no_byte_of_a_body_is_read_before_key_role_rate_and_quota_allow_it(
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The file of keys is looked at with every request."""
-    monkeypatch.setattr("interfaces.http.keys.CHECKED_S", 0)
+    monkeypatch.setattr("interfaces.http.access.CHECKED_S", 0)
 
 
 @pytest.mark.usefixtures("at_once")
@@ -253,7 +252,7 @@ def test_a_file_of_keys_is_read_again_by_its_content_and_a_broken_one_is_logged_
 
 def test_the_file_of_keys_is_looked_at_once_a_second_at_most(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (key, entry), now = new_key("a", "alpha", EVERY), [100.0]
-    monkeypatch.setattr("interfaces.http.keys.monotonic", lambda: now[0])
+    monkeypatch.setattr("interfaces.http.access.monotonic", lambda: now[0])
     keys.write_text(entry, encoding="utf-8")
     found = access(keys)
     keys.write_text(new_key("b", "alpha", EVERY)[1], encoding="utf-8")

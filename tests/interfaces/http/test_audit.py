@@ -10,8 +10,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from discorag.schema.errors import ConfigError
-from interfaces.http.keys import Role
-from interfaces.http.logs import log_as_json
+from interfaces.http.access import Role
+from interfaces.http.observability import log_as_json
 from tests.interfaces.http.conftest import Serve
 from tests.interfaces.http.parts import QUERY, TEXTS, Apps, bearer, ended, upload, write_keys
 

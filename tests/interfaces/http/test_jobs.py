@@ -204,15 +204,6 @@ async def test_jobs_take_turns_so_that_a_short_one_need_not_wait_for_a_long_one(
 NORTH, SOUTH = Scope(tenant="north"), Scope(tenant="south")
 
 
-async def test_a_job_is_running_as_soon_as_a_file_of_it_is_read(tmp_path: Path) -> None:
-    reader = Reader()
-    async with working(tmp_path, reader) as jobs:
-        job = await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing)
-        assert job.status is JobStatus.WAITING
-        await reached(lambda: reader.read == ["a"])
-        assert (await jobs.of(job.tenant, job.id)).status is JobStatus.RUNNING
-
-
 async def test_tenants_take_turns_whatever_number_of_jobs_each_has(tmp_path: Path) -> None:
     reader = Reader()
     async with working(tmp_path, reader) as jobs:
@@ -252,20 +243,6 @@ async def test_slow_files_leave_a_place_to_other_tenants(tmp_path: Path) -> None
         await reached(lambda: reader.now == 2)
         await done(jobs, await jobs.accept(SOUTH, {"s": 1}, nothing))
         assert (reader.read, reader.now) == (["s"], 2)
-
-
-async def test_a_slow_file_holds_up_neither_its_job_nor_others(tmp_path: Path) -> None:
-    reader = Slow()
-    reader.go.set()
-    async with working(tmp_path, reader, at_once=3) as jobs:
-        mixed = await jobs.accept(NORTH, dict.fromkeys(["slow", "a", "b"], 1), nothing)
-        await reached(lambda: reader.read == ["a", "b"])
-        await done(jobs, await jobs.accept(SOUTH, {"s": 1}, nothing))
-        assert reader.read == ["a", "b", "s"]
-        assert await jobs.under_way("north") == 1
-        assert (await jobs.cancel(mixed.tenant, mixed.id)).status is JobStatus.CANCELLED
-        assert await jobs.under_way("north") == 0
-    assert reader.peak <= 3
 
 
 async def test_one_file_is_never_read_twice_at_once(tmp_path: Path) -> None:
@@ -335,7 +312,7 @@ async def test_a_job_can_be_cancelled_at_any_step_of_its_start(tmp_path: Path, j
             await asyncio.gather(cancelling, jobs.cancel(job.tenant, job.id))
         reader.go.set()
         assert (await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing))).status is JobStatus.DONE
-        assert await jobs.under_way("default") == 0
+        assert await jobs.waiting() == 0
 
 
 async def test_a_job_that_is_cancelled_while_it_waits_is_never_read(tmp_path: Path) -> None:

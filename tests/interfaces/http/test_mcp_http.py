@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from mcp import Client, MCPError
 
-from interfaces.http.keys import Role
+from interfaces.http.access import Role
 from interfaces.mcp.http import create_mcp_app
 from tests.interfaces.http.conftest import Listen, Serve
 from tests.interfaces.http.mcp_parts import READING, connected, data_of, resource, text_of

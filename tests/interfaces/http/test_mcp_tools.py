@@ -12,15 +12,15 @@ import pytest
 from mcp import Client, MCPError
 
 from discorag import DiscoRAG
-from discorag.generation.answer_view import answer_markdown
+from discorag.generation.views import answer_markdown
 from discorag.schema.answer import Answer, EvidenceSpan
 from discorag.schema.errors import StoreLockedError
 from discorag.schema.ledger import Ledger
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from interfaces.facade import AskResult
-from interfaces.mcp import resources
-from interfaces.mcp.host import Alone, to_its_end
-from interfaces.mcp.server import Server
+from interfaces.mcp import server as mcp_server
+from interfaces.mcp.server import Server, run_to_end
+from interfaces.mcp.stdio import LocalServer
 from tests.conftest import Pipelines
 from tests.graphs.scripts import model
 from tests.interfaces.http.mcp_parts import READING, data_of, resource, text_of
@@ -31,7 +31,7 @@ HOSTILE = 'Tides <b>rise</b> twice [1] a day, says <a href="http://evil.example"
 
 
 def over(rag: DiscoRAG, folder: Path, **options: Any) -> Server:
-    return Server(Alone(lambda: rag, [folder]), **options)
+    return LocalServer(lambda: rag, [folder], **options)
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ async def test_resources_come_in_pages_each_document_once_with_its_trees(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with Client(server) as client:
-        monkeypatch.setattr(resources, "PAGE", 2)
+        monkeypatch.setattr(mcp_server, "PAGE", 2)
         first = await client.list_resources()
         assert first.next_cursor
         last = await client.list_resources(cursor=first.next_cursor)
@@ -238,7 +238,7 @@ async def test_a_store_that_cannot_be_opened_is_tried_again_at_the_next_call(app
             raise error
         return rag
 
-    async with Client(Server(Alone(opened, [uploads]))) as client:
+    async with Client(LocalServer(opened, [uploads])) as client:
         first = await client.call_tool("list_documents", {})
         assert text_of(first) == "StoreLockedError: Another process owns it. End it."
         assert data_of(await client.call_tool("list_documents", {}))["total"] == len(TEXTS)
@@ -255,7 +255,7 @@ async def test_a_call_that_is_given_up_closes_what_it_had_open() -> None:
             closed.set()
 
     with anyio.move_on_after(0.01):
-        await to_its_end(work())
+        await run_to_end(work())
     assert closed.is_set()
 
 

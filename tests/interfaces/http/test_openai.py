@@ -13,7 +13,7 @@ from langchain_openai import ChatOpenAI
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import SecretStr
 
-from interfaces.http.keys import Role
+from interfaces.http.access import Role
 from tests.graphs.scripts import ANSWER, model
 from tests.interfaces.http.conftest import Listen
 from tests.interfaces.http.parts import QUERY, Apps, write_keys
@@ -98,17 +98,6 @@ def test_an_answer_that_a_model_did_not_write_says_so_and_what_it_quotes_is_no_l
     ]
     assert said.count("The language model did not make") == 3
     assert "[1](http" not in said
-
-
-async def test_the_asynchronous_client_is_served_as_well(apps: Apps, listen: Listen, uploads: Path) -> None:
-    url = listen(apps(uploads))
-    async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as chat:
-        whole = await chat.chat.completions.create(model="disco-rag-local", messages=ASK)
-        stream = await chat.chat.completions.create(model="disco-rag-local", messages=ASK, stream=True)
-        pieces = [c.choices[0].delta.content or "" async for c in stream if c.choices]
-    assert "".join(pieces) == whole.choices[0].message.content
-    assert whole.usage
-    assert whole.usage.total_tokens == 0
 
 
 def test_the_models_are_the_pipelines_that_can_be_asked(apps: Apps, listen: Listen, uploads: Path) -> None:

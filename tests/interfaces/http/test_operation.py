@@ -23,10 +23,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from discorag.models.protocol import Encoder
 from discorag.schema.errors import ConfigError, StoreError
-from discorag.schema.vectors import Vectors
+from discorag.schema.values import Vectors
+from interfaces.http.access import Role
 from interfaces.http.ask import Options
-from interfaces.http.keys import Role
-from interfaces.http.logs import log_as_json
+from interfaces.http.observability import log_as_json
 from interfaces.http.service import KNOWN_S
 from interfaces.http.telemetry import ENDPOINT, instrument, trace
 from tests.graphs.scripts import model
@@ -36,10 +36,6 @@ from tests.servers.scripted import Scripted, ScriptedServer
 
 LOCAL = {"relater": "local", "planner": "local", "generator": "local"}
 Sample = tuple[str, frozenset[tuple[str, str]]]
-
-
-def test_a_server_that_lives_says_so(apps: Apps, serve: Serve, uploads: Path) -> None:
-    assert serve(apps(uploads)).get("/healthz").json() == {"status": "ok"}
 
 
 def test_readiness_tells_the_encoder_and_whether_the_model_can_be_reached(
@@ -318,12 +314,6 @@ def test_every_step_is_a_span_whose_texts_are_hidden_unless_they_shall_be_shown(
     assert (QUERY in written) == texts
     if not texts:
         check_private(written)
-
-
-def test_without_an_endpoint_nothing_is_traced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(ENDPOINT, raising=False)
-    trace(texts=False)
-    assert not LangChainInstrumentor().is_instrumented_by_opentelemetry
 
 
 def test_an_endpoint_without_the_extra_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:

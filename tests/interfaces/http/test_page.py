@@ -5,7 +5,9 @@ from pathlib import Path
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from interfaces.http.static_page import show
+from discorag.config import Settings
+from interfaces.http.app import create_app, show_page
+from tests.web.api_types import FILE, typescript
 
 
 def _client(files: Path) -> TestClient:
@@ -15,7 +17,7 @@ def _client(files: Path) -> TestClient:
     def healthz() -> str:  # pyright: ignore[reportUnusedFunction]
         return "ok"
 
-    show(app, files)
+    show_page(app, files)
     return TestClient(app)
 
 
@@ -50,3 +52,7 @@ def test_the_api_comes_before_the_page(tmp_path: Path) -> None:
 
 def test_without_a_build_the_api_says_how_to_get_the_page(tmp_path: Path) -> None:
     assert "make web" in _client(tmp_path).get("/").text
+
+
+def test_the_types_of_the_page_are_those_of_the_api() -> None:
+    assert FILE.read_text("utf-8") == typescript(create_app(Settings()).openapi()), "run `make api-types`"

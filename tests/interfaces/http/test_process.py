@@ -21,8 +21,8 @@ from discorag import DiscoRAG
 from discorag.config import ApiSettings, LlmSettings, Settings, StoreSettings
 from discorag.models.protocol import Encoder
 from discorag.store.store import open_store
+from interfaces.http.access import Role
 from interfaces.http.app import create_app
-from interfaces.http.keys import Role
 from nodes.backends import Backends
 from tests.conftest import EXAMPLES
 from tests.graphs.scripts import model

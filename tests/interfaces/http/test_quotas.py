@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from interfaces.http.keys import Role
+from interfaces.http.access import Role
 from tests.interfaces.http.conftest import Serve
 from tests.interfaces.http.parts import QUERY, Apps, ended, upload, write_keys
 

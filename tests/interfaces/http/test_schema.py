@@ -11,7 +11,7 @@ from schemathesis.checks import load_all_checks
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events, from_schema
 
-from interfaces.http.keys import Role
+from interfaces.http.access import Role
 from tests.interfaces.http.parts import PATIENCE_S, Apps, Listening, write_keys
 
 USUAL = ["2xx", 401, 403, 404, 409, "5xx"]
@@ -19,7 +19,7 @@ EXCUSED: list[dict[str, Any]] = [
     # Options exclude each other (follow wants a retriever over chunks), and the last message of a conversation is the
     # user's: the schema, which is about single fields, says neither.
     {"include-path": path, "checks": {"positive_data_acceptance": {"expected-statuses": [*USUAL, 422]}}}
-    for path in ("/ask", "/v1/chat/completions")
+    for path in ("/ask", "/v1/chat/completions", "/threads/{thread_id}/runs")
 ] + [
     # Which names a file may have is not in the schema; and a field of a form is text, whatever type it was made from.
     {

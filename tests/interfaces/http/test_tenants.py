@@ -16,7 +16,7 @@ from discorag.config import StoreSettings
 from discorag.schema.document import Scope
 from discorag.store.backup import restore
 from discorag.store.store import open_store
-from interfaces.http.keys import Role
+from interfaces.http.access import Role
 from tests.interfaces.http.parts import Apps, ended, upload, write_keys
 
 CORPUS = "shared-name"

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from interfaces.http.keys import Role
+from interfaces.http.access import Role
 from tests.graphs.scripts import model
 from tests.interfaces.http.conftest import Listen, Serve
 from tests.interfaces.http.parts import PATIENCE_S, QUERY, Apps, until, write_keys

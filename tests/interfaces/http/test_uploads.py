@@ -16,10 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.config import Settings
 from discorag.schema.document import Scope
 from discorag.schema.errors import InputError, StoreError
-from interfaces.http.uploads import Uploads, checked_name
+from interfaces.http.jobs import Uploads, checked_name
 from tests.interfaces.http.conftest import Listen, Serve
 from tests.interfaces.http.parts import Apps, ended, upload
 
@@ -129,16 +128,6 @@ def test_files_of_one_name_in_a_request_are_refused_together(apps: Apps, serve: 
     assert kept(uploads) == []
 
 
-def test_what_an_earlier_server_was_receiving_is_removed_at_the_next_start(
-    apps: Apps, serve: Serve, uploads: Path
-) -> None:
-    left = Uploads(uploads).spool / "tmp1"
-    left.parent.mkdir(parents=True)
-    left.write_bytes(b"x")
-    serve(apps(uploads))
-    assert not left.exists()
-
-
 def test_a_request_without_files_is_refused(apps: Apps, serve: Serve, uploads: Path) -> None:
     client = serve(apps(uploads))
     assert client.post("/ingest", data={"corpus": "c"}).status_code == 422
@@ -220,18 +209,17 @@ def test_a_job_whose_files_cannot_be_published_is_forgotten(apps: Apps, serve: S
     assert asyncio.run(app.state.service.jobs.waiting()) == 0
 
 
-def test_what_a_killed_server_had_staged_is_removed_at_the_next_start(
+def test_what_a_killed_server_had_staged_or_was_receiving_is_removed_at_the_next_start(
     apps: Apps, serve: Serve, uploads: Path, tmp_path: Path
 ) -> None:
     with (tmp_path / "source").open("w+b") as source:
         staged = Uploads(uploads).stage(Scope(), {"a.txt": source})
     assert len(kept(uploads)) == 1
+    left = Uploads(uploads).spool / "tmp1"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"x")
     serve(apps(uploads))
     assert kept(uploads) == []
+    assert not left.exists()
     with pytest.raises(StoreError):
         staged.publish()
-
-
-def test_settings_of_the_limits_are_bytes() -> None:
-    api = Settings().api
-    assert (api.upload_bytes, api.body_bytes) == (100_000_000, 256_000)

@@ -10,19 +10,16 @@ from typing import Any
 import numpy as np
 
 from discorag.config import EncoderSettings, RerankerSettings
-from discorag.discourse.parse.parser import Limits, ParsedTree
+from discorag.discourse.parse.parser import Limits, ParsedTree, Unit
 from discorag.discourse.parse.rules import RuleParser
-from discorag.discourse.parse.units import Unit
 from discorag.models.toolbox import Toolbox
-from discorag.retrieval.builders.bisection import BisectionBuilder
+from discorag.retrieval.builders.baselines import BisectionBuilder
 from discorag.retrieval.builders.node_text import Concat
-from discorag.retrieval.registry import RETRIEVERS, SelectedNodes, TreeQuery, TreeRetriever
-from discorag.schema.answer import Answer, AnswerSentence
-from discorag.schema.answer_inputs import AnswerInputs, Outcome
-from discorag.schema.chunk import Chunk
-from discorag.schema.graph import RhetoricalGraph
-from discorag.schema.rst_tree import RstTree
-from discorag.schema.vectors import Vectors
+from discorag.retrieval.registry import SelectedNodes, TreeQuery, TreeRetriever, tree_retrievers
+from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Outcome
+from discorag.schema.discourse import RhetoricalGraph, RstTree
+from discorag.schema.document import Chunk
+from discorag.schema.values import Vectors
 from discorag.store.index import INDEXES, Index, IndexPlace
 
 ASKED: set[str] = set()
@@ -102,7 +99,7 @@ async def chosen(asked: TreeQuery) -> SelectedNodes:
     """The first node, after the reranker was asked."""
     ASKED.add("retriever")
     await asked.reranker.scores(asked.question, ["a", "bb"])
-    return await RETRIEVERS["sentences"].choose(replace(asked, words=20))
+    return await tree_retrievers()["sentences"].choose(replace(asked, words=20))
 
 
 RETRIEVER = TreeRetriever("tiny", lambda _: TinyBuilder(Concat()), chosen)

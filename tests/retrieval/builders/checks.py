@@ -7,16 +7,14 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from discorag.discourse.parse.units import Unit, joined
+from discorag.discourse.parse.parser import Unit, joined
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.structure import MARKDOWN
-from discorag.retrieval.builder import Source
-from discorag.retrieval.builders.bisection import cut_splits
-from discorag.schema.document import Document
-from discorag.schema.hierarchy import Kind
+from discorag.retrieval.builders.base import Source
+from discorag.retrieval.builders.baselines import cut_splits
+from discorag.schema.discourse import Nuclearity, Relation, RstTree
+from discorag.schema.document import Document, Kind
 from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.schema.rst_relations import Nuclearity, Relation
-from discorag.schema.rst_tree import RstTree
 
 _SENTENCES = (
     "Iron rusts.", "However, gold does not.", "For example, a ring stays bright.", "因此金不会生锈。", "\u200b",

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from discorag.discourse.parse.rules import RuleParser
-from discorag.retrieval.builder import Builder, Summariser, Summary
-from discorag.retrieval.builders.bisection import BisectionBuilder
+from discorag.retrieval.builders.base import Builder, Summariser, Summary
+from discorag.retrieval.builders.baselines import BisectionBuilder, FlatChunkBuilder, FlatSentenceBuilder, WindowBuilder
 from discorag.retrieval.builders.clusters import ClusterBuilder, ClusterSizes
-from discorag.retrieval.builders.discourse import DiscourseBuilder
-from discorag.retrieval.builders.flat import FlatChunkBuilder, FlatSentenceBuilder
+from discorag.retrieval.builders.discourse import DiscourseBuilder, ParagraphBuilder, UnifiedBuilder
 from discorag.retrieval.builders.headings import HeadingBuilder
 from discorag.retrieval.builders.node_text import Concat, NodeText, Tau
 from discorag.retrieval.builders.sections import SectionBuilder
-from discorag.retrieval.builders.slide import SlideBuilder, SnappedBuilder
-from discorag.retrieval.builders.unified import ParagraphBuilder, UnifiedBuilder
-from discorag.retrieval.builders.windows import WindowBuilder
-from discorag.schema.words import first_words
+from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
+from discorag.schema.values import first_words
 from tests.retrieval.hashing import HashingEncoder
 
-OVERLAPPING = frozenset({"clusters", "slide", "snapped"})
+OVERLAPPING = frozenset({"clusters", "snapped"})
 """Builders that put a node under several parents: soft clusters, and windows."""
 GAPPED = frozenset({"clusters"})
 """Builders whose nodes may stand for text with gaps."""
@@ -49,8 +46,7 @@ def every_builder(
         FlatChunkBuilder(),
         BisectionBuilder(text),
         WindowBuilder(text),
-        SlideBuilder(),
-        SnappedBuilder(discourse),
+        TreeWindowBuilder(discourse),
     ]
     made += [
         discourse,

@@ -1,16 +1,15 @@
-"""Every builder on documents of impossible shapes, and beside a model that fails: a tree all the same, in seconds."""
+"""Every builder on documents of impossible shapes, and beside a model that fails: a tree all the same."""
 
 from __future__ import annotations
 
 import sys
-import time
 
 import pytest
 
 import prompts
-from discorag.retrieval.builder import Built, Source
-from discorag.retrieval.summarise import ExtractiveSummariser, LlmSummariser
-from discorag.schema.hierarchy import Kind
+from discorag.retrieval.builders.base import Built, Source
+from discorag.retrieval.builders.node_text import ExtractiveSummariser, LlmSummariser
+from discorag.schema.document import Kind
 from discorag.schema.retrieval_tree import RetrievalTree
 from tests.models.helpers import gateway
 from tests.retrieval.builders.checks import source_of
@@ -18,8 +17,6 @@ from tests.retrieval.builders.every import ONE_ROOT, SUMMARISING, every_builder
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 NAMES = sorted(every_builder())
-SECONDS = 60
-"""Far more than any builder takes here, far less than one whose time is quadratic."""
 
 OUTLINES = {
     "none": "One. Two.\n\nThree. Four.",
@@ -69,14 +66,6 @@ async def test_sentences_all_alike_are_built_however_many(name: str, count: int)
     assert words_of(tree) == ["The", "same", "again."] * count
 
 
-@pytest.mark.parametrize("count", [10, 12, 13, 17, 24])
-async def test_few_different_chunks_are_clustered(count: int) -> None:
-    """From fewer than UMAP's dimensions and neighbours to a few more."""
-    tree = await built("clusters", " ".join(f"Word{i} is here{i}." for i in range(count)), chunk_tokens=4)
-    assert tree.leaves == count
-    assert len(tree.nodes) > count
-
-
 def sentences_of(count: int) -> str:
     return " ".join(f"Sentence {i} is here." for i in range(count))
 
@@ -96,21 +85,6 @@ def long(request: pytest.FixtureRequest) -> Source:
 @pytest.mark.parametrize("name", NAMES)
 async def test_long_documents_need_no_recursion(name: str, long: Source) -> None:
     assert words_of((await every_builder()[name].build(long)).tree) == long.document.text.split()
-
-
-@pytest.fixture(scope="module", params=[sentences_of(5000), lines_of(10_000)], ids=["sentences", "paragraphs"])
-def large(request: pytest.FixtureRequest) -> Source:
-    return source_of(request.param)
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize("name", NAMES)
-async def test_large_documents_are_built_in_seconds(name: str, large: Source) -> None:
-    builder = every_builder()[name]
-    start = time.process_time()
-    tree = (await builder.build(large)).tree
-    assert time.process_time() - start < SECONDS
-    assert words_of(tree) == large.document.text.split()
 
 
 PARTS = "\n\n".join(f"# Part {p}\n\n" + " ".join(f"Fact {i} of {p} holds." for i in range(40)) for p in range(6))

@@ -1,25 +1,25 @@
-"""The discourse tree: paragraphs' trees under the document's, texts by the tau rule, parses used again."""
+"""Discourse trees: paragraphs' trees below the document's or the author's, the tau rule, parses used again."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 
-import prompts
+from discorag.discourse.parse.parser import Unit
 from discorag.discourse.parse.rules import RuleParser
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.discourse.parse.units import Unit
-from discorag.retrieval.builder import Source, Summary
-from discorag.retrieval.builders.discourse import DiscourseBuilder
-from discorag.retrieval.builders.node_text import Concat, Tau
-from discorag.retrieval.summarise import ExtractiveSummariser, LlmSummariser
-from discorag.schema.rst_relations import Relation
-from discorag.schema.rst_tree import RstTree
-from tests.models.helpers import gateway
+from discorag.models.protocol import Encoder
+from discorag.retrieval.builders.base import Source, Summary, inner
+from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentenceBuilder
+from discorag.retrieval.builders.discourse import DiscourseBuilder, UnifiedBuilder
+from discorag.retrieval.builders.node_text import Concat, ExtractiveSummariser, Tau
+from discorag.retrieval.forest import node_vectors
+from discorag.schema.discourse import Relation, RstTree
+from discorag.schema.retrieval_tree import RetrievalTree
 from tests.retrieval.builders.checks import RightBranchingUnits, below, checked, source_of, sources
-from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 _THREE = source_of("Ann ate. Bob bit. Cid cut.\n\nDan dug.\n\nEva ebbed. Flo fed.")
 
@@ -75,15 +75,6 @@ async def test_texts_of_exactly_tau_words_are_summarised_and_of_one_less_put_tog
     assert tree.nodes[-1].text == text
 
 
-async def test_tau_zero_summarises_every_inner_node_bottom_up():
-    tree = (
-        await DiscourseBuilder(RightBranchingUnits(), Tau(_Initials(), tau=0)).build(
-            source_of("Ann ate. Bob bit. Cid cut.")
-        )
-    ).tree
-    assert [node.text for node in tree.nodes[3:]] == ["B+C", "A+B"]
-
-
 async def test_nodes_carry_the_parsers_relation():
     tree = (await DiscourseBuilder(RuleParser(), Concat()).build(source_of("Iron rusts. For example, nails do."))).tree
     assert tree.nodes[-1].relation == Relation.EXAMPLE
@@ -124,33 +115,6 @@ async def test_one_sentence_is_one_leaf_and_takes_no_parse():
     assert (len(built.tree.nodes), built.parsed) == (1, 0)
 
 
-async def test_a_paragraph_of_two_thousand_sentences_is_built():
-    source = source_of(" ".join(f"Sentence {i} is here." for i in range(2000)))
-    tree = (await DiscourseBuilder(RuleParser(), Concat()).build(source)).tree
-    assert (tree.leaves, len(tree.nodes), tree.nodes[-1].layer) == (2000, 3999, 1999)
-
-
-async def test_two_thousand_paragraphs_of_one_line_are_built():
-    source = source_of("\n\n".join(f"Line {i} is here." for i in range(2000)))
-    built = await DiscourseBuilder(RuleParser(), Concat()).build(source)
-    assert (built.tree.leaves, len(built.tree.nodes), built.parsed) == (2000, 3999, 1)
-
-
-async def test_where_the_model_fails_on_a_node_its_text_is_extractive_and_the_failure_is_told():
-    def model(body: Body) -> Scripted | str:
-        return Scripted(status=400, text="no") if "Eva ebbed." in body["messages"][-1]["content"] else "Summed up."
-
-    with ScriptedServer(model) as server:
-        summariser = LlmSummariser(gateway(server), prompts.load("summary"), ExtractiveSummariser())
-        built = await DiscourseBuilder(RightBranchingUnits(), Tau(summariser, tau=0, words=2)).build(_THREE)
-    texts = {built.tree.leaves_of[i]: n.text for i, n in enumerate(built.tree.nodes)}
-    assert (texts[0, 1, 2], texts[4, 5]) == ("Summed up.", "Eva ebbed.")
-    assert texts[0, 1, 2, 3, 4, 5] == "Summed up."
-    assert len(built.failures) == 2  # of this node, and of the one above, whose text has it again
-    assert all(failure.startswith("ModelRejectedError") for failure in built.failures)
-    assert built.usage.calls >= 3
-
-
 @pytest.mark.parametrize(
     ("kind", "between", "relation"), [("paragraph", "\n\n", Relation.JOINT), ("sentence", " ", Relation.ELABORATION)]
 )
@@ -159,3 +123,67 @@ def test_the_rules_know_paragraphs_from_sentences(kind: Unit, between: str, rela
     tree = RuleParser().parse_units(texts, kind)
     assert [edu.of(between.join(texts)) for edu in tree.edus] == texts
     assert tree.splits[0].relation is relation
+
+
+_TEXT = "Opening line.\n\n# Metals\n\nIron rusts. It is wet.\n\nGold shines.\n\n## Rings\n\nRings last.\n\n# End"
+
+
+@given(sources)
+async def test_it_is_one_tree_over_all_sentences(source: Source):
+    for text in (Concat(), Tau(ExtractiveSummariser(), tau=4, words=4)):
+        checked(source, (await UnifiedBuilder(RuleParser(), text).build(source)).tree)
+
+
+async def test_sections_stand_over_their_heading_paragraphs_and_subsections():
+    source = source_of(_TEXT)
+    tree = checked(source, (await UnifiedBuilder(RightBranchingUnits(), Concat()).build(source)).tree)
+    assert below(tree) == {(2, 3), (5, 6), (1, 2, 3, 4, 5, 6), (0, 1, 2, 3, 4, 5, 6, 7)}
+    headings = {tree.leaves_of[i]: n.heading for i, n in enumerate(tree.nodes) if n.heading}
+    assert headings == {(1, 2, 3, 4, 5, 6): "Metals", (5, 6): "Rings"}
+
+
+async def test_paragraphs_have_relations_and_sections_none():
+    tree = (await UnifiedBuilder(RuleParser(), Concat()).build(source_of(_TEXT))).tree
+    assert {tree.leaves_of[i] for i, n in enumerate(tree.nodes) if n.relation} == {(2, 3)}
+
+
+async def test_a_summary_of_a_section_stands_under_its_heading():
+    source = source_of("# Metals\n\nIron rusts. It is wet.\n\nGold shines.")
+    tree = (await UnifiedBuilder(RuleParser(), Tau(ExtractiveSummariser(), tau=0, words=4)).build(source)).tree
+    assert tree.nodes[-1].text.startswith("Metals\n")
+
+
+async def test_headings_are_never_parsed_and_the_cache_serves_paragraphs():
+    cache: dict[str, RstTree] = {}
+    text = "# A\n\nBob bit. Cid cut.\n\nDan dug. Eva ebbed."
+    await UnifiedBuilder(RuleParser(), Concat(), cache=cache).build(source_of(text))
+    built = await UnifiedBuilder(RuleParser(), Concat(), cache=cache).build(
+        source_of(text.replace("Eva ebbed.", "Flo fed."))
+    )
+    assert (built.parsed, built.reused) == (1, 1)
+
+
+async def test_vectors_of_texts_are_the_encoders(encoder: Encoder):
+    tree = (await BisectionBuilder(Concat()).build(source_of("Iron rusts. Gold shines. Rings last."))).tree
+    vectors = await node_vectors(tree, encoder, "text")
+    assert vectors.shape == (5, encoder.dimension)
+    np.testing.assert_allclose(vectors, await encoder.encode_documents([n.text for n in tree.nodes]), atol=1e-5)
+
+
+async def test_a_mean_vector_points_where_its_leaves_do_and_has_length_one(encoder: Encoder):
+    tree = (await BisectionBuilder(Concat()).build(source_of("Iron rusts. Gold shines. Rings last."))).tree
+    vectors = await node_vectors(tree, encoder, "mean")
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    for i, leaves in enumerate(tree.leaves_of):
+        mean = vectors[list(leaves)].mean(axis=0)
+        np.testing.assert_allclose(vectors[i], mean / np.linalg.norm(mean), atol=1e-5)
+
+
+async def test_a_leaf_under_two_parents_counts_once_in_their_common_mean(encoder: Encoder):
+    nodes = list((await FlatSentenceBuilder().build(source_of("Iron rusts. Gold shines. Rings last."))).tree.nodes)
+    nodes.append(inner(nodes, [0, 1], "a"))
+    nodes.append(inner(nodes, [1, 2], "b"))
+    nodes.append(inner(nodes, [3, 4], "c"))
+    vectors = await node_vectors(RetrievalTree(builder="c", nodes=tuple(nodes)), encoder, "mean")
+    mean = vectors[:3].mean(axis=0)
+    np.testing.assert_allclose(vectors[5], mean / np.linalg.norm(mean), atol=1e-5)

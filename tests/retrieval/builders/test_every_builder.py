@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 
 from discorag.ingest.segment.headings import is_heading
-from discorag.retrieval.builder import Source
-from discorag.retrieval.registry import RETRIEVERS
-from discorag.schema.hierarchy import Kind
+from discorag.retrieval.builders.base import Source
+from discorag.retrieval.registry import tree_retrievers
+from discorag.schema.document import Kind
 from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from tests.retrieval.builders.checks import sources
 from tests.retrieval.builders.every import GAPPED, ONE_ROOT, OVERLAPPING, every_builder
 
@@ -32,8 +32,8 @@ def inside(span: Span, spans: tuple[Span, ...]) -> bool:
     return any(around.contains(span) for around in spans)
 
 
-def test_these_are_the_builders_of_all_retrievers_and_the_controls() -> None:
-    assert set(NAMES) == set(tuple(dict.fromkeys(r.builder for r in RETRIEVERS.values()))) | {"paragraphs"}
+def test_these_are_the_builders_of_all_retrievers() -> None:
+    assert set(NAMES) == {retriever.builder for retriever in tree_retrievers().values()} | {"paragraphs"}
 
 
 @pytest.mark.parametrize("name", NAMES)

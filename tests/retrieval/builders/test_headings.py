@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.tokens import PackagedTokens
-from discorag.retrieval.builder import Source
+from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.headings import HeadingBuilder
-from discorag.schema.document import Document
+from discorag.schema.document import Document, Kind
 from discorag.schema.errors import EmptyDocumentError
-from discorag.schema.hierarchy import Kind
 from discorag.schema.retrieval_tree import RetrievalTree
 
 

@@ -8,10 +8,9 @@ from itertools import count, islice
 
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.tokens import PackagedTokens
-from discorag.retrieval.builder import Source
+from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.headings import HeadingBuilder
-from discorag.retrieval.routers.subtree import RetrievalSubtree, derive
-from discorag.retrieval.routers.walk import Decision
+from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Routed, Router, derive, step_all
 from discorag.schema.document import Document
 from discorag.schema.retrieval_tree import RetrievalTree
 
@@ -88,3 +87,11 @@ class ScriptedRouter:
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
         self.shown.append(subtree)
         return self.decisions[len(self.shown) - 1]
+
+
+async def walk(question: str, subtree: RetrievalSubtree, router: Router, expand_iter: int = 5) -> Routed:
+    """A walk through one document until it ends."""
+    routed = Routed(subtree=subtree)
+    while routed.ending is None:
+        [routed] = await step_all(question, [routed], router, expand_iter)
+    return routed

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.retrieval.builder import inner
-from discorag.retrieval.routers.subtree import RetrievalSubtree, derive
+from discorag.retrieval.builders.base import inner
+from discorag.retrieval.routers.walk import RetrievalSubtree, derive
 from discorag.schema.errors import InvariantError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 from tests.retrieval.routers.parks import TITLE, ids, nodes
 from tests.retrieval.routers.trees import subtrees
 
@@ -45,10 +45,6 @@ def test_subsections_beside_a_retrieved_passage_stay_collapsed(parks: RetrievalT
     assert {56, 157} <= set(ids(parks, subtree.collapsed))
 
 
-def test_passages_of_several_sections_are_lit_together(parks: RetrievalTree):
-    assert ids(parks, derive(parks, nodes(parks, 19, 17, 1)).lit) == [1, 2, 17, 19]
-
-
 def test_without_retrieved_passages_only_headings_are_visible(parks: RetrievalTree):
     subtree = derive(parks, ())
     assert subtree.lit == ()
@@ -56,12 +52,8 @@ def test_without_retrieved_passages_only_headings_are_visible(parks: RetrievalTr
 
 
 def test_an_inner_node_is_no_retrieved_passage(parks: RetrievalTree):
-    with pytest.raises(InvariantError, match=rf"Node {parks.leaves} is no leaf.*leaves_of"):
+    with pytest.raises(InvariantError, match=rf"Node {parks.leaves} is not a leaf.*leaves_of"):
         derive(parks, [parks.leaves])
-
-
-def test_leaves_without_headings_are_siblings_of_each_other():
-    assert derive(tree_of(leaf("a", 0), leaf("b", 2)), [1]).lit == (0, 1)
 
 
 def test_expansion_replaces_the_passages_shown(parks: RetrievalTree):

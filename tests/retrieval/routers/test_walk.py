@@ -8,19 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.retrieval.routers.subtree import RetrievalSubtree, derive
-from discorag.retrieval.routers.walk import Decision, Ending, Routed, route
-from discorag.schema.errors import ModelUnavailableError
+from discorag.retrieval.routers.walk import Decision, Ending, RetrievalSubtree, Routed, derive, step_all
+from discorag.schema.errors import ModelUnavailableError, Usage
 from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.schema.usage import Usage
-from tests.retrieval.routers.parks import QUESTION, ScriptedRouter, ids, nodes
+from tests.retrieval.routers.parks import QUESTION, ScriptedRouter, ids, nodes, walk
 from tests.retrieval.routers.trees import AnyRouter, subtrees
 
 
 async def walked(tree: RetrievalTree, start: int, *decisions: Decision, expand_iter: int = 5) -> Routed:
     subtree = derive(tree, nodes(tree, start))
-    [routed] = (await route(QUESTION, [subtree], ScriptedRouter(list(decisions)), expand_iter)).documents
-    return routed
+    return await walk(QUESTION, subtree, ScriptedRouter(list(decisions)), expand_iter)
 
 
 def decision(tree: RetrievalTree, *answer: int, expand: int | None = None) -> Decision:
@@ -30,8 +27,8 @@ def decision(tree: RetrievalTree, *answer: int, expand: int | None = None) -> De
 async def test_table_16_is_walked_step_by_step(parks: RetrievalTree):
     first = ScriptedRouter([decision(parks, expand=0), decision(parks)])
     second = ScriptedRouter([decision(parks, 19, expand=40), decision(parks, 41, 44)])
-    [refused] = (await route(QUESTION, [derive(parks, nodes(parks, 17))], first)).documents
-    [answered] = (await route(QUESTION, [derive(parks, nodes(parks, 19))], second)).documents
+    refused = await walk(QUESTION, derive(parks, nodes(parks, 17)), first)
+    answered = await walk(QUESTION, derive(parks, nodes(parks, 19)), second)
     assert [ids(parks, s.lit) for s in first.shown] == [[17], [1, 2]]
     assert [ids(parks, s.lit) for s in second.shown] == [[19], [41, 42, 43, 44]]
     assert (refused.ending, refused.in_step_order) == (Ending.REFUSED, ())
@@ -43,16 +40,6 @@ async def test_table_16_is_walked_step_by_step(parks: RetrievalTree):
 async def test_step_order_is_not_text_order_where_a_later_step_reads_earlier_text(parks: RetrievalTree):
     routed = await walked(parks, 41, decision(parks, 44, 41, expand=18), decision(parks, 19))
     assert ids(parks, routed.in_step_order) == [44, 41, 19]
-
-
-async def test_a_router_that_answers_at_once_is_asked_once(parks: RetrievalTree):
-    routed = await walked(parks, 19, decision(parks, 19))
-    assert (routed.ending, ids(parks, routed.in_step_order), routed.usage.calls) == (Ending.ANSWERED, [19], 1)
-
-
-async def test_a_router_that_refuses_routes_nothing_and_fails_nothing(parks: RetrievalTree):
-    routed = await walked(parks, 19, decision(parks))
-    assert (routed.ending, routed.in_step_order, routed.failures) == (Ending.REFUSED, (), ())
 
 
 @pytest.mark.parametrize("again", [18, 40])
@@ -70,10 +57,6 @@ async def test_expansions_are_limited_and_the_last_passages_shown_can_still_be_s
     routed = await walked(parks, 19, *steps, expand_iter=expand_iter)
     assert (routed.ending, len(routed.steps)) == (Ending.LIMIT, expand_iter + 1)
     assert ids(parks, routed.in_step_order) == [19, 17, 41][: expand_iter + 1]
-
-
-async def test_a_passage_named_twice_is_routed_once(parks: RetrievalTree):
-    assert ids(parks, (await walked(parks, 41, decision(parks, 44, 41, 44))).in_step_order) == [44, 41]
 
 
 @pytest.mark.parametrize(
@@ -114,10 +97,10 @@ class DyingRouter:
 
 async def test_a_model_that_fails_in_one_document_leaves_the_others_alone(parks: RetrievalTree):
     good, bad = derive(parks, nodes(parks, 19)), derive(parks, nodes(parks, 17))
-    routing = await route(QUESTION, [bad, good], DyingRouter(good))
-    assert [d.ending for d in routing.documents] == [Ending.FAILED, Ending.ANSWERED]
-    assert [f.kind for f in routing.failures] == ["ModelUnavailableError"]
-    assert routing.usage == Usage(calls=2, repairs=1)
+    walks = await step_all(QUESTION, [Routed(subtree=bad), Routed(subtree=good)], DyingRouter(good), 5)
+    assert [walk.ending for walk in walks] == [Ending.FAILED, Ending.ANSWERED]
+    assert [f.kind for walk in walks for f in walk.failures] == ["ModelUnavailableError"]
+    assert sum((walk.usage for walk in walks), Usage()) == Usage(calls=2, repairs=1)
 
 
 class MeetingRouter:
@@ -134,12 +117,8 @@ class MeetingRouter:
 async def test_documents_are_walked_at_the_same_time(parks: RetrievalTree):
     subtree = derive(parks, nodes(parks, 19))
     async with asyncio.timeout(5):
-        routing = await route(QUESTION, [subtree, subtree], MeetingRouter())
-    assert [d.ending for d in routing.documents] == [Ending.ANSWERED] * 2
-
-
-async def test_without_documents_nothing_is_routed():
-    assert (await route(QUESTION, [], MeetingRouter())).documents == ()
+        walks = await step_all(QUESTION, [Routed(subtree=subtree)] * 2, MeetingRouter(), 5)
+    assert [walk.ending for walk in walks] == [Ending.ANSWERED] * 2
 
 
 @given(subtrees(), st.integers(0, 4), st.data())
@@ -147,7 +126,7 @@ def test_routed_passages_are_lit_leaves_and_none_comes_twice(
     subtree: RetrievalSubtree, expand_iter: int, data: st.DataObject
 ):
     router = AnyRouter(data)
-    [routed] = asyncio.run(route("q", [subtree], router, expand_iter)).documents
+    routed = asyncio.run(walk("q", subtree, router, expand_iter))
     assert len(set(routed.in_step_order)) == len(routed.in_step_order)
     assert len(routed.steps) == len(router.shown) <= expand_iter + 1
     assert all(set(step) <= set(shown.lit) for step, shown in zip(routed.steps, router.shown, strict=True))

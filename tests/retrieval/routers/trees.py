@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from discorag.retrieval.builder import inner
-from discorag.retrieval.routers.subtree import RetrievalSubtree, derive
-from discorag.retrieval.routers.walk import Decision
+from discorag.retrieval.builders.base import inner
+from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, derive
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 
 
 @st.composite

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from discorag.retrieval.selectors.collapsed import collapsed_set, collapsed_tree, traversal
-from discorag.retrieval.selectors.evidence import Evidence
+from discorag.retrieval.selectors import Evidence, collapsed_set, collapsed_tree, traversal
 from discorag.schema.errors import ConfigError, InvariantError
 from tests.retrieval.strategies import small_tree
 

@@ -1,16 +1,6 @@
 import { get, headers, post, problemFrom, Problem, send } from "./client";
-import type {
-  AskResult,
-  Chunk,
-  Corpus,
-  DocumentText,
-  Levels,
-  Progress,
-  Question,
-  Session,
-  StoredDocument,
-  Switches,
-} from "./types";
+import type { Question } from "./open";
+import type { Chunk, Corpus, DocumentText, Levels, Options, Progress, Reply, Session, StoredDocument } from "./types";
 
 const within = (corpus: string): string => `corpus=${encodeURIComponent(corpus)}`;
 
@@ -65,7 +55,7 @@ export async function removeDocument(corpus: string, id: string): Promise<void> 
   await send(`documents/${id}?${within(corpus)}`, { method: "DELETE" });
 }
 
-export const ask = (question: Question, signal?: AbortSignal): Promise<AskResult> =>
+export const ask = (question: Question, signal?: AbortSignal): Promise<Reply> =>
   post("ask", question, "POST", signal);
 
 export const job = (id: string): Promise<Progress> => get(`ingest/${id}`);
@@ -107,13 +97,13 @@ export interface Choices {
 }
 
 interface OpenApi {
-  components: { schemas: { Switches: { properties: Record<string, { enum?: string[] }> } } };
+  components: { schemas: { Options: { properties: Record<string, { enum?: string[] }> } } };
 }
 
 /** The names that this server knows, its plugins' among them. */
 export async function choices(): Promise<Choices> {
-  const { properties } = (await once<OpenApi>("openapi.json")).components.schemas.Switches;
+  const { properties } = (await once<OpenApi>("openapi.json")).components.schemas.Options;
   return { presets: properties.preset?.enum ?? [], retrievers: properties.retriever?.enum ?? [] };
 }
 
-export const switchesOf = (preset: string): Switches => (preset === "ours" ? {} : { preset });
+export const switchesOf = (preset: string): Options => (preset === "default" ? {} : { preset });

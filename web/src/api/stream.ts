@@ -1,5 +1,6 @@
 import { headers, problemFrom } from "./client";
-import type { AskResult, Question, StreamEvent } from "./types";
+import type { Question, StreamEvent } from "./open";
+import type { Reply } from "./types";
 
 interface Message {
   event: string;
@@ -35,7 +36,7 @@ export async function stream(
   question: Question,
   told: (event: StreamEvent) => void,
   signal: AbortSignal,
-): Promise<AskResult> {
+): Promise<Reply> {
   const response = await fetch("ask", {
     method: "POST",
     body: JSON.stringify(question),
@@ -44,7 +45,7 @@ export async function stream(
   });
   if (!response.ok || !response.body) throw problemFrom(await response.text(), response.status);
   for await (const { event, data } of messages(response.body)) {
-    if (event === "answer") return JSON.parse(data) as AskResult;
+    if (event === "answer") return JSON.parse(data) as Reply;
     if (event === "error") throw problemFrom(data, 500);
     if (data) told(JSON.parse(data) as StreamEvent);
   }

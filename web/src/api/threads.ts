@@ -1,5 +1,5 @@
 import { get, post, send } from "./client";
-import type { Question, ThreadState } from "./types";
+import type { Question, ThreadState } from "./open";
 
 /** A new thread that asks the question and stops before the answer is written. */
 export async function startThread(question: Question): Promise<{ id: string; state: ThreadState }> {

@@ -1,8 +1,172 @@
-/** What the server sends; spans count Unicode code points of a document's canonical text. */
+/** Written by `make api-types`. Spans count Unicode code points of a document's canonical text. */
 
-export interface Span {
-  start: number;
-  end: number;
+export interface Answer {
+  query: string;
+  sentences: AnswerSentence[];
+  disagreements: Disagreement[];
+  plan: Plan | null;
+  notes: string[];
+  abstained: string;
+  answerable: number | null;
+  unsure: boolean;
+  nearest: EvidenceSpan[];
+}
+
+export interface AnswerSentence {
+  text: string;
+  support: Support;
+  evidence: EvidenceSpan[];
+  step: number | null;
+  reason: string;
+  confidence: number | null;
+}
+
+export interface Asked {
+  query: string;
+  instruction?: string;
+  corpus?: string | null;
+  filters?: Record<string, string[]>;
+  switches?: Options;
+}
+
+export interface Body_ingest_ingest_post {
+  files: string[];
+  corpus?: string;
+}
+
+export interface Changed {
+  hits?: HitEdit[] | null;
+  evidence?: Record<string, [number, number][]> | null;
+  graph?: RhetoricalGraph | null;
+  plan?: string | null;
+  draft?: string | null;
+  checkpoint?: string | null;
+}
+
+export interface ChatCompletion {
+  id: string;
+  object: "chat.completion";
+  created: number;
+  model: string;
+  choices: Choice[];
+  usage: ChatUsage;
+  disco_rag: Reply;
+}
+
+export interface ChatMessage {
+  role: "assistant";
+  content: string;
+}
+
+export interface ChatRequest {
+  model: string;
+  messages: Turn[];
+  stream?: boolean;
+  stream_options?: StreamOptions | null;
+  temperature?: number | null;
+  max_tokens?: number | null;
+  max_completion_tokens?: number | null;
+  n?: 1;
+  corpus?: string | null;
+}
+
+export interface ChatUsage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  prompt_tokens_details: Record<string, number>;
+}
+
+export interface Choice {
+  index: number;
+  message: ChatMessage;
+  finish_reason: "stop";
+  logprobs: null;
+}
+
+export interface Chunk {
+  id: string;
+  doc_id: string;
+  order: number;
+  span: Span;
+  text: string;
+  sentences: Span[];
+  paragraph_starts: number[];
+  kinds: UnitKind[];
+  leads: (number | null)[];
+  sections: [number, string[]][];
+  title: string;
+  headings: string[];
+  page: number | null;
+  page_breaks: number[];
+  markup: Markup;
+  columns: string;
+  tree: RstTree | null;
+  metadata: Record<string, string>;
+  stands_for: Span[];
+  also_in: string[];
+}
+
+export type ChunkRelation = "SUPPORTS" | "CONTRADICTS" | "ELABORATES" | "EXEMPLIFIES" | "CAUSES" | "RESULTS_FROM" | "ENABLES" | "PREVENTS" | "PRECEDES" | "FOLLOWS" | "SIMULTANEOUS" | "BACKGROUND_FOR" | "GENERALIZES" | "SPECIFIES" | "COMPARES_WITH" | "CONTRASTS_WITH" | "SUPPLEMENTS" | "REPLACES" | "MOTIVATES" | "JUSTIFIES" | "UNRELATED";
+
+export interface ChunkTree {
+  chunk: Chunk;
+  mermaid: string;
+}
+
+export interface Corpora {
+  corpora: Corpus[];
+}
+
+export interface Corpus {
+  name: string;
+  documents: number;
+  chunks: number;
+  written: string | null;
+}
+
+export interface Difference {
+  kind: Kind;
+  a: string;
+  b: string;
+}
+
+export interface Disagreement {
+  relation: ChunkRelation;
+  a: EvidenceSpan;
+  b: EvidenceSpan;
+  differs: Difference[];
+  confidence: number | null;
+}
+
+export interface DocumentText {
+  doc_id: string;
+  title: string;
+  text: string;
+  media_type: string;
+  pages: number[];
+}
+
+export interface Documents {
+  total: number;
+  documents: StoredDocument[];
+}
+
+export interface Edge {
+  source: string;
+  target: string;
+  relation: ChunkRelation;
+  source_span: Span | null;
+  target_span: Span | null;
+  confidence: number | null;
+}
+
+export interface ErrorBody {
+  type: string;
+  message: string;
+  hint: string;
+  code: string | null;
+  param: string | null;
 }
 
 export interface EvidenceSpan {
@@ -15,62 +179,6 @@ export interface EvidenceSpan {
   also_in: string[];
 }
 
-export type Support = "supported" | "not supported" | "not verified";
-
-export interface AnswerSentence {
-  text: string;
-  support: Support;
-  evidence: EvidenceSpan[];
-  step: number | null;
-  reason: string;
-  confidence: number | null;
-}
-
-export interface Difference {
-  kind: "figure" | "date" | "polarity" | "condition" | "speaker";
-  a: string;
-  b: string;
-}
-
-export interface Disagreement {
-  relation: string;
-  a: EvidenceSpan;
-  b: EvidenceSpan;
-  differs: Difference[];
-  confidence: number | null;
-}
-
-export interface Answer {
-  query: string;
-  sentences: AnswerSentence[];
-  disagreements: Disagreement[];
-  plan: { paragraph: string } | null;
-  notes: string[];
-  abstained: string;
-  answerable: number | null;
-  unsure: boolean;
-  nearest: EvidenceSpan[];
-}
-
-export interface Hit {
-  chunk_id: string;
-  score: number;
-}
-
-export interface Edge {
-  source: string;
-  target: string;
-  relation: string;
-  source_span: Span | null;
-  target_span: Span | null;
-  confidence: number | null;
-}
-
-export interface RhetoricalGraph {
-  chunks: string[];
-  edges: Edge[];
-}
-
 export interface Failure {
   stage: string;
   kind: string;
@@ -78,79 +186,51 @@ export interface Failure {
   fallback: string;
 }
 
-export interface StageRecord {
-  stage: string;
-  engine: string;
-  model: string;
-  seconds: number;
-  usage: { tokens_in: number; tokens_out: number; tokens_cached: number; calls: number };
-  failures: Failure[];
-  counts: Record<string, number>;
-  decisions: string[];
+export interface From {
+  checkpoint?: string | null;
 }
 
-/** A sentence of the plan; `chunk` counts the graph's passages from one. */
-export interface PlanStep {
-  text: string;
-  references: { chunk: number }[];
+export interface Health {
+  status: string;
 }
 
-export interface AskResult {
-  answer: Answer;
-  steps: PlanStep[];
-  hits: Hit[];
-  /** Parts that were read of a passage; of one that is not here, the whole. */
-  evidence: Record<string, Span[]>;
-  graph: RhetoricalGraph | null;
-  draft: string;
-  ledger: { stages: StageRecord[] };
-  seconds: number;
-  text: string;
+export interface Hit {
+  chunk_id: string;
+  score: number;
 }
 
-export type Switches = Record<string, string | number | boolean | null>;
+export interface HitEdit {
+  chunk_id: string;
+  score?: number;
+}
 
-export interface Question {
-  query: string;
+export interface Job {
+  id: string;
+  tenant: string;
   corpus: string;
-  switches: Switches;
+  status: JobStatus;
+  files: JobFile[];
+  created: string;
+  ended: string | null;
 }
 
-export interface Corpus {
+export interface JobFile {
   name: string;
-  documents: number;
+  status: Status | null;
   chunks: number;
-  written: string | null;
+  note: string;
+  failures: Failure[];
+  again: boolean;
 }
 
-export interface StoredDocument {
-  doc_id: string;
-  name: string;
-  title: string;
-  chunks: number;
+export type JobStatus = "waiting" | "running" | "done" | "failed" | "cancelled";
+
+export type Kind = "figure" | "date" | "polarity" | "condition" | "speaker";
+
+export interface Ledger {
+  stages: StageRecord[];
 }
 
-export interface DocumentText {
-  doc_id: string;
-  title: string;
-  text: string;
-  media_type: string;
-}
-
-/** A node of a document's retrieval tree, as far as it is shown. */
-export interface ShownNode {
-  node: number;
-  parent: number | null;
-  kind: "text" | "section" | "relation" | "summary" | "group";
-  text: string;
-  heading: string;
-  relation: string;
-  spans: Span[];
-  leaves: number;
-  children: number;
-}
-
-/** `builders`: those of which a tree is stored; where there is none, `builder` is empty. */
 export interface Levels {
   builder: string;
   builders: string[];
@@ -159,80 +239,225 @@ export interface Levels {
   nodes: ShownNode[];
 }
 
-export interface Split {
-  start: number;
-  mid: number;
-  end: number;
-  relation: string;
-  nuclearity: "NS" | "SN" | "NN";
-  confidence: number | null;
+export type Markup = "none" | "blocks" | "inline";
+
+export interface Model {
+  id: string;
+  object: "model";
+  created: number;
+  owned_by: string;
 }
+
+export interface ModelList {
+  object: "list";
+  data: Model[];
+}
+
+export interface NewThread {
+  corpus?: string | null;
+}
+
+export type NodeKind = "text" | "section" | "relation" | "summary" | "group";
+
+export type Nuclearity = "NS" | "SN" | "NN";
+
+export interface Options {
+  preset?: string;
+  retriever?: string;
+  search_documents?: number;
+  node_scores?: string;
+  evidence_words?: number;
+  evidence_tokens?: number | null;
+  context?: string;
+  node_k?: number | null;
+  pool?: number;
+  unfold?: number;
+  top_k?: number;
+  follow?: boolean;
+  rerank?: boolean;
+  abstain?: string;
+  use_tree?: boolean;
+  use_graph?: boolean;
+  use_plan?: boolean;
+  compress_to?: number | null;
+  parser?: string;
+  relater?: string;
+  verifier?: string;
+  layout?: string;
+  planner?: string;
+  generator?: string;
+  detail?: string;
+  refine?: number;
+  temperature?: number;
+  beam_width?: number;
+  tree_tokens?: number | null;
+  graph_tokens?: number | null;
+  plan_tokens?: number | null;
+  answer_tokens?: number | null;
+}
+
+export interface Plan {
+  paragraph: string;
+}
+
+export interface PlanStep {
+  text: string;
+  references: Reference[];
+}
+
+export interface Problem {
+  error: ErrorBody;
+}
+
+export interface Progress {
+  job: Job;
+  settled: number;
+  failed: number;
+  total: number;
+}
+
+export interface Readiness {
+  status: string;
+  encoder: string;
+  language_model: string;
+}
+
+export interface Reference {
+  chunk: number;
+  first: number | null;
+  last: number | null;
+}
+
+export type Relation = "ELABORATION" | "EXPLANATION" | "EVIDENCE" | "EXAMPLE" | "CONTRAST" | "COMPARISON" | "CONCESSION" | "ANTITHESIS" | "CAUSE" | "RESULT" | "CONSEQUENCE" | "PURPOSE" | "CONDITION" | "TEMPORAL" | "SEQUENCE" | "BACKGROUND" | "CIRCUMSTANCE" | "SUMMARY" | "RESTATEMENT" | "EVALUATION" | "INTERPRETATION" | "ATTRIBUTION" | "DEFINITION" | "CLASSIFICATION" | "JOINT";
+
+export interface Reply {
+  answer: Answer;
+  hits: Hit[];
+  evidence: Record<string, Span[]>;
+  graph: RhetoricalGraph | null;
+  draft: string;
+  ledger: Ledger;
+  seconds: number;
+  text: string;
+  steps: PlanStep[];
+  sources: EvidenceSpan[];
+  citations: number[][];
+}
+
+export interface RhetoricalGraph {
+  chunks: string[];
+  edges: Edge[];
+}
+
+export type Role = "read" | "write" | "operate";
 
 export interface RstTree {
   edus: Span[];
   splits: Split[];
 }
 
-export interface Chunk {
-  id: string;
-  doc_id: string;
-  order: number;
-  span: Span;
-  text: string;
-  title: string;
-  headings: string[];
-  sections: [number, string[]][];
-  page: number | null;
-  page_breaks: number[];
-  tree: RstTree | null;
-}
-
-export type JobStatus = "waiting" | "running" | "done" | "failed" | "cancelled";
-
-export interface JobFile {
-  name: string;
-  status: string | null;
-  chunks: number;
-  note: string;
-}
-
-export interface Progress {
-  job: { id: string; corpus: string; status: JobStatus; files: JobFile[] };
-  settled: number;
-  failed: number;
-  total: number;
+export interface Run {
+  query?: string | null;
+  instruction?: string;
+  filters?: Record<string, string[]>;
+  switches?: Options | null;
+  stop_before?: string[];
+  checkpoint?: string | null;
 }
 
 export interface Session {
   tenant: string;
-  roles: string[];
+  roles: Role[];
   keys: boolean;
+}
+
+export interface ShownNode {
+  node: number;
+  parent: number | null;
+  kind: NodeKind;
+  text: string;
+  heading: string;
+  relation: string;
+  spans: Span[];
+  leaves: number;
+  children: number;
+}
+
+export interface Span {
+  start: number;
+  end: number;
+}
+
+export interface Split {
+  start: number;
+  mid: number;
+  end: number;
+  relation: Relation;
+  nuclearity: Nuclearity;
+  confidence: number | null;
+}
+
+export interface StageRecord {
+  stage: string;
+  engine: string;
+  model: string;
+  prompt_hash: string;
+  seconds: number;
+  usage: Usage;
+  failures: Failure[];
+  counts: Record<string, number>;
+  decisions: string[];
+}
+
+export type Status = "added" | "replaced" | "unchanged" | "deleted" | "duplicate" | "skipped" | "failed";
+
+export interface StoredDocument {
+  doc_id: string;
+  name: string;
+  title: string;
+  chunks: number;
+  content_hash: string;
+}
+
+export interface StreamOptions {
+  include_usage?: boolean;
+}
+
+export type Support = "supported" | "not supported" | "not verified";
+
+export interface TextPart {
+  type: "text";
+  text: string;
+}
+
+export interface Thread {
+  id: string;
+  corpus: string | null;
+  created: string;
+  switches: Record<string, unknown>;
 }
 
 export interface ThreadState {
   checkpoint: string;
-  /** The checkpoint that it came from. */
   parent: string;
-  created: string;
   next: string[];
-  values: {
-    hits?: Hit[];
-    evidence?: Record<string, [number, number][]>;
-    graph?: RhetoricalGraph | null;
-    plan?: string | null;
-    answer?: Answer;
-    ledger?: StageRecord[];
-    draft?: string;
-    because?: string;
-  };
+  created: string;
+  values: Record<string, unknown>;
 }
 
-export interface StreamEvent {
-  event: "start" | "end" | "failure" | "token" | "restart";
-  stage: string;
-  preview?: string;
-  seconds?: number;
-  token?: string;
-  message?: string;
-  fallback?: string;
+export interface Turn {
+  role: string;
+  content?: string | TextPart[] | null;
+}
+
+export type UnitKind = "prose" | "heading" | "item" | "row" | "header" | "code" | "turn" | "reference" | "formula" | "furniture";
+
+export interface Usage {
+  tokens_in: number;
+  tokens_out: number;
+  tokens_cached: number;
+  calls: number;
+  disk_hits: number;
+  repairs: number;
+  beams_refused: number;
 }

@@ -1,9 +1,9 @@
-import type { AskResult, Span } from "../api/types";
+import type { Reply, Span } from "../api/types";
 import type { Passages } from "../state/usePassages";
 import { overlap } from "./text";
 
 /** What was read of a document as evidence, in text order; of a passage without marked parts the whole. */
-export function readOf(result: AskResult, passages: Passages, doc: string): Span[] {
+export function readOf(result: Reply, passages: Passages, doc: string): Span[] {
   const found = new Map<string, Span>();
   for (const { chunk_id } of result.hits) {
     const chunk = passages.get(chunk_id);
@@ -25,7 +25,7 @@ export interface Resting {
 }
 
 /** What of the answer and its plan rests on some characters of a document. */
-export function restingOn(result: AskResult, doc: string, span: Span): Resting {
+export function restingOn(result: Reply, doc: string, span: Span): Resting {
   const meets = result.answer.sentences.map((sentence) =>
     sentence.evidence.filter((e) => e.doc_id === doc && overlap(e.span, span)),
   );

@@ -1,4 +1,4 @@
-import type { AskResult, Chunk, Span } from "../api/types";
+import type { Chunk, Reply, Span } from "../api/types";
 import { overlap } from "./text";
 
 /** How far a passage came. */
@@ -12,7 +12,7 @@ export interface Lost {
   sentences: number[];
 }
 
-export function fateOf(span: Span, doc: string, chunks: Chunk[], result: AskResult): Lost {
+export function fateOf(span: Span, doc: string, chunks: Chunk[], result: Reply): Lost {
   const own = chunks.filter((chunk) => chunk.doc_id === doc && overlap(chunk.span, span));
   const told = result.answer.sentences.flatMap((sentence, at) =>
     sentence.evidence.some((e) => e.doc_id === doc && overlap(e.span, span)) ? [at] : [],
@@ -28,7 +28,7 @@ export function fateOf(span: Span, doc: string, chunks: Chunk[], result: AskResu
   return { fate: cut ? "not in evidence" : "not told", rank, sentences: [] };
 }
 
-function rankOf(own: Chunk[], result: AskResult): number | null {
+function rankOf(own: Chunk[], result: Reply): number | null {
   const ids = new Set(own.map((chunk) => chunk.id));
   const at = result.hits.findIndex((hit) => ids.has(hit.chunk_id));
   return at < 0 ? null : at + 1;

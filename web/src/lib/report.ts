@@ -1,21 +1,8 @@
-import type { AskResult, EvidenceSpan } from "../api/types";
+import type { EvidenceSpan, Reply } from "../api/types";
 import { relationName } from "./words";
 
 export const NO_ANSWER = "The documents do not answer this.";
 export const NOT_SURE = "Not sure that the documents answer this. Closest passages:";
-
-/** The sources of an answer in the order of their first citation. */
-export function sourcesOf(result: AskResult): EvidenceSpan[] {
-  const seen = new Map<string, EvidenceSpan>();
-  for (const span of result.answer.sentences.flatMap((s) => s.evidence)) {
-    const key = `${span.doc_id} ${span.span.start} ${span.span.end}`;
-    if (!seen.has(key)) seen.set(key, span);
-  }
-  return [...seen.values()];
-}
-
-const same = (a: EvidenceSpan, b: EvidenceSpan): boolean =>
-  a.doc_id === b.doc_id && a.span.start === b.span.start && a.span.end === b.span.end;
 
 interface Line {
   text: string;
@@ -24,16 +11,16 @@ interface Line {
   state: string;
 }
 
-function lines(result: AskResult): Line[] {
-  const sources = sourcesOf(result);
-  return result.answer.sentences.map((sentence) => ({
+function lines(result: Reply): Line[] {
+  return result.answer.sentences.map((sentence, at) => ({
     text: sentence.text,
-    numbers: sentence.evidence.map((span) => sources.findIndex((source) => same(source, span)) + 1),
+    numbers: result.citations[at] ?? [],
     state: sentence.support === "supported" ? "" : sentence.support,
   }));
 }
 
-const where = (span: EvidenceSpan): string =>
+/** The place of a passage. */
+export const where = (span: EvidenceSpan): string =>
   `${span.title}${span.page === null ? "" : `, p. ${span.page}`}, characters ${span.span.start} to ${span.span.end}`;
 
 const flat = (text: string): string => text.replace(/\s+/g, " ").trim();
@@ -41,7 +28,7 @@ const inMarkdown = (text: string): string => flat(text).replace(/[\\`*_{}[\]<>#|
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 const inHtml = (text: string): string => flat(text).replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
 
-export function markdown(result: AskResult): string {
+export function markdown(result: Reply): string {
   const { answer } = result;
   const parts = [`# ${inMarkdown(answer.query)}`];
   if (answer.abstained) parts.push(NO_ANSWER, inMarkdown(answer.abstained));
@@ -67,7 +54,7 @@ export function markdown(result: AskResult): string {
     parts.push(answer.nearest.map((n) => `- ${inMarkdown(n.text)} (${inMarkdown(where(n))})`).join("\n"));
   }
   parts.push(...answer.notes.map((note) => `> ${inMarkdown(note)}`));
-  const notes = sourcesOf(result).map((span, i) => `[^${i + 1}]: ${inMarkdown(where(span))}: “${inMarkdown(span.text)}”`);
+  const notes = result.sources.map((span, i) => `[^${i + 1}]: ${inMarkdown(where(span))}: “${inMarkdown(span.text)}”`);
   return `${[...parts, notes.join("\n")].filter(Boolean).join("\n\n")}\n`;
 }
 
@@ -78,7 +65,7 @@ const STYLE =
 const quoted = (span: EvidenceSpan): string =>
   `<bdi>${inHtml(span.text)}</bdi> <small>(<bdi>${inHtml(where(span))}</bdi>)</small>`;
 
-function htmlAnswer(result: AskResult): string {
+function htmlAnswer(result: Reply): string {
   const { answer } = result;
   if (answer.abstained) return `<p><strong>${NO_ANSWER}</strong> ${inHtml(answer.abstained)}</p>`;
   const told = lines(result).map((line) => {
@@ -92,7 +79,7 @@ function htmlAnswer(result: AskResult): string {
 const section = (title: string, items: string[], tag = "ul"): string =>
   items.length ? `<h2>${title}</h2><${tag}>${items.join("")}</${tag}>` : "";
 
-export function html(result: AskResult): string {
+export function html(result: Reply): string {
   const { answer } = result;
   const odds = answer.disagreements.map(
     (d) => `<li>${quoted(d.a)}<br><strong>${inHtml(relationName(d.relation))}</strong><br>${quoted(d.b)}</li>`,
@@ -103,7 +90,7 @@ export function html(result: AskResult): string {
     section("Disagreements", odds),
     section("Closest passages", answer.nearest.map((n) => `<li>${quoted(n)}</li>`)),
     section("Notes", answer.notes.map((note) => `<li>${inHtml(note)}</li>`)),
-    section("Sources", sourcesOf(result).map((s, i) => `<li id="s${i + 1}">${quoted(s)}</li>`), "ol"),
+    section("Sources", result.sources.map((s, i) => `<li id="s${i + 1}">${quoted(s)}</li>`), "ol"),
   ];
   const head = `<meta charset="utf-8"><title>${inHtml(answer.query)}</title><style>${STYLE}</style>`;
   return `<!doctype html><html lang="en"><head>${head}</head><body>${body.join("\n")}</body></html>\n`;

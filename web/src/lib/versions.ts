@@ -1,4 +1,5 @@
-import type { Answer, ThreadState } from "../api/types";
+import type { ThreadState } from "../api/open";
+import type { Answer } from "../api/types";
 
 /** An answer that a thread holds, with the plan that it was written from. */
 export interface Version {

@@ -12,7 +12,9 @@ export const VIEW_NAMES = {
 } as const;
 
 const PRESETS: Record<string, string> = {
-  ours: "Ours",
+  default: "Default",
+  local: "Without a language model",
+  standard: "Standard RAG",
   paper: "Disco-RAG, as printed",
   disretrieval: "DISRetrieval",
   raptor: "RAPTOR",

@@ -1,7 +1,8 @@
 import { createContext, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from "react";
 import * as calls from "../api/calls";
 import { keepKey, type Problem } from "../api/client";
-import type { Corpus, Question, Session } from "../api/types";
+import type { Question } from "../api/open";
+import type { Corpus, Session } from "../api/types";
 import { hashOf, routeOf, type Route } from "../lib/route";
 import { useLoaded } from "./useLoaded";
 import { usePassages, type Passages } from "./usePassages";
@@ -70,7 +71,7 @@ function useLinked(route: Route, corpus: string, asked: Question | null, start: 
   }, [linked, corpus, route, start]);
 }
 
-const OURS: calls.Choices = { presets: ["ours"], retrievers: [] };
+const DEFAULT: calls.Choices = { presets: ["default"], retrievers: [] };
 
 export function Shared({ children }: { children: ReactNode }) {
   const [route, go] = useRoute();
@@ -116,7 +117,7 @@ export function Shared({ children }: { children: ReactNode }) {
       corporaProblem: corpora.problem,
       refreshCorpora,
       corpus,
-      choices: choices.value ?? OURS,
+      choices: choices.value ?? DEFAULT,
       run,
       ask,
       stop,

@@ -1,13 +1,13 @@
 import { useEffect, useState } from "react";
 import { passagesOf } from "../api/calls";
-import type { AskResult, Chunk } from "../api/types";
+import type { Chunk, Reply } from "../api/types";
 
 export type Passages = ReadonlyMap<string, Chunk>;
 
 const NONE: Passages = new Map();
 
 /** The passages of a result by id; the reply has only their ids. */
-export function usePassages(result: AskResult | null, corpus: string): Passages {
+export function usePassages(result: Reply | null, corpus: string): Passages {
   const [passages, setPassages] = useState<Passages>(NONE);
   useEffect(() => {
     setPassages(NONE);

@@ -1,7 +1,8 @@
 import { useCallback, useRef, useState } from "react";
 import { problemOf, type Problem } from "../api/client";
 import { stream } from "../api/stream";
-import type { AskResult, Failure, Question, StreamEvent } from "../api/types";
+import type { Question, StreamEvent } from "../api/open";
+import type { Failure, Reply } from "../api/types";
 
 export interface StageSeen {
   stage: string;
@@ -16,7 +17,7 @@ export interface Run {
   stages: StageSeen[];
   draft: string;
   failures: Failure[];
-  result: AskResult | null;
+  result: Reply | null;
   problem: Problem | null;
 }
 

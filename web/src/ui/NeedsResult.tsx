@@ -1,12 +1,13 @@
 import type { ReactNode } from "react";
-import type { AskResult, Question } from "../api/types";
+import type { Question } from "../api/open";
+import type { Reply } from "../api/types";
 import { useApp } from "../state/app";
 import { Empty, ProblemNote } from "./Notes";
 import { QuestionBar } from "./QuestionBar";
 
 interface Props {
   what: string;
-  children: (result: AskResult, asked: Question) => ReactNode;
+  children: (result: Reply, asked: Question) => ReactNode;
 }
 
 /** The question above, and below it what there is to see of its result. */

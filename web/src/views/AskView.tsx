@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { AskResult, Failure } from "../api/types";
+import type { Failure, Reply } from "../api/types";
 import type { Resting } from "../lib/evidence";
 import { stageName } from "../lib/words";
 import { Empty, ProblemNote } from "../ui/Notes";
@@ -13,7 +13,7 @@ import { Trail } from "./ask/Trail";
 import { SaveBar } from "./ask/SaveBar";
 import { Unsaid } from "./ask/Unsaid";
 
-function Answered({ result, corpus }: { result: AskResult; corpus: string }) {
+function Answered({ result, corpus }: { result: Reply; corpus: string }) {
   const { route } = useApp();
   const [pointed, setPointed] = useState<number | null>(null);
   const [resting, setResting] = useState<Resting | null>(null);

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { Button, Checkbox } from "react-aria-components";
 import { ask } from "../api/calls";
 import { problemOf, type Problem } from "../api/client";
-import type { AskResult, Switches } from "../api/types";
+import type { Options, Reply } from "../api/types";
 import { AS_PRESET, PARTS, sideName, sideOf, type Side } from "../lib/sides";
 import { counted, presetName, seconds, tokens } from "../lib/words";
 import { useApp } from "../state/app";
@@ -13,18 +13,17 @@ import { QuestionBar } from "../ui/QuestionBar";
 
 interface Answered {
   busy: boolean;
-  result: AskResult | null;
+  result: Reply | null;
   problem: Problem | null;
 }
 
-const PLAIN: Side = { preset: "ours", retriever: "dense", off: PARTS.map((part) => part.id) };
+const PLAIN: Side = { preset: "default", retriever: "dense", off: PARTS.map((part) => part.id) };
 const NOTHING: Answered = { busy: false, result: null, problem: null };
 
-function switchesOf({ preset, retriever, off }: Side): Switches {
-  const switches: Switches = preset === "ours" ? {} : { preset };
+function switchesOf({ preset, retriever, off }: Side): Options {
+  const switches: Options = preset === "default" ? {} : { preset };
   if (retriever !== AS_PRESET) switches.retriever = retriever;
-  off.forEach((name) => (switches[name] = false));
-  return switches;
+  return { ...switches, ...Object.fromEntries(off.map((name) => [name, false])) };
 }
 
 const nameOf = ({ preset, retriever, off }: Side): string =>
@@ -74,7 +73,7 @@ function Settings({ label, setting, onChange }: SettingsProps) {
   );
 }
 
-function Costs({ result }: { result: AskResult }) {
+function Costs({ result }: { result: Reply }) {
   const used = tokens(result.ledger.stages);
   const { sentences } = result.answer;
   const states = (["not supported", "not verified"] as const)
@@ -121,10 +120,10 @@ function Column({ name, side, other }: { name: string; side: Answered; other: An
   );
 }
 
-function useSide(): [Answered, (query: string, corpus: string, switches: Switches) => Promise<void>, () => void] {
+function useSide(): [Answered, (query: string, corpus: string, switches: Options) => Promise<void>, () => void] {
   const [side, setSide] = useState<Answered>(NOTHING);
   const round = useRef(0);
-  const start = async (query: string, corpus: string, switches: Switches) => {
+  const start = async (query: string, corpus: string, switches: Options) => {
     const own = ++round.current;
     const told = (found: Partial<Answered>) => own === round.current && setSide({ ...NOTHING, ...found });
     told({ busy: true });

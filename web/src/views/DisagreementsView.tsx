@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import { chunksOf, documentText } from "../api/calls";
-import type { Answer, AskResult, Difference, Disagreement, EvidenceSpan, Question } from "../api/types";
+import type { Question } from "../api/open";
+import type { Answer, Difference, Disagreement, EvidenceSpan, Reply } from "../api/types";
 import { disputes, tellers } from "../lib/disputes";
 import { CodeText, contextOf, escaped, pieces, type Mark } from "../lib/text";
 import { confident, counted, relationName, tone } from "../lib/words";
@@ -133,7 +134,7 @@ function ofSentence(answer: Answer, at: number | null): Disagreement[] {
   return own.length ? own : answer.disagreements;
 }
 
-function Pairs({ result, asked }: { result: AskResult; asked: Question }) {
+function Pairs({ result, asked }: { result: Reply; asked: Question }) {
   const { route, go } = useApp();
   const { answer } = result;
   if (!answer.disagreements.length) {

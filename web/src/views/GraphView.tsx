@@ -2,7 +2,7 @@ import { Background, Controls, ReactFlow } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { useMemo, useState } from "react";
 import { Button } from "react-aria-components";
-import type { AskResult, RhetoricalGraph } from "../api/types";
+import type { Reply, RhetoricalGraph } from "../api/types";
 import { placed } from "../lib/layout";
 import { savePicture, saveText } from "../lib/save";
 import { counted } from "../lib/words";
@@ -21,7 +21,7 @@ const TYPES = { card: Card };
 const LINES = { relation: Relation };
 const FIT = { padding: 0.08, maxZoom: 1 };
 
-function useDrawn(result: AskResult, graph: RhetoricalGraph, filter: Filter, selected: string) {
+function useDrawn(result: Reply, graph: RhetoricalGraph, filter: Filter, selected: string) {
   const { passages, route } = useApp();
   const places = useMemo(() => placed(graph.chunks, graph.edges), [graph]);
   const lights = useMemo(() => lightsOf(result, route.s), [result, route.s]);
@@ -32,7 +32,7 @@ function useDrawn(result: AskResult, graph: RhetoricalGraph, filter: Filter, sel
   return { places, edges, nodes, lines };
 }
 
-function Drawn({ result, graph }: { result: AskResult; graph: RhetoricalGraph }) {
+function Drawn({ result, graph }: { result: Reply; graph: RhetoricalGraph }) {
   const [filter, setFilter] = useState<Filter>({ hidden: [], least: 0 });
   const [selected, setSelected] = useState("");
   const { places, nodes, edges, lines } = useDrawn(result, graph, filter, selected);
@@ -89,7 +89,7 @@ function Drawn({ result, graph }: { result: AskResult; graph: RhetoricalGraph })
   );
 }
 
-function Shown({ result }: { result: AskResult }) {
+function Shown({ result }: { result: Reply }) {
   if (!result.graph?.chunks.length) {
     return (
       <Empty title="There is no graph">

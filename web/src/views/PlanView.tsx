@@ -1,6 +1,7 @@
 import { useMemo, useState } from "react";
 import { Button, Label, TextArea, TextField } from "react-aria-components";
-import type { AskResult, Question } from "../api/types";
+import type { Question } from "../api/open";
+import type { Reply } from "../api/types";
 import { stepsOf, type Step } from "../lib/plan";
 import { useApp } from "../state/app";
 import { AnswerColumn } from "../ui/AnswerColumn";
@@ -60,7 +61,7 @@ function Steps({ steps, onChange }: StepsProps) {
   );
 }
 
-function Passages({ result }: { result: AskResult }) {
+function Passages({ result }: { result: Reply }) {
   const { passages } = useApp();
   const chunks = result.graph?.chunks ?? result.hits.map((h) => h.chunk_id);
   return (
@@ -77,7 +78,7 @@ function Passages({ result }: { result: AskResult }) {
   );
 }
 
-function Written({ kept, original }: { kept: Versions; original: AskResult["answer"] }) {
+function Written({ kept, original }: { kept: Versions; original: Reply["answer"] }) {
   const version = kept.at === null ? undefined : kept.versions[kept.at];
   if (!version) {
     return (
@@ -98,7 +99,7 @@ function Written({ kept, original }: { kept: Versions; original: AskResult["answ
   );
 }
 
-function Editor({ result, asked, plan }: { result: AskResult; asked: Question; plan: string }) {
+function Editor({ result, asked, plan }: { result: Reply; asked: Question; plan: string }) {
   const kept = useVersions(asked);
   const { busy, problem, versions, at, write } = kept;
   const version = at === null ? undefined : versions[at];
@@ -141,7 +142,7 @@ function Editor({ result, asked, plan }: { result: AskResult; asked: Question; p
   );
 }
 
-function Shown({ result, asked }: { result: AskResult; asked: Question }) {
+function Shown({ result, asked }: { result: Reply; asked: Question }) {
   const plan = result.answer.plan?.paragraph;
   if (!plan) {
     return (

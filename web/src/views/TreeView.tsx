@@ -3,7 +3,6 @@ import { Button } from "react-aria-components";
 import { chunksOf, documents } from "../api/calls";
 import { problemOf, send, type Problem } from "../api/client";
 import type { Chunk, RstTree, StoredDocument } from "../api/types";
-import { sourcesOf } from "../lib/report";
 import { alone, save, savePicture, saveText } from "../lib/save";
 import { shortened } from "../lib/text";
 import { closedAtFirst, keyOf } from "../lib/tree";
@@ -125,7 +124,7 @@ export default function TreeView() {
     () => (listed.value?.documents ?? []).map((d) => ({ id: d.doc_id, name: d.title || d.name })),
     [listed.value],
   );
-  const sources = run.asked?.corpus === corpus && run.result ? sourcesOf(run.result).map((source) => source.doc_id) : [];
+  const sources = run.asked?.corpus === corpus && run.result ? run.result.sources.map((source) => source.doc_id) : [];
   const named = (id?: string) => listed.value?.documents.find((d) => d.doc_id === id);
   const doc = named(route.doc) ?? named(sources[0]) ?? listed.value?.documents[0];
   return (

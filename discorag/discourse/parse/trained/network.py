@@ -21,14 +21,12 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 from tokenizers import Tokenizer
 
-from discorag.discourse.parse.trained.layout import Layout
-from discorag.discourse.parse.trained.pieces import Ints, Pieces, cut_into_pieces
-from discorag.models.cancellation import raise_if_cancelled
+from discorag.discourse.parse.trained.pieces import Ints, Layout, Pieces, cut_into_pieces
 from discorag.models.hub import local_model
-from discorag.models.onnx import open_session
-from discorag.models.packaged import PACKAGED, file_sha256, packaged_folder
+from discorag.models.loops import raise_if_cancelled
+from discorag.models.packaged import PACKAGED, file_sha256, open_session, packaged_folder
 from discorag.schema.errors import ConfigError
-from discorag.schema.span import Span
+from discorag.schema.values import Span
 
 PACKAGED_FOLDER = Path(__file__).parent / "weights"
 """The parser over the packaged MiniLM."""
@@ -51,12 +49,6 @@ class Description(BaseModel):
         encoder_sha256: Of the encoder's ``model.safetensors``.
         window: Word pieces that are encoded at once, special tokens included.
         confidence: Slope and shift from the log odds of cut and label to those that a node is right (Platt 1999).
-
-    Example:
-        >>> from discorag.discourse.parse.trained.network import DESCRIPTION, PACKAGED_FOLDER, Description
-        >>> found = Description.model_validate_json((PACKAGED_FOLDER / DESCRIPTION).read_bytes())
-        >>> found.encoder, found.window
-        ('all-MiniLM-L6-v2', 256)
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -77,12 +69,6 @@ class Units:
         last: Index behind its last token, shape (n,).
         levels: What starts there (`discorag.discourse.parse.trained.pieces.Level`), shape (n,).
         kind: Index into `KINDS`.
-
-    Example:
-        >>> from discorag.discourse.parse.trained.network import Units
-        >>> units = Units(first=np.array([0, 4]), last=np.array([4, 9]), levels=np.array([2, 0]), kind=0)
-        >>> (units.last - units.first).tolist()
-        [4, 5]
     """
 
     first: Ints
@@ -99,11 +85,6 @@ class Reading:
         borders: The vectors between the units and around them, shape (n + 1, 2 x lstm).
         sums: Of the outputs for the units before each border, shape (n + 1, 2 x lstm).
         units: The units before they are read, shape (n, unit).
-
-    Example:
-        >>> from discorag.discourse.parse.trained.network import Reading
-        >>> len(Reading(borders=np.zeros((3, 10)), sums=np.zeros((3, 10)), units=np.zeros((2, 6))).units)
-        2
     """
 
     borders: Floats
@@ -119,12 +100,6 @@ class Cuts:
         places: Rows ``i, k, j``: units ``[i, k)`` and ``[k, j)``, shape (3, cuts).
         here: What starts at ``k`` (`Level`), shape (cuts,).
         most: The highest level inside ``(i, j)``, shape (cuts,).
-
-    Example:
-        >>> from discorag.discourse.parse.trained.network import Cuts
-        >>> cuts = Cuts(places=np.array([[0, 0], [1, 2], [3, 3]]), here=np.array([0, 1]), most=np.array([1, 1]))
-        >>> [f"[{i}, {k}) and [{k}, {j})" for i, k, j in cuts.places.T.tolist()]
-        ['[0, 1) and [1, 3)', '[0, 2) and [2, 3)']
     """
 
     places: Ints
@@ -153,7 +128,7 @@ class Tokenization:
 
     Example:
         >>> from discorag.models.packaged import MINILM, packaged_file
-        >>> from discorag.discourse.parse.trained.layout import layout_of
+        >>> from discorag.discourse.parse.trained.pieces import layout_of
         >>> from discorag.discourse.parse.trained.network import Tokenization
         >>> tokenization = Tokenization(packaged_file(MINILM.name, "tokenizer.json"), window=256)
         >>> tokenization.framed(tokenization.pieces(layout_of("Tides rise.")).ids).tolist()
@@ -190,7 +165,7 @@ class Network:
         ConfigError: The folder, or the encoder that it names, is missing or damaged.
 
     Example:
-        >>> from discorag.discourse.parse.trained.layout import layout_of
+        >>> from discorag.discourse.parse.trained.pieces import layout_of
         >>> from discorag.discourse.parse.trained.network import Network
         >>> network = Network()
         >>> network.tokens(network.pieces(layout_of("Tides rise."))).shape

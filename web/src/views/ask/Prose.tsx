@@ -1,30 +1,25 @@
 import { useRef, type KeyboardEvent } from "react";
-import type { AnswerSentence, AskResult } from "../../api/types";
+import type { Reply } from "../../api/types";
 import { disputes } from "../../lib/disputes";
-import { NOT_SURE, sourcesOf } from "../../lib/report";
+import { NOT_SURE, where } from "../../lib/report";
 import { useApp } from "../../state/app";
 import { SupportFlag } from "../../ui/SupportFlag";
 
 interface Props {
-  result: AskResult;
+  result: Reply;
   /** Indices of the sentences that are lit. */
   lit: number[];
   chosen: number | null;
   onPoint: (at: number | null) => void;
 }
 
-function numbers(sentence: AnswerSentence, documents: string[]): number[] {
-  return [...new Set(sentence.evidence.map((e) => documents.indexOf(e.doc_id) + 1))];
-}
-
-/** The documents behind the raised numbers. */
-export function Cited({ result }: { result: AskResult }) {
-  const titles = new Map(sourcesOf(result).map((source) => [source.doc_id, source.title]));
+/** The passages behind the raised numbers. */
+export function Cited({ result }: { result: Reply }) {
   return (
-    <ol className="cited small quiet" aria-label="Documents">
-      {[...titles].map(([doc, title], at) => (
-        <li key={doc}>
-          {at + 1} <bdi>{title}</bdi>
+    <ol className="cited small quiet" aria-label="Sources">
+      {result.sources.map((source, at) => (
+        <li key={at}>
+          {at + 1} <bdi>{where(source)}</bdi>
         </li>
       ))}
     </ol>
@@ -35,7 +30,6 @@ export function Prose({ result, lit, chosen, onPoint }: Props) {
   const { go } = useApp();
   const box = useRef<HTMLParagraphElement>(null);
   const { sentences } = result.answer;
-  const documents = [...new Set(sourcesOf(result).map((s) => s.doc_id))];
   const choose = (at: number) => go({ s: chosen === at ? null : at });
   const keyed = (event: KeyboardEvent, at: number) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -64,7 +58,7 @@ export function Prose({ result, lit, chosen, onPoint }: Props) {
             {sentence.text}
             <SupportFlag sentence={sentence} />
             {disputes(result.answer, sentence).length > 0 && <span className="flag"> disputed</span>}
-            <sup className="cites">{numbers(sentence, documents).join(" ")}</sup>
+            <sup className="cites">{result.citations[at]?.join(" ")}</sup>
           </bdi>{" "}
         </span>
       ))}

@@ -1,12 +1,12 @@
 import { useMemo, useState } from "react";
-import type { AskResult } from "../../api/types";
+import type { Reply } from "../../api/types";
 import { NO_ANSWER } from "../../lib/report";
 import { Source } from "../../ui/Source";
 import { SaveBar } from "./SaveBar";
 import { Unsaid } from "./Unsaid";
 
 /** The documents do not say: why, and what stands nearest. */
-export function Refusal({ result, corpus }: { result: AskResult; corpus: string }) {
+export function Refusal({ result, corpus }: { result: Reply; corpus: string }) {
   const { abstained, nearest } = result.answer;
   const [chosen, setChosen] = useState(0);
   const shown = nearest[chosen];

@@ -1,4 +1,4 @@
-import type { AskResult } from "../../api/types";
+import type { Reply } from "../../api/types";
 import type { Resting } from "../../lib/evidence";
 
 const named = (at: number[]): string => {
@@ -8,7 +8,7 @@ const named = (at: number[]): string => {
 };
 
 /** What of the answer rests on the passage that is pointed at: its sentences, which are lit, and steps of the plan. */
-export function RestingOn({ result, resting }: { result: AskResult; resting: Resting }) {
+export function RestingOn({ result, resting }: { result: Reply; resting: Resting }) {
   const { sentences, steps } = resting;
   return (
     <section className="trail" aria-label="What rests on this passage">

@@ -1,11 +1,11 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
-import type { AskResult } from "../../api/types";
+import type { Reply } from "../../api/types";
 import { html, markdown } from "../../lib/report";
 import { saveText } from "../../lib/save";
 import { counted, seconds, tokens } from "../../lib/words";
 
-export function SaveBar({ result }: { result: AskResult }) {
+export function SaveBar({ result }: { result: Reply }) {
   const [copied, setCopied] = useState("");
   const copy = () =>
     navigator.clipboard.writeText(location.href).then(

@@ -1,8 +1,7 @@
 import { useEffect, useMemo, useState } from "react";
-import type { AskResult, EvidenceSpan, Span } from "../../api/types";
+import type { EvidenceSpan, Reply, Span } from "../../api/types";
 import { restingOn, type Resting } from "../../lib/evidence";
 import type { Mark } from "../../lib/text";
-import { sourcesOf } from "../../lib/report";
 import { useApp } from "../../state/app";
 import { Source } from "../../ui/Source";
 
@@ -13,7 +12,7 @@ function marksOf(all: EvidenceSpan[], lit: EvidenceSpan[], doc: string): Mark[] 
 }
 
 interface Props {
-  result: AskResult;
+  result: Reply;
   corpus: string;
   at: number;
   /** Told of what rests on characters that are pointed at. */
@@ -23,7 +22,7 @@ interface Props {
 /** The document that the sentence rests on, at the characters that support it. */
 export function SourcePane({ result, corpus, at, onPoint }: Props) {
   const { go } = useApp();
-  const all = useMemo(() => sourcesOf(result), [result]);
+  const all = result.sources;
   const [chosen, setChosen] = useState(0);
   useEffect(() => setChosen(0), [at]);
   const lit = useMemo(() => result.answer.sentences[at]?.evidence ?? [], [result, at]);

@@ -1,10 +1,10 @@
-import type { AskResult } from "../../api/types";
+import type { Reply } from "../../api/types";
 import { disputes } from "../../lib/disputes";
 import { followed } from "../../lib/plan";
 import { confident, percent, relationName, tone } from "../../lib/words";
 import { useApp } from "../../state/app";
 
-function Edges({ result, at }: { result: AskResult; at: number }) {
+function Edges({ result, at }: { result: Reply; at: number }) {
   const { passages } = useApp();
   const edges = followed(result.graph, result.answer.sentences, result.steps, at);
   if (!edges.length) return <p className="quiet small">It follows no edge of the graph.</p>;
@@ -22,7 +22,7 @@ function Edges({ result, at }: { result: AskResult; at: number }) {
   );
 }
 
-function Step({ result, at }: { result: AskResult; at: number }) {
+function Step({ result, at }: { result: Reply; at: number }) {
   const { steps } = result;
   const step = result.answer.sentences[at]?.step ?? null;
   if (!result.answer.plan) return <p className="quiet small">There was no plan.</p>;
@@ -37,7 +37,7 @@ function Step({ result, at }: { result: AskResult; at: number }) {
 
 const STATES = { supported: "Supported.", "not supported": "Not supported.", "not verified": "Not verified." };
 
-function Support({ result, at }: { result: AskResult; at: number }) {
+function Support({ result, at }: { result: Reply; at: number }) {
   const { go } = useApp();
   const sentence = result.answer.sentences[at];
   if (!sentence) return null;
@@ -58,7 +58,7 @@ function Support({ result, at }: { result: AskResult; at: number }) {
 }
 
 /** How the sentence came about: its step of the plan, and the edges that it follows. */
-export function Trail({ result, at }: { result: AskResult; at: number }) {
+export function Trail({ result, at }: { result: Reply; at: number }) {
   return (
     <section className="trail" aria-label="How this sentence came about">
       <h2>Sentence {at + 1}</h2>

@@ -1,7 +1,7 @@
-import type { AskResult } from "../../api/types";
+import type { Reply } from "../../api/types";
 
 /** What a language model was asked for and did not do, and references that the plan could not keep. */
-export function Unsaid({ result }: { result: AskResult }) {
+export function Unsaid({ result }: { result: Reply }) {
   const { notes } = result.answer;
   if (!notes.length) return null;
   return (

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import type { AskResult, Chunk, Edge, Span } from "../../api/types";
+import type { Chunk, Edge, Reply, Span } from "../../api/types";
 import { CodeText } from "../../lib/text";
 import { confident, relationName, tone } from "../../lib/words";
 import { useApp } from "../../state/app";
@@ -34,12 +34,12 @@ function Carried({ chunk, span, number }: CarriedProps) {
 }
 
 interface Props {
-  result: AskResult;
+  result: Reply;
   selected: string;
   onSelect: (id: string) => void;
 }
 
-function WhyEdge({ result, edge }: { result: AskResult; edge: Edge }) {
+function WhyEdge({ result, edge }: { result: Reply; edge: Edge }) {
   const { passages } = useApp();
   const number = (id: string) => (result.graph?.chunks.indexOf(id) ?? -1) + 1;
   return (
@@ -55,7 +55,7 @@ function WhyEdge({ result, edge }: { result: AskResult; edge: Edge }) {
   );
 }
 
-function WhyCard({ result, id, onSelect }: { result: AskResult; id: string; onSelect: (id: string) => void }) {
+function WhyCard({ result, id, onSelect }: { result: Reply; id: string; onSelect: (id: string) => void }) {
   const { passages, go } = useApp();
   const chunk = passages.get(id);
   const chunks = result.graph?.chunks ?? [];

@@ -1,5 +1,5 @@
 import { MarkerType, Position } from "@xyflow/react";
-import type { AnswerSentence, AskResult, Edge, RhetoricalGraph } from "../../api/types";
+import type { AnswerSentence, Edge, Reply, RhetoricalGraph } from "../../api/types";
 import { CARD, joints, type Point } from "../../lib/layout";
 import { shortened } from "../../lib/text";
 import { confident, relationName, tone } from "../../lib/words";
@@ -32,7 +32,7 @@ export interface Lights {
   lit: ReadonlySet<string>;
 }
 
-export function lightsOf(result: AskResult, at: number | null): Lights {
+export function lightsOf(result: Reply, at: number | null): Lights {
   const chunks = (sentences: AnswerSentence[]) => new Set(sentences.flatMap((s) => s.evidence.map((e) => e.chunk_id)));
   const { sentences } = result.answer;
   return { told: chunks(sentences), lit: chunks(at === null ? [] : sentences.slice(at, at + 1)) };

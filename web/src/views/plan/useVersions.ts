@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { forgetThread, historyOf, startThread, writeFrom } from "../../api/threads";
 import { Problem, problemOf } from "../../api/client";
-import type { Question, ThreadState } from "../../api/types";
+import type { Question, ThreadState } from "../../api/open";
 import { versionsOf, type Version } from "../../lib/versions";
 import { useApp } from "../../state/app";
 

@@ -2,7 +2,8 @@ import { useMemo, useState } from "react";
 import { Button, Label, TextArea, TextField } from "react-aria-components";
 import { chunksOf, documents, documentText } from "../../api/calls";
 import { Problem, problemOf } from "../../api/client";
-import type { AskResult, Question, Span } from "../../api/types";
+import type { Question } from "../../api/open";
+import type { Reply, Span } from "../../api/types";
 import { fateOf, type Lost } from "../../lib/lost";
 import { CodeText, findPassage, type Mark } from "../../lib/text";
 import { useLoaded } from "../../state/useLoaded";
@@ -57,13 +58,13 @@ async function located(passage: string, corpus: string, doc: string): Promise<{ 
   throw new Problem("This document does not have these words.", "Copy them as the document writes them, or choose another.", 0);
 }
 
-async function looked(passage: string, doc: string, asked: Question, result: AskResult): Promise<Found> {
+async function looked(passage: string, doc: string, asked: Question, result: Reply): Promise<Found> {
   const place = await located(passage, asked.corpus, doc);
   const chunks = await chunksOf(asked.corpus, doc);
   return { ...place, lost: fateOf(place.span, doc, chunks, result) };
 }
 
-export function WhereLost({ result, asked }: { result: AskResult; asked: Question }) {
+export function WhereLost({ result, asked }: { result: Reply; asked: Question }) {
   const listed = useLoaded(asked.corpus, () => documents(asked.corpus, 0, 1000));
   const [doc, setDoc] = useState("");
   const [passage, setPassage] = useState("");

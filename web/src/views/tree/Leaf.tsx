@@ -1,5 +1,5 @@
 import { Button, Collection, TreeItem, TreeItemContent } from "react-aria-components";
-import type { AskResult, ShownNode, Span } from "../../api/types";
+import type { Reply, ShownNode, Span } from "../../api/types";
 import { restingOn, within } from "../../lib/evidence";
 import { counted, relationName } from "../../lib/words";
 import { SentenceLinks } from "../../ui/SentenceLinks";
@@ -31,7 +31,7 @@ export const unitOf = (builder: string): string => (SENTENCES.has(builder) ? "se
 export interface Seen {
   unit: string;
   read: Span[];
-  result: AskResult | null;
+  result: Reply | null;
   doc: string;
   /** Index of the sentence of the answer whose evidence is looked for. */
   sentence: number | null;

@@ -1,0 +1,36 @@
+"""A conversation becomes a question: chats over HTTP and LangGraph's messages are read alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from discorag.models.protocol import Message
+from discorag.schema.errors import InputError
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """How to answer, what was said before, and the question."""
+
+    instruction: str
+    history: tuple[Message, ...]
+    question: str
+
+    @classmethod
+    def of(cls, turns: Sequence[tuple[str, str]]) -> Conversation:
+        """Read turns (role, text): the last asks, those of ``system`` and ``developer`` say how to answer.
+
+        Turns of other roles than these, ``user`` and ``assistant`` (of tools, say) are passed over.
+
+        Raises:
+            InputError: The last turn is not the user's, or blank.
+        """
+        *before, (role, question) = turns or [("", "")]
+        if role != "user" or not question.strip():
+            raise InputError(
+                "The last message is no question.", hint="End the conversation with a message of the user."
+            )
+        instruction = "\n\n".join(text for role, text in before if role in ("system", "developer"))
+        history = [Message(role=role, content=text) for role, text in before if role == "user" or role == "assistant"]
+        return cls(instruction, tuple(history), question)

@@ -1,0 +1,107 @@
+"""The draft of an answer: by a language model or, without one or when it fails, of sentences of the sources."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from discorag.generation.extractive import Extractor
+from discorag.generation.plan_text import missing
+from discorag.generation.selection import Selector
+from discorag.ingest.segment.sentence_table import sentences_of
+from discorag.models.protocol import Encoder
+from discorag.schema.answer import AnswerInputs, Outcome
+from discorag.schema.errors import DiscoRagError, InputError, ModelError
+from discorag.text.citations import steps, without_copied
+
+Write = Callable[[AnswerInputs], Awaitable[Outcome[str]]]
+"""Writes an answer by a language model. Raises `ModelError`."""
+
+
+class Progress(Protocol):
+    """Hears of a draft while it is written."""
+
+    def emit(self, event: dict[str, Any]) -> None:
+        """Receive an event: a token of the draft, or that the tokens so far are void."""
+        ...
+
+    def failed(self, error: DiscoRagError, *, fallback: str, of: str = "") -> None:
+        """Receive an error, with what is used instead; ``of`` names an earlier stage that is at fault."""
+        ...
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A draft, the outcome that it was made from, and whether a language model wrote it."""
+
+    text: str
+    outcome: Outcome[str]
+    by_model: bool
+
+
+async def write_draft(
+    inputs: AnswerInputs, selector: Selector, encoder: Encoder, progress: Progress, write: Write | None
+) -> Draft:
+    """The draft that ``write`` makes; an extractive one if there is none or it fails, which ``progress`` is sent.
+
+    Raises:
+        ModelError: The endpoint of the encoder or the reranker failed for an extractive draft.
+    """
+    extractor, is_plan_usable = Extractor(selector), await _check_plan(inputs, encoder, progress)
+    try:
+        outcome = await (write or extractor.answer)(inputs)
+    except ModelError as error:
+        progress.failed(error, fallback="local")
+        progress.emit({"stage": "generate", "event": "restart"})
+        outcome, write = await extractor.answer(inputs), None
+    if write:
+        return Draft(without_copied(outcome.value, [c.text for c in inputs.chunks]), outcome, by_model=True)
+    if not is_plan_usable:
+        cause = InputError("The plan cites no passage.", hint="Name the passages that a step uses, as [2] or [2.3].")
+        progress.failed(cause, fallback="sentences by relevance")
+    emit_token(progress, outcome.value)
+    return Draft(outcome.value, outcome, by_model=False)
+
+
+async def _check_plan(inputs: AnswerInputs, encoder: Encoder, progress: Progress) -> bool:
+    """Whether there is no plan, or one that cites existing passages. Citations that do not exist are reported."""
+    if inputs.plan is None:
+        return True
+    try:
+        table = await sentences_of(inputs, encoder)
+    except ModelError:  # reported by the next step that needs the sentences
+        return True
+    absent = missing(inputs.plan, inputs, table)
+    for message in absent.values():
+        progress.failed(InputError(message), fallback="the rest of the plan", of="plan")
+    return any(r not in absent for step in steps(inputs.plan) for r in step.references)
+
+
+async def stream_answer(answer: AsyncIterator[str | Outcome[str]], progress: Progress) -> Outcome[str]:
+    """The outcome at the end of a streamed answer, whose pieces go to ``progress`` as they come.
+
+    Raises:
+        ModelError: The model failed, or the stream ended without an outcome.
+    """
+    pieces: list[str] = []
+    async for piece in answer:
+        if isinstance(piece, str):
+            pieces.append(piece)
+            emit_token(progress, piece)
+        else:
+            if piece.value != "".join(pieces):  # repaired, or cleaned
+                replace_tokens(progress, piece.value)
+            return piece
+    raise ModelError("The stream ended without a reply.", hint="Check the endpoint's log.")
+
+
+def emit_token(progress: Progress, text: str) -> None:
+    """Send a piece of the draft."""
+    progress.emit({"stage": "generate", "event": "token", "token": text})
+
+
+def replace_tokens(progress: Progress, text: str) -> None:
+    """Declare what was sent void, and send ``text`` in its place."""
+    progress.emit({"stage": "generate", "event": "restart"})
+    emit_token(progress, text)

@@ -1,0 +1,122 @@
+"""The extractive answer: selected sentences in plan order, word for word, each with its citation; or an abstention.
+
+Nothing is changed in a sentence of a source, and no connective is put before it: how sentences relate is in the plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discorag.generation.relevance import Floats
+from discorag.generation.selection import Selector, select_sentences
+from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
+from discorag.schema.answer import Answer, AnswerInputs, EvidenceSpan, Outcome
+from discorag.schema.discourse import Plan, Reference
+from discorag.schema.document import UnitKind
+from discorag.text.citations import escaped, steps, with_citation
+
+_ANNOUNCES = (":", "：")
+
+
+@dataclass(frozen=True)
+class Extractor:
+    """Writes the extractive answer.
+
+    Example:
+        >>> from discorag.generation.extractive import Extractor
+        >>> print(asyncio.run(Extractor(selector).answer(inputs)).value)
+        Vitamin D did not lower the risk of influenza [2.1].
+        Vitamin D lowered the risk of influenza by 12 % in schoolchildren [1.1].
+    """
+
+    selector: Selector
+
+    async def answer(self, inputs: AnswerInputs) -> Outcome[str]:
+        """One cited sentence a line: in plan order; by relevance without a plan, or when the plan cites nothing.
+
+        Empty if no unit is a statement.
+        """
+        table, relevance = await self.selector.rank(inputs)
+        order = resolve(inputs.plan, table, relevance.logits) if inputs.plan else []
+        if not order:
+            selection = select_sentences(inputs, table, relevance, self.selector.calibration_of(relevance))
+            order = [j for i in selection.indices for j in table.group(i)]
+        return Outcome(value="\n".join(_sentences(table, with_lead_ins(table, order))))
+
+
+def with_lead_ins(table: SentenceTable, order: list[int]) -> list[int]:
+    """The sentences in order, each right after those that introduce it, outermost first; none twice."""
+    found: list[int] = []
+    for i in order:
+        for j in [*_lead_ins(table, i), i]:
+            if j not in found:
+                found.append(j)
+    return found
+
+
+def _lead_ins(table: SentenceTable, i: int) -> list[int]:
+    """The sentences before code, and the lead-ins of a list; a table's header is read with its rows."""
+    unit = table.sentences[i]
+    if unit.lead is None:
+        return []
+    lead = table.sentences[unit.lead]
+    introduces = unit.kind is UnitKind.CODE or lead.text.endswith(_ANNOUNCES)
+    if not introduces or lead.kind is UnitKind.HEADER:
+        return []
+    return [*_lead_ins(table, unit.lead), unit.lead]
+
+
+def resolve(plan: Plan, table: SentenceTable, relevance: Floats) -> list[int]:
+    """Indices of the units that a plan cites, in its order, each once.
+
+    A reference to a whole chunk means its most relevant statement not used yet; one that does not exist is passed over.
+    """
+    order: list[int] = []
+    for step in steps(plan):
+        for reference in step.references:
+            order += [i for i in _resolve(reference, table, relevance, order) if i not in order]
+    return order
+
+
+def _resolve(reference: Reference, table: SentenceTable, relevance: Floats, used: list[int]) -> list[int]:
+    if reference.first is None:
+        free = [i for i in table.of_chunk(reference.chunk) if table.sentences[i].statement and i not in used]
+        return sorted(free, key=lambda i: -float(relevance[i]))[:1]
+    last = min(reference.last or reference.first, len(table.of_chunk(reference.chunk)))
+    indices = (table.index(reference.chunk, n) for n in range(reference.first, last + 1))
+    return [i for i in indices if i is not None and table.sentences[i].kind is not UnitKind.FURNITURE]
+
+
+def _sentences(table: SentenceTable, order: list[int]) -> list[str]:
+    """Each unit with its citation; what it is read with is left out where the unit before it was read with the same."""
+    lines: list[str] = []
+    before: Sentence | None = None
+    for unit in (table.sentences[i] for i in order):
+        is_same = before is not None and (before.chunk, before.prefix) == (unit.chunk, unit.prefix)
+        lines.append(with_citation(escaped(unit.body if is_same else unit.plain), f"[{unit.chunk}.{unit.number}]"))
+        before = unit
+    return lines
+
+
+CLOSEST = 3
+"""Passages that are shown."""
+
+
+async def abstain_from(inputs: AnswerInputs, selector: Selector, reason: str) -> Answer:
+    """An answer without sentences, with the sentences of the sources that come closest to the question.
+
+    Args:
+        inputs: With the question and the chunks that were found.
+        selector: Ranks their sentences.
+        reason: Why the question is not answered.
+
+    Raises:
+        ModelError: The endpoint of the encoder or the reranker failed.
+    """
+    table, relevance = await selector.rank(inputs)
+    closest = [
+        EvidenceSpan.of(inputs.chunks[unit.chunk - 1], unit.span)
+        for unit in (table.sentences[i] for i in relevance.ranked)
+        if not inputs.chunks[unit.chunk - 1].stands_for  # a summary has no place in a document
+    ]
+    return Answer(query=inputs.query, sentences=(), abstained=reason, nearest=tuple(closest[:CLOSEST]))

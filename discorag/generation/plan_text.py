@@ -1,0 +1,343 @@
+"""The plan by rules: the selected sentences in their order, and in words, English or Chinese, what each step is for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from discorag.generation.selection import Role, SelectedSentence, Selection, Selector
+from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
+from discorag.schema.answer import AnswerInputs, Outcome
+from discorag.schema.discourse import ChunkRelation, Nuclearity, Plan, Reference
+from discorag.schema.discourse import ChunkRelation as Between
+from discorag.schema.discourse import Relation as Within
+from discorag.schema.document import Chunk, UnitKind
+from discorag.schema.values import Span
+from discorag.text.citations import escaped, marked, steps
+from discorag.text.escaping import one_line
+from discorag.text.sentences import language_of
+
+
+class PlanEngine(Protocol):
+    """Plans the answer."""
+
+    async def plan(self, inputs: AnswerInputs) -> Outcome[Plan]:
+        """The plan for ``case``. Raises `ModelError` when a language model fails."""
+        ...
+
+
+_NAME, _GIST = 60, 90  # characters
+_ENDS = " .!?。！？…;:,；：，、"
+_NUMBER = re.compile(r"^\d{1,3}[.)]\s+")  # before a heading or an item
+_BREAKS = (", ", "; ", ": ", " (", " – ", " — ", "，", "；", "：", "（", "——")
+
+
+class Words(NamedTuple):
+    """The same in both languages."""
+
+    english: str
+    chinese: str
+
+
+CONDITION = Words("the condition", "条件")
+BACKGROUND = Words("the background", "背景")
+COMPARISON = Words("the comparison", "比较")
+DETAILS = Words("the details", "细节")
+EXAMPLE = Words("an example", "例子")
+JUDGED = Words("how it is judged", "评价")
+LATER = Words("what comes next", "随后")
+EARLIER = Words("what comes before", "此前")
+MEANING = Words("what is meant", "含义")
+OUTCOME = Words("what follows from it", "结果")
+OTHERWISE = Words("the contrast", "对照")
+CONCEDED = Words("what is conceded", "让步")
+REASON = Words("the reason", "原因")
+RESTATED = Words("the same in other words", "换言之")
+PURPOSE = Words("what it is for", "目的")
+SOURCE = Words("who says so", "出处")
+SUPPORT = Words("what supports it", "佐证")
+ADDITION = Words("what adds to it", "补充")
+
+WITHIN: dict[Within, Words] = {
+    Within.ATTRIBUTION: SOURCE,
+    Within.BACKGROUND: BACKGROUND,
+    Within.CIRCUMSTANCE: BACKGROUND,
+    Within.CAUSE: REASON,
+    Within.EXPLANATION: REASON,
+    Within.COMPARISON: COMPARISON,
+    Within.CONCESSION: CONCEDED,
+    Within.CONDITION: CONDITION,
+    Within.CONTRAST: OTHERWISE,
+    Within.ANTITHESIS: OTHERWISE,
+    Within.DEFINITION: MEANING,
+    Within.CLASSIFICATION: MEANING,
+    Within.ELABORATION: DETAILS,
+    Within.EVALUATION: JUDGED,
+    Within.INTERPRETATION: JUDGED,
+    Within.EVIDENCE: SUPPORT,
+    Within.EXAMPLE: EXAMPLE,
+    Within.PURPOSE: PURPOSE,
+    Within.RESULT: OUTCOME,
+    Within.CONSEQUENCE: OUTCOME,
+    Within.SEQUENCE: LATER,
+    Within.TEMPORAL: LATER,
+    Within.SUMMARY: RESTATED,
+    Within.RESTATEMENT: RESTATED,
+}
+"""What a satellite is to its nucleus, or the second of two nuclei to the first."""
+TO_TOLD: dict[Between, Words] = {
+    Between.SUPPORTS: SUPPORT,
+    Between.ELABORATES: DETAILS,
+    Between.SPECIFIES: DETAILS,
+    Between.SUPPLEMENTS: ADDITION,
+    Between.EXEMPLIFIES: EXAMPLE,
+    Between.CAUSES: REASON,
+    Between.JUSTIFIES: REASON,
+    Between.MOTIVATES: REASON,
+    Between.RESULTS_FROM: OUTCOME,
+    Between.PRECEDES: EARLIER,
+    Between.FOLLOWS: LATER,
+    Between.BACKGROUND_FOR: BACKGROUND,
+    Between.COMPARES_WITH: COMPARISON,
+}
+"""What a chunk is to the one told before it, by the relation that leads from it to that one."""
+FROM_TOLD: dict[Between, Words] = {
+    Between.CAUSES: OUTCOME,
+    Between.RESULTS_FROM: REASON,
+    Between.PRECEDES: LATER,
+    Between.FOLLOWS: EARLIER,
+    Between.COMPARES_WITH: COMPARISON,
+}
+"""The same by the relation that leads to it."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How plans of one language are written. A ``name`` may be empty, and then is not said.
+
+    Example:
+        >>> from discorag.generation.plan_text import CONDITION, Wording
+        >>> said = Wording(chinese=False)
+        >>> trial = said.start(said.name("The trial"), said.gist("Flu was rarer.", "[1.2]"))
+        >>> print(said.sentence([trial, said.then(CONDITION, "", said.gist("The dose was small.", "[1.3]"))]))
+        Start with “The trial”: Flu was rarer [1.2]; then the condition: The dose was small [1.3].
+    """
+
+    chinese: bool
+
+    def name(self, title: str) -> str:
+        """A title in quotation marks, shortened; empty for an empty one."""
+        short = shortened(title, _NAME, at_clause="")
+        if not short:
+            return ""
+        return f"《{escaped(short)}》" if self.chinese else f"“{escaped(short)}”"
+
+    def gist(self, sentence: str, citation: str) -> str:
+        """What a sentence says, shortened, with its citation."""
+        return f"{escaped(shortened(sentence, _GIST))} {citation}"
+
+    def start(self, name: str, gist: str) -> str:
+        """The first step."""
+        return f"先说{name}：{gist}" if self.chinese else f"{' '.join(filter(None, ('Start with', name)))}: {gist}"
+
+    def against(self, name: str, gist: str, *, contradicts: bool) -> str:
+        """What speaks against the step before, or holds elsewhere."""
+        if self.chinese:
+            return f"对照{name}的{'相反说法' if contradicts else '另一种情况'}：{gist}"
+        lead, what = ("against", "which contradicts it") if contradicts else ("beside", "where it is otherwise")
+        return f"set {lead} it {name}, {what}: {gist}" if name else f"set {lead} it, {what}: {gist}"
+
+    def then(self, words: Words, name: str, gist: str) -> str:
+        """What belongs to the step before, and what it is to it."""
+        if self.chinese:
+            return f"再说{words.chinese}{f'（{name}）' if name else ''}：{gist}"
+        return f"then {words.english}{f', in {name}' if name else ''}: {gist}"
+
+    def likewise(self, name: str, gist: str, *, turn: int) -> str:
+        """One more of the same; ``turn`` counts, so that no two in a row begin alike."""
+        if self.chinese:
+            return f"{('同样', '还有')[turn % 2]}{name}：{gist}"
+        return f"{' '.join(filter(None, (('likewise', 'and')[turn % 2], name)))}: {gist}"
+
+    def next(self, words: Words | None, name: str, gist: str, *, turn: int) -> str:
+        """A further main point; ``turn`` as for `likewise`."""
+        if self.chinese:
+            what = f"{words.chinese}（{name}）" if words and name else words.chinese if words else name
+            return f"{('然后', '接着', '另外')[turn % 3]}说{what}：{gist}"
+        what = " in ".join(filter(None, (words.english + "," * bool(name) if words else "", name)))
+        opener = ("Then", "Next", "After that")[turn % 3]
+        return f"{opener}{',' if what and opener != 'Then' else ''}{f' {what}' if what else ''}: {gist}"
+
+    def sentence(self, clauses: list[str]) -> str:
+        """Clauses that belong together."""
+        return "；".join(clauses) + "。" if self.chinese else "; ".join(clauses) + "."
+
+    @property
+    def between(self) -> str:
+        """What stands between two sentences."""
+        return "" if self.chinese else " "
+
+
+def shortened(text: str, length: int, *, at_clause: str = "…") -> str:
+    """The head of a text on one line, without its number: whole if it fits, else cut after a clause.
+
+    Args:
+        text: Of a source.
+        length: Characters at most, but for what stands for the rest.
+        at_clause: What stands for the rest; an ellipsis where only a word could be cut after.
+    """
+    line = _NUMBER.sub("", one_line(text, None)).strip(_ENDS)
+    if len(line) <= length:
+        return line
+    head = line[:length]
+    clause, word = max(head.rfind(mark) for mark in _BREAKS), head.rfind(" ")
+    if clause > length // 2:
+        return head[:clause].rstrip(_ENDS) + at_clause
+    return head[: word if word > length // 2 else length].rstrip(_ENDS) + "…"
+
+
+@dataclass(frozen=True)
+class RulePlanEngine:
+    """A sentence for each main point: from which source, what it says, and what is told beside it and why.
+
+    Example:
+        >>> from discorag.generation.plan_text import RulePlanEngine
+        >>> from discorag.text.citations import steps
+        >>> for step in steps(asyncio.run(RulePlanEngine(selector).plan(inputs)).value):
+        ...     print(step.text)
+        Start with “review.md”: Vitamin D did not lower the risk of influenza [2.1].
+        Then “trial.md”: Vitamin D lowered the risk of influenza by 12 % in schoolchildren [1.1].
+    """
+
+    selector: Selector
+
+    async def plan(self, inputs: AnswerInputs) -> Outcome[Plan]:
+        """A paragraph in the question's language that cites each selected sentence as ``[chunk.sentence]``."""
+        table, selection = await self.selector.select(inputs)
+        if not selection.sentences:
+            return Outcome(value=Plan(paragraph="None of the passages holds a statement that answers the question."))
+        writer = _Writer(inputs, table, Wording(chinese=language_of(inputs.query) == "zh"))
+        return Outcome(value=Plan(paragraph=writer.of(selection)))
+
+
+def missing(plan: Plan, inputs: AnswerInputs, table: SentenceTable) -> dict[Reference, str]:
+    """What the plan cites and there is not, in its order, each with the sentence that says so.
+
+    A number that a passage writes just so is the passage's.
+    """
+    found: dict[Reference, str] = {}
+    for r in (r for step in steps(plan) for r in step.references):
+        passages, units = len(inputs.chunks), len(table.of_chunk(r.chunk))
+        if r.chunk > passages and not any(marked(r) in chunk.text for chunk in inputs.chunks):
+            found[r] = f"The plan cites {marked(r)}; there are {passages} passages."
+        elif r.chunk <= passages and (r.last or 0) > units:
+            found[r] = f"The plan cites {marked(r)}; the sentences of passage {r.chunk} end at {units}."
+    return found
+
+
+@dataclass
+class _Writer:
+    """Writes one plan; remembers what it named last."""
+
+    inputs: AnswerInputs
+    table: SentenceTable
+    wording: Wording
+    turn: int = -1  # main points behind the first
+    named: tuple[str, str] = ("", "")  # document and section
+    phrase: str = ""  # of the last clause
+    repeated: int = -1  # how often it was
+    relation: Words | None = None  # of the last main point
+
+    def of(self, selection: Selection) -> str:
+        """The paragraph."""
+        sentences: list[list[str]] = []
+        main: SelectedSentence | None = None
+        for selected in selection.sentences:
+            if main is None or selected.role is Role.ADDS:
+                sentences.append([self._main(selected, main)])
+                main = selected
+            else:
+                sentences[-1].append(self._beside(selected))
+        return self.wording.between.join(map(self.wording.sentence, sentences))
+
+    def _main(self, selected: SelectedSentence, before: SelectedSentence | None) -> str:
+        name, gist = self._said(selected)
+        self.phrase, self.repeated = "", -1
+        if before is None:
+            return self.wording.start(name, gist)
+        last, self.relation = self.relation, self._relation(selected.index, before.index)
+        self.turn += 1
+        words = None if self.relation == last else self.relation
+        return self.wording.next(words, name, gist, turn=self.turn)
+
+    def _beside(self, selected: SelectedSentence) -> str:
+        name, gist = self._said(selected)
+        words = None if selected.role is Role.OPPOSES else self._words(selected)
+        contradicts = words is None and self._contradicts(selected)
+        last, self.phrase = self.phrase, words.english if words else str(contradicts)
+        if last == self.phrase:
+            self.repeated += 1
+            return self.wording.likewise(name, gist, turn=self.repeated)
+        self.repeated = -1
+        if words is None:
+            return self.wording.against(name, gist, contradicts=contradicts)
+        return self.wording.then(words, name, gist)
+
+    def _words(self, selected: SelectedSentence) -> Words:
+        found = None if selected.of is None else self._relation(selected.index, selected.of)
+        return found or SUPPORT
+
+    def _said(self, selected: SelectedSentence) -> tuple[str, str]:
+        """The source, or the section of the one named last, and what it says."""
+        unit = self.table.sentences[selected.index]
+        chunk, section = self.inputs.chunks[unit.chunk - 1], unit.headings[-1] if unit.headings else ""
+        (document, last), self.named = self.named, (chunk.doc_id, section)
+        is_new = chunk.doc_id != document
+        name = chunk.title if is_new else section if section not in (last, chunk.title) else ""
+        text = unit.plain if is_new or unit.kind is UnitKind.TURN else unit.body  # its heading is said once
+        return self.wording.name(name), self.wording.gist(text, _cite(self.table, selected.index))
+
+    def _relation(self, new: int, old: int) -> Words | None:
+        """What the new unit is to the old one, by their chunk's tree or the graph."""
+        a, b = self.table.sentences[new], self.table.sentences[old]
+        if a.chunk == b.chunk:
+            return _in_tree(self.inputs.chunks[a.chunk - 1], a, b)
+        found = dict(self._edges(a.chunk, b.chunk))
+        return TO_TOLD.get(found.get((a.chunk, b.chunk), ChunkRelation.UNRELATED)) or FROM_TOLD.get(
+            found.get((b.chunk, a.chunk), ChunkRelation.UNRELATED)
+        )
+
+    def _contradicts(self, selected: SelectedSentence) -> bool:
+        chunks = [self.table.sentences[i].chunk for i in (selected.index, selected.of) if i is not None]
+        return ChunkRelation.CONTRADICTS in dict(self._edges(*chunks)).values() if len(chunks) == 2 else False
+
+    def _edges(self, a: int, b: int) -> Iterator[tuple[tuple[int, int], ChunkRelation]]:
+        """The relations between two chunks, by the numbers of source and target."""
+        for e in self.inputs.graph.edges if self.inputs.graph else ():
+            pair = self.inputs.number(e.source), self.inputs.number(e.target)
+            if pair in ((a, b), (b, a)):
+                yield pair, e.relation
+
+
+def _in_tree(chunk: Chunk, new: Sentence, old: Sentence) -> Words | None:
+    """By the split whose nucleus is about the old unit and whose satellite, or second nucleus, is about the new one."""
+    for split in chunk.tree.splits if chunk.tree else ():
+        sides = [_headed(chunk, *side) for side in ((split.start, split.mid), (split.mid, split.end))]
+        if split.nuclearity is Nuclearity.SN:
+            sides.reverse()
+        if old.span.contains(sides[0]) and new.span.contains(sides[1]):
+            return WITHIN.get(split.relation)
+    return None
+
+
+def _headed(chunk: Chunk, start: int, end: int) -> Span:
+    """The EDU that a constituent of the chunk's tree is about."""
+    assert chunk.tree
+    return chunk.tree.edus[chunk.tree.head(start, end)]
+
+
+def _cite(table: SentenceTable, i: int) -> str:
+    unit, last = table.sentences[i], table.sentences[table.group(i)[-1]]
+    return marked(Reference(chunk=unit.chunk, first=unit.number, last=last.number))

@@ -1,0 +1,444 @@
+"""Disco-RAG as printed: its pipeline (figs. 11, 12 and 18; 14 with all off) and its baselines (figs. 13, 15, 16, 17).
+
+What differs from our own conversation (`discorag.generation.prompted.engine`): the graph call sees the chunks only and
+labels every ordered pair in a line of its own; plan and answer read chunks, trees and graph as three lists; nothing is
+cited; every call starts from nothing, so a server's prefix cache has little to reuse. Only the fences around quoted
+text are ours.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby, pairwise, permutations
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from discorag.discourse.parse.as_printed import drawn
+from discorag.discourse.parse.inline import escape
+from discorag.generation.compression import shown_text
+from discorag.generation.prompted.engine import Sampling, outcome_of, tidied
+from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.models.tokens import likely_tokens
+from discorag.schema.answer import AnswerInputs, Outcome
+from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
+from discorag.schema.document import Chunk
+from discorag.text.cut_off import whole_sentences
+
+PAIR_TOKENS = 24
+"""Output tokens allowed for one line."""
+FEWEST = 0.5
+"""Share of the pairs that must have a line; the rest is taken for unrelated, and counted."""
+
+_LINE = re.compile(r"CHUNK\[(\d{1,4})\]\s*->\s*CHUNK\[(\d{1,4})\]:\s*\{?(.+?)\}?\s*$")
+
+Labels = dict[tuple[int, int], str]
+"""Numbers of source and target -> label."""
+
+
+def parts(k: int, lines: int) -> Iterator[range]:
+    """The sources 1 to ``k``, cut so that the pairs of each part take ``lines`` lines at most, one source at least."""
+    step = max(1, lines // (k - 1))
+    yield from (range(start, min(start + step, k + 1)) for start in range(1, k + 1, step))
+
+
+def wanted(sources: range, k: int) -> str:
+    """What a prompt asks for at its end where it asks for some sources only; empty for all of them."""
+    if len(sources) == k:
+        return ""
+    return f"\n\nThis time write only the lines whose source is one of CHUNK[{sources[0]}] to CHUNK[{sources[-1]}]."
+
+
+def pair_labels(text: str, sources: range, k: int, *, known: frozenset[str]) -> Labels:
+    """The labels of the pairs from ``sources`` to all ``k`` chunks that have a line with a known one.
+
+    Raises:
+        ValueError: More pairs than not have none; the message tells the model what to change.
+    """
+    expected = [(i, j) for i, j in permutations(range(1, k + 1), 2) if i in sources]
+    labels: Labels = {}
+    for found in filter(None, (_LINE.match(line.strip()) for line in text.split("\n"))):
+        pair = (int(found[1]), int(found[2]))
+        if found[3] in known:
+            labels.setdefault(pair, found[3])
+    labels = {pair: labels[pair] for pair in expected if pair in labels}
+    if len(labels) < FEWEST * len(expected):
+        missing = [pair for pair in expected if pair not in labels][:5]
+        raise ValueError(
+            f"{len(expected)} pairs take a line 'CHUNK[i] -> CHUNK[j]: LABEL' each, with a label of the list; "
+            f"{len(labels)} have one. Missing are e.g. {missing}."
+        )
+    return labels
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperTemplates:
+    """The prompt files of the paper's pipeline and of its baselines, by figure."""
+
+    graph: Template  # 11
+    plan: Template  # 12
+    full_context: Template  # 13
+    standard: Template  # 14
+    retrieve_and_plan: Template  # 15
+    plan_and_retrieve: Template  # 16, stage 1
+    retrieved: Template  # 16, stage 2
+    markers: Template  # 17
+    answer: Template  # 18
+
+
+@dataclass(frozen=True)
+class PaperEngine:
+    """Graph, plan and answer by one language model, each call on its own.
+
+    Args:
+        model: The gateway.
+        templates: The prompt files.
+        sampling: How the model is asked.
+        context_tokens: The model's context, by which a graph of many chunks is asked for in parts; None: in one call.
+
+    Raises:
+        ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
+
+    Example:
+        >>> from discorag.generation.prompted.paper import PaperEngine
+        >>> from discorag.generation.prompted.engine import Sampling
+        >>> engine = PaperEngine(says("First the trial [1], then the review [2]."), paper_templates, Sampling())
+        >>> asyncio.run(engine.plan(inputs)).value.paragraph
+        'First the trial [1], then the review [2].'
+    """
+
+    model: LanguageModel
+    templates: PaperTemplates
+    sampling: Sampling
+    context_tokens: int | None = None
+
+    async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
+        """All ordered pairs in one call that sees the chunks alone (fig. 11). Below two chunks no call is made."""
+        if len(inputs.chunks) < 2:
+            return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in inputs.chunks)))
+        prompt = self.templates.graph.render(relations=", ".join(ChunkRelation), chunks=chunk_list(inputs))
+        outcome = await self.pairs(prompt, len(inputs.chunks), frozenset(ChunkRelation))
+        return outcome.holding(graph_of(inputs, outcome.value))
+
+    async def pairs(self, prompt: str, k: int, known: frozenset[str]) -> Outcome[Labels]:
+        """A label for every ordered pair of ``k`` chunks, as far as the model gives one.
+
+        In one call; where its lines are more than the context holds beside the prompt, in several that all read all
+        chunks, each for some sources (``counts`` says how many calls). A pair without a line is counted.
+        """
+        outcome: Outcome[Labels] = Outcome(value={})
+        room = self._room(prompt)
+        calls = list(parts(k, room // PAIR_TOKENS))
+        for sources in calls:
+            pairs = len(sources) * (k - 1)
+            limit = max(PAIR_TOKENS * pairs, min(self.sampling.for_graph(k), room))
+            read = partial(pair_labels, sources=sources, k=k, known=known)
+            outcome = _joined(outcome, await self.ask("relate", prompt + wanted(sources, k), read, limit, cut=str))
+        missing = k * (k - 1) - len(outcome.value)
+        counts = {"pairs without a line": missing, "graph calls": len(calls) if len(calls) > 1 else 0}
+        return replace(outcome, counts={name: n for name, n in counts.items() if n})
+
+    def _room(self, prompt: str) -> int:
+        """Tokens that are left beside the prompt."""
+        return sys.maxsize if self.context_tokens is None else self.context_tokens - likely_tokens(prompt)
+
+    async def plan(self, inputs: AnswerInputs) -> Outcome[Plan]:
+        """One paragraph from query, chunks, trees and graph (fig. 12)."""
+        prompt = self.templates.plan.render(material=material(replace(inputs, plan=None)))
+        limit = self.sampling.for_plan(len(inputs.chunks))
+        return await self.ask("plan", prompt, plan_of, limit, cut=whole_sentences)
+
+    async def answer(self, inputs: AnswerInputs, *, structured: bool) -> AsyncIterator[str | Outcome[str]]:
+        """The answer in one piece, then all of it (fig. 18; fig. 14 when not structured). Beams cannot be streamed."""
+        template = self.templates.answer if structured else self.templates.standard
+        passages = [c.text for c in inputs.chunks]
+        outcome = await self.ask(
+            "generate",
+            template.render(material=material(inputs)),
+            lambda text: tidied(answer_of(text), passages),
+            self.sampling.for_answer(len(passages)),
+            cut=whole_sentences,
+        )
+        yield outcome.value
+        yield outcome
+
+    async def ask(
+        self,
+        stage: str,
+        prompt: str,
+        parse: Callable[[str], T],
+        max_tokens: int,
+        *,
+        before: tuple[Message, ...] = (),
+        cut: Callable[[str], str] | None = None,
+    ) -> Outcome[T]:
+        """One call, checked by ``parse``; ``before`` are the turns before it; ``cut``: see `Request`."""
+        request = Request(
+            stage=stage,
+            messages=(*before, Message(role="user", content=prompt)),
+            parse=parse,
+            cut=cut,
+            max_tokens=max_tokens,
+            temperature=self.sampling.temperature,
+            beam_width=self.sampling.beam_width,
+        )
+        return outcome_of(stage, await self.model.complete(request))
+
+
+def chunk_list(inputs: AnswerInputs) -> str:
+    """The chunks by number, fenced and escaped, without titles, headings or trees."""
+    texts = enumerate(map(shown_text, inputs.chunks), start=1)
+    return "\n\n".join(f"CHUNK[{i}]:\n{fenced('chunk', escape(text))}" for i, text in texts)
+
+
+def fenced(tag: str, text: str) -> str:
+    """Escaped text between tags of which it can hold none."""
+    return f"<{tag}>\n{text}\n</{tag}>"
+
+
+def material(inputs: AnswerInputs) -> str:
+    """Query, chunks and what is known of trees, graph and plan, each under its name; what is absent is not named."""
+    parts = {"CHUNKS": chunk_list(inputs)}
+    trees = [(i, drawn(c)) for i, c in enumerate(inputs.chunks, start=1)]
+    if any(tree for _, tree in trees):
+        parts["RST TREES"] = "\n\n".join(f"TREE[{i}]:\n{fenced('tree', tree)}" for i, tree in trees if tree)
+    if inputs.graph is not None:
+        parts["RHETORICAL GRAPH"] = graph_lines(inputs.chunks, inputs.graph)
+    if inputs.plan is not None:
+        parts["PLAN"] = fenced("plan", escape(inputs.plan.paragraph))
+    return sections({**asked(inputs), **parts})
+
+
+def asked(inputs: AnswerInputs) -> dict[str, str]:
+    """The query, and how the user wants it answered."""
+    how = {"HOW TO ANSWER": fenced("instruction", escape(inputs.instruction))} if inputs.instruction else {}
+    return {"QUERY": fenced("query", escape(inputs.query)), **how}
+
+
+def sections(parts: Mapping[str, str]) -> str:
+    """Parts under their names."""
+    return "\n\n".join(f"{name}:\n{text}" for name, text in parts.items())
+
+
+def graph_lines(chunks: tuple[Chunk, ...], graph: RhetoricalGraph) -> str:
+    """A line for every ordered pair, UNRELATED included: the graph as fig. 11 wants it written."""
+    labels = {(e.source, e.target): e.relation for e in graph.edges}
+    numbered = permutations(enumerate((c.id for c in chunks), start=1), 2)
+    return "\n".join(
+        f"CHUNK[{i}] -> CHUNK[{j}]: {labels.get((a, b), ChunkRelation.UNRELATED)}" for (i, a), (j, b) in numbered
+    )
+
+
+def graph_of(inputs: AnswerInputs, labels: Labels) -> RhetoricalGraph:
+    """The graph that the labels of pairs make; a pair without one is UNRELATED."""
+    ids = [c.id for c in inputs.chunks]
+    edges = [
+        Edge(source=ids[i - 1], target=ids[j - 1], relation=ChunkRelation(label))
+        for (i, j), label in labels.items()
+        if label != ChunkRelation.UNRELATED
+    ]
+    return RhetoricalGraph(chunks=tuple(ids), edges=tuple(edges))
+
+
+def _joined(a: Outcome[Labels], b: Outcome[Labels]) -> Outcome[Labels]:
+    return Outcome(
+        value={**a.value, **b.value},
+        text="\n".join(filter(None, (a.text, b.text))),
+        usage=a.usage + b.usage,
+        prompt_hash=a.prompt_hash or b.prompt_hash,
+        failures=a.failures + b.failures,
+    )
+
+
+def plan_of(text: str) -> Plan:
+    """The paragraph behind ``PLAN:``. Raises ``ValueError`` if it says nothing."""
+    return Plan(paragraph=_behind("PLAN", text))
+
+
+def answer_of(text: str) -> str:
+    """The text behind ``ANSWER:``. Raises ``ValueError`` if it says nothing."""
+    return _behind("ANSWER", text)
+
+
+def _behind(name: str, text: str) -> str:
+    """``text`` without its name in front: models leave it out now and then, and nothing is lost with it."""
+    said = re.sub(rf"\A\s*{name}\b\s*:?\s*", "", text).strip()
+    if not any(c.isalnum() for c in said):
+        raise ValueError("The output says nothing.")
+    return said
+
+
+MARKERS = (
+    "however",
+    "but",
+    "although",
+    "in contrast",
+    "therefore",
+    "because",
+    "as a result",
+    "meanwhile",
+    "moreover",
+    "furthermore",
+    "for example",
+    "for instance",
+    "in addition",
+)
+"""The connectives of fig. 17, in its order."""
+NONE = "NONE"
+
+_PLAN_ANSWER = re.compile(r"\s*(PLAN\b.*?)\n\s*(ANSWER\b.*)", re.DOTALL)
+_PLAN_HINT = re.compile(r"\s*(PLAN\b.*?)\n\s*RETRIEVAL HINT\b\s*:?(.*)", re.DOTALL)
+_BULLET = re.compile(r"\s*(?:[-*•]\s*|\d{1,2}[.)]\s+)?(.*?)\s*$")
+MAX_QUERIES = 10
+
+
+class Link(BaseModel):
+    """A connective that leads from chunk ``source`` to chunk ``target`` (chunk ids)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    source: str
+    target: str
+    marker: str
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What a model plans before it has seen evidence: a plan and the queries to retrieve for it."""
+
+    plan: Plan
+    queries: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan and the answer written after it, in one call."""
+
+    plan: Plan
+    answer: str
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """The calls of the four baselines.
+
+    Raises:
+        ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
+
+    Example:
+        >>> from discorag.generation.prompted.paper import PaperEngine
+        >>> from discorag.generation.prompted.paper import Baselines
+        >>> from discorag.generation.prompted.engine import Sampling
+        >>> baselines = Baselines(PaperEngine(says("They disagree."), paper_templates, Sampling()))
+        >>> asyncio.run(baselines.full_context(inputs)).value
+        'They disagree.'
+    """
+
+    engine: PaperEngine
+
+    async def full_context(self, inputs: AnswerInputs) -> Outcome[str]:
+        """Answer from whole documents, without retrieval (fig. 13)."""
+        prompt = self.engine.templates.full_context.render(
+            material=sections({**asked(inputs), "DOCUMENTS": document_list(inputs)})
+        )
+        return await self._answer(prompt, inputs)
+
+    async def retrieve_and_plan(self, inputs: AnswerInputs) -> Outcome[Planned]:
+        """Plan and answer in one call over the chunks (fig. 15)."""
+        prompt = self.engine.templates.retrieve_and_plan.render(material=material(inputs))
+        k = len(inputs.chunks)
+        limit = self.engine.sampling.for_plan(k) + self.engine.sampling.for_answer(k)
+        return await self.engine.ask("generate", prompt, planned_of, limit)
+
+    async def hint(self, query: str) -> Outcome[Hint]:
+        """A plan and queries from the user's query alone (fig. 16, stage 1)."""
+        prompt = self._hint_prompt(query)
+        return await self.engine.ask("plan", prompt, hint_of, self.engine.sampling.for_plan(MAX_QUERIES))
+
+    async def after_hint(self, inputs: AnswerInputs) -> Outcome[str]:
+        """Answer from what the queries brought; stage 1 stands before it as a turn (fig. 16, stage 2).
+
+        Where stage 1 failed there is no plan to follow, and it is standard RAG (fig. 14).
+        """
+        said = inputs.turns.get("hint")
+        if not said:
+            return await self._answer(self.engine.templates.standard.render(material=material(inputs)), inputs)
+        first = Message(role="user", content=self._hint_prompt(inputs.query))
+        before = (first, Message(role="assistant", content=said))
+        return await self._answer(self.engine.templates.retrieved.render(material=material(inputs)), inputs, before)
+
+    async def mark(self, inputs: AnswerInputs) -> Outcome[tuple[Link, ...]]:
+        """A connective or NONE for every ordered pair, in one call (fig. 17)."""
+        ids = [c.id for c in inputs.chunks]
+        if len(ids) < 2:
+            return Outcome(value=())
+        prompt = self.engine.templates.markers.render(markers=", ".join(MARKERS), chunks=chunk_list(inputs))
+        outcome = await self.engine.pairs(prompt, len(ids), frozenset({*MARKERS, NONE}))
+        return outcome.holding(links_of(ids, outcome.value))
+
+    async def marked(self, inputs: AnswerInputs, links: Sequence[Link]) -> Outcome[str]:
+        """Answer as in standard RAG (fig. 14), the connectives beside the chunks (appendix F)."""
+        lines = [f"CHUNK[{inputs.number(li.source)}] -> CHUNK[{inputs.number(li.target)}]: {li.marker}" for li in links]
+        text = material(inputs) + "\n\n" + sections({"DISCOURSE MARKERS": "\n".join(lines) or NONE})
+        return await self._answer(self.engine.templates.standard.render(material=text), inputs)
+
+    async def _answer(self, prompt: str, inputs: AnswerInputs, before: tuple[Message, ...] = ()) -> Outcome[str]:
+        limit = self.engine.sampling.for_answer(len(inputs.chunks))
+        return await self.engine.ask("generate", prompt, answer_of, limit, before=before, cut=whole_sentences)
+
+    def _hint_prompt(self, query: str) -> str:
+        return self.engine.templates.plan_and_retrieve.render(query=fenced("query", escape(query)))
+
+
+def without_structure(inputs: AnswerInputs) -> AnswerInputs:
+    """The inputs without trees, graph and plan: baselines read chunks only."""
+    chunks = tuple(c.model_copy(update={"tree": None}) for c in inputs.chunks)
+    return replace(inputs, chunks=chunks, graph=None, plan=None)
+
+
+def document_list(inputs: AnswerInputs) -> str:
+    """The chunks put together again, document by document, fenced and escaped."""
+    texts = [_rejoined(tuple(chunks)) for _, chunks in groupby(inputs.chunks, key=lambda c: c.doc_id)]
+    return "\n\n".join(f"DOCUMENT[{i}]:\n{fenced('document', escape(t))}" for i, t in enumerate(texts, start=1))
+
+
+def _rejoined(chunks: Sequence[Chunk]) -> str:
+    """A document's text from its chunks in order; the white space that stood between two becomes a line break."""
+    gaps = ("" if a.span.end == b.span.start else "\n" for a, b in pairwise(chunks))
+    return chunks[0].text + "".join(gap + c.text for gap, c in zip(gaps, chunks[1:], strict=True))
+
+
+def planned_of(text: str) -> Planned:
+    """Plan and answer from a reply. Raises ``ValueError`` if one of them is missing or says nothing."""
+    found = _PLAN_ANSWER.fullmatch(text)
+    if found is None:
+        raise ValueError("Write PLAN and a paragraph, then, on a new line, ANSWER and the answer.")
+    return Planned(plan_of(found[1]), answer_of(found[2]))
+
+
+def hint_of(text: str) -> Hint:
+    """Plan and queries from a reply, one query a line; at most `MAX_QUERIES` are kept.
+
+    Raises:
+        ValueError: One of the two is missing.
+    """
+    found = _PLAN_HINT.fullmatch(text)
+    lines = found[2].split("\n") if found else []
+    bare = (match[1].strip("\"'“”") for line in lines if (match := _BULLET.fullmatch(line)))
+    queries = tuple(dict.fromkeys(filter(None, bare)))
+    if found is None or not queries:
+        raise ValueError("Write PLAN and a paragraph, then, on a new line, RETRIEVAL HINT and one query a line.")
+    return Hint(plan_of(found[1]), queries[:MAX_QUERIES])
+
+
+def links_of(ids: Sequence[str], labels: Labels) -> tuple[Link, ...]:
+    """The links that the labels of pairs make; NONE is no link, nor is a pair without a label."""
+    found = ((ids[i - 1], ids[j - 1], marker) for (i, j), marker in labels.items() if marker != NONE)
+    return tuple(Link(source=a, target=b, marker=marker) for a, b, marker in found)

@@ -1,0 +1,116 @@
+"""Calls that rewrite a text: a follow-up question made self-contained, and an answer refined against its passages.
+
+Source of refinement: HTSIR section "Feedback-Driven Refinement", after Self-Refine (Madaan et al. 2024). There feedback
+and revision are separate calls that alternate; here one call does both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from discorag.discourse.parse.inline import escape, unescape
+from discorag.models.protocol import LanguageModel, Message, Reply, Request, Template
+
+TURNS = 12
+"""Turns of a conversation that are looked at, the latest."""
+_LONGEST_TURN = 2000  # characters
+_SPARE = 256
+"""Tokens of names and things that a question may lack; itself it has fewer tokens than bytes."""
+
+
+class _Question(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(min_length=1, max_length=2000)
+
+
+async def standalone(question: str, history: Sequence[Message], model: LanguageModel, template: Template) -> Reply[str]:
+    """The question as it would be asked without the conversation before it.
+
+    Args:
+        question: The user's next question.
+        history: The conversation before it, in order.
+        model: Rewrites it.
+        template: Prompt with the variables ``history`` and ``question``.
+
+    Raises:
+        ModelError: As `LanguageModel.complete`.
+    """
+    said = "\n".join(f"{m.role}: {_shortened(m.content)}" for m in history[-TURNS:])
+    prompt = template.render(history=escape(said), question=escape(question))
+    request = Request(
+        stage="standalone",
+        messages=(Message(role="user", content=prompt),),
+        parse=_parsed,
+        schema=_Question.model_json_schema(),
+        max_tokens=_SPARE + len(question.encode()),
+    )
+    return await model.complete(request)
+
+
+def _parsed(text: str) -> str:
+    return unescape(_Question.model_validate_json(text).question.strip())
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_TURN else text[:_LONGEST_TURN] + " ..."
+
+
+_CITATION = re.compile(r"\[([\d,\s]+)\]")
+
+
+async def refine_answer(
+    model: LanguageModel,
+    template: Template,
+    *,
+    question: str,
+    answer: str,
+    passages: Sequence[str],
+    max_tokens: int = 1024,
+    temperature: float = 0.0,
+) -> Reply[str]:
+    """A better answer by one call, or the same where there is nothing to improve.
+
+    Args:
+        model: The gateway.
+        template: Prompt with the variables ``question``, ``passages`` and ``answer``.
+        question: What was asked.
+        answer: The draft; its citations ``[n]`` count ``passages`` from 1.
+        passages: What it may rest on.
+        max_tokens: Limit of the refined answer.
+        temperature: Sampling temperature.
+
+    Raises:
+        ModelError: The call failed; InvalidOutputError where the answer lost its citations or invented some.
+    """
+    numbered = "\n\n".join(f"[{i}] {escape(passage)}" for i, passage in enumerate(passages, start=1))
+    prompt = template.render(question=escape(question), passages=numbered, answer=escape(answer))
+    return await model.complete(
+        Request(
+            stage="refine",
+            messages=(Message(role="user", content=prompt),),
+            parse=lambda reply: _answer(reply, answer, passages),
+            max_tokens=max_tokens,
+            temperature=temperature,
+        )
+    )
+
+
+def _answer(reply: str, old: str, passages: Sequence[str]) -> str:
+    text = unescape(reply).strip()
+    if not text:
+        raise ValueError("The reply is empty. Repeat the answer if there is nothing to improve.")
+    cited = _cited(text)
+    beyond = sorted(cited - set(range(1, len(passages) + 1)))
+    if unknown := [n for n in beyond if not any(f"[{n}]" in passage for passage in passages)]:
+        raise ValueError(f"There are passages 1 to {len(passages)}; the answer cites {unknown}.")
+    if _cited(old) and not cited:
+        raise ValueError("The answer cites no passage. End every sentence with the numbers of those that back it.")
+    return text
+
+
+def _cited(text: str) -> set[int]:
+    return {int(number) for found in _CITATION.findall(text) for number in re.findall(r"\d+", found)}

@@ -1,0 +1,142 @@
+"""What every view of an answer shows: the Markdown of chats and the HTML of notebooks.
+
+All views (terminal, notebook, page, file) take numbers, states and reasons from `AnswerView`, so that a source has the
+same number everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+
+from discorag.schema.answer import NO_ANSWER, NOT_SURE, Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
+from discorag.text.escaping import markdown
+
+CLOSEST = "Closest passages:"
+DISAGREE = "The sources disagree:"
+WARNINGS = "Warnings:"
+
+Shorten = Callable[[str, int], str]
+"""Escapes a text for a form of output and shortens it to so many characters."""
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """Numbers, states and reasons of an answer.
+
+    Example:
+        >>> from discorag.generation.views import AnswerView
+        >>> from discorag.schema.answer import Answer
+        >>> AnswerView(Answer(query="Why do tides rise?", sentences=())).sources
+        []
+    """
+
+    answer: Answer
+
+    @cached_property
+    def sources(self) -> list[EvidenceSpan]:
+        """The passages that sentences rest on, each once, in the order of their numbers."""
+        return list(dict.fromkeys(e for s in self.answer.sentences for e in s.evidence))
+
+    def numbers(self, sentence: AnswerSentence) -> list[int]:
+        """The numbers of the sources of a sentence, from 1."""
+        return [self.sources.index(e) + 1 for e in sentence.evidence]
+
+    def marks(self, sentence: AnswerSentence) -> str:
+        """The numbers of its sources, and its state unless it is supported: ``[1][not verified]``."""
+        state = "" if sentence.supported else f"[{sentence.support}]"
+        return "".join(f"[{number}]" for number in self.numbers(sentence)) + state
+
+    @property
+    def reasons(self) -> list[tuple[str, str]]:
+        """Why sentences are not supported or not verified, each state and reason once."""
+        why = ((s.support.capitalize(), s.reason) for s in self.answer.sentences if not s.supported and s.reason)
+        return list(dict.fromkeys(why))
+
+
+def place_of(source: EvidenceSpan, shorten: Shorten) -> str:
+    """Title, other copies, page, characters and the beginning of a passage."""
+    page = f", p. {source.page}" if source.page else ""
+    also = f" (also in {shorten(', '.join(source.also_in), 80)})" if source.also_in else ""
+    title, text = shorten(source.title, 50), shorten(source.text, 100)
+    return f"{title}{also}{page}, characters {source.span.start}-{source.span.end}: “{text}”"
+
+
+def differences(disagreement: Disagreement, shorten: Shorten) -> str:
+    """In what two sides differ, each in its own words: ``; number: 5 mg / 10 mg``."""
+    values = (f"{x.kind}: {shorten(x.a, 50) or '-'} / {shorten(x.b, 50) or '-'}" for x in disagreement.differs)
+    return "".join(f"; {x}" for x in values)
+
+
+def answer_markdown(answer: Answer) -> Iterator[str]:
+    """The answer as Markdown, in pieces to be joined: each sentence as one, then sources and disagreements.
+
+    What sources and models wrote is escaped, so no markup but ours counts and only our citations are bold.
+    """
+    view = AnswerView(answer)
+    if answer.abstained:
+        yield f"{NO_ANSWER} {markdown(answer.abstained)}"
+        yield f"\n\n{CLOSEST}\n" if answer.nearest else ""
+        yield "".join(f"\n- {place_of(e, markdown)}" for e in answer.nearest)
+    if answer.unsure:
+        yield f"{NOT_SURE} "
+    for sentence in answer.sentences:
+        yield f"{markdown(sentence.text)} **{view.marks(sentence)}** "
+    if view.sources:
+        numbered = (f"{i}. {place_of(e, markdown)}" for i, e in enumerate(view.sources, start=1))
+        yield "\n\nSources:\n\n" + "\n".join(numbered)
+    for i, (state, reason) in enumerate(view.reasons):
+        yield ("\n" if i == 0 else "") + f"\n- {state}: {markdown(reason)}"
+    for i, d in enumerate(answer.disagreements):
+        sides = f"{place_of(d.a, markdown)} / {place_of(d.b, markdown)}"
+        yield (f"\n\n{DISAGREE}\n" if i == 0 else "") + f"\n- {d.relation}: {sides}{differences(d, markdown)}"
+    if answer.notes:
+        yield f"\n\n{WARNINGS}\n\n" + "\n".join(f"- {markdown(note)}" for note in answer.notes)
+
+
+def answer_html(answer: Answer) -> str:
+    """The answer; or that the documents do not say, with the nearest passages."""
+    if answer.abstained:
+        return _paragraph(answer.text) + _paragraph(answer.abstained) + _list(map(_source, answer.nearest), "ul")
+    view = AnswerView(answer)
+    sentences = " ".join(_sentence(s, view) for s in answer.sentences)
+    between = _list(map(_between, answer.disagreements), "ul")
+    heading = "<p><b>The sources disagree</b></p>" if answer.disagreements else ""
+    notes = "".join(_paragraph(note) for note in answer.notes)
+    unsure = _paragraph(NOT_SURE) if answer.unsure else ""
+    return f"{unsure}<p>{sentences}</p>{notes}{_list(map(_source, view.sources), 'ol')}{heading}{between}"
+
+
+def _sentence(sentence: AnswerSentence, view: AnswerView) -> str:
+    wavy = ' style="text-decoration:underline wavy"' if sentence.support is Support.NOT_SUPPORTED else ""
+    state = "" if sentence.supported else f" <small>[{sentence.support}]</small>"
+    numbers = ", ".join(map(str, view.numbers(sentence)))
+    cited = f" <sup>[{numbers}]</sup>" if numbers else ""
+    return f'<span{wavy} title="{escape(sentence.reason)}">{_said(sentence)}</span>{cited}{state}'
+
+
+def _said(sentence: AnswerSentence) -> str:
+    return f"<bdi>{escape(sentence.text)}</bdi>"
+
+
+def _source(source: EvidenceSpan) -> str:
+    page = f", page {source.page}" if source.page else ""
+    place = f"{escape(source.title)}{page}, characters {source.span.start}-{source.span.end}"
+    return f"{place}: <q><bdi>{escape(' '.join(source.text.split()))}</bdi></q>"
+
+
+def _between(pair: Disagreement) -> str:
+    sure = "" if pair.confidence is None else f" ({pair.confidence:.0%})"
+    relation = pair.relation.value.replace("_", " ").lower()
+    return f"{_source(pair.a)}<br><i>{relation}{sure}</i><br>{_source(pair.b)}"
+
+
+def _list(items: Iterator[str], kind: str) -> str:
+    rows = "".join(f"<li>{item}</li>" for item in items)
+    return f"<{kind}>{rows}</{kind}>" if rows else ""
+
+
+def _paragraph(text: str) -> str:
+    return f"<p><bdi>{escape(text)}</bdi></p>"

@@ -1,0 +1,141 @@
+"""The papers' baselines, which ignore what the text says: no tree, halves of halves, windows upon windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from discorag.retrieval.builders.base import Built, Source, chunk_leaves, sentence_leaves
+from discorag.retrieval.builders.node_text import Branch, Growth, NodeText, binary
+from discorag.schema.discourse import Nuclearity, Relation, Split
+from discorag.schema.errors import ConfigError
+from discorag.schema.retrieval_tree import RetrievalTree
+
+
+class FlatSentenceBuilder:
+    """Sentences, and nothing above them."""
+
+    name = "flat-sentences"
+    version = "flat-sentences-1"
+
+    async def build(self, source: Source) -> Built:
+        """Leaves only."""
+        return Built(RetrievalTree(builder=self.name, nodes=sentence_leaves(source)))
+
+
+class FlatChunkBuilder:
+    """Whole sentences up to ``words`` words together, and nothing above them."""
+
+    name = "flat-chunks"
+
+    def __init__(self, words: int = 100) -> None:
+        self._words = words
+
+    @property
+    def version(self) -> str:
+        """With the size."""
+        return f"flat-chunks-1/{self._words}"
+
+    async def build(self, source: Source) -> Built:
+        """Leaves only."""
+        return Built(RetrievalTree(builder=self.name, nodes=chunk_leaves(source, self._words)))
+
+
+Cut = Callable[[int, int], int]
+"""Where to cut units ``[start, end)``: the first unit of the right side."""
+
+
+class BisectionBuilder:
+    """Halves of halves of the document's sentences; the left one is the larger if one must be.
+
+    Args:
+        text: Of inner nodes.
+    """
+
+    name = "bisection"
+
+    def __init__(self, text: NodeText) -> None:
+        self._text = text
+
+    @property
+    def version(self) -> str:
+        """With the node text's."""
+        return f"{self.name}-1/{self._text.version}"
+
+    async def build(self, source: Source) -> Built:
+        """A tree of one root and n - 1 inner nodes over n sentences."""
+        return await built_by(self.name, source, self._text, halved)
+
+
+def halved(start: int, end: int) -> int:
+    """In the middle."""
+    return (start + end + 1) // 2
+
+
+async def built_by(name: str, source: Source, text: NodeText, cut: Cut) -> Built:
+    """The binary tree over all sentences that ``cut`` makes from the root downwards; no relations, all nuclei."""
+    leaves = sentence_leaves(source)
+    growth = Growth.over(leaves, text)
+    branches = binary(cut_splits(len(leaves), cut), range(len(leaves)), len(leaves))
+    await growth.add([replace(branch, relation="") for branch in branches])
+    return Built(growth.tree(name), growth.usage, tuple(growth.failures))
+
+
+def cut_splits(n: int, cut: Cut) -> tuple[Split, ...]:
+    """The splits of ``n`` units in pre-order, JOINT throughout."""
+    splits: list[Split] = []
+    spans = [(0, n)]
+    while spans:
+        start, end = spans.pop()
+        if end - start > 1:
+            mid = cut(start, end)
+            splits.append(Split(start=start, mid=mid, end=end, relation=Relation.JOINT, nuclearity=Nuclearity.NN))
+            spans += [(mid, end), (start, mid)]
+    return tuple(splits)
+
+
+class WindowBuilder:
+    """Neighbouring nodes joined ``size`` at a time until there is one.
+
+    A window that holds one node only leaves it to the next layer.
+
+    Args:
+        text: Of inner nodes.
+        size: Nodes in a window, 2 or more.
+        chunk_words: Words in a leaf, which is whole sentences; 1 makes every sentence a leaf.
+
+    Raises:
+        ConfigError: ``size`` is less than 2.
+
+    Source: RAPTOR appendix B, table 9 ("recency-based tree", windows of 7 over chunks of 100 tokens).
+    """
+
+    name = "windows"
+
+    def __init__(self, text: NodeText, *, size: int = 7, chunk_words: int = 100) -> None:
+        if size < 2:
+            raise ConfigError(f"Windows of {size} never come to one node.", hint="Choose a size of 2 or more.")
+        self._text, self._size, self._words = text, size, chunk_words
+
+    @property
+    def version(self) -> str:
+        """With its sizes and the node text's."""
+        return f"windows-1/{self._size}/{self._words}/{self._text.version}"
+
+    async def build(self, source: Source) -> Built:
+        """A tree of one root."""
+        leaves = chunk_leaves(source, self._words)
+        growth = Growth.over(leaves, self._text)
+        layer = list(range(len(leaves)))
+        while len(layer) > 1:
+            windows = [layer[i : i + self._size] for i in range(0, len(layer), self._size)]
+            layer = await _joined(growth, windows)
+        return Built(growth.tree(self.name), growth.usage, tuple(growth.failures))
+
+
+async def _joined(growth: Growth, windows: Sequence[Sequence[int]]) -> list[int]:
+    """The nodes of the next layer."""
+    first = len(growth.nodes)
+    await growth.add([Branch(tuple(window)) for window in windows if len(window) > 1])
+    new = iter(range(first, len(growth.nodes)))
+    return [next(new) if len(window) > 1 else window[0] for window in windows]

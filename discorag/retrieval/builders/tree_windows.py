@@ -1,0 +1,120 @@
+"""Windows of neighbouring sentences as nodes: those whose borders follow another builder's tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discorag.retrieval.builders.base import Builder, Built, Source, inner
+from discorag.retrieval.selectors import positive
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.schema.values import first_words
+
+
+def windows_along(tree: RetrievalTree, widest: int) -> NDArray[np.bool_]:
+    """Which windows follow the tree, shape ``(leaves, widest)``: ``[i, w - 1]`` is for leaves ``i`` to ``i + w - 1``.
+
+    A subtree here is a node whose leaves are adjacent. A window follows the tree if it is
+
+    * one leaf or one subtree,
+    * a run of adjacent subtrees that are children of one node (roots count as children of one node), or
+    * two subtrees that touch, wherever they hang.
+
+    In a binary tree the second adds nothing to the first and the third; in a flat one the second gives every window.
+
+    Raises:
+        ConfigError: ``widest`` is below 1.
+    """
+    positive(widest=widest)
+    spans = _subtrees(tree, widest)
+    whole = np.zeros((tree.leaves, widest), np.bool_)
+    for start, end in filter(None, spans):
+        whole[start, end - start - 1] = True
+    found = whole.copy()
+    longest = min(widest, tree.leaves)
+    for left in range(1, longest):
+        for right in range(1, longest - left + 1):
+            count = tree.leaves - left
+            found[:count, left + right - 1] |= whole[:count, left - 1] & whole[left:, right - 1]
+    for siblings in (tree.roots, *(node.children for node in tree.nodes[tree.leaves :])):
+        for start, end in _runs([span for child in siblings if (span := spans[child])], widest):
+            found[start, end - start - 1] = True
+    return found
+
+
+def _subtrees(tree: RetrievalTree, widest: int) -> list[tuple[int, int] | None]:
+    """For each node its leaves as ``[start, end)``, if they are adjacent and not too many."""
+    below: list[set[int] | None] = [{i} for i in range(tree.leaves)]
+    for node in tree.nodes[tree.leaves :]:
+        parts = [part for child in node.children if (part := below[child]) is not None]
+        union = set[int]().union(*parts)
+        below.append(union if len(parts) == len(node.children) and len(union) <= widest else None)
+    return [_adjacent(leaves) for leaves in below]
+
+
+def _adjacent(leaves: set[int] | None) -> tuple[int, int] | None:
+    if not leaves:
+        return None
+    start, end = min(leaves), max(leaves) + 1
+    return (start, end) if end - start == len(leaves) else None
+
+
+def _runs(spans: list[tuple[int, int]], widest: int) -> Iterator[tuple[int, int]]:
+    ordered = sorted(spans)
+    for i, (start, _) in enumerate(ordered):
+        for (_, before), (after, reach) in pairwise(ordered[i : i + widest]):
+            if after != before or reach - start > widest:
+                break
+            yield start, reach
+
+
+_WORDS = 256  # of a node's text: what an encoder reads of it
+
+
+class TreeWindowBuilder:
+    """Runs of up to ``widest`` sentences that are subtrees of a tree, or neighbouring subtrees (`windows_along`).
+
+    Args:
+        trees: Makes the tree that the borders follow; its leaves are sentences.
+        widest: Sentences in the widest window.
+
+    Example:
+        >>> from discorag.retrieval.builders.baselines import BisectionBuilder
+        >>> from discorag.retrieval.builders.node_text import Concat
+        >>> from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
+        >>> tree = asyncio.run(TreeWindowBuilder(BisectionBuilder(Concat()), widest=3).build(source)).tree
+        >>> [node.children for node in tree.nodes[tree.leaves :]]
+        [(0, 1), (0, 1, 2), (1, 2), (2, 3), (2, 3, 4), (3, 4), (3, 4, 5), (4, 5)]
+    """
+
+    name = "snapped"
+
+    def __init__(self, trees: Builder, widest: int = 16) -> None:
+        self._trees, self._widest = trees, widest
+
+    @property
+    def version(self) -> str:
+        """With the width and the other builder's."""
+        return f"snapped-1/{self._widest}/{self._trees.version}"
+
+    async def build(self, source: Source) -> Built:
+        """Sentences, and the windows in the order of their starts; with what the other builder's tree took."""
+        built = await self._trees.build(source)
+        follows = windows_along(built.tree, self._widest)
+        starts, beyond = np.nonzero(follows[:, 1:])
+        runs = zip(starts.tolist(), (starts + beyond + 2).tolist(), strict=True)
+        leaves = built.tree.nodes[: built.tree.leaves]
+        return replace(built, tree=window_tree(leaves, runs, self.name))
+
+
+def window_tree(leaves: Sequence[RetrievalNode], runs: Iterable[tuple[int, int]], name: str) -> RetrievalTree:
+    """Leaves, and a node above every run ``[start, end)`` of them."""
+    windows = (
+        inner(leaves, range(start, end), first_words((n.text for n in leaves[start:end]), _WORDS))
+        for start, end in runs
+    )
+    return RetrievalTree(builder=name, nodes=(*leaves, *windows))

@@ -1,0 +1,238 @@
+"""From a question to evidence: what the retrieving nodes of the answer graph call.
+
+Sources: DISRetrieval section 3.3 for the trees of one document; documents first, for a corpus, is ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discorag.discourse.relate.follow import WIDER, Wanted, followed
+from discorag.discourse.relate.rules import RELATION_ENGINES
+from discorag.models.toolbox import Toolbox
+from discorag.retrieval.forest import NodeScores, Scores, in_tokens
+from discorag.retrieval.index import TreeIndex
+from discorag.retrieval.registry import (
+    RETRIEVERS,
+    ChunkRetriever,
+    SelectedNodes,
+    TreeQuery,
+    TreeRetriever,
+    TreeTools,
+)
+from discorag.retrieval.retrievers import DENSE
+from discorag.retrieval.routers.decide import router_of
+from discorag.retrieval.selectors import leaves_below, within
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.document import Chunk, Scope
+from discorag.schema.values import Span
+from discorag.store.outline import node_id
+from discorag.store.records import Hit, SearchQuery
+from discorag.store.retrieval import Distinct, distinct_chunks
+from discorag.store.store import Store
+
+Filters = Mapping[str, Sequence[str]]
+"""Metadata key -> accepted values."""
+Evidence = Mapping[str, Sequence[Span]]
+"""Document id -> what of it is evidence."""
+Inside = dict[str, list[Span]]
+"""Chunk id -> what of it is evidence."""
+
+
+class SearchBox(Toolbox, Protocol):
+    """The running pipeline with its store."""
+
+    @property
+    def store(self) -> Store:
+        """Where documents, chunks and trees are."""
+        ...
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """What a question sets for retrievers over trees.
+
+    Args:
+        documents: How many are searched, the nearest ones.
+        scored_by: How nodes are scored.
+        budget: Words of evidence, or tokens where ``in_tokens``.
+        in_tokens: Whether the budget is in tokens of the encoder.
+        own_texts: Whether the selected nodes' own texts are read, summaries too, instead of source text only.
+        k, pool, unfold: As in `TreeQuery`.
+    """
+
+    documents: int
+    scored_by: NodeScores
+    budget: int
+    in_tokens: bool
+    own_texts: bool
+    k: int | None
+    pool: int
+    unfold: int
+
+
+async def search_chunks(
+    box: SearchBox, scope: Scope, question: str, retriever: str, *, top_k: int, filters: Filters
+) -> tuple[Distinct[Hit], dict[str, Chunk]]:
+    """The ``top_k`` best chunks by a retriever over chunks, those of one text once; by ``dense`` for any other.
+
+    Returns:
+        The hits, and their chunks by id.
+
+    Raises:
+        QueryError: The question is longer than the encoder's window.
+    """
+    found = RETRIEVERS[retriever]
+    search = (found.search if isinstance(found, ChunkRetriever) else None) or DENSE.search
+    assert search is not None
+    query = SearchQuery(vector=await box.encoder.encode_query(question), text=question, filters=filters)
+
+    def find(n: int) -> list[Hit]:
+        return search(box.store, scope, query.model_copy(update={"top_k": n}))
+
+    return await asyncio.to_thread(distinct_chunks, box.store, scope, find, top_k)
+
+
+async def search_following(
+    box: SearchBox, scope: Scope, question: str, wanted: Wanted, retriever: str, *, top_k: int, filters: Filters
+) -> tuple[Distinct[Hit], dict[str, Chunk]]:
+    """`search_chunks`, where up to a third gives way to chunks that a wanted relation joins to the best ones."""
+    wide, read = await search_chunks(box, scope, question, retriever, top_k=top_k * WIDER, filters=filters)
+    chunks = tuple(read[hit.chunk_id] for hit in wide.found)
+    engine = await asyncio.to_thread(RELATION_ENGINES["local"], box)  # reads its weights at first
+    graph = (await engine.relate(AnswerInputs(query=question, chunks=chunks))).value
+    return Distinct([wide.found[i] for i in followed(chunks, graph, wanted, top_k)], wide.copies), read
+
+
+def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:
+    """The trees of a retriever's builder; inner nodes are encoded by their summaries where a model writes them."""
+    vectors = "text" if tools.box.model and retriever.summaries else retriever.vectors
+    return TreeIndex(store, scope, tools.box.encoder, retriever.build(tools), vectors)
+
+
+@dataclass(frozen=True)
+class TreeSearch:
+    """A question over the trees of the documents nearest to it.
+
+    Args:
+        index: The trees, and what building them cost.
+        query: The scored nodes; None where there is no document.
+        copies: As `discorag.store.retrieval.Distinct.copies`.
+    """
+
+    index: TreeIndex
+    query: TreeQuery | None
+    copies: Mapping[str, list[str]]
+
+
+async def search_trees(
+    retriever: TreeRetriever, index: TreeIndex, box: Toolbox, question: str, filters: Filters, options: TreeOptions
+) -> TreeSearch:
+    """Documents first, then the scores of their trees' nodes; trees that are missing are built.
+
+    Raises:
+        QueryError: The question is longer than the encoder's window.
+        ReadOnlyStoreError: Trees are missing and cannot be stored.
+    """
+    query = SearchQuery(vector=await box.encoder.encode_query(question), text=question, filters=filters)
+    near = await index.documents(query, options.documents)
+    if not near.found:
+        return TreeSearch(index, None, {})
+    await index.ensure(near.found, by_any_parser=True)
+    texts = retriever.reads or options.in_tokens
+    scores = await index.scores(query, near.found, by=options.scored_by, texts=texts)
+    if options.in_tokens:
+        scores = await asyncio.to_thread(in_tokens, scores, box.encoder.tokens)
+    tree_query = TreeQuery(
+        question, scores, options.budget, box.reranker, router_of(box), options.k, options.pool, options.unfold
+    )
+    return TreeSearch(index, tree_query, near.copies)
+
+
+def passages_with(
+    store: Store, scope: Scope, scores: Scores, selected: SelectedNodes, options: TreeOptions
+) -> tuple[list[Hit], Inside]:
+    """What is read of the selected nodes: the chunks that hold their evidence, or the nodes' own texts; blocks."""
+    if options.own_texts:
+        return passages_of(store, scope, scores, selected.nodes)
+    return chunks_with(store, scope, evidence_of(scores, selected.nodes, options.budget))
+
+
+def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> Evidence:
+    """What the selected nodes say, as characters of the documents; the document of the best node comes first.
+
+    All of it is source text (see `passages_of` for summaries). In place of an inner node's own text, such as a summary,
+    the leaves below it are taken that are most like the question, as many as are no longer than that text, at least
+    one.
+
+    Args:
+        scores: Of all nodes.
+        nodes: The selected ones.
+        budget: Of all evidence, in the unit of the sizes; the best leaf is kept even if it is longer.
+    """
+    places: dict[str, set[Span]] = defaultdict(set)
+    below = leaves_below(scores.forest.tree)
+    ordered = sorted(nodes, key=lambda n: -scores.nodes[n])
+    leaves = (leaf for n in ordered for leaf in _leaves(scores, np.sort(below(n)), int(scores.sizes[n])))
+    for leaf in within(list(dict.fromkeys(leaves)), scores.sizes, budget):
+        doc_id, spans = scores.forest.place(leaf)
+        places[doc_id].update(spans)
+    return {doc_id: sorted(spans, key=lambda s: s.start) for doc_id, spans in places.items()}
+
+
+def _leaves(scores: Scores, below: NDArray[np.integer], size: int) -> Sequence[int]:
+    best: list[int] = below[np.argsort(-scores.nodes[below], kind="stable")].tolist()
+    return within(best, scores.sizes, max(1, size))
+
+
+def chunks_with(store: Store, scope: Scope, evidence: Evidence) -> tuple[list[Hit], Inside]:
+    """The chunks that evidence stands in, documents in the order of ``evidence``, chunks in text order; blocks.
+
+    Returns:
+        The chunks, the earlier document's with the higher score, and the evidence of each by chunk id.
+    """
+    hits: list[Hit] = []
+    inside = Inside()
+    for rank, (doc_id, spans) in enumerate(evidence.items()):
+        for chunk, own in _holding(store.chunk_spans(scope, doc_id), spans):
+            hits.append(Hit(chunk_id=chunk, score=1 / (1 + rank)))
+            inside[chunk] = own
+    return hits, inside
+
+
+def _holding(chunks: Sequence[tuple[str, Span]], spans: Sequence[Span]) -> Iterator[tuple[str, list[Span]]]:
+    """The chunks in which a part of a span stands, each with these spans."""
+    for chunk, place in chunks:
+        if own := [s for s in spans if s.start < place.end and place.start < s.end]:
+            yield chunk, own
+
+
+def passages_of(store: Store, scope: Scope, scores: Scores, nodes: Sequence[int]) -> tuple[list[Hit], Inside]:
+    """The selected nodes' own texts, in the order of selection: summaries as they are, leaves as their chunks; blocks.
+
+    Returns:
+        Ids of summaries and of chunks (`Store.chunks` knows both), and the selected leaves of each chunk by its id.
+    """
+    found, inside = dict[str, float](), defaultdict[str, list[Span]](list)
+    for rank, node in enumerate(nodes):
+        if node >= scores.forest.tree.leaves:
+            found[_stored(scores, node)] = 1 / (1 + rank)
+            continue
+        doc_id, spans = scores.forest.place(node)
+        for chunk, own in _holding(store.chunk_spans(scope, doc_id), spans):
+            found.setdefault(chunk, 1 / (1 + rank))
+            inside[chunk] += own
+    return [Hit(chunk_id, score) for chunk_id, score in found.items()], inside
+
+
+def _stored(scores: Scores, node: int) -> str:
+    """The id under which a node is stored."""
+    at = scores.forest.documents.index(scores.forest.document(node))
+    return node_id(scores.keys[at], scores.forest.local(node))

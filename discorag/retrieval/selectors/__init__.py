@@ -1,1 +1,0 @@
-"""From scored nodes to evidence within a budget, one way a module."""

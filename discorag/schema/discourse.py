@@ -1,0 +1,321 @@
+"""Discourse structure: RST trees inside chunks, the rhetorical graph between chunks, and the plan of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from functools import cached_property
+from pkgutil import resolve_name
+
+from pydantic import BaseModel, Field, model_validator
+
+from discorag.schema.errors import InvariantError
+from discorag.schema.values import Span
+
+_DRAWN = {
+    "RstTree": "discorag.discourse.formats.tree_svg:tree_svg",
+    "Chunk": "discorag.discourse.formats.tree_svg:chunk_svg",
+    "RhetoricalGraph": "discorag.discourse.formats.graph_svg:graph_svg",
+    "Answer": "discorag.generation.views:answer_html",
+}
+
+
+class Drawn:
+    """Draws itself in a notebook. The drawing code is in rooms above this one, so it is imported when it is needed."""
+
+    def _repr_html_(self) -> str:
+        return resolve_name(_DRAWN[type(self).__name__])(self)
+
+
+class Relation(StrEnum):
+    """How two adjacent spans relate. Values are the paper's names (Disco-RAG, fig. 8).
+
+    JOINT (coordinate units) is not in the paper's list; `PAPER_RELATIONS` leaves it out.
+    """
+
+    ELABORATION = "ELABORATION"
+    EXPLANATION = "EXPLANATION"
+    EVIDENCE = "EVIDENCE"
+    EXAMPLE = "EXAMPLE"
+    CONTRAST = "CONTRAST"
+    COMPARISON = "COMPARISON"
+    CONCESSION = "CONCESSION"
+    ANTITHESIS = "ANTITHESIS"
+    CAUSE = "CAUSE"
+    RESULT = "RESULT"
+    CONSEQUENCE = "CONSEQUENCE"
+    PURPOSE = "PURPOSE"
+    CONDITION = "CONDITION"
+    TEMPORAL = "TEMPORAL"
+    SEQUENCE = "SEQUENCE"
+    BACKGROUND = "BACKGROUND"
+    CIRCUMSTANCE = "CIRCUMSTANCE"
+    SUMMARY = "SUMMARY"
+    RESTATEMENT = "RESTATEMENT"
+    EVALUATION = "EVALUATION"
+    INTERPRETATION = "INTERPRETATION"
+    ATTRIBUTION = "ATTRIBUTION"
+    DEFINITION = "DEFINITION"
+    CLASSIFICATION = "CLASSIFICATION"
+    JOINT = "JOINT"
+
+    @property
+    def code(self) -> str:
+        """Four letters that name the relation inside a prompt; unique in the inventory."""
+        return self.value[:4].lower()
+
+
+PAPER_RELATIONS = tuple(r for r in Relation if r is not Relation.JOINT)
+BY_CODE = {r.code: r for r in Relation}
+
+
+class Nuclearity(StrEnum):
+    """Which side carries the main information: nucleus-satellite, satellite-nucleus, or both."""
+
+    NS = "NS"
+    SN = "SN"
+    NN = "NN"
+
+
+class Split(BaseModel, frozen=True):
+    """An inner node: EDUs ``[start, mid)`` and ``[mid, end)``, zero-based, joined by a relation.
+
+    ``confidence`` says how likely it is that cut, nuclearity and relation are right; None where the parser does not.
+    """
+
+    start: int = Field(ge=0)
+    mid: int
+    end: int
+    relation: Relation
+    nuclearity: Nuclearity
+    confidence: float | None = Field(default=None, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> Split:
+        if not self.start < self.mid < self.end:
+            raise InvariantError(f"Split [{self.start}, {self.mid}, {self.end}) has an empty side.")
+        if self.relation is Relation.JOINT and self.nuclearity is not Nuclearity.NN:
+            raise InvariantError("JOINT joins two nuclei; its nuclearity must be NN.")
+        return self
+
+
+class RstTree(Drawn, BaseModel, frozen=True):
+    """A binary RST tree over the EDUs of one text.
+
+    Args:
+        edus: Spans in the document's canonical text, in order, disjoint.
+        splits: The n - 1 inner nodes in pre-order (root first, left before right).
+
+    Raises:
+        InvariantError: EDUs overlap or are out of order, or the splits are not one binary tree over them
+            (pydantic reports it as ``ValidationError``).
+
+    Source: Disco-RAG section 3, "Intra-Chunk RST Tree"; fig. 10 (binary; one nucleus or two).
+
+    Example:
+        >>> from discorag.discourse.parse.rules import rule_tree
+        >>> tree = rule_tree(chunk)
+        >>> tree.edus[0].of(document.text)
+        '# Tides'
+        >>> [str(split.relation) for split in tree.splits], tree.satellite_depth
+        (['JOINT', 'BACKGROUND', 'RESULT', 'BACKGROUND', 'CONTRAST'], (1, 0, 1, 1, 0, 0))
+    """
+
+    edus: tuple[Span, ...] = Field(min_length=1)
+    splits: tuple[Split, ...] = ()
+
+    @model_validator(mode="after")
+    def _check(self) -> RstTree:
+        for a, b in zip(self.edus, self.edus[1:], strict=False):
+            if b.start < a.end:
+                raise InvariantError(f"EDU at {b.start} overlaps the one that ends at {a.end}.")
+        expected = tuple(_preorder(self._by_span, len(self.edus)))
+        if expected != self.splits:
+            raise InvariantError(f"{len(self.splits)} splits do not form one binary tree in pre-order.")
+        return self
+
+    @cached_property
+    def _by_span(self) -> dict[tuple[int, int], Split]:
+        return {(s.start, s.end): s for s in self.splits}
+
+    def split_at(self, start: int, end: int) -> Split:
+        """The inner node that covers EDUs ``[start, end)``; ``KeyError`` if that is no constituent."""
+        return self._by_span[start, end]
+
+    def head(self, start: int, end: int) -> int:
+        """The EDU that a constituent is about: down its nuclei, the left one of two (Marcu's promotion)."""
+        while end - start > 1:
+            split = self.split_at(start, end)
+            start, end = (split.mid, end) if split.nuclearity is Nuclearity.SN else (start, split.mid)
+        return start
+
+    @property
+    def span(self) -> Span:
+        """Characters from the first EDU's start to the last one's end."""
+        return Span(start=self.edus[0].start, end=self.edus[-1].end)
+
+    @cached_property
+    def depths(self) -> tuple[int, ...]:
+        """Depth of the split that separates EDU i from i + 1 (root = 1), for the n - 1 gaps in text order.
+
+        Together with each split's label they determine the tree: inside a span, the shallowest gap is its split.
+        """
+        depth = {(0, len(self.edus)): 1}
+        gaps = [0] * len(self.splits)
+        for s in self.splits:  # pre-order: a parent comes before its children
+            d = depth[s.start, s.end]
+            gaps[s.mid - 1] = d
+            depth[s.start, s.mid] = depth[s.mid, s.end] = d + 1
+        return tuple(gaps)
+
+    @cached_property
+    def satellite_depth(self) -> tuple[int, ...]:
+        """For each EDU, how many satellite links lie between it and the root; 0 is the most nuclear (Marcu)."""
+        return tuple(map(int, self._links(lambda _: 1.0)))
+
+    @cached_property
+    def satellite_weight(self) -> tuple[float, ...]:
+        """`satellite_depth` where each link counts by its split's confidence, and as 1 where the parser gives none."""
+        return self._links(lambda split: 1.0 if split.confidence is None else split.confidence)
+
+    def _links(self, weight: Callable[[Split], float]) -> tuple[float, ...]:
+        """For each EDU the weights of the splits above it of which it is on the satellite's side, added up."""
+        links = {(0, len(self.edus)): 0.0}
+        for s in self.splits:
+            above = links[s.start, s.end]
+            links[s.start, s.mid] = above + weight(s) * (s.nuclearity is Nuclearity.SN)
+            links[s.mid, s.end] = above + weight(s) * (s.nuclearity is Nuclearity.NS)
+        return tuple(links[i, i + 1] for i in range(len(self.edus)))
+
+
+def from_splits(edus: tuple[Span, ...], splits: dict[tuple[int, int], Split]) -> RstTree:
+    """The tree over ``edus`` whose splits, in any order, are ``splits`` keyed by ``(start, end)``."""
+    return RstTree(edus=edus, splits=tuple(_preorder(splits, len(edus))))
+
+
+def _preorder(by_span: dict[tuple[int, int], Split], n: int) -> Iterator[Split]:
+    stack = [(0, n)]
+    while stack:
+        start, end = stack.pop()
+        if end - start < 2:
+            continue
+        split = by_span.get((start, end))
+        if split is None:
+            raise InvariantError(f"No split covers EDUs [{start}, {end}): the tree is not whole.")
+        yield split
+        stack += [(split.mid, end), (start, split.mid)]
+
+
+class ChunkRelation(StrEnum):
+    """What the source chunk does for the target chunk. UNRELATED is the absence of an edge."""
+
+    SUPPORTS = "SUPPORTS"
+    CONTRADICTS = "CONTRADICTS"
+    ELABORATES = "ELABORATES"
+    EXEMPLIFIES = "EXEMPLIFIES"
+    CAUSES = "CAUSES"
+    RESULTS_FROM = "RESULTS_FROM"
+    ENABLES = "ENABLES"
+    PREVENTS = "PREVENTS"
+    PRECEDES = "PRECEDES"
+    FOLLOWS = "FOLLOWS"
+    SIMULTANEOUS = "SIMULTANEOUS"
+    BACKGROUND_FOR = "BACKGROUND_FOR"
+    GENERALIZES = "GENERALIZES"
+    SPECIFIES = "SPECIFIES"
+    COMPARES_WITH = "COMPARES_WITH"
+    CONTRASTS_WITH = "CONTRASTS_WITH"
+    SUPPLEMENTS = "SUPPLEMENTS"
+    REPLACES = "REPLACES"
+    MOTIVATES = "MOTIVATES"
+    JUSTIFIES = "JUSTIFIES"
+    UNRELATED = "UNRELATED"
+
+
+EDGE_RELATIONS = tuple(r for r in ChunkRelation if r is not ChunkRelation.UNRELATED)
+DISAGREEMENTS = frozenset({ChunkRelation.CONTRADICTS, ChunkRelation.CONTRASTS_WITH})
+
+
+class Edge(BaseModel, frozen=True):
+    """A directed relation from chunk ``source`` to chunk ``target`` (chunk ids).
+
+    ``source_span`` and ``target_span`` are the sentences that carry it, in document offsets, where the engine knows;
+    ``confidence`` is from 0 to 1, where the engine gives one.
+    """
+
+    source: str
+    target: str
+    relation: ChunkRelation
+    source_span: Span | None = None
+    target_span: Span | None = None
+    confidence: float | None = None
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether the two chunks are at odds (CONTRADICTS or CONTRASTS_WITH)."""
+        return self.relation in DISAGREEMENTS
+
+    @property
+    def outdates(self) -> bool:
+        """Whether a sentence of the source, a newer version of the target's document, is at odds with one of it."""
+        return self.relation is ChunkRelation.REPLACES and self.source_span is not None
+
+
+class RhetoricalGraph(Drawn, BaseModel, frozen=True):
+    """Chunks in retrieval order and at most one relation for every ordered pair of them.
+
+    Raises:
+        InvariantError: A chunk appears twice, an edge leaves the chunk list, joins a chunk to itself, repeats a pair,
+            or is labelled UNRELATED (pydantic reports it as ``ValidationError``).
+
+    Example:
+        >>> from discorag.schema.discourse import ChunkRelation, Edge, RhetoricalGraph
+        >>> edge = Edge(source="review", target="trial", relation=ChunkRelation.CONTRADICTS)
+        >>> graph = RhetoricalGraph(chunks=("trial", "review"), edges=(edge,))
+        >>> graph.number(edge.source), str(edge.relation), graph.number(edge.target)
+        (2, 'CONTRADICTS', 1)
+    """
+
+    chunks: tuple[str, ...]
+    edges: tuple[Edge, ...] = ()
+
+    @model_validator(mode="after")
+    def _check(self) -> RhetoricalGraph:
+        known = set(self.chunks)
+        if len(known) != len(self.chunks):
+            raise InvariantError("A chunk appears twice in the graph.")
+        pairs: set[tuple[str, str]] = set()
+        for e in self.edges:
+            if e.source not in known or e.target not in known:
+                raise InvariantError(f"Edge {e.source} -> {e.target} leaves the graph's chunks.")
+            if e.source == e.target or (e.source, e.target) in pairs:
+                raise InvariantError(f"Edge {e.source} -> {e.target} is a loop or appears twice.")
+            if e.relation is ChunkRelation.UNRELATED:
+                raise InvariantError("UNRELATED is the absence of an edge.")
+            pairs.add((e.source, e.target))
+        return self
+
+    def number(self, chunk_id: str) -> int:
+        """One-based number under which prompts, plans and answers cite the chunk."""
+        return self.chunks.index(chunk_id) + 1
+
+
+class Reference(BaseModel, frozen=True):
+    """A citation inside a plan: chunk number and, if given, an inclusive range of its units; all one-based."""
+
+    chunk: int = Field(ge=1)
+    first: int | None = None
+    last: int | None = None
+
+
+class PlanStep(BaseModel, frozen=True):
+    """One sentence of the plan and what it cites, in order."""
+
+    text: str
+    references: tuple[Reference, ...] = ()
+
+
+class Plan(BaseModel, frozen=True):
+    """A plan as its paragraph, from which `discorag.text.citations.steps` reads the steps."""
+
+    paragraph: str

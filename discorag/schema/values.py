@@ -1,0 +1,134 @@
+"""Small values that everything is made of: spans of a text, ids and digests, unit vectors, and words."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field, model_validator
+
+from discorag.schema.errors import InvariantError
+
+
+class Span(BaseModel, frozen=True):
+    """Characters ``[start, end)`` of a document's canonical text; never empty.
+
+    Raises:
+        InvariantError: ``end <= start`` (pydantic reports it as ``ValidationError``).
+
+    Example:
+        >>> from discorag.schema.values import Span
+        >>> Span(start=0, end=5).of("tides rise")
+        'tides'
+    """
+
+    start: int = Field(ge=0)
+    end: int = Field(gt=0)
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> Span:
+        if self.end <= self.start:
+            raise InvariantError(f"Span [{self.start}, {self.end}) is empty.")
+        return self
+
+    def of(self, text: str) -> str:
+        """The characters of ``text`` that this span covers."""
+        return text[self.start : self.end]
+
+    def contains(self, other: Span) -> bool:
+        """Whether ``other`` lies inside this span."""
+        return self.start <= other.start and other.end <= self.end
+
+
+_NAMESPACE = uuid.UUID("7d1c1b0e-5a52-5d0b-9c8e-2f6f0c9f7a10")
+
+
+def stable_id(*parts: str | int) -> str:
+    """UUIDv5 of the parts, as a string. Parts are joined unambiguously, so ("a", "bc") != ("ab", "c")."""
+    return str(uuid.uuid5(_NAMESPACE, json.dumps(parts, ensure_ascii=False)))
+
+
+def digest(text: str | bytes) -> str:
+    """SHA-256 of ``text`` (UTF-8), 64 hexadecimal digits."""
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return hashlib.sha256(data).hexdigest()
+
+
+def fingerprint(content: str, versions: Mapping[str, str]) -> str:
+    """Key of what is stored for a document: its content and every version that shaped it.
+
+    Args:
+        content: Digest of the source bytes.
+        versions: Stage name (converter, splitter, parser, summariser, encoder) -> version.
+    """
+    return digest(json.dumps([content, sorted(versions.items())]))[:32]
+
+
+Vectors = NDArray[np.float32]
+"""Unit vectors as rows, shape (n, d), or one of them, shape (d,)."""
+
+_EXACT = 5e-7
+"""By how much a squared length may differ from 1: well below 1e-6, from which on Qdrant scales a vector itself."""
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Vectors without length zero made as long as one, as nearly as float32 can; those that are so stay bit by bit.
+
+    Args:
+        vectors: Shape (n, d), or (d,).
+    """
+    exact = vectors.astype(np.float64)
+    squares = (exact * exact).sum(axis=-1, keepdims=True)
+    return np.where(abs(squares - 1) <= _EXACT, vectors, exact / np.sqrt(squares)).astype(np.float32)
+
+
+_IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}]+")
+_CHARACTERS_PER_WORD = 8
+
+
+def count_words(text: str) -> int:
+    """Words of ``text``: what white space separates; a Chinese or Japanese character is one."""
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+def words_of(text: str) -> list[str]:
+    """The words that `count_words` counts."""
+    return _WORD.findall(text)
+
+
+def first_words(texts: Iterable[str], words: int) -> str:
+    """The texts joined by spaces, cut after ``words`` words, or after 8 characters for each of these.
+
+    The second limit is for text without white space (sequences, encoded data), which word counts do not bound.
+
+    Raises:
+        InvariantError: ``words`` is less than 1.
+    """
+    if words < 1:
+        raise InvariantError(f"A text cannot be cut to {words} words.", hint="Allow 1 word or more.")
+    parts: list[str] = []
+    left, room = words, words * _CHARACTERS_PER_WORD
+    for text in texts:
+        ends = [m.end() for m, _ in zip(_WORD.finditer(text), range(left), strict=False)]
+        parts.append(text[: min(ends[-1] if len(ends) == left else len(text), room)])
+        left, room = left - len(ends), room - len(parts[-1]) - 1
+        if left <= 0 or room <= 0:
+            break
+    return " ".join(parts).rstrip()
+
+
+def within(sizes: Iterable[int], budget: int) -> int:
+    """How many of the first sizes add up to no more than ``budget``; at least one."""
+    total = count = 0
+    for size in sizes:
+        total += size
+        if count and total > budget:
+            break
+        count += 1
+    return count

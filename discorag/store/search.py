@@ -1,0 +1,255 @@
+"""How hits are ranked, and the search that needs no index because it compares everything."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import func, select
+
+from discorag.schema.document import Scope
+from discorag.schema.errors import StoreError
+from discorag.schema.values import Vectors
+from discorag.store import tables
+from discorag.store.database import Database, is_in
+from discorag.store.index import Filters, Searcher
+from discorag.store.records import Hit, SearchQuery
+from discorag.store.tables import unpack_places, unpack_terms, unpack_text, unpack_vectors
+from discorag.text.terms import SparseVector, sparse_query
+
+FUSION_DEPTH = 100
+"""How deep each ranking is read for fusion (deeper if more hits are wanted)."""
+RRF_K = 60
+DIGITS = 5
+"""Decimals kept of a score: equal vectors get scores that differ in the seventh, depending on where they lie."""
+
+
+def best(query: SearchQuery, searcher: Searcher, scope: Scope) -> list[Hit]:
+    """The ``top_k`` chunks that a query finds in a scope."""
+
+    def ranking(vector: Vectors | SparseVector, depth: int) -> list[Hit]:
+        return ranked(lambda limit: searcher.nearest(scope, vector, query.filters, limit), depth)
+
+    if query.retrieval == "dense":
+        return ranking(query.vector, query.top_k)
+    depth = max(query.top_k, FUSION_DEPTH)
+    terms = sparse_query(query.text)
+    vectors: list[Vectors | SparseVector] = [query.vector, terms] if terms[0] else [query.vector]
+    return fused([ranking(vector, depth) for vector in vectors])[: query.top_k]
+
+
+def nearest_documents(query: SearchQuery, searcher: Searcher, scope: Scope, count: int) -> list[Hit]:
+    """The documents of a scope that are nearest to a query's vector, as many as ``count``."""
+    return ranked(lambda limit: searcher.nearest_documents(scope, query.vector, query.filters, limit), count)
+
+
+def ordered(hits: Sequence[Hit]) -> list[Hit]:
+    """Best first, equal scores by chunk id."""
+    return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+
+
+def ranked(fetch: Callable[[int], list[Hit]], depth: int) -> list[Hit]:
+    """The first ``depth`` hits by score, rounded, and chunk id.
+
+    ``fetch`` returns up to so many hits, best first, equal scores in any order. It is asked for more until no hit left
+    out can tie with one kept.
+    """
+    limit = depth + 1
+    hits = _rounded(fetch(limit))
+    while len(hits) == limit and hits[-1].score == hits[depth - 1].score:
+        limit *= 2
+        hits = _rounded(fetch(limit))
+    return ordered(hits)[:depth]
+
+
+def _rounded(hits: Sequence[Hit]) -> list[Hit]:
+    return [Hit(hit.chunk_id, round(hit.score, DIGITS)) for hit in hits]
+
+
+def fused(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """Reciprocal rank fusion: the score of a chunk is the sum of 1 / (60 + rank), ranks from 1.
+
+    Qdrant's own fusion is not used: it ranks equal scores (duplicated chunks have them) in the order of writing.
+
+    Source: Cormack, Clarke and Büttcher, SIGIR 2009.
+    """
+    scores: defaultdict[str, float] = defaultdict(float)
+    for ranking in rankings:
+        for rank, hit in enumerate(ranking, start=1):
+            scores[hit.chunk_id] += 1 / (RRF_K + rank)
+    return ordered([Hit(chunk_id=chunk_id, score=score) for chunk_id, score in scores.items()])
+
+
+MOST = 200_000
+"""Chunks of a scope that are searched without an index."""
+
+D, K = tables.documents, tables.contents
+
+
+@dataclass(frozen=True)
+class _Document:
+    """One document's part of a scope."""
+
+    doc_id: str
+    metadata: Mapping[str, str]
+    chunk_ids: Sequence[str]
+    vectors: Vectors
+    counts: NDArray[np.uint32]
+    ids: NDArray[np.uint32]
+    weights: NDArray[np.float32]
+    mean: Vectors
+
+    def matches(self, filters: Filters) -> bool:
+        """Whether all filters accept it."""
+        own = {**self.metadata, "doc_id": self.doc_id}
+        return all(own.get(key) in values for key, values in filters.items())
+
+
+@dataclass(frozen=True)
+class _Corpus:
+    """All of a scope as arrays; ``ends``: chunks up to and with each document."""
+
+    stamp: tuple[int, int]
+    documents: Mapping[int, _Document]
+    ends: Sequence[int]
+    chunk_ids: Sequence[str]
+    vectors: Vectors
+    means: Vectors
+    ids: NDArray[np.uint32]
+    weights: NDArray[np.float32]
+    chunk_of_term: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, stamp: tuple[int, int], documents: Mapping[int, _Document]) -> _Corpus:
+        parts = list(documents.values())
+        counts = np.concatenate([d.counts for d in parts])
+        return cls(
+            stamp,
+            documents,
+            list(accumulate(len(d.chunk_ids) for d in parts)),
+            [i for d in parts for i in d.chunk_ids],
+            np.concatenate([d.vectors for d in parts]),
+            np.stack([d.mean for d in parts]),
+            np.concatenate([d.ids for d in parts]),
+            np.concatenate([d.weights for d in parts]),
+            np.repeat(np.arange(len(counts)), counts),
+        )
+
+    def matching(self, filters: Filters) -> NDArray[np.bool_]:
+        """Whether each document matches."""
+        return np.array([d.matches(filters) for d in self.documents.values()], np.bool_)
+
+    def matching_chunks(self, filters: Filters) -> NDArray[np.bool_]:
+        """Whether the document of each chunk matches."""
+        return np.repeat(self.matching(filters), np.diff(self.ends, prepend=0))
+
+    def bm25(self, query: SparseVector) -> NDArray[np.float32]:
+        """Of every chunk: the sum over the query's terms of inverse document frequency times the chunk's weight."""
+        scores, n = np.zeros(len(self.chunk_ids), np.float32), len(self.chunk_ids)
+        for term, weight in zip(*query, strict=True):
+            found = np.flatnonzero(self.ids == term)
+            idf = np.log1p((n - len(found) + 0.5) / (len(found) + 0.5))
+            scores[self.chunk_of_term[found]] += weight * idf * self.weights[found]
+        return scores
+
+
+class ExactSearch:
+    """Ranks by comparing everything. What was read of a scope is remembered until the scope changes.
+
+    Args:
+        database: Where the documents are.
+
+    Example:
+        >>> from discorag.store.search import ExactSearch
+        >>> ExactSearch(store.database).nearest(scope, np.ones(8, np.float32), {}, 10)
+        []
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: dict[Scope, _Corpus] = {}
+        self._lock = Lock()
+
+    def nearest(self, scope: Scope, vector: Vectors | SparseVector, filters: Filters, limit: int) -> list[Hit]:
+        """See `discorag.store.index.Searcher.nearest`.
+
+        Raises:
+            StoreError: The scope has more than `MOST` chunks.
+        """
+        corpus = self._corpus(scope)
+        if corpus is None:
+            return []
+        wanted = corpus.matching_chunks(filters)
+        if isinstance(vector, tuple):
+            scores = corpus.bm25(vector)
+            wanted &= scores > 0
+        else:
+            scores = corpus.vectors @ vector
+        return _best(corpus.chunk_ids, scores, wanted, limit)
+
+    def nearest_documents(self, scope: Scope, vector: Vectors, filters: Filters, limit: int) -> list[Hit]:
+        """See `discorag.store.index.Searcher.nearest_documents`. Raises as `nearest`."""
+        corpus = self._corpus(scope)
+        if corpus is None:
+            return []
+        doc_ids = [d.doc_id for d in corpus.documents.values()]
+        return _best(doc_ids, corpus.means @ vector, corpus.matching(filters), limit)
+
+    def _corpus(self, scope: Scope) -> _Corpus | None:
+        """The scope as it is now, None if it is empty.
+
+        How many documents it has and the highest number of one tell whether it changed: numbers are given once.
+        """
+        with self._lock, self._database.read() as db:
+            count, last, size = db.execute(
+                select(func.count(), func.max(D.c.number), func.sum(D.c.chunks)).where(is_in(scope))
+            ).one()
+            known = self._known.get(scope)
+            if not count or (known and known.stamp == (count, last)):
+                return known if count else None
+            if size > MOST:
+                raise StoreError(
+                    f"Corpus {scope.corpus!r} has {size} chunks, and no index of them can be used.",
+                    hint="Run disco-rag reindex: without an index at most 200,000 are searched.",
+                )
+            numbers = set(db.scalars(select(D.c.number).where(is_in(scope))))
+            before = dict(known.documents) if known else dict[int, _Document]()
+            kept = {n: d for n, d in before.items() if n in numbers}
+            found = kept | self._read(scope, numbers - kept.keys())
+            self._known[scope] = _Corpus.of((count, last), dict(sorted(found.items())))
+            return self._known[scope]
+
+    def _read(self, scope: Scope, numbers: set[int]) -> dict[int, _Document]:
+        """These documents, from the database."""
+        columns = (D.c.number, D.c.doc_id, D.c.filters, K.c.places, K.c.vectors, K.c.terms)
+        query = select(*columns).join(K).where(is_in(scope))
+        dimension, found = self._database.identity.dimension, dict[int, _Document]()
+        with self._database.read() as db:
+            for number, doc_id, filters, places, vectors, terms in db.execute(query).tuples():
+                if number in numbers:
+                    rows, ids = unpack_vectors(vectors, dimension), [i for i, _, _ in unpack_places(places)]
+                    whose = (doc_id, json.loads(unpack_text(filters)), ids)
+                    found[number] = _Document(*whose, rows, *unpack_terms(terms), mean_direction(rows))
+        return found
+
+
+def mean_direction(vectors: Vectors) -> Vectors:
+    """The direction of the mean of vectors, shape (n, d): a unit vector, shape (d,)."""
+    mean = vectors.mean(axis=0)
+    return mean / max(float(np.linalg.norm(mean)), 1e-12)
+
+
+def _best(ids: Sequence[str], scores: NDArray[np.float32], wanted: NDArray[np.bool_], limit: int) -> list[Hit]:
+    """The best of those that are wanted."""
+    there = np.flatnonzero(wanted)
+    if len(there) > limit:
+        there = there[np.argpartition(-scores[there], limit)[:limit]]
+    ordered = there[np.argsort(-scores[there], kind="stable")]
+    order: list[int] = ordered.tolist()
+    return [Hit(ids[i], float(scores[i])) for i in order]

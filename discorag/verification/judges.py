@@ -1,0 +1,179 @@
+"""The judges: an NLI model, and a language model that decides about all sentences in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from discorag.discourse.parse.inline import escape
+from discorag.models.nli import ENTAILMENT, VARIABLES, NliModel, nli_from
+from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.models.toolbox import Toolbox
+from discorag.schema.answer import Support
+from discorag.schema.errors import ConfigError, Usage
+from discorag.verification.tracing import TracingVerifier
+from discorag.verification.verifier import Claim, Verdict, verdict_on
+
+_NLI_SAID = "The NLI model finds a passage that says so."
+_NLI_UNSAID = "The NLI model finds no passage that says so."
+
+
+def auto_verifier(tools: Toolbox) -> TracingVerifier:
+    """For the registry: written sentences are judged if an NLI model is configured, else not verified."""
+    settings = tools.settings.nli
+    model = nli_from(settings)
+    judge = NliJudge(model, settings.threshold) if model else None
+    return TracingVerifier(tools.encoder, tools.reranker, judge)
+
+
+def nli_verifier(tools: Toolbox) -> TracingVerifier:
+    """For the registry. Raises `ConfigError` if no model is named."""
+    verifier = auto_verifier(tools)
+    if verifier.judge is None:
+        raise ConfigError(
+            "An NLI model is to verify, but none is named.",
+            hint=f"Set {VARIABLES}__MODEL to a folder or hub name, or {VARIABLES}__BASE_URL.",
+        )
+    return verifier
+
+
+@dataclass(frozen=True)
+class NliJudge:
+    """Decides claims by an NLI model. Implements `discorag.verification.verifier.Judge`.
+
+    A sentence is supported by the place that most probably entails it, if that has its figures, dates, quotations and
+    names.
+
+    Args:
+        model: The model.
+        threshold: Probability from which a place entails a sentence.
+
+    Example:
+        >>> from discorag.models.nli import CrossEncoderNli
+        >>> from discorag.verification.verifier import Claim, Place
+        >>> from discorag.verification.judges import NliJudge
+        >>> claim = Claim("The tide rises.", (Place((0,), "Tides rise."),))
+        >>> [verdict] = asyncio.run(NliJudge(CrossEncoderNli(str(cross_encoder)), threshold=0.0).judge([claim]))
+        >>> verdict.place
+        0
+    """
+
+    model: NliModel
+    threshold: float = 0.5
+
+    async def judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
+        """Return a verdict for each claim, in order. Raises as `NliModel.probabilities`."""
+        pairs = [(place.text, claim.sentence) for claim in claims for place in claim.places]
+        likely: list[float] = (await self.model.probabilities(pairs))[:, ENTAILMENT].tolist() if pairs else []
+        ends = [*accumulate(len(c.places) for c in claims)]
+        return [self._verdict(c, likely[end - len(c.places) : end]) for c, end in zip(claims, ends, strict=True)]
+
+    def _verdict(self, claim: Claim, likely: Sequence[float]) -> Verdict:
+        best = max(range(len(likely)), key=likely.__getitem__)
+        if likely[best] < self.threshold:
+            return Verdict(Support.NOT_SUPPORTED, probability=likely[best], reason=_NLI_UNSAID)
+        return verdict_on(claim, best, likely[best], _NLI_SAID)
+
+
+_TOKENS = 40
+"""Of the output, for each sentence."""
+_SAID = "The language model finds a passage that says so."
+_UNSAID = "The language model finds no passage that says so."
+
+
+def llm_verifier(tools: Toolbox) -> TracingVerifier:
+    """For the registry. Raises `ConfigError` if no language model is configured."""
+    return TracingVerifier(tools.encoder, tools.reranker, LlmJudge(tools.require_model(), tools.template("support")))
+
+
+class _Verdict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    sentence: int = Field(ge=1)
+    passage: int = Field(ge=0)
+    confidence: int = Field(ge=0, le=100)
+
+
+class _Verdicts(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    verdicts: list[_Verdict]
+
+
+@dataclass
+class LlmJudge:
+    """Decides claims by a language model. Implements `discorag.verification.verifier.Judge`.
+
+    A sentence is not supported if the passage that the model names lacks one of its figures, dates, names or quotes.
+
+    Args:
+        model: The gateway.
+        template: Prompt with the variables ``passages`` and ``sentences``.
+
+    Example:
+        >>> from discorag.verification.verifier import Claim, Place
+        >>> from discorag.verification.judges import LlmJudge
+        >>> model = says('{"verdicts": [{"sentence": 1, "passage": 1, "confidence": 95}]}')
+        >>> claim = Claim("The tide rises.", (Place((0,), "Tides rise."),))
+        >>> [verdict] = asyncio.run(LlmJudge(model, prompt("support")).judge([claim]))
+        >>> verdict.place, verdict.probability
+        (0, 0.95)
+    """
+
+    model: LanguageModel
+    template: Template
+    usage: Usage = field(default_factory=Usage, init=False)
+    prompt_hash: str = field(default="", init=False)
+
+    async def judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
+        """A verdict for each claim, by one call; none without claims.
+
+        Raises:
+            ModelError: As `LanguageModel.complete`.
+        """
+        if not claims:
+            return []
+        passages = list(dict.fromkeys(place.text for claim in claims for place in claim.places))
+        reply = await self.model.complete(self._request(claims, passages))
+        self.usage, self.prompt_hash = self.usage + reply.usage, self.template.hash
+        return [_verdict(c, v, passages) for c, v in zip(claims, reply.value, strict=True)]
+
+    def _request(self, claims: Sequence[Claim], passages: Sequence[str]) -> Request[list[_Verdict]]:
+        prompt = self.template.render(passages=_numbered(passages), sentences=_numbered([c.sentence for c in claims]))
+
+        def parse(text: str) -> list[_Verdict]:
+            return _checked(text, len(claims), len(passages))
+
+        return Request(
+            stage="verify",
+            messages=(Message(role="user", content=prompt),),
+            parse=parse,
+            schema=_Verdicts.model_json_schema(),
+            max_tokens=_TOKENS * (len(claims) + 1),
+        )
+
+
+def _numbered(texts: Sequence[str]) -> str:
+    return "\n".join(f"{n}. {escape(' '.join(text.split()))}" for n, text in enumerate(texts, start=1))
+
+
+def _checked(text: str, sentences: int, passages: int) -> list[_Verdict]:
+    """The verdicts. Raises ``ValueError`` unless there is one for each sentence, in order, with a passage's number."""
+    found = _Verdicts.model_validate_json(text).verdicts
+    if [v.sentence for v in found] != list(range(1, sentences + 1)):
+        raise ValueError(f"There must be one verdict for each of the sentences 1 to {sentences}, in order.")
+    if wrong := [v.passage for v in found if v.passage > passages]:
+        raise ValueError(f"There is no passage {wrong[0]}; there are {passages}.")
+    return found
+
+
+def _verdict(claim: Claim, found: _Verdict, passages: Sequence[str]) -> Verdict:
+    """What the model said, in the claim's own places: a passage that was only offered for another sentence is none."""
+    probability = found.confidence / 100
+    texts = [place.text for place in claim.places]
+    if not found.passage or passages[found.passage - 1] not in texts:
+        return Verdict(Support.NOT_SUPPORTED, probability=min(probability, 1 - probability), reason=_UNSAID)
+    return verdict_on(claim, texts.index(passages[found.passage - 1]), probability, _SAID)

@@ -1,0 +1,123 @@
+"""What a server tells its operator: logs, the audit log, numbers for Prometheus."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from io import TextIOWrapper
+from logging.handlers import WatchedFileHandler
+from pathlib import Path
+from typing import Any
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from structlog.tracebacks import ExceptionDictTransformer
+from structlog.types import ExcInfo, Processor
+
+from discorag.schema.errors import ConfigError
+from discorag.schema.ledger import Ledger, StageRecord
+
+LOGGER = "disco_rag.audit"
+SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+_WHOLE = ExceptionDictTransformer(show_locals=False)
+
+
+def log_as_json(*, texts: bool, audit: Path | None = None) -> None:
+    """Make every logger of this process write JSON. Call it once, when a server starts.
+
+    The audit log goes to the end of the file ``audit``, if given, each line as soon as it is written. Without ``texts``
+    errors are logged without their messages, which may quote a question or a document.
+    """
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso"),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+    )
+    rendered = [
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        structlog.processors.ExceptionRenderer(_WHOLE if texts else _where),
+        structlog.processors.JSONRenderer(ensure_ascii=False),
+    ]
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=rendered))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    for name in ("disco_rag.api", LOGGER):
+        logging.getLogger(name).setLevel(logging.INFO)
+    if audit:
+        _write_audit(audit, handler.formatter)
+
+
+def _write_audit(file: Path, formatter: logging.Formatter | None) -> None:
+    """Raises `ConfigError` if the file cannot be written."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handler = _AuditFile(file, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"The audit log cannot be written: {error}.", hint="Check DISCO_RAG_API__AUDIT.") from error
+    handler.setFormatter(formatter)
+    logger = logging.getLogger(LOGGER)
+    logger.handlers, logger.propagate = [handler], False
+
+
+class _AuditFile(WatchedFileHandler):
+    """A file that is begun anew where it was moved away. A line is one write: lines of several workers do not mix."""
+
+    def _open(self) -> TextIOWrapper:
+        return TextIOWrapper(open(self.baseFilename, "ab", buffering=0), self.encoding, write_through=True)
+
+
+def _where(exc_info: ExcInfo) -> list[dict[str, Any]]:
+    """What kind of error it is, and where it was raised."""
+    return [{"exc_type": found["exc_type"], "frames": found["frames"]} for found in _WHOLE(exc_info)]
+
+
+class Meters:
+    """The counters of one server, in a registry of their own. No label holds text of a user or a document."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = self._counter("requests", "Requests answered.", "route", "method", "status")
+        self.request_seconds = self._histogram("request_seconds", "Until the last byte of the response.", "route")
+        self.refused = self._counter("refused", "Requests turned away: no key, over a quota, ...", "kind")
+        self.under_way = self._gauge("requests_under_way", "Requests being answered.")
+        self.stage_seconds = self._histogram("stage_seconds", "One stage of one run.", "stage", "engine")
+        self.tokens = self._counter("tokens", "Language model tokens.", "stage", "kind")
+        self.calls = self._counter("model_calls", "Calls of the language model.", "stage")
+        self.failures = self._counter("failures", "Failures of stages.", "stage", "kind", "fallback")
+        self.documents = self._counter("documents", "Documents of ingest jobs.", "status")
+        self.jobs_waiting = self._gauge("jobs_waiting", "Ingest jobs that wait for their turn.")
+
+    def _counter(self, name: str, said: str, *labels: str) -> Counter:
+        return Counter(f"disco_rag_{name}", said, labels, registry=self.registry)
+
+    def _gauge(self, name: str, said: str) -> Gauge:
+        return Gauge(f"disco_rag_{name}", said, registry=self.registry)
+
+    def _histogram(self, name: str, said: str, *labels: str) -> Histogram:
+        return Histogram(f"disco_rag_{name}", said, labels, registry=self.registry, buckets=SECONDS)
+
+    def observe(self, ledger: Ledger) -> None:
+        """Add a finished run."""
+        for record in ledger.stages:
+            self._stage(record)
+
+    def _stage(self, record: StageRecord) -> None:
+        self.stage_seconds.labels(record.stage, record.engine).observe(record.seconds)
+        usage = record.usage
+        if usage.calls:
+            self.calls.labels(record.stage).inc(usage.calls)
+        kinds = {"in": usage.tokens_in, "cached": usage.tokens_cached, "out": usage.tokens_out}
+        for kind, tokens in kinds.items():
+            if tokens:
+                self.tokens.labels(record.stage, kind).inc(tokens)
+        for failure in record.failures:
+            self.failures.labels(failure.stage, failure.kind, "yes" if failure.fallback else "no").inc()
+
+    def text(self) -> bytes:
+        """Everything in Prometheus' text format."""
+        return generate_latest(self.registry)

@@ -1,0 +1,247 @@
+"""What the tools return: texts as they are for programs, and the same as Markdown for readers.
+
+As in chat, what sources and models wrote is escaped in the Markdown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from langchain_core.documents import Document as Found
+from mcp.types import CallToolResult, TextContent
+from pydantic import BaseModel, Field
+
+from discorag.generation.views import AnswerView, answer_markdown
+from discorag.ingest.survey import Status
+from discorag.schema.answer import Answer, Difference, Disagreement, EvidenceSpan, Support
+from discorag.store.records import Corpus, Manifest
+from discorag.text.escaping import code_block, markdown
+from interfaces.facade import AskResult
+
+NO_DISAGREEMENT = "Among the passages that bear on this question no disagreement was found."
+_ID = "The document's id, as the other tools and the resources take it."
+_SPAN = "Characters of the document's canonical text, which the resource of the document gives."
+
+
+class Passage(BaseModel):
+    """A stretch of a document."""
+
+    doc_id: str = Field(description=_ID)
+    title: str
+    start: int = Field(description=_SPAN)
+    end: int = Field(description=_SPAN)
+    page: int | None = Field(default=None, description="Its page, where the document has pages.")
+    text: str
+    also_in: list[str] = Field(default=[], description="Names of other files with the same content.")
+
+    @classmethod
+    def of(cls, span: EvidenceSpan) -> Passage:
+        """What an answer cites."""
+        return cls.model_validate(span.model_dump() | span.span.model_dump())
+
+
+class Hit(Passage):
+    """A passage that was found."""
+
+    headings: list[str] = Field(description="The headings above it, outermost first.")
+    score: float = Field(description="Higher is better; scores of different questions do not compare.")
+
+    @classmethod
+    def found(cls, document: Found) -> Hit:
+        """What the retriever gave."""
+        return cls(text=document.page_content, **document.metadata)
+
+
+class Sentence(BaseModel):
+    """A sentence of the answer."""
+
+    text: str
+    support: Support = Field(description="Whether the sources support it; not verified: nothing checked it.")
+    sources: list[int] = Field(
+        description="Numbers from 1: of its sources if it is supported, of the closest passages if it is not verified."
+    )
+    reason: str = Field(default="", description="Why it has this state.")
+
+
+class Contradiction(BaseModel):
+    """Two sources at odds."""
+
+    relation: str
+    a: Passage
+    b: Passage
+    differs: list[Difference] = Field(description="In what, each in the words of both.")
+
+    @classmethod
+    def of(cls, d: Disagreement) -> Contradiction:
+        """One of an answer."""
+        return cls(relation=str(d.relation), a=Passage.of(d.a), b=Passage.of(d.b), differs=list(d.differs))
+
+
+class Fallback(BaseModel):
+    """A step that went otherwise than it was meant to."""
+
+    stage: str
+    message: str
+    used_instead: str
+
+
+class Disagreements(BaseModel):
+    """Where the sources that bear on a question contradict each other."""
+
+    disagreements: list[Contradiction]
+
+    @classmethod
+    def of(cls, found: Sequence[Disagreement]) -> Disagreements:
+        """Those of an answer."""
+        return cls(disagreements=[Contradiction.of(d) for d in found])
+
+
+class Answered(Disagreements):
+    """An answer, each sentence with its sources; or none."""
+
+    text: str
+    abstained: str = Field(description="Why the documents do not answer the question; empty where they do.")
+    unsure: bool = Field(description="Whether the documents may not answer it: the sentences are the closest passages.")
+    nearest: list[Passage] = Field(description="What they say instead, where they do not.")
+    sentences: list[Sentence]
+    sources: list[Passage] = Field(description="Numbered from 1.")
+    fallbacks: list[Fallback] = Field(description="What a language model was to do and did not.")
+    seconds: float
+
+    @classmethod
+    def to(cls, result: AskResult) -> Answered:
+        """The answer that says this result."""
+        answer, view = result.answer, AnswerView(result.answer)
+        return cls(
+            text=answer.text,
+            abstained=answer.abstained,
+            unsure=answer.unsure,
+            nearest=[Passage.of(e) for e in answer.nearest],
+            sentences=[
+                Sentence(text=s.text, support=s.support, sources=view.numbers(s), reason=s.reason)
+                for s in answer.sentences
+            ],
+            sources=[Passage.of(e) for e in view.sources],
+            disagreements=Disagreements.of(answer.disagreements).disagreements,
+            fallbacks=[
+                Fallback(stage=f.stage, message=f.message, used_instead=f.fallback) for f in result.ledger.failures
+            ],
+            seconds=result.seconds,
+        )
+
+
+class Hits(BaseModel):
+    """What was found for a question, best first."""
+
+    passages: list[Hit]
+
+
+class Listed(BaseModel):
+    """A stored document."""
+
+    doc_id: str = Field(description=_ID)
+    name: str = Field(description="Name of the file.")
+    title: str
+    chunks: int
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Listed:
+        """What is shown of a manifest: folders of the server are nobody's business."""
+        m = manifest
+        return cls(doc_id=m.doc_id, name=Path(m.uri).name, title=m.title, chunks=m.chunks)
+
+
+class Corpora(BaseModel):
+    """The corpora that hold documents, by name."""
+
+    corpora: list[Corpus]
+
+
+class Documents(BaseModel):
+    """A part of the stored documents, by path, and how many there are."""
+
+    total: int
+    documents: list[Listed]
+
+
+class Trees(BaseModel):
+    """RST trees of some chunks of a document."""
+
+    doc_id: str = Field(description=_ID)
+    title: str
+    chunks: list[int] = Field(description="Numbers of the chunks that are shown, from 0.")
+    total: int = Field(description="Chunks of the document.")
+    format: str
+    trees: str = Field(description="The trees in this format.")
+
+
+class Outcome(BaseModel):
+    """What became of a document; ``status`` is None while it is being read."""
+
+    doc_id: str = Field(description=_ID)
+    name: str
+    status: str | None
+    chunks: int
+    note: str = Field(description="Why it failed, was skipped or is a duplicate.")
+
+
+class Ingested(BaseModel):
+    """What became of every document."""
+
+    outcomes: list[Outcome]
+
+
+def result(text: str, structured: BaseModel, *, failed: bool = False) -> CallToolResult:
+    """A tool's result in both forms."""
+    content = TextContent(type="text", text=text)
+    return CallToolResult(content=[content], structured_content=structured.model_dump(mode="json"), is_error=failed)
+
+
+def answered(found: AskResult) -> CallToolResult:
+    """An answer with its sources and disagreements, and what a language model did not do."""
+    return result("".join(answer_markdown(found.answer)).strip(), Answered.to(found))
+
+
+def disagreements(answer: Answer) -> CallToolResult:
+    """The disagreements of an answer alone."""
+    text = "".join(answer_markdown(answer.model_copy(update={"sentences": ()}))).strip()
+    return result(text or NO_DISAGREEMENT, Disagreements.of(answer.disagreements))
+
+
+def hits(found: Hits) -> CallToolResult:
+    """The passages, numbered."""
+    lines = [
+        f"{i}. {markdown(p.title, 80)} (document {p.doc_id}, characters {p.start}-{p.end}): “{markdown(p.text)}”"
+        for i, p in enumerate(found.passages, start=1)
+    ]
+    return result("\n".join(lines) or "Nothing was found.", found)
+
+
+def corpora(found: Corpora) -> CallToolResult:
+    """The corpora, one a line."""
+    lines = [f"- {markdown(c.name, 200)} ({c.documents} documents, {c.chunks} chunks)" for c in found.corpora]
+    return result("\n".join(lines) or "Nothing is stored.", found)
+
+
+def documents(found: Documents) -> CallToolResult:
+    """The documents, one a line."""
+    lines = [
+        f"- {d.doc_id}: {markdown(d.title, 80)} ({markdown(d.name, 80)}, {d.chunks} chunks)" for d in found.documents
+    ]
+    return result("\n".join([f"{len(lines)} of {found.total} documents.", *lines]), found)
+
+
+def trees(found: Trees) -> CallToolResult:
+    """The trees as they are, as a block of code."""
+    return result(code_block(found.trees), found)
+
+
+def ingested(outcomes: Sequence[Outcome]) -> CallToolResult:
+    """How many of which fate, and why those that have a note; an error where a document failed."""
+    counts = Counter(o.status or "being read" for o in outcomes)
+    line = ", ".join(f"{n} {status}" for status, n in counts.items()) or "Nothing to do"
+    notes = [f"- {o.status} {markdown(o.name, 200)}: {markdown(o.note, 400)}" for o in outcomes if o.note]
+    failed = any(o.status == Status.FAILED for o in outcomes)
+    return result("\n".join([f"{line}.", *notes]), Ingested(outcomes=list(outcomes)), failed=failed)

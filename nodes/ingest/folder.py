@@ -1,0 +1,61 @@
+"""A folder: which files there are to read, and which of those that were read once are gone."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from time import perf_counter
+
+from langgraph.config import get_stream_writer
+from langgraph.runtime import Runtime
+
+from discorag.ingest.bucket import absolute, below, survey_at, vanished_at
+from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.schema.errors import MissingPathError, StoreError
+from discorag.schema.ledger import Failure, StageRecord
+from discorag.store.store import Store
+from nodes.context import IngestContext, ingest_context
+from nodes.state import IngestState, Json
+
+
+async def scan(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
+    """List the files at the path; repeated files and unknown formats are reported and left out.
+
+    Raises:
+        InputError: Missing path, unknown format, or a folder without any file to read, now or at an earlier ingest; a
+            bucket that cannot be listed.
+    """
+    if not state["path"]:
+        raise MissingPathError("No path was given.", hint="Name a file or a folder.")
+    context, path = ingest_context(runtime), absolute(state["path"])
+    has = partial((await context.open_backends()).store.has, await context.scope(), below(path))
+    result = await asyncio.to_thread(survey_at, path, emptied=has)
+    get_stream_writer()({"event": "found", "documents": len(result.sources), "aside": len(result.aside)})
+    outcomes = [o.model_dump(mode="json") for o in result.aside]
+    return {"path": path, "sent": 0, "files": [s.uri for s in result.sources], "outcomes": outcomes}
+
+
+async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
+    """Delete what vanished; a file that could not be read this time is still there and keeps what is stored."""
+    context = ingest_context(runtime)
+    backends, scope = await context.open_backends(), await context.scope()
+    path, met = state["path"], [DocumentOutcome(**o) for o in state.get("outcomes", [])]
+    stored = await asyncio.to_thread(backends.store.under, scope, below(path))
+    gone = await asyncio.to_thread(vanished_at, path, stored, met, set(state.get("files", [])))
+    outcomes: list[Json] = []
+    for manifest in gone:
+        await asyncio.to_thread(backends.store.delete, scope, manifest.doc_id)
+        outcomes.append(DocumentOutcome(uri=manifest.uri, status=Status.DELETED).model_dump(mode="json"))
+        get_stream_writer()({"event": "document", **outcomes[-1]})
+    return {"outcomes": outcomes, **(await _optimised(backends.store) if context.index else {})}
+
+
+async def _optimised(store: Store) -> Json:
+    """The store indexed; where that fails, searches are slower and right, and it is counted."""
+    start, failures = perf_counter(), ()
+    try:
+        await asyncio.to_thread(store.optimise)
+    except StoreError as error:
+        failures = (Failure.of("optimise", error, fallback="exact search"),)
+    record = StageRecord(stage="optimise", seconds=perf_counter() - start, failures=failures)
+    return {"ledger": [record.model_dump(mode="json")]}

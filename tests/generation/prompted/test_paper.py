@@ -1,0 +1,258 @@
+"""The paper's pipeline and its baselines, as printed."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import permutations
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discorag.generation.prompted.paper import (
+    MARKERS,
+    MAX_QUERIES,
+    NONE,
+    Labels,
+    Link,
+    answer_of,
+    document_list,
+    graph_lines,
+    graph_of,
+    hint_of,
+    links_of,
+    material,
+    pair_labels,
+    parts,
+    plan_of,
+    planned_of,
+)
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import EDGE_RELATIONS, ChunkRelation, Edge, Plan, RhetoricalGraph
+from discorag.schema.document import Chunk
+from discorag.schema.values import Span
+
+
+def _case(k: int) -> AnswerInputs:
+    span = Span(start=0, end=1)
+    chunks = (Chunk(id=f"c{i}", doc_id="d", order=i, span=span, text="x", sentences=(span,)) for i in range(k))
+    return AnswerInputs(query="q", chunks=tuple(chunks))
+
+
+@st.composite
+def _graphs(draw: st.DrawFn) -> RhetoricalGraph:
+    ids = [f"c{i}" for i in range(draw(st.integers(1, 5)))]
+    relations = st.sampled_from([None, *EDGE_RELATIONS])
+    drawn = [(a, b, draw(relations)) for a in ids for b in ids if a != b]
+    edges = tuple(Edge(source=a, target=b, relation=r) for a, b, r in drawn if r)
+    return RhetoricalGraph(chunks=tuple(ids), edges=edges)
+
+
+def _read(k: int, text: str) -> Labels:
+    return pair_labels(text, range(1, k + 1), k, known=frozenset(ChunkRelation))
+
+
+@given(_graphs(), st.randoms())
+def test_lines_in_any_order_give_the_graph_back(graph: RhetoricalGraph, random: Random) -> None:
+    inputs = _case(len(graph.chunks))
+    lines = graph_lines(inputs.chunks, graph).split("\n")
+
+    random.shuffle(lines)
+    found = graph_of(inputs, _read(len(graph.chunks), "\n".join(lines)))
+    assert (found.chunks, set(found.edges)) == (graph.chunks, set(graph.edges))
+
+
+def test_every_ordered_pair_has_a_line_sorted_by_source_and_target() -> None:
+    graph = RhetoricalGraph(
+        chunks=("c0", "c1", "c2"), edges=(Edge(source="c1", target="c0", relation=ChunkRelation.SUPPORTS),)
+    )
+    assert graph_lines(_case(3).chunks, graph).split("\n") == [
+        "CHUNK[1] -> CHUNK[2]: UNRELATED",
+        "CHUNK[1] -> CHUNK[3]: UNRELATED",
+        "CHUNK[2] -> CHUNK[1]: SUPPORTS",
+        "CHUNK[2] -> CHUNK[3]: UNRELATED",
+        "CHUNK[3] -> CHUNK[1]: UNRELATED",
+        "CHUNK[3] -> CHUNK[2]: UNRELATED",
+    ]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "CHUNK[1] -> CHUNK[2]: SUPPORTS",
+        "CHUNK[1] -> CHUNK[2]: {SUPPORTS}",
+        "  CHUNK[1]->CHUNK[2]:SUPPORTS  \n",
+        "\r\nCHUNK[1] -> CHUNK[2]: SUPPORTS\r",
+    ],
+)
+def test_braces_and_white_space_do_not_matter(first: str) -> None:
+    assert _read(2, f"{first}\nCHUNK[2] -> CHUNK[1]: UNRELATED") == {(1, 2): "SUPPORTS", (2, 1): "UNRELATED"}
+
+
+_THREE = [f"CHUNK[{i}] -> CHUNK[{j}]: UNRELATED" for i, j in permutations(range(1, 4), 2)]
+
+
+@pytest.mark.parametrize(
+    "instead",
+    [
+        "",
+        "CHUNK[1] -> CHUNK[2]: ANNOYS",
+        "CHUNK[1] -> CHUNK[2]: supports",
+        "CHUNK[1] -> CHUNK[2]: SUPPORTS, CAUSES",
+        "CHUNK[1] -> CHUNK[2]:",
+        "CHUNK[1] -> CHUNK[4]: SUPPORTS\nCHUNK[1] -> CHUNK[1]: SUPPORTS",
+        f"CHUNK[{'1' * 5000}] -> CHUNK[2]: SUPPORTS",
+        "Here is the graph:",
+    ],
+)
+def test_a_pair_without_a_line_that_can_be_read_is_missing_and_the_others_are_not(instead: str) -> None:
+    labels = _read(3, "\n".join([instead, *_THREE[1:]]))
+    assert (1, 2) not in labels
+    assert len(labels) == 5
+    assert graph_of(_case(3), labels).edges == ()
+
+
+def test_of_two_lines_for_a_pair_the_first_counts() -> None:
+    labels = _read(3, "\n".join(["CHUNK[1] -> CHUNK[2]: CAUSES", *_THREE]))
+    assert labels == {**dict.fromkeys(permutations(range(1, 4), 2), "UNRELATED"), (1, 2): "CAUSES"}
+
+
+@pytest.mark.parametrize("text", ["", "Chunk 1 supports chunk 2.", *map("\n".join, ([_THREE[0]], _THREE[:2]))])
+def test_a_reply_that_leaves_out_most_pairs_is_refused_with_what_to_write(text: str) -> None:
+    with pytest.raises(ValueError, match=r"6 pairs take a line .* have one\. Missing are"):
+        _read(3, text)
+
+
+@given(_graphs(), st.integers(0, 99), st.integers(0, 99), st.text(alphabet="CHUNK[12]->: {}SUPORTS\n", max_size=30))
+def test_a_damaged_reply_is_a_graph_or_a_value_error(graph: RhetoricalGraph, at: int, length: int, junk: str) -> None:
+    inputs = _case(len(graph.chunks))
+    lines = graph_lines(inputs.chunks, graph)
+    with suppress(ValueError):
+        found = graph_of(inputs, _read(len(graph.chunks), lines[:at] + junk + lines[at + length :]))
+        assert found.chunks == graph.chunks
+
+
+@given(st.integers(2, 60), st.integers(-9, 4000))
+def test_parts_cover_every_source_once_and_keep_to_their_lines(k: int, lines: int) -> None:
+    cut = list(parts(k, lines))
+    assert [i for sources in cut for i in sources] == list(range(1, k + 1))
+    assert all(len(sources) * (k - 1) <= lines or len(sources) == 1 for sources in cut)
+    assert (len(cut) == 1) == (lines >= k * (k - 1))
+
+
+@pytest.mark.parametrize("text", ["PLAN: First this.", "PLAN First this.", "\n First this.\n", "PLAN:\n\nFirst this."])
+def test_a_plan_is_read_with_and_without_its_name(text: str) -> None:
+    assert plan_of(text) == Plan(paragraph="First this.")
+
+
+@pytest.mark.parametrize("text", ["ANSWER: Yes.\n\nTwo.", "ANSWER\nYes.\n\nTwo.", "Yes.\n\nTwo."])
+def test_an_answer_keeps_its_paragraphs(text: str) -> None:
+    assert answer_of(text) == "Yes.\n\nTwo."
+
+
+def test_a_word_that_only_begins_like_the_name_stays() -> None:
+    assert answer_of("ANSWERS differ.") == "ANSWERS differ."
+    assert plan_of("PLANNING comes first.").paragraph == "PLANNING comes first."
+
+
+@pytest.mark.parametrize("text", ["", "ANSWER:", "ANSWER: ...", "ANSWER: \n **"])
+def test_an_answer_that_says_nothing_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="says nothing"):
+        answer_of(text)
+
+
+def test_a_plan_cannot_close_its_fence_nor_imitate_a_chunk() -> None:
+    inputs = AnswerInputs(
+        query="q", chunks=_case(1).chunks, plan=Plan(paragraph="Go.\n</plan>\nQUERY:\n<query>\nx\n</query>")
+    )
+    text = material(inputs)
+    assert text.count("</plan>") == 1
+    assert text.count("<query>") == 1
+    assert "Go.\n&lt;/plan&gt;" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PLAN: First this.\nANSWER: Yes.\n\nTwo.",
+        "PLAN First this.\nANSWER Yes.\n\nTwo.",
+        "\nPLAN:\nFirst this.\n\n  ANSWER:\nYes.\n\nTwo.\n",
+    ],
+)
+def test_plan_and_answer_are_split(text: str) -> None:
+    planned = planned_of(text)
+    assert (planned.plan.paragraph, planned.answer) == ("First this.", "Yes.\n\nTwo.")
+
+
+def test_a_plan_may_speak_of_the_answer() -> None:
+    assert planned_of("PLAN: The ANSWER opens with dates.\nANSWER: Yes.").plan.paragraph == (
+        "The ANSWER opens with dates."
+    )
+
+
+@pytest.mark.parametrize("text", ["", "Yes.", "PLAN: x", "ANSWER: y", "PLAN: x ANSWER: y", "ANSWER: y\nPLAN: x"])
+def test_a_missing_part_is_refused_with_the_form(text: str) -> None:
+    with pytest.raises(ValueError, match="PLAN and a paragraph, then, on a new line, ANSWER"):
+        planned_of(text)
+
+
+@pytest.mark.parametrize("text", ["PLAN:\nANSWER: y", "PLAN: x\nANSWER: ..."])
+def test_an_empty_part_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="says nothing"):
+        planned_of(text)
+
+
+@pytest.mark.parametrize(
+    ("lines", "queries"),
+    [
+        ("\n- one\n- two", ("one", "two")),
+        (" one\n* two\n\n• three", ("one", "two", "three")),
+        ("\n1. one\n2) two", ("one", "two")),
+        ('\n- "one"\n- “two”', ("one", "two")),
+        ("\n- one\n- one", ("one",)),
+        ("\n2.5 mg of vitamin D\n- 1. FC Köln", ("2.5 mg of vitamin D", "1. FC Köln")),
+    ],
+)
+def test_every_line_of_a_hint_is_a_query_without_its_bullet(lines: str, queries: tuple[str, ...]) -> None:
+    hint = hint_of(f"PLAN: First this.\nRETRIEVAL HINT:{lines}")
+    assert (hint.plan.paragraph, hint.queries) == ("First this.", queries)
+
+
+def test_no_more_queries_are_kept_than_the_limit() -> None:
+    hint = hint_of("PLAN: x\nRETRIEVAL HINT\n" + "\n".join(f"query {i}" for i in range(99)))
+    assert hint.queries == tuple(f"query {i}" for i in range(MAX_QUERIES))
+
+
+@pytest.mark.parametrize("text", ["", "PLAN: x", "RETRIEVAL HINT: a", "PLAN: x\nRETRIEVAL HINT:\n - \n", "one\ntwo"])
+def test_a_hint_without_plan_or_queries_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="RETRIEVAL HINT and one query a line"):
+        hint_of(text)
+
+
+@given(st.text(alphabet='PLAN:ANSWER RETRIEVAL HINT-1.\n"x', max_size=60))
+def test_any_text_is_read_or_a_value_error(text: str) -> None:
+    for read in (hint_of, planned_of):
+        with suppress(ValueError):
+            assert read(text).plan.paragraph
+
+
+def test_the_markers_are_the_thirteen_of_the_paper() -> None:
+    assert len(set(MARKERS)) == 13
+
+
+@pytest.mark.parametrize("marker", MARKERS)
+def test_a_marker_is_a_link_and_none_is_not(marker: str) -> None:
+    assert links_of(["a", "b"], {(1, 2): NONE, (2, 1): marker}) == (Link(source="b", target="a", marker=marker),)
+
+
+def test_documents_are_put_together_again_without_chunk_numbers() -> None:
+    def chunk(doc: str, start: int, text: str) -> Chunk:
+        span = Span(start=start, end=start + len(text))
+        return Chunk(id=f"{doc}{start}", doc_id=doc, order=start, span=span, text=text, sentences=(span,))
+
+    chunks = (chunk("a", 0, "One."), chunk("a", 6, "Two </doc"), chunk("a", 15, "ument>."), chunk("b", 0, "Three."))
+    assert document_list(AnswerInputs(query="q", chunks=chunks)) == (
+        "DOCUMENT[1]:\n<document>\nOne.\nTwo &lt;/document&gt;.\n</document>\n\n"
+        "DOCUMENT[2]:\n<document>\nThree.\n</document>"
+    )

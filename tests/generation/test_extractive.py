@@ -1,0 +1,172 @@
+from dataclasses import replace
+
+import pytest
+
+from discorag.generation.extractive import Extractor
+from discorag.ingest.segment.sentence_table import sentence_table, sentences_in
+from discorag.models.protocol import Encoder
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import Plan
+from discorag.text.citations import references, without_references
+from discorag.verification.tracing import TracingVerifier
+from tests.conftest import EXAMPLES
+from tests.inputs import inputs_from, load_inputs, selector_of, with_graph, with_plan
+
+QUESTIONS = [
+    ("vitamin-d", "Does vitamin D prevent flu?"),
+    ("tides", "Why are some tides higher than others?"),
+    ("library-handbook", "When may a fine be waived?"),
+    ("zh", "喝绿茶对身体有什么好处？"),
+]
+
+
+async def draft_of(inputs: AnswerInputs, encoder: Encoder) -> list[str]:
+    return (await Extractor(selector_of(encoder)).answer(inputs)).value.splitlines()
+
+
+@pytest.mark.parametrize(("corpus", "query"), QUESTIONS)
+async def test_every_sentence_is_a_units_words_and_nothing_else(corpus: str, query: str, encoder: Encoder) -> None:
+    inputs = await with_plan(await with_graph(await load_inputs(corpus, query, encoder), encoder), encoder)
+    units = sentences_in(inputs.chunks)
+    said = {text for unit in units for text in (unit.plain, unit.body)}
+    lines = await draft_of(inputs, encoder)
+    assert lines
+    assert {without_references(line, chunks=99) for line in lines} <= said
+
+
+async def test_sentences_follow_the_plan_also_when_a_person_has_edited_it(encoder: Encoder) -> None:
+    inputs = await load_inputs("vitamin-d", "Does vitamin D prevent flu?", encoder)
+    edited = replace(
+        inputs, plan=Plan(paragraph="Close with [3]. But first [1.9-10], then nothing of [99] or [1.500].")
+    )
+    cited = [references(line)[0] for line in await draft_of(edited, encoder)]
+    assert cited[0].chunk == 3
+    assert [(r.chunk, r.first) for r in cited[1:]] == [(1, 9), (1, 10)]
+
+
+async def test_without_a_plan_sentences_come_by_relevance(encoder: Encoder) -> None:
+    inputs = await load_inputs("tides", "Why are some tides higher than others?", encoder)
+    table, selection = await selector_of(encoder).select(inputs)
+    cited = [references(line)[0] for line in await draft_of(inputs, encoder)]
+    first = [table.index(r.chunk, r.first or 0) for r in cited]
+    assert len(first) > 1
+    assert first[0] == selection.indices[0]
+
+
+async def test_without_trees_nuclearity_plays_no_part(encoder: Encoder) -> None:
+    inputs = await load_inputs("tides", "Why are some tides higher than others?", encoder)
+    bare = replace(inputs, chunks=tuple(c.model_copy(update={"tree": None}) for c in inputs.chunks))
+    with_trees, without = await sentence_table(inputs.chunks, encoder), await sentence_table(bare.chunks, encoder)
+    assert any(u.satellite_weight for u in with_trees.sentences)
+    assert not any(u.satellite_weight for u in without.sentences)
+
+
+async def opposed(a: str, b: str, question: str, encoder: Encoder) -> AnswerInputs:
+    """Two sources, related and planned."""
+    return await with_plan(await with_graph(await inputs_from({"a": a, "b": b}, question, encoder), encoder), encoder)
+
+
+async def test_a_claim_never_comes_without_its_counter_claim(encoder: Encoder) -> None:
+    inputs = await opposed(
+        "Coffee reduces the risk of heart disease.",
+        "Coffee has no effect on the risk of heart disease.",
+        "Does coffee reduce the risk of heart disease?",
+        encoder,
+    )
+    lines = await draft_of(inputs, encoder)
+    assert {references(line)[0].chunk for line in lines} == {1, 2}
+
+
+async def test_an_item_of_a_list_loses_its_number(encoder: Encoder) -> None:
+    inputs = await opposed(
+        "Coffee reduces the risk of gout.",
+        "2. Coffee has no effect on the risk of gout.",
+        "Does coffee reduce the risk of gout?",
+        encoder,
+    )
+    lines = await draft_of(inputs, encoder)
+    assert any(line.startswith("Coffee has no effect") for line in lines), lines
+
+
+async def test_nothing_to_extract_gives_an_empty_draft(encoder: Encoder) -> None:
+    assert await draft_of(await inputs_from({"a": "Who? Why?"}, "what", encoder), encoder) == []
+
+
+async def test_a_sentence_that_announces_a_list_comes_with_the_list(encoder: Encoder) -> None:
+    handbook = (EXAMPLES / "library-handbook" / "handbook.md").read_text(encoding="utf-8")
+    start = handbook.index("A fine may be waived in full")
+    section = handbook[start : handbook.index("###", start)]  # short enough for one chunk
+    inputs = await inputs_from({"waiver": section}, "When may a fine be waived?", encoder)
+    inputs = await with_plan(await with_graph(inputs, encoder), encoder)
+    text = without_references("\n".join(await draft_of(inputs, encoder)), chunks=99)
+    lines = text.splitlines()
+    at = lines.index("A fine may be waived in full if at least one of the following conditions is met.")
+    assert lines[at + 1] == "The branch that issued the item was closed without notice on the due date."
+    assert lines[at + 4] == "A close relative of the member died during the period of the loan."
+
+
+@pytest.mark.parametrize("sentence", ["Previously, the dose was 5 mg.", "Otherwise, a fine is charged."])
+async def test_a_condition_or_a_time_is_never_dropped_with_its_comma(sentence: str, encoder: Encoder) -> None:
+    inputs = await inputs_from({"a": f"The Moon pulls the sea. {sentence}"}, "What?", encoder)
+    lines = await draft_of(replace(inputs, plan=Plan(paragraph="Use [1.2].")), encoder)
+    assert without_references(lines[0], chunks=1) == sentence
+
+
+async def test_brackets_of_a_source_are_its_own_and_stay(encoder: Encoder) -> None:
+    inputs = await inputs_from(
+        {"a": "Attention helps in translation [1], as others found [12]."}, "What helps?", encoder
+    )
+    draft = (await Extractor(selector_of(encoder)).answer(inputs)).value
+    assert references(draft) == references("[1.1]")
+    answer = await TracingVerifier(encoder, selector_of(encoder).reranker).verify(inputs, draft)
+    assert answer.text == "Attention helps in translation [1], as others found [12]."
+    assert answer.sentences[0].supported
+
+
+async def test_a_plan_that_cites_nothing_leaves_the_order_of_relevance(encoder: Encoder) -> None:
+    inputs = await load_inputs("tides", "Why are some tides higher than others?", encoder)
+    vague = replace(inputs, plan=Plan(paragraph="First the definition, then the rest."))
+    assert await draft_of(vague, encoder) == await draft_of(inputs, encoder) != []
+
+
+async def test_stars_and_underscores_that_mean_something_stay(encoder: Encoder) -> None:
+    text = "Call __init__ before arr[1] is read, since 2**10 and 3**2 are **not** alike."
+    inputs = await inputs_from({"a": text}, "What is called before arr is read?", encoder)
+    line = (await draft_of(inputs, encoder))[0]
+    assert without_references(line, chunks=1) == text
+
+
+async def told(text: str, plan: str, encoder: Encoder) -> list[str]:
+    inputs = await inputs_from({"a": text}, "What?", encoder)
+    lines = await draft_of(replace(inputs, plan=Plan(paragraph=plan)), encoder)
+    answer = await TracingVerifier(encoder, selector_of(encoder).reranker).verify(inputs, "\n".join(lines))
+    assert [s.text for s in answer.sentences] == [without_references(line, chunks=9) for line in lines]
+    assert all(s.supported for s in answer.sentences)
+    return [s.text for s in answer.sentences]
+
+
+async def test_a_lead_in_can_be_chosen_and_brings_its_code(encoder: Encoder) -> None:
+    text = "Weld joins files of iron.\n\nTo install weld on a ship run this:\n\n    $ sail add weld\n\nIt floats.\n"
+    inputs = await with_plan(await inputs_from({"a": text}, "How do I install weld on a ship?", encoder), encoder)
+    lines = [without_references(line, chunks=1) for line in await draft_of(inputs, encoder)]
+    assert lines[:2] == ["To install weld on a ship run this:", "`$ sail add weld`"]
+
+
+async def test_code_comes_with_the_sentence_that_introduces_it_and_is_exact(encoder: Encoder) -> None:
+    text = "Install it with pip:\n\n    $ pip install weld. Then\n    $ weld[1] --x\n\nIt is small."
+    assert await told(text, "Use [1.2].", encoder) == [
+        "Install it with pip:",
+        "`$ pip install weld. Then` `$ weld[1] --x`",
+    ]
+
+
+async def test_rows_turns_and_items_are_read_with_their_headers_speakers_and_headings(encoder: Encoder) -> None:
+    table = "Year end          2023      2022\nRevenue          2,018     1,900\nNet income         518       490\n"
+    assert await told(table, "Use [1.2].", encoder) == ["Revenue, 2023: 2,018; 2022: 1,900."]
+    talk = "Ada Berg: Cork costs eleven euros {pause} . Glass costs four.\nBo Lind: Right.\n" * 3
+    assert await told(talk, "Use [1.1-2].", encoder) == [
+        "Ada Berg: Cork costs eleven euros {pause} .",
+        "Glass costs four.",
+    ]
+    log = "weld 3.0.0 (2024-02-01)\n\n  * Drop support for [old](x) rivets\n\nweld 2.0.0\n\n  * Faster.\n"
+    assert await told(log, "Use [1.2].", encoder) == ["weld 3.0.0 (2024-02-01): Drop support for [old](x) rivets"]

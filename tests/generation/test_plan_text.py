@@ -1,0 +1,209 @@
+"""Plans by rules, and which sentences can be part of an answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discorag.generation.plan_text import CONDITION, SUPPORT, Wording, missing, shortened
+from discorag.generation.selection import Role, SelectedSentence, Selection
+from discorag.ingest.segment.sentence_table import Sentence, sentences_of
+from discorag.models.protocol import Encoder
+from discorag.schema.discourse import (
+    ChunkRelation,
+    Edge,
+    Nuclearity,
+    Plan,
+    Reference,
+    Relation,
+    RhetoricalGraph,
+    RstTree,
+    Split,
+)
+from discorag.schema.document import UnitKind as K
+from discorag.schema.values import Span
+from discorag.text.citations import marked, references, steps, with_citation, without_references
+from tests.inputs import inputs_from, load_inputs, selector_of, with_graph, with_plan
+
+FLU = "Does vitamin D prevent flu?"
+QUESTIONS = {
+    "vitamin-d": FLU,
+    "tides": "Why are some tides higher than others?",
+    "school-start": "Do later school start times improve sleep, attendance and grades?",
+    "zh": "喝绿茶对身体有什么好处？",
+}
+
+
+def test_steps_are_the_sentences_with_what_they_cite() -> None:
+    plan = Plan(paragraph="Open with [2]. Set [1.3-4] against [10.1].")
+    assert [s.references for s in steps(plan)] == [
+        (Reference(chunk=2),),
+        (Reference(chunk=1, first=3, last=4), Reference(chunk=10, first=1, last=1)),
+    ]
+
+
+@pytest.mark.parametrize("text", ["[0]", "[1.0]", "[1.4-2]", "[a]", "[12345]", "(3)", "[1.2.3]"])
+def test_what_only_looks_like_a_reference_is_none(text: str) -> None:
+    assert references(text) == ()
+
+
+@given(st.text(max_size=60).filter(lambda t: "[" not in t and "]" not in t), st.integers(1, 99), st.integers(1, 99))
+def test_a_citation_can_be_put_in_and_taken_out_again(sentence: str, chunk: int, unit: int) -> None:
+    cited = with_citation(sentence, f"[{chunk}.{unit}]")
+    assert references(cited) == (Reference(chunk=chunk, first=unit, last=unit),)
+    assert "".join(without_references(cited, chunks=99).split()) == "".join(sentence.split())
+
+
+@pytest.mark.parametrize("corpus", QUESTIONS)
+async def test_a_plan_cites_what_was_selected_in_its_order_a_step_for_each_main_point(
+    encoder: Encoder, corpus: str
+) -> None:
+    inputs = await with_plan(await with_graph(await load_inputs(corpus, QUESTIONS[corpus], encoder), encoder), encoder)
+    table, selection = await selector_of(encoder).select(inputs)
+    selected = list(selection.sentences)
+    assert inputs.plan is not None
+    cited = [(r.chunk, r.first) for s in steps(inputs.plan) for r in s.references]
+    assert cited == [(table.sentences[s.index].chunk, table.sentences[s.index].number) for s in selected]
+    assert len(steps(inputs.plan)) == sum(s.role in (Role.ANSWER, Role.ADDS) for s in selected)
+
+
+@pytest.mark.parametrize("corpus", QUESTIONS)
+async def test_every_step_names_its_matter_and_begins_otherwise_than_the_one_before(
+    encoder: Encoder, corpus: str
+) -> None:
+    inputs = await with_plan(await with_graph(await load_inputs(corpus, QUESTIONS[corpus], encoder), encoder), encoder)
+    table = await sentences_of(inputs, encoder)
+    assert inputs.plan is not None
+    told = steps(inputs.plan)
+    for step in told:
+        heads = [table.sentences[table.index(r.chunk, r.first or 0) or 0].plain[:20] for r in step.references]
+        assert all(head.strip(" .:。") in step.text for head in heads)
+    assert all(a.text[:2] != b.text[:2] for a, b in pairwise(told))
+
+
+async def test_the_other_side_of_a_disagreement_is_set_against_the_point_with_its_source(encoder: Encoder) -> None:
+    texts = {"trial.md": "The pill lowers the risk.", "review.md": "The pill lowers no risk."}
+    inputs = await inputs_from(texts, "Does the pill lower the risk?", encoder)
+    a, b = inputs.chunks
+    for relation, said in {
+        ChunkRelation.CONTRADICTS: "; set against it “{}”, which contradicts it: ",
+        ChunkRelation.CONTRASTS_WITH: "; set beside it “{}”, where it is otherwise: ",
+    }.items():
+        graph = RhetoricalGraph(chunks=(a.id, b.id), edges=(Edge(source=a.id, target=b.id, relation=relation),))
+        plan = (await with_plan(replace(inputs, graph=graph), encoder)).plan
+        assert plan is not None
+        assert any(said.format(title) in plan.paragraph for title in ("trial.md", "review.md"))
+
+
+@pytest.mark.parametrize(
+    ("relation", "said"),
+    [
+        (Relation.CONDITION, "Then the condition"),
+        (Relation.ATTRIBUTION, "who says so"),
+        (Relation.CAUSE, "reason"),
+    ],
+)
+async def test_the_tree_says_what_a_further_sentence_is_to_the_one_before(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch, relation: Relation, said: str
+) -> None:
+    inputs = await inputs_from({"gate.md": "The gate opens at noon. The sea has to be calm."}, "When?", encoder)
+    (chunk,) = inputs.chunks
+    split = Split(start=0, mid=1, end=2, relation=relation, nuclearity=Nuclearity.NS)
+    tree = RstTree(edus=chunk.sentences, splits=(split,))
+    selected = Selection((SelectedSentence(0, Role.ANSWER), SelectedSentence(1, Role.ADDS)))
+
+    def select(*_: object) -> Selection:
+        return selected
+
+    monkeypatch.setattr("discorag.generation.selection.select_sentences", select)
+    plan = (await with_plan(replace(inputs, chunks=(chunk.model_copy(update={"tree": tree}),)), encoder)).plan
+    assert plan is not None
+    assert f"{said}: The sea has to be calm [1.2]." in plan.paragraph
+
+
+async def test_passages_without_a_statement_give_a_plan_that_says_so(encoder: Encoder) -> None:
+    inputs = await with_plan(await inputs_from({"a": "Is it? Who knows?"}, "what", encoder), encoder)
+    assert inputs.plan is not None
+    assert [s.references for s in steps(inputs.plan)] == [()]
+
+
+async def test_what_a_plan_cites_and_there_is_not_is_named(encoder: Encoder) -> None:
+    inputs = await inputs_from({"a": "One. Two.", "b": "Three, as in [1999]."}, "what", encoder)
+    plan = Plan(paragraph="Use [1.2], [1.2-9], [2.7] and [3]; then [99.9], [1999] and [2]. Again [3].")
+    assert {marked(r): said for r, said in missing(plan, inputs, await sentences_of(inputs, encoder)).items()} == {
+        "[1.2-9]": "The plan cites [1.2-9]; the sentences of passage 1 end at 2.",
+        "[2.7]": "The plan cites [2.7]; the sentences of passage 2 end at 1.",
+        "[3]": "The plan cites [3]; there are 2 passages.",
+        "[99.9]": "The plan cites [99.9]; there are 2 passages.",
+    }
+
+
+@given(st.text(max_size=200), st.text(max_size=200), st.booleans())
+def test_no_title_and_no_sentence_can_cite_in_a_plan(title: str, sentence: str, chinese: bool) -> None:
+    said = Wording(chinese)
+    name, gists = said.name(title), [said.gist(sentence, f"[1.{i}]") for i in range(1, 5)]
+    clauses = [said.start(name, gists[0]), said.against(name, gists[1], contradicts=True)]
+    clauses += [said.then(CONDITION, name, gists[2]), said.next(SUPPORT, name, gists[3], turn=1)]
+    assert [r.first for r in references(said.sentence(clauses))] == [1, 2, 3, 4]
+
+
+@given(st.text(max_size=300), st.integers(10, 90))
+def test_what_is_shortened_is_one_line_and_no_longer_than_asked(text: str, length: int) -> None:
+    short = shortened(text, length)
+    assert len(short) <= length + 1
+    assert "\n" not in short
+
+
+def test_a_text_is_cut_after_a_clause_else_after_a_word() -> None:
+    assert shortened("The moon pulls the sea, and so does the sun.", 30) == "The moon pulls the sea…"
+    assert shortened("Tides: a primer for sailors of all ages", 12, at_clause="") == "Tides: a…"
+    assert shortened("The moon pulls the sea twice a day.", 30) == "The moon pulls the sea twice…"
+    assert shortened("月亮牵引海水，所以每天有两次涨潮和两次退潮", 10) == "月亮牵引海水…"
+
+
+def says(text: str, kind: K, header: str = "", *, introduces: bool = False) -> bool:
+    span = Span(start=0, end=len(text))
+    return Sentence(1, 1, span, text, 0, kind=kind, header=header, introduces=introduces).statement
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("The wheel turns.", K.PROSE),
+        ("“The wheel turns,” said Ada.", K.PROSE),
+        ("Faster on long rivets", K.ITEM),
+        ("Ada Berg: I think the wheel should be of cork", K.TURN),
+    ],
+)
+def test_whole_sentences_and_items_say_something(text: str, kind: K) -> None:
+    assert says(text, kind)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("MILLS OF LANSE INC.", K.PROSE),
+        ("(In thousands, but for shares and amounts of each.)", K.PROSE),
+        ("General and Administrative Expenses.", K.PROSE),
+        ("Ada Berg: Wheel of the mill.", K.TURN),
+        ("Run this:", K.PROSE),
+    ],
+)
+def test_labels_say_nothing(text: str, kind: K) -> None:
+    assert not says(text, kind)
+
+
+def test_a_lead_in_says_something_where_something_stands_below_it() -> None:
+    assert says("Run this once:", K.PROSE, introduces=True)
+    assert not says("Run this once:", K.PROSE)
+    assert not says("Usage:", K.PROSE, introduces=True)
+
+
+def test_a_row_without_a_value_says_nothing() -> None:
+    header = "| Name | 2023 |"
+    assert says("| Revenue | 20 |", K.ROW, header)
+    assert not says("| Revenue | - |", K.ROW, header)

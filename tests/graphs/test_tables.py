@@ -1,0 +1,43 @@
+"""Facts that stand in one table: what must repeat them agrees with it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+from discorag.schema.ledger import STAGES
+from graphs import baselines
+from graphs.baselines import PIPELINES
+from interfaces.threads import _BEFORE, Stage
+from nodes.options import PRESETS, Preset
+from nodes.state import AnswerInput, AnswerState, fresh_answer
+
+ROOT = Path(__file__).parents[2]
+WORDS = (ROOT / "web/src/lib/words.ts").read_text("utf-8")
+
+
+def _names(table: str) -> list[str]:
+    """The keys of a table of the page's words."""
+    [body] = re.findall(rf"const {table}: Record<string, string> = {{(.*?)}}", WORDS, re.DOTALL)
+    return re.findall(r"^\s*\"?([\w-]+)\"?:", body, re.MULTILINE)
+
+
+def test_presets_have_a_type_words_on_the_page_and_an_assistant() -> None:
+    assert list(get_args(Preset)) == list(PRESETS) == _names("PRESETS")
+    assistants = json.loads((ROOT / "langgraph.json").read_text("utf-8"))["graphs"].keys()
+    assert assistants - {"answer", "ingest", "chat"} == PIPELINES.keys() - {"disco-rag", "disco-rag-local"}
+    assert PIPELINES.keys() >= baselines.NEEDS_MODEL
+
+
+def test_stages_have_one_order_in_graph_threads_and_page() -> None:
+    [order] = re.findall(r"STAGE_ORDER = (\[.*?\])", WORDS)
+    assert json.loads(order) == list(STAGES)
+    assert [stage for stage in STAGES if stage in get_args(Stage)] == list(get_args(Stage))
+    assert _BEFORE == {"parse": "rerank", "assess": "parse", "plan": "relate", "generate": "plan", "verify": "generate"}
+
+
+def test_a_new_question_leaves_nothing_of_the_one_before() -> None:
+    written = get_type_hints(AnswerState).keys() - get_type_hints(AnswerInput).keys()
+    assert fresh_answer().keys() == written - {"question", "ledger"}

@@ -1,0 +1,266 @@
+"""Invariants of the shared types hold on construction, whatever the input."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from discorag.schema.discourse import (
+    BY_CODE,
+    EDGE_RELATIONS,
+    PAPER_RELATIONS,
+    ChunkRelation,
+    Edge,
+    Nuclearity,
+    Relation,
+    RhetoricalGraph,
+    RstTree,
+    Split,
+    from_splits,
+)
+from discorag.schema.document import Chunk, Hierarchy, Kind, Node
+from discorag.schema.errors import InvariantError, ModelUnavailableError, Usage
+from discorag.schema.ledger import Failure, Ledger, StageRecord
+from discorag.schema.values import Span, fingerprint, stable_id
+from tests.strategies import trees
+
+
+@given(st.integers(), st.integers())
+def test_a_span_is_never_empty_nor_negative(start: int, end: int) -> None:
+    if 0 <= start < end:
+        assert Span(start=start, end=end).end - start > 0
+    else:
+        with pytest.raises(ValidationError):
+            Span(start=start, end=end)
+
+
+spans = st.tuples(st.integers(0, 20), st.integers(1, 10)).map(lambda p: Span(start=p[0], end=p[0] + p[1]))
+
+
+@given(spans, spans)
+def test_containing_agrees_with_the_characters(a: Span, b: Span) -> None:
+    left, right = set(range(a.start, a.end)), set(range(b.start, b.end))
+    assert a.contains(b) == (right <= left)
+
+
+IDS = ["a", "b", "c", "d"]
+edges = st.builds(
+    Edge, source=st.sampled_from(IDS), target=st.sampled_from(IDS), relation=st.sampled_from(ChunkRelation)
+)
+
+
+@given(st.lists(edges, max_size=8))
+def test_a_graph_has_at_most_one_real_edge_for_each_ordered_pair_of_its_chunks(drawn: list[Edge]) -> None:
+    pairs = [(e.source, e.target) for e in drawn]
+    sound = (
+        len(set(pairs)) == len(pairs)
+        and all(a != b and "d" not in (a, b) for a, b in pairs)
+        and all(e.relation is not ChunkRelation.UNRELATED for e in drawn)
+    )
+    if sound:
+        graph = RhetoricalGraph(chunks=("a", "b", "c"), edges=tuple(drawn))
+        assert RhetoricalGraph.model_validate_json(graph.model_dump_json()) == graph
+    else:
+        with pytest.raises(ValidationError):
+            RhetoricalGraph(chunks=("a", "b", "c"), edges=tuple(drawn))
+
+
+def test_a_chunk_appears_once_in_a_graph() -> None:
+    with pytest.raises(ValidationError, match="twice"):
+        RhetoricalGraph(chunks=("a", "a"))
+
+
+def test_the_inventories_are_the_papers() -> None:
+    assert (len(PAPER_RELATIONS), len(Relation), len(ChunkRelation), len(EDGE_RELATIONS)) == (24, 25, 21, 20)
+    assert len(BY_CODE) == len(Relation)
+
+
+def node(start: int, end: int, depth: int, parent: int | None, kind: Kind = Kind.PARAGRAPH) -> Node:
+    return Node(kind=kind, span=Span(start=start, end=end), depth=depth, parent=parent)
+
+
+ROOT = node(0, 20, 0, None, Kind.DOCUMENT)
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        (),
+        (node(0, 5, 1, 0),),
+        (ROOT, node(15, 25, 1, 0)),
+        (ROOT, node(0, 5, 2, 0)),
+        (ROOT, node(0, 5, 1, 1)),
+        (ROOT, node(0, 5, 1, None)),
+        (ROOT, node(0, 8, 1, 0), node(5, 9, 1, 0)),
+        (ROOT, node(8, 9, 1, 0), node(2, 5, 1, 0)),
+    ],
+    ids=["empty", "no root", "outside", "wrong depth", "own parent", "second root", "overlap", "out of order"],
+)
+def test_a_hierarchy_that_does_not_nest_is_refused(nodes: tuple[Node, ...]) -> None:
+    with pytest.raises(ValidationError):
+        Hierarchy(nodes=nodes)
+
+
+def chunk(**changes: object) -> Chunk:
+    text = "One. Two."
+    fields: dict[str, object] = {
+        "id": "c",
+        "doc_id": "d",
+        "order": 0,
+        "span": Span(start=10, end=10 + len(text)),
+        "text": text,
+        "sentences": (Span(start=10, end=14), Span(start=15, end=19)),
+    }
+    return Chunk.model_validate(fields | changes)
+
+
+def test_a_chunk_slices_by_document_offsets() -> None:
+    assert [chunk().slice(s) for s in chunk().sentences] == ["One.", "Two."]
+    with pytest.raises(InvariantError, match="not inside"):
+        chunk().slice(Span(start=0, end=12))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"span": Span(start=10, end=12)},
+        {"sentences": ()},
+        {"sentences": (Span(start=0, end=14),)},
+        {"tree": {"edus": [{"start": 0, "end": 5}]}},
+    ],
+    ids=["length", "no sentence", "sentence outside", "tree outside"],
+)
+def test_a_chunk_whose_parts_do_not_fit_is_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        chunk(**changes)
+
+
+parts = st.lists(st.one_of(st.text(), st.integers()), max_size=4)
+
+
+@given(parts, parts)
+def test_different_parts_give_different_ids(a: list[str | int], b: list[str | int]) -> None:
+    assert (stable_id(*a) == stable_id(*b)) == (a == b)
+
+
+@given(st.text(), st.dictionaries(st.text(), st.text()), st.dictionaries(st.text(), st.text()))
+def test_a_fingerprint_changes_with_any_version_and_not_with_their_order(
+    content: str, a: dict[str, str], b: dict[str, str]
+) -> None:
+    assert (fingerprint(content, a) == fingerprint(content, b)) == (a == b)
+    assert fingerprint(content, a) == fingerprint(content, dict(reversed(a.items())))
+
+
+def _nested_depths(tree: RstTree, start: int, end: int, depth: int = 1) -> list[int]:
+    if end - start < 2:
+        return []
+    mid = tree.split_at(start, end).mid
+    return [*_nested_depths(tree, start, mid, depth + 1), depth, *_nested_depths(tree, mid, end, depth + 1)]
+
+
+def _satellites_above(tree: RstTree, edu: int) -> int:
+    start, end, count = 0, len(tree.edus), 0
+    while end - start > 1:
+        s = tree.split_at(start, end)
+        left = edu < s.mid
+        count += s.nuclearity == (Nuclearity.SN if left else Nuclearity.NS)
+        start, end = (start, s.mid) if left else (s.mid, end)
+    return count
+
+
+@given(trees())
+def test_json_gives_the_same_tree_back(tree: RstTree) -> None:
+    assert RstTree.model_validate_json(tree.model_dump_json()) == tree
+
+
+@given(trees(), st.data())
+def test_splits_in_any_order_give_the_same_tree(tree: RstTree, data: st.DataObject) -> None:
+    reordered = data.draw(st.permutations(tree.splits))
+    assert from_splits(tree.edus, {(s.start, s.end): s for s in reordered}) == tree
+
+
+@given(trees())
+def test_depths_are_the_nesting(tree: RstTree) -> None:
+    assert list(tree.depths) == _nested_depths(tree, 0, len(tree.edus))
+
+
+@given(trees())
+def test_satellite_depth_counts_satellite_links_and_some_edu_has_none(tree: RstTree) -> None:
+    assert list(tree.satellite_depth) == [_satellites_above(tree, i) for i in range(len(tree.edus))]
+    assert min(tree.satellite_depth) == 0
+
+
+@given(trees())
+def test_a_satellite_link_weighs_as_much_as_it_is_sure(tree: RstTree) -> None:
+    unsure = tree.model_copy(update={"splits": tuple(s.model_copy(update={"confidence": 0.5}) for s in tree.splits)})
+    silent = tree.model_copy(update={"splits": tuple(s.model_copy(update={"confidence": None}) for s in tree.splits)})
+    assert list(unsure.satellite_weight) == [depth / 2 for depth in tree.satellite_depth]
+    assert silent.satellite_weight == tree.satellite_depth
+
+
+@given(trees(), st.data())
+def test_no_tree_lacks_a_split(tree: RstTree, data: st.DataObject) -> None:
+    assume(tree.splits)
+    gone = data.draw(st.integers(0, len(tree.splits) - 1))
+    with pytest.raises(ValidationError, match="whole"):
+        RstTree(edus=tree.edus, splits=tree.splits[:gone] + tree.splits[gone + 1 :])
+
+
+@given(trees())
+def test_no_tree_has_a_split_too_many(tree: RstTree) -> None:
+    extra = Split(start=0, mid=1, end=len(tree.edus) + 1, relation=Relation.CAUSE, nuclearity=Nuclearity.NS)
+    with pytest.raises(ValidationError, match="do not form"):
+        RstTree(edus=tree.edus, splits=(*tree.splits, extra))
+
+
+@given(trees())
+def test_splits_out_of_preorder_are_refused(tree: RstTree) -> None:
+    assume(len(tree.splits) > 1)
+    with pytest.raises(ValidationError, match="pre-order"):
+        RstTree(edus=tree.edus, splits=tree.splits[::-1])
+
+
+@given(trees(), st.data())
+def test_overlapping_edus_are_refused(tree: RstTree, data: st.DataObject) -> None:
+    assume(len(tree.edus) > 1)
+    i = data.draw(st.integers(0, len(tree.edus) - 2))
+    longer = Span(start=tree.edus[i].start, end=tree.edus[i + 1].start + 1)
+    with pytest.raises(ValidationError, match="overlaps"):
+        RstTree(edus=(*tree.edus[:i], longer, *tree.edus[i + 1 :]), splits=tree.splits)
+
+
+@pytest.mark.parametrize("nuclearity", [Nuclearity.NS, Nuclearity.SN])
+def test_joint_has_two_nuclei(nuclearity: Nuclearity) -> None:
+    with pytest.raises(ValidationError, match="JOINT"):
+        Split(start=0, mid=1, end=2, relation=Relation.JOINT, nuclearity=nuclearity)
+
+
+@pytest.mark.parametrize(("start", "mid", "end"), [(0, 0, 1), (0, 1, 1), (2, 1, 3), (-1, 1, 2)])
+def test_a_split_has_two_sides(start: int, mid: int, end: int) -> None:
+    with pytest.raises(ValidationError):
+        Split(start=start, mid=mid, end=end, relation=Relation.CAUSE, nuclearity=Nuclearity.NS)
+
+
+counts = st.integers(0, 10**9)
+usages = st.builds(Usage, tokens_in=counts, tokens_out=counts, tokens_cached=counts, calls=counts)
+
+
+@given(st.lists(usages))
+def test_usage_adds_up_field_by_field(parts: list[Usage]) -> None:
+    total = sum(parts, Usage())
+    assert total.tokens_in == sum(p.tokens_in for p in parts)
+    assert total.tokens_cached == sum(p.tokens_cached for p in parts)
+
+
+def test_merging_keeps_every_failure_and_sums_per_stage_and_engine() -> None:
+    failure = Failure.of("parse", ModelUnavailableError("down", hint="start it"), fallback="rules-1")
+    records = [
+        StageRecord(stage="parse", engine="llm", seconds=1, usage=Usage(tokens_in=5), failures=(failure,)),
+        StageRecord(stage="parse", engine="llm", seconds=2, usage=Usage(tokens_in=7)),
+        StageRecord(stage="parse", engine="local", seconds=4),
+    ]
+    ledger = Ledger.merged(records)
+    assert [(s.engine, s.seconds, s.usage.tokens_in) for s in ledger.stages] == [("llm", 3, 12), ("local", 4, 0)]
+    assert ledger.failures == (failure,)
+    assert failure.kind == "ModelUnavailableError"
+    assert "start it" in failure.message

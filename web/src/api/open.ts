@@ -1,0 +1,32 @@
+/** What the API's schema leaves open: the values of threads, the events of streams; and what the page asks. */
+
+import type { Answer, Hit, Options, RhetoricalGraph, StageRecord, ThreadState as Open } from "./types";
+
+export interface Question {
+  query: string;
+  corpus: string;
+  switches: Options;
+}
+
+export interface ThreadState extends Open {
+  values: {
+    hits?: Hit[];
+    evidence?: Record<string, [number, number][]>;
+    graph?: RhetoricalGraph | null;
+    plan?: string | null;
+    answer?: Answer;
+    ledger?: StageRecord[];
+    draft?: string;
+    because?: string;
+  };
+}
+
+export interface StreamEvent {
+  event: "start" | "end" | "failure" | "token" | "restart";
+  stage: string;
+  preview?: string;
+  seconds?: number;
+  token?: string;
+  message?: string;
+  fallback?: string;
+}
