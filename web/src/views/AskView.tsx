@@ -26,7 +26,12 @@ function Answered({ result, corpus }: { result: Reply; corpus: string }) {
         <Prose result={result} lit={resting?.sentences ?? [active]} chosen={chosen} onPoint={setPointed} />
         <Cited result={result} />
         <Unsaid result={result} />
-        {resting ? <RestingOn result={result} resting={resting} /> : <Trail result={result} at={active} />}
+        <div className="stack">
+          <div className={resting ? "behind" : undefined}>
+            <Trail result={result} at={active} />
+          </div>
+          {resting && <RestingOn result={result} resting={resting} />}
+        </div>
         <SaveBar result={result} />
       </section>
       <SourcePane result={result} corpus={corpus} at={active} onPoint={setResting} />
