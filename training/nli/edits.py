@@ -16,7 +16,6 @@ from training.nli import words as w
 NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)*")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _PHRASE = re.compile(r"\b(?:the|a|an|his|her|its|their|this|that|these|those) (?:[a-z-]+ )?[a-z-]{3,}\b")
-_PAST = re.compile(r"(?<=[a-z] )[a-z]{3,}ed\b(?= (?:the|a|an|to|in|on|his|her|its|their|from|by|that)\b)")
 _VERB = r"(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|did|does|\w{3,}ed)"
 _SUBJECT = re.compile(rf"((?:[\w'-]+ ){{1,6}}?)(?={_VERB}\b)")
 _TURNING = re.compile(
