@@ -23,7 +23,7 @@ MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*
 
 .PHONY: demo serve web api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-nli bench-speed bench-peers bench-parser train-parser train-nli bench-answers bench-disagreement bench-relations bench-retrieval bench-trust test-vllm test-s3 clean help
 help: ## What there is to make
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 .venv/run.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -212,7 +212,6 @@ bench-retrieval: .venv/dev.stamp ## How much of the evidence each retriever and 
 bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken on purpose: about an hour (disk_full: as root)
 	$(BIN)/python -m bench.trust
 
-
 secrets: ## Random secrets for docker-compose.yml; those in secrets/ are kept
 	$(PYTHON) deploy/make_secrets.py
 
@@ -220,4 +219,4 @@ studio: .venv/dev.stamp ## Serve both graphs to LangGraph Studio
 	$(BIN)/langgraph dev --no-browser
 
 clean: ## Remove the environment and the stores; runs of the evaluation stay
-	rm -rf .venv .venv-vllm .langgraph_api $(filter-out .disco-rag/eval,$(wildcard .disco-rag/*))
+	rm -rf .venv .venv-vllm .venv-docs .venv-peers .langgraph_api $(filter-out .disco-rag/eval,$(wildcard .disco-rag/*))

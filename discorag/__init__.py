@@ -17,7 +17,7 @@ __all__ = ["AskResult", "DiscoRAG", "DiscoRetriever", "IngestResult", "main"]
 
 def main() -> None:
     """The command line."""
-    from interfaces.cli.lazy import main as run
+    from interfaces.cli.cli_help import main as run
 
     run()
 

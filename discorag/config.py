@@ -333,7 +333,9 @@ def read_settings() -> Settings:
         )
     file = _config_file()
     if file.is_dir() or (CONFIG_FILE_VARIABLE in os.environ and not file.is_file()):
-        raise ConfigError(f"{file} is no settings file.", hint=f"Check {CONFIG_FILE_VARIABLE} and the current folder.")
+        raise ConfigError(
+            f"{file} is not a settings file.", hint=f"Check {CONFIG_FILE_VARIABLE} and the current folder."
+        )
     try:
         return Settings()
     except ValidationError as error:

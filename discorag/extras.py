@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from discorag.schema.errors import MissingExtraError
 
-OURS = frozenset({"discorag", "graphs", "nodes", "prompts"})
+OURS = frozenset({"discorag", "eval", "graphs", "interfaces", "nodes", "prompts"})
 
 
 @contextmanager

@@ -1,1 +1,1 @@
-"""Wiring: the answer and ingest graphs and the ways in."""
+"""The graphs: answer, chat, ingest, presets and baselines."""

@@ -35,7 +35,7 @@ EDGES = [(before, after) for before, after in pairwise(STAGES) if before not in 
 
 
 def steps(context: type[AnswerContext] = AnswerContext) -> Steps:
-    """An empty graph over the answer's state and switches."""
+    """An empty graph over the answer's state and options."""
     return StateGraph(AnswerState, context_schema=context, input_schema=AnswerInput, output_schema=AnswerOutput)
 
 
@@ -63,7 +63,7 @@ def add_ending(graph: Steps) -> None:
 
 
 def build(name: str = "answer", context: type[AnswerContext] = AnswerContext, **compile_options: Any) -> Graph:
-    """The compiled graph over these switches. Options go to ``compile``: a checkpointer, ``interrupt_before``, ..."""
+    """The compiled graph with these options. Keywords go to ``compile``: a checkpointer, ``interrupt_before``, ..."""
     graph = steps(context)
     add_retrieval(graph)
     graph.add_node("assess", assess, destinations=("relate", "abstain"))

@@ -12,12 +12,12 @@ from nodes.context import AnswerContext
 
 
 def _graph(name: str) -> Graph:
-    """The answer graph whose switches are the preset's unless a run says otherwise: an assistant of its own."""
+    """The answer graph whose options are the preset's unless a run says otherwise: an assistant of its own."""
 
     class Preset(AnswerContext):
         @model_validator(mode="before")
         @classmethod
-        def _switched(cls, given: Any) -> Any:
+        def _with_preset(cls, given: Any) -> Any:
             return {**PIPELINES[name], **cast("dict[str, Any]", given)} if isinstance(given, dict) else given
 
     return build(name=name, context=Preset)

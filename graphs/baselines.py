@@ -1,4 +1,4 @@
-"""The baselines that Disco-RAG is compared with (its tables 2, 4 and 9), as graphs of the same state and switches.
+"""The baselines that Disco-RAG is compared with (its tables 2, 4 and 9), as graphs of the same state and options.
 
 Standard RAG is no graph of its own: it is the answer graph with trees, graph and plan switched off.
 """

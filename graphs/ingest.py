@@ -20,6 +20,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from discorag.config import Settings
+from discorag.discourse.parse.parser import PROMPTED
 from discorag.ingest.survey import content_of
 from discorag.schema.values import digest
 from graphs.answer import Graph
@@ -116,9 +117,9 @@ async def _run(
 
 
 async def _job(path: Path, context: IngestContext, settings: Settings) -> str:
-    """Name of a job: the same scope, settings, switches and files. Anything else starts anew."""
+    """Name of a job: scope, settings, options and files. If any of them changes, the ingest starts again."""
     scope = await context.scope()
     files = await asyncio.to_thread(content_of, path)
-    model = settings.llm.model if context.parser in ("llm", "paper") else ""
+    model = settings.llm.model if context.parser in PROMPTED else ""
     job = [context.parser, context.retriever, model, str(context.refresh), str(settings.reading.chunk_tokens)]
     return digest("\x00".join([scope.tenant, scope.corpus, *job, str(path.resolve()), files]))[:32]

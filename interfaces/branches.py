@@ -18,9 +18,9 @@ from nodes.state import AnswerInput
 class Branches:
     """Runs of one question that share what they have in common (ablations, Disco-RAG table 4).
 
-    ``again`` takes the first run up before one of its stages under other switches; everything before that stage (hits,
+    ``again`` takes the first run up before one of its stages under other options; everything before that stage (hits,
     trees, graph, as far as they exist) is the first run's own, not a second sample. Stages that were reused keep their
-    records in the ledger; ``seconds`` counts only what was run anew.
+    records in the ledger; ``seconds`` counts only what was run again.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Branches:
         return AskResult.of(await self._whole(thread, state), perf_counter() - start)
 
     async def again(self, thread: str, *, before: str, context: AnswerContext) -> AskResult:
-        """Run from stage ``before`` on, under the switches of ``context``. Raises ``KeyError`` for an unknown stage.
+        """Run from stage ``before`` on, under the options of ``context``. Raises ``KeyError`` for an unknown stage.
 
         A first run that ended before it, because its question was refused, is the result.
         """

@@ -308,7 +308,7 @@ def _graph(baseline: str | None) -> Graph:
 
 
 def _over_chunks(baseline: str | None) -> dict[str, Any]:
-    """The paper's baselines retrieve chunks, unless told otherwise."""
+    """The paper's baselines retrieve chunks by default."""
     if baseline is None:
         return {}
     return {"retriever": "all" if baseline == "full-context" else "dense", "abstain": "never"}

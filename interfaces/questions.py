@@ -91,7 +91,7 @@ def _question(file: Path, number: int, line: str) -> Question:
     return given if given.id else given.model_copy(update={"id": str(number)})
 
 
-class ReplyFile:
+class _ReplyFile:
     """The file of replies between ``with`` and its end: what a run before has answered there stays.
 
     Args:
@@ -155,14 +155,14 @@ async def answer_file(
         **options: As of `DiscoRAG.aask`.
 
     Raises:
-        InputError, StoreError: See `ReplyFile`.
+        InputError, StoreError: See `_ReplyFile`.
     """
     slots = asyncio.Semaphore(at_once)
-    file = await asyncio.to_thread(ReplyFile, out, questions, on_reply)
+    file = await asyncio.to_thread(_ReplyFile, out, questions, on_reply)
 
     async def one(asked: Question) -> None:
         async with slots:
-            file.add(await reply_to(rag, asked, options))
+            file.add(await _reply_to(rag, asked, options))
 
     try:
         with file:
@@ -174,7 +174,7 @@ async def answer_file(
     return file.failed
 
 
-async def reply_to(rag: DiscoRAG, asked: Question, options: Mapping[str, Any]) -> Reply:
+async def _reply_to(rag: DiscoRAG, asked: Question, options: Mapping[str, Any]) -> Reply:
     """The answer, or the error that the question met."""
     try:
         result = await rag.aask(asked.question, filters=asked.filters, **options)
@@ -209,7 +209,7 @@ def _read(out: Path) -> list[Reply]:
         try:
             found.append(Reply.model_validate_json(line))
         except ValidationError as error:
-            raise InputError(f"Line {number} of {out} is no reply.", hint="Name another --out.") from error
+            raise InputError(f"Line {number} of {out} is not a reply.", hint="Name another --out.") from error
     return found
 
 

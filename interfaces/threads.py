@@ -31,7 +31,7 @@ Stage = Literal["parse", "assess", "relate", "plan", "generate", "verify"]
 _BEFORE = {after: before for before, after in EDGES}
 """A stage at which an edit is possible -> the stage whose output is edited."""
 KEPT_S = 30 * 86_400
-"""How long a thread that nobody touches is kept, in seconds."""
+"""How long a thread that is not used is stored, in seconds."""
 BUSY_S = 30.0
 """How long a write waits for one of another process, in seconds."""
 MOST = 1000
@@ -108,7 +108,7 @@ class Threads:
     @classmethod
     @asynccontextmanager
     async def opened(cls, file: Path) -> AsyncGenerator[Self]:
-        """The threads in this file; those that nobody touched for long are forgotten."""
+        """The threads in this file; those not used for long are deleted."""
         async with _errors(), aiosqlite.connect(file, timeout=BUSY_S) as connection:
             threads = cls(connection)
             await threads._saver.setup()
@@ -210,7 +210,7 @@ class Threads:
         state = await self.state(thread, checkpoint)
         before = _BEFORE.get(state.next[0]) if state.next else "abstain"
         if before is None:
-            raise InputError("It cannot be forked before its evidence was found.", hint="Ask the question anew.")
+            raise InputError("It cannot be forked before its evidence was found.", hint="Ask the question again.")
         new = await self.remember(await self.create(thread.tenant, thread.corpus), thread.switches)
         async with _errors():
             await self._graph.aupdate_state(_config(new), state.values, as_node=before)
@@ -253,8 +253,8 @@ class Threads:
             yield
 
 
-def _thread(told: str, tenant: str) -> Thread:
-    return Thread.model_validate({**json.loads(told), "tenant": tenant})
+def _thread(stored: str, tenant: str) -> Thread:
+    return Thread.model_validate({**json.loads(stored), "tenant": tenant})
 
 
 def _config(thread: Thread, checkpoint: str | None = None) -> Any:

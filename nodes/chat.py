@@ -9,7 +9,7 @@ from langgraph.graph.message import add_messages
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from discorag.generation.conversation import Conversation
+from discorag.generation.chat_turns import Conversation
 from discorag.generation.views import answer_markdown
 from discorag.schema.answer import Answer
 from nodes.state import AnswerInput, Json

@@ -1,4 +1,4 @@
-"""What a run knows beside its state: its switches (in Studio, an assistant's configuration) and its parts."""
+"""What a run has besides its state: its options (in Studio, an assistant's configuration) and its backends."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Scoped(Options):
     backends: SkipJsonSchema[Backends | None] = Field(default=None, exclude=True, repr=False)
 
     async def open_backends(self) -> Backends:
-        """The resources handed in, else the process's own, opened from the settings at first use."""
+        """The backends handed in, else the process's own, opened from the settings at first use."""
         return self.backends or await default_backends()
 
     async def scope(self) -> Scope:
@@ -46,31 +46,31 @@ class EvidenceCache:
     """The chunks of a run as its stages see them, and what the stages computed of them.
 
     Args:
-        told: The part of the state that says which chunks, and what of them.
+        key: The part of the state that the chunks depend on.
         chunks: Best first.
-        known: See `discorag.schema.answer.Case`.
+        known: See `discorag.schema.answer.AnswerInputs`.
         found: Chunks as they are stored, by id, that the search has read already.
     """
 
-    told: Any = None
+    key: Any = None
     chunks: tuple[Chunk, ...] = ()
     known: Known = field(default_factory=Known)
     found: Mapping[str, Chunk] = field(default_factory=dict[str, Chunk])
 
 
 class AnswerContext(AnswerOptions, _Scoped):
-    """Options of the answer graph, whose documents it answers from, and with which resources."""
+    """Options of the answer graph, whose documents it answers from, and with which backends."""
 
-    _reading: EvidenceCache = PrivateAttr(default_factory=EvidenceCache)
+    _cache: EvidenceCache = PrivateAttr(default_factory=EvidenceCache)
 
     @property
-    def reading(self) -> EvidenceCache:
-        """What was read last with these switches: in this run, where it has a context of its own."""
-        return self._reading
+    def cache(self) -> EvidenceCache:
+        """The evidence that was read last with these options."""
+        return self._cache
 
-    def read(self, new: EvidenceCache) -> None:
-        """Keep what was read."""
-        self._reading = new
+    def set_cache(self, new: EvidenceCache) -> None:
+        """Store what was read."""
+        self._cache = new
 
     @property
     def structured(self) -> bool:
@@ -98,7 +98,7 @@ class AnswerContext(AnswerOptions, _Scoped):
         """The prompted engine if ``choice`` asks for it; None means the local engine.
 
         Args:
-            choice: The switch.
+            choice: The option's value.
             stage: For ``auto``: what the model is to make (``relate``, ``plan``, ``generate``). One that cannot is not
                 asked.
 
@@ -135,7 +135,7 @@ class AnswerContext(AnswerOptions, _Scoped):
 
 
 class IngestContext(IngestOptions, _Scoped):
-    """Options of the ingest graph, whose documents it reads, and with which resources."""
+    """Options of the ingest graph, whose documents it reads, and with which backends."""
 
     index: SkipJsonSchema[bool] = Field(
         default=True,
@@ -167,12 +167,12 @@ def _open_once() -> Backends:
 
 
 async def default_backends() -> Backends:
-    """The process's resources, opened once from the settings, in a thread (opening reads files)."""
+    """The process's backends, opened once from the settings, in a thread (opening reads files)."""
     return await asyncio.to_thread(_open_once)
 
 
 def answer_context(runtime: Runtime[AnswerContext]) -> AnswerContext:
-    """The run's switches; when the caller gave none, the defaults, the same for all runs."""
+    """The run's options; when the caller gave none, the defaults, which all runs share."""
     return runtime.context or _defaults()
 
 
@@ -182,5 +182,5 @@ def _defaults() -> AnswerContext:
 
 
 def ingest_context(runtime: Runtime[IngestContext]) -> IngestContext:
-    """The run's switches; defaults when the caller gave none."""
+    """The run's options; the defaults when the caller gave none."""
     return runtime.context or IngestContext()

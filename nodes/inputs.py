@@ -21,19 +21,18 @@ async def load_inputs(state: AnswerState, context: AnswerContext) -> AnswerInput
 
     The chunks are read once a run: again only when hits, evidence or trees are others.
     """
-    told = (state.get("hits"), state.get("copies"), state.get("evidence"), state.get("trees"))
-    reading = context.reading
-    if reading.told != told:
-        chunks = await _chunks(state, context, reading.found)
-        reading = EvidenceCache(told, chunks)
-        context.read(reading)
+    key = (state.get("hits"), state.get("copies"), state.get("evidence"), state.get("trees"))
+    cache = context.cache
+    if cache.key != key:
+        cache = EvidenceCache(key, await _chunks(state, context, cache.found))
+        context.set_cache(cache)
     graph, plan = state.get("graph"), state.get("plan")
     return AnswerInputs(
         query=question_of(state),
         instruction=state.get("instruction", ""),
         detail=context.detail,
-        chunks=reading.chunks,
-        known=reading.known,
+        chunks=cache.chunks,
+        known=cache.known,
         graph=RhetoricalGraph.model_validate(graph) if graph else None,
         plan=Plan(paragraph=plan) if plan else None,
         turns=state.get("turns", {}),

@@ -53,7 +53,7 @@ class LangChainModel:
         yield draft
 
     async def aclose(self) -> None:
-        """Nothing of it is ours to close."""
+        """Close nothing: the caller owns the model."""
 
 
 def language_model(model: BaseChatModel, settings: LlmSettings) -> LanguageModel:
@@ -98,10 +98,12 @@ class LangChainEncoder(BaseEncoder):
 
 def _ended(message: AIMessage) -> str:
     """Why the model stopped, by the name that makers give it: ``length`` where that was the limit of the output."""
-    told = (message.response_metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason"))
-    reason = next((str(r) for r in told if r), "")
+    reasons = (message.response_metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason"))
+    reason = next((str(r) for r in reasons if r), "")
     return "length" if reason.lower() in {"length", "max_tokens"} else "stop" if reason else ""
 
 
 def _failed(error: Exception) -> ModelUnavailableError:
-    return ModelUnavailableError(f"The chat model raised {type(error).__name__}: {error}", hint="It is your object.")
+    return ModelUnavailableError(
+        f"The chat model raised {type(error).__name__}: {error}", hint="Check the chat model that you passed as llm."
+    )

@@ -1,4 +1,4 @@
-"""What a question and an ingest may choose: switches with their help, names checked against the registries."""
+"""What a question and an ingest may choose: options with their help, names checked against the registries."""
 
 from __future__ import annotations
 

@@ -70,8 +70,8 @@ class Stage:
             decisions=tuple(self.decisions),
         )
 
-    def pieces_done(self, n: int, *, engine: str, model: str, preview: str = "") -> list[Json]:
-        """`done` for ``n`` pieces of work, each of which failed or not; a failure's fallback names who stood in."""
+    def finish_batch(self, n: int, *, engine: str, model: str, preview: str = "") -> list[Json]:
+        """`done` for ``n`` pieces of work, each of which failed or not; fallbacks name what was used instead."""
         others = dict.fromkeys(failure.fallback for failure in self.failures)
         if others and len(self.failures) >= n:
             engine, model = "local", ", ".join(others)
@@ -79,7 +79,7 @@ class Stage:
             engine, model = f"{engine}+local", ", ".join([model, *others])
         return self.done(engine=engine, model=model, preview=preview)
 
-    def noted(self, answer: Answer, state: AnswerState) -> Answer:
+    def with_notes(self, answer: Answer, state: AnswerState) -> Answer:
         """The answer with what it says of failures, of this stage and of those before, and of the evidence."""
         before = map(StageRecord.model_validate, state.get("ledger", []))
         notes = Ledger(stages=(*before, self.record(engine="local"))).notes

@@ -33,7 +33,7 @@ settings.load_profile("quick")
 # More processes test than there are cores: one thread each, in what they start too.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-_SLOW = ("integration", "bench", "packaging", "serving")
+_SLOW = ("integration", "bench", "packaging", "http")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discorag.conflicts.claims.effects import NEAR
 from discorag.conflicts.claims.quantities import quantities
-from discorag.conflicts.effects import NEAR, odds
 from discorag.conflicts.features import beside, load_contradiction
 from discorag.conflicts.statement import Compared, Statement
 from discorag.ingest.segment.sentence_table import SentenceTable
@@ -23,7 +23,7 @@ from discorag.schema.document import UnitKind
 CLOSE = 0.65
 """Cosine from which the model is asked; claims about effects are compared from `NEAR` on."""
 MOST = 40
-"""Pairs of a case that the model is asked about, the most similar: a millisecond and a half each."""
+"""Pairs of a question's inputs that the model is asked about, the most similar: a millisecond and a half each."""
 _LEAST = 5  # words of a statement that the model judges: it has learned from whole English sentences
 _OF_TABLES = frozenset({UnitKind.ROW, UnitKind.HEADER})
 """Of what a row tells stands elsewhere: alike rows of two companies contradict nobody."""
@@ -59,7 +59,7 @@ def opposed(pairs: Sequence[Compared]) -> list[Opinion]:
 
 
 def _opinion(pair: Compared, sure: float, threshold: float) -> Opinion:
-    if found := effect(pair):
+    if found := pair.effect:
         return Opinion(found, sure)
     if not _judged(pair) or sure < threshold:
         return Opinion(None, sure)
@@ -75,13 +75,7 @@ def _judged(pair: Compared) -> bool:
 
 def effects_opposed(pairs: Sequence[Compared]) -> list[Opinion]:
     """The same by claims about effects alone: nothing learned."""
-    return [Opinion(effect(pair)) for pair in pairs]
-
-
-def effect(pair: Compared) -> ChunkRelation | None:
-    """How their claims about effects are at odds, if both make one."""
-    a, b = pair.a.claim, pair.b.claim
-    return odds(a, b, similarity=pair.similarity) if a and b else None
+    return [Opinion(pair.effect) for pair in pairs]
 
 
 def _of_other_years(pair: Compared) -> bool:
@@ -146,7 +140,7 @@ def _candidates(
     others = 0
     for left, right, similarity in _near(table, statements, documents):
         pair = Compared(statements[left], statements[right], similarity)
-        claimed = effect(pair) is not None
+        claimed = pair.effect is not None
         asked = not claimed and pair.a.text != pair.b.text and _judged(pair)
         others += asked
         if claimed or (asked and others <= MOST):

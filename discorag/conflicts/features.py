@@ -10,7 +10,6 @@ import numpy as np
 from discorag.conflicts.claims import features
 from discorag.conflicts.claims.features import Seen, seen
 from discorag.conflicts.claims.pair_model import PairModel
-from discorag.conflicts.effects import odds
 from discorag.conflicts.statement import Compared
 from discorag.schema.discourse import ChunkRelation
 
@@ -30,14 +29,13 @@ def beside(pair: Compared) -> tuple[Seen, Seen]:
 
 def _both(pair: Compared, one: Seen, other: Seen) -> Seen:
     a, b = pair.a, pair.b
-    effects = odds(a.claim, b.claim, similarity=pair.similarity) if a.claim and b.claim else None
     own = [
         float(a.asserted),
         float(b.asserted),
         float(len(a.qualifiers ^ b.qualifiers)),
         float(a.denied != b.denied),
         pair.similarity,
-        _EFFECTS[effects],
+        _EFFECTS[pair.effect],
     ]
     numbers = np.concatenate([one.numbers, other.numbers, np.array(own, np.float32)])
     return Seen(numbers, one.cues | {f"~{cue}" for cue in other.cues})

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from discorag.conflicts.claims.effects import claim_of
-from discorag.conflicts.effects import odds
+from discorag.conflicts.statement import Compared, Statement
 from discorag.ingest.segment.sentence_table import SentenceTable
 from discorag.schema.discourse import Edge
 from discorag.schema.values import Span
@@ -17,7 +16,7 @@ def at_odds(edge: Edge, table: SentenceTable, target: int, source: int) -> tuple
 
     Args:
         edge: The edge.
-        table: Units of the case.
+        table: Units of the inputs.
         target: Number of the edge's target chunk.
         source: Number of its source chunk.
     """
@@ -41,6 +40,5 @@ def _at(table: SentenceTable, chunk: int, span: Span | None) -> int | None:
 def _contrast(table: SentenceTable, a: int, b: int) -> tuple[bool, bool, float]:
     left, right = table.sentences[a], table.sentences[b]
     similarity = float(table.vectors[a] @ table.vectors[b])
-    one, other = claim_of(left.text), claim_of(right.text)
-    opposed = one is not None and other is not None and odds(one, other, similarity=similarity) is not None
+    opposed = Compared(Statement(left.text), Statement(right.text), similarity).effect is not None
     return opposed, left.statement and right.statement, similarity

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from discorag.conflicts.claims import cues
-from discorag.conflicts.claims.effects import Claim, claim_of
+from discorag.conflicts.claims.effects import Claim, claim_of, odds
+from discorag.schema.discourse import ChunkRelation
 
 
 @dataclass(frozen=True)
@@ -61,3 +62,9 @@ class Compared:
     def turned(self) -> Compared:
         """The same the other way round."""
         return Compared(self.b, self.a, self.similarity)
+
+    @property
+    def effect(self) -> ChunkRelation | None:
+        """How the two claims about effects disagree; None if they do not, or one makes no claim."""
+        a, b = self.a.claim, self.b.claim
+        return odds(a, b, similarity=self.similarity) if a and b else None

@@ -43,7 +43,9 @@ class Draft:
 async def write_draft(
     inputs: AnswerInputs, selector: Selector, encoder: Encoder, progress: Progress, write: Write | None
 ) -> Draft:
-    """The draft that ``write`` makes; an extractive one if there is none or it fails, which ``progress`` is sent.
+    """Write the draft with ``write``; without it, or if it fails, from sentences of the sources.
+
+    A failure is sent to ``progress``.
 
     Raises:
         ModelError: The endpoint of the encoder or the reranker failed for an extractive draft.
@@ -53,7 +55,7 @@ async def write_draft(
         outcome = await (write or extractor.answer)(inputs)
     except ModelError as error:
         progress.failed(error, fallback="local")
-        progress.emit({"stage": "generate", "event": "restart"})
+        void_tokens(progress)
         outcome, write = await extractor.answer(inputs), None
     if write:
         return Draft(without_copied(outcome.value, [c.text for c in inputs.chunks]), outcome, by_model=True)
@@ -103,5 +105,10 @@ def emit_token(progress: Progress, text: str) -> None:
 
 def replace_tokens(progress: Progress, text: str) -> None:
     """Declare what was sent void, and send ``text`` in its place."""
-    progress.emit({"stage": "generate", "event": "restart"})
+    void_tokens(progress)
     emit_token(progress, text)
+
+
+def void_tokens(progress: Progress) -> None:
+    """Declare the tokens so far void."""
+    progress.emit({"stage": "generate", "event": "restart"})

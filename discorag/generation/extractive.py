@@ -98,8 +98,8 @@ def _sentences(table: SentenceTable, order: list[int]) -> list[str]:
     return lines
 
 
-CLOSEST = 3
-"""Passages that are shown."""
+MAX_NEAREST = 3
+"""Passages shown with a refusal."""
 
 
 async def abstain_from(inputs: AnswerInputs, selector: Selector, reason: str) -> Answer:
@@ -119,4 +119,4 @@ async def abstain_from(inputs: AnswerInputs, selector: Selector, reason: str) ->
         for unit in (table.sentences[i] for i in relevance.ranked)
         if not inputs.chunks[unit.chunk - 1].stands_for  # a summary has no place in a document
     ]
-    return Answer(query=inputs.query, sentences=(), abstained=reason, nearest=tuple(closest[:CLOSEST]))
+    return Answer(query=inputs.query, sentences=(), abstained=reason, nearest=tuple(closest[:MAX_NEAREST]))

@@ -10,12 +10,10 @@ from typing import NamedTuple, Protocol
 from discorag.generation.selection import Role, SelectedSentence, Selection, Selector
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
 from discorag.schema.answer import AnswerInputs, Outcome
-from discorag.schema.discourse import ChunkRelation, Nuclearity, Plan, Reference
-from discorag.schema.discourse import ChunkRelation as Between
-from discorag.schema.discourse import Relation as Within
+from discorag.schema.discourse import ChunkRelation, Nuclearity, Plan, Reference, Relation
 from discorag.schema.document import Chunk, UnitKind
 from discorag.schema.values import Span
-from discorag.text.citations import escaped, marked, steps
+from discorag.text.citations import escaped, marked, steps, unknown_passages
 from discorag.text.escaping import one_line
 from discorag.text.sentences import language_of
 
@@ -24,7 +22,7 @@ class PlanEngine(Protocol):
     """Plans the answer."""
 
     async def plan(self, inputs: AnswerInputs) -> Outcome[Plan]:
-        """The plan for ``case``. Raises `ModelError` when a language model fails."""
+        """The plan for ``inputs``. Raises `ModelError` when a language model fails."""
         ...
 
 
@@ -60,55 +58,55 @@ SOURCE = Words("who says so", "出处")
 SUPPORT = Words("what supports it", "佐证")
 ADDITION = Words("what adds to it", "补充")
 
-WITHIN: dict[Within, Words] = {
-    Within.ATTRIBUTION: SOURCE,
-    Within.BACKGROUND: BACKGROUND,
-    Within.CIRCUMSTANCE: BACKGROUND,
-    Within.CAUSE: REASON,
-    Within.EXPLANATION: REASON,
-    Within.COMPARISON: COMPARISON,
-    Within.CONCESSION: CONCEDED,
-    Within.CONDITION: CONDITION,
-    Within.CONTRAST: OTHERWISE,
-    Within.ANTITHESIS: OTHERWISE,
-    Within.DEFINITION: MEANING,
-    Within.CLASSIFICATION: MEANING,
-    Within.ELABORATION: DETAILS,
-    Within.EVALUATION: JUDGED,
-    Within.INTERPRETATION: JUDGED,
-    Within.EVIDENCE: SUPPORT,
-    Within.EXAMPLE: EXAMPLE,
-    Within.PURPOSE: PURPOSE,
-    Within.RESULT: OUTCOME,
-    Within.CONSEQUENCE: OUTCOME,
-    Within.SEQUENCE: LATER,
-    Within.TEMPORAL: LATER,
-    Within.SUMMARY: RESTATED,
-    Within.RESTATEMENT: RESTATED,
+WITHIN: dict[Relation, Words] = {
+    Relation.ATTRIBUTION: SOURCE,
+    Relation.BACKGROUND: BACKGROUND,
+    Relation.CIRCUMSTANCE: BACKGROUND,
+    Relation.CAUSE: REASON,
+    Relation.EXPLANATION: REASON,
+    Relation.COMPARISON: COMPARISON,
+    Relation.CONCESSION: CONCEDED,
+    Relation.CONDITION: CONDITION,
+    Relation.CONTRAST: OTHERWISE,
+    Relation.ANTITHESIS: OTHERWISE,
+    Relation.DEFINITION: MEANING,
+    Relation.CLASSIFICATION: MEANING,
+    Relation.ELABORATION: DETAILS,
+    Relation.EVALUATION: JUDGED,
+    Relation.INTERPRETATION: JUDGED,
+    Relation.EVIDENCE: SUPPORT,
+    Relation.EXAMPLE: EXAMPLE,
+    Relation.PURPOSE: PURPOSE,
+    Relation.RESULT: OUTCOME,
+    Relation.CONSEQUENCE: OUTCOME,
+    Relation.SEQUENCE: LATER,
+    Relation.TEMPORAL: LATER,
+    Relation.SUMMARY: RESTATED,
+    Relation.RESTATEMENT: RESTATED,
 }
 """What a satellite is to its nucleus, or the second of two nuclei to the first."""
-TO_TOLD: dict[Between, Words] = {
-    Between.SUPPORTS: SUPPORT,
-    Between.ELABORATES: DETAILS,
-    Between.SPECIFIES: DETAILS,
-    Between.SUPPLEMENTS: ADDITION,
-    Between.EXEMPLIFIES: EXAMPLE,
-    Between.CAUSES: REASON,
-    Between.JUSTIFIES: REASON,
-    Between.MOTIVATES: REASON,
-    Between.RESULTS_FROM: OUTCOME,
-    Between.PRECEDES: EARLIER,
-    Between.FOLLOWS: LATER,
-    Between.BACKGROUND_FOR: BACKGROUND,
-    Between.COMPARES_WITH: COMPARISON,
+TO_TOLD: dict[ChunkRelation, Words] = {
+    ChunkRelation.SUPPORTS: SUPPORT,
+    ChunkRelation.ELABORATES: DETAILS,
+    ChunkRelation.SPECIFIES: DETAILS,
+    ChunkRelation.SUPPLEMENTS: ADDITION,
+    ChunkRelation.EXEMPLIFIES: EXAMPLE,
+    ChunkRelation.CAUSES: REASON,
+    ChunkRelation.JUSTIFIES: REASON,
+    ChunkRelation.MOTIVATES: REASON,
+    ChunkRelation.RESULTS_FROM: OUTCOME,
+    ChunkRelation.PRECEDES: EARLIER,
+    ChunkRelation.FOLLOWS: LATER,
+    ChunkRelation.BACKGROUND_FOR: BACKGROUND,
+    ChunkRelation.COMPARES_WITH: COMPARISON,
 }
-"""What a chunk is to the one told before it, by the relation that leads from it to that one."""
-FROM_TOLD: dict[Between, Words] = {
-    Between.CAUSES: OUTCOME,
-    Between.RESULTS_FROM: REASON,
-    Between.PRECEDES: LATER,
-    Between.FOLLOWS: EARLIER,
-    Between.COMPARES_WITH: COMPARISON,
+"""What a chunk is to the one named before it, by the relation that leads from it to that one."""
+FROM_TOLD: dict[ChunkRelation, Words] = {
+    ChunkRelation.CAUSES: OUTCOME,
+    ChunkRelation.RESULTS_FROM: REASON,
+    ChunkRelation.PRECEDES: LATER,
+    ChunkRelation.FOLLOWS: EARLIER,
+    ChunkRelation.COMPARES_WITH: COMPARISON,
 }
 """The same by the relation that leads to it."""
 
@@ -200,7 +198,7 @@ def shortened(text: str, length: int, *, at_clause: str = "…") -> str:
 
 @dataclass(frozen=True)
 class RulePlanEngine:
-    """A sentence for each main point: from which source, what it says, and what is told beside it and why.
+    """A sentence for each main point: its source, what it says, and what is added to it and why.
 
     Example:
         >>> from discorag.generation.plan_text import RulePlanEngine
@@ -223,16 +221,14 @@ class RulePlanEngine:
 
 
 def missing(plan: Plan, inputs: AnswerInputs, table: SentenceTable) -> dict[Reference, str]:
-    """What the plan cites and there is not, in its order, each with the sentence that says so.
-
-    A number that a passage writes just so is the passage's.
-    """
+    """References of the plan to what does not exist, in its order, each with an error message."""
     found: dict[Reference, str] = {}
-    for r in (r for step in steps(plan) for r in step.references):
-        passages, units = len(inputs.chunks), len(table.of_chunk(r.chunk))
-        if r.chunk > passages and not any(marked(r) in chunk.text for chunk in inputs.chunks):
-            found[r] = f"The plan cites {marked(r)}; there are {passages} passages."
-        elif r.chunk <= passages and (r.last or 0) > units:
+    cited = [r for step in steps(plan) for r in step.references]
+    unknown = unknown_passages(cited, [chunk.text for chunk in inputs.chunks])
+    for r in cited:
+        if r in unknown:
+            found[r] = f"The plan cites {marked(r)}; there are {len(inputs.chunks)} passages."
+        elif r.chunk <= len(inputs.chunks) and (r.last or 0) > (units := len(table.of_chunk(r.chunk))):
             found[r] = f"The plan cites {marked(r)}; the sentences of passage {r.chunk} end at {units}."
     return found
 

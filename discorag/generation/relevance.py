@@ -39,7 +39,7 @@ _KEY = "relevance"
 
 @dataclass(frozen=True)
 class Relevance:
-    """How well the sentences of a case answer its question.
+    """How well the sentences of a question's inputs answer its question.
 
     Args:
         logits: The reranker's, shape (sentences,); minus infinity for a sentence that it did not read.

@@ -67,7 +67,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Selector:
-    """Ranks and selects the sentences of a case with the models of a pipeline.
+    """Ranks and selects the sentences of a question's inputs with the models of a pipeline.
 
     Args:
         encoder: Finds candidates.
@@ -85,7 +85,7 @@ class Selector:
     calibration: Calibration | None
 
     async def rank(self, inputs: AnswerInputs) -> tuple[SentenceTable, Relevance]:
-        """The sentences of the case and how well they answer. Raises `ModelError` if an endpoint fails."""
+        """The sentences of the inputs and how well they answer. Raises `ModelError` if an endpoint fails."""
         table = await sentences_of(inputs, self.encoder)
         return table, await rank_sentences(inputs, table, await self.encoder.encode_query(inputs.query), self.reranker)
 
@@ -95,7 +95,7 @@ class Selector:
         rank_by_search(inputs, table, await self.encoder.encode_query(inputs.query))
 
     async def select(self, inputs: AnswerInputs) -> tuple[SentenceTable, Selection]:
-        """The sentences of the case and those that the answer consists of. Raises `ModelError` as `rank` does."""
+        """The sentences of the inputs and those that the answer consists of. Raises `ModelError` as `rank` does."""
         table, relevance = await self.rank(inputs)
         return table, select_sentences(inputs, table, relevance, self.calibration_of(relevance))
 

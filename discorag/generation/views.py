@@ -97,7 +97,7 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
 
 
 def answer_html(answer: Answer) -> str:
-    """The answer; or that the documents do not say, with the nearest passages."""
+    """The answer as HTML; for a refusal, its reason and the nearest passages."""
     if answer.abstained:
         return _paragraph(answer.text) + _paragraph(answer.abstained) + _list(map(_source, answer.nearest), "ul")
     view = AnswerView(answer)
@@ -114,10 +114,10 @@ def _sentence(sentence: AnswerSentence, view: AnswerView) -> str:
     state = "" if sentence.supported else f" <small>[{sentence.support}]</small>"
     numbers = ", ".join(map(str, view.numbers(sentence)))
     cited = f" <sup>[{numbers}]</sup>" if numbers else ""
-    return f'<span{wavy} title="{escape(sentence.reason)}">{_said(sentence)}</span>{cited}{state}'
+    return f'<span{wavy} title="{escape(sentence.reason)}">{_sentence_text(sentence)}</span>{cited}{state}'
 
 
-def _said(sentence: AnswerSentence) -> str:
+def _sentence_text(sentence: AnswerSentence) -> str:
     return f"<bdi>{escape(sentence.text)}</bdi>"
 
 

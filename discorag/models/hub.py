@@ -10,20 +10,22 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import tarfile
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from discorag.config import Settings
 from discorag.models.packaged import file_sha256
 from discorag.schema.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    import tarfile
 
 LOCK_FILE = "disco-rag-models.lock.json"
 PulledRole = Literal["encoder", "reranker", "nli", "tokenizer"]
@@ -253,6 +255,8 @@ def pack_models(target: Path, lock_file: Path) -> tuple[LockedModel, ...]:
     Raises:
         ConfigError: The lock file lists nothing, or a model is not on this machine or is not the one that was pulled.
     """
+    import tarfile  # loaded by these commands only
+
     lock = ModelLock.read(lock_file)
     if not lock.models:
         raise ConfigError("No models were pulled.", hint="Download one with `disco-rag models pull NAME`.")
@@ -274,6 +278,8 @@ def unpack_models(source: Path, lock_file: Path) -> tuple[LockedModel, ...]:
     Raises:
         InputError: The file is not such a file, or what it holds is not what its lock file lists.
     """
+    import tarfile  # loaded by these commands only
+
     with tempfile.TemporaryDirectory(prefix="disco-rag-models-") as place:
         folder = Path(place)
         try:
@@ -311,6 +317,8 @@ def _install(source: Path, model: LockedModel) -> None:
 
 
 def _add_bytes(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    import tarfile
+
     entry = tarfile.TarInfo(name)
     entry.size = len(content)
     archive.addfile(entry, BytesIO(content))

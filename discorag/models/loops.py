@@ -1,4 +1,4 @@
-"""What event loops and threads share: a value for each loop, a lock that goes in turn, the end of a run."""
+"""What event loops and threads share: a value for each loop, a fair lock, and cancellation."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from discorag.schema.errors import Usage
 from discorag.schema.values import Vectors
@@ -156,3 +156,9 @@ class LanguageModel(Protocol):
     def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
         """The same for free text: pieces of text as they come, at last the checked reply."""
         ...
+
+
+def schema_message(error: ValidationError) -> str:
+    """What is wrong with a reply that does not fit its schema, in words for the model that repairs it."""
+    problems = (f"{'.'.join(map(str, e['loc'])) or 'reply'}: {e['msg']}" for e in error.errors()[:3])
+    return "The reply is not a JSON object of the requested form. " + "; ".join(problems)

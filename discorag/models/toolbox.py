@@ -10,7 +10,7 @@ from discorag.models.reranker import Reranker
 
 
 class Toolbox(Protocol):
-    """Handed to every factory of a registry; `nodes.backends.Resources` is one."""
+    """Handed to every factory of a registry; `nodes.backends.Backends` is one."""
 
     @property
     def settings(self) -> Settings:

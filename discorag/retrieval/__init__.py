@@ -1,1 +1,1 @@
-"""Retrieval trees: builders make them, choosers and routers find evidence in them."""
+"""Retrieval: the registry of retrievers, search over chunks and trees, and the builders, selectors and routers."""

@@ -20,7 +20,6 @@ from discorag.discourse.parse.parser import but_parsers
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.protocol import Encoder
 from discorag.retrieval.builders.base import Builder, Source
-from discorag.retrieval.builders.discourse import DiscourseBuilt
 from discorag.retrieval.forest import Floats, Forest, NodeScores, Scores, node_vectors
 from discorag.schema.document import Scope
 from discorag.schema.errors import NotFoundError, StoreError, Usage
@@ -136,9 +135,8 @@ class TreeIndex:
         vectors = await node_vectors(built.tree, self._encoder, self._vectors)
         await asyncio.to_thread(self._store.put_tree, self._scope, doc_id, built.tree, vectors, version=self.version)
         self.effort.built += 1
-        if isinstance(built, DiscourseBuilt):
-            self.effort.parsed += built.parsed
-            self.effort.reused += built.reused
+        self.effort.parsed += built.parsed
+        self.effort.reused += built.reused
         self.effort.usage += built.usage
         self.effort.failures += built.failures
 

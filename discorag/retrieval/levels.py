@@ -1,6 +1,6 @@
 """A stored retrieval tree level by level, as a reader unfolds it: some nodes, and what lies directly below them.
 
-Trees of overlapping runs of sentences (`snapped`, the default, and `slide`) and trees of leaves alone have no levels of
+Trees of overlapping runs of sentences (`snapped`, the default) and trees of leaves alone have no levels of
 their own: their leaves are shown below the document's sections and paragraphs, which the runs' borders follow.
 """
 

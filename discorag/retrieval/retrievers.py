@@ -1,4 +1,4 @@
-"""The retrievers: of chunks how they are searched; of trees which builder's, and how nodes are selected."""
+"""The retrievers: for chunks, how they are searched; for trees, which builder makes them and how nodes are selected."""
 
 from __future__ import annotations
 
@@ -72,10 +72,6 @@ async def _select_routed(query: TreeQuery) -> SelectedNodes:
     return rounds.selection(query)
 
 
-def _unified(tools: TreeTools, text: NodeText) -> UnifiedBuilder:
-    return UnifiedBuilder(tools.parser, text, cache=tools.parses)
-
-
 def _clusters(tools: TreeTools) -> ClusterBuilder:
     return ClusterBuilder(tools.box.encoder, summariser_of(tools), tools.box.encoder.tokens)
 
@@ -91,8 +87,6 @@ _LEAVES: Choose = partial(_select_by_score, selector=partial(algorithm1, variant
 
 SENTENCES = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), _LEAVES)
 CHUNKS = TreeRetriever("flat-chunks", lambda _: FlatChunkBuilder(), _LEAVES)
-
-
 SNAPPED = TreeRetriever("snapped", lambda _: TreeWindowBuilder(ParagraphBuilder(Concat())), _ALGORITHM_1)
 BISECTION = TreeRetriever("bisection", lambda tools: BisectionBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
 WINDOWS = TreeRetriever("windows", lambda tools: WindowBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
@@ -102,7 +96,12 @@ DISCOURSE = TreeRetriever(
     _ALGORITHM_1,
     summaries=True,
 )
-UNIFIED = TreeRetriever("unified", lambda tools: _unified(tools, text_of(tools)), _ALGORITHM_1, summaries=True)
+UNIFIED = TreeRetriever(
+    "unified",
+    lambda tools: UnifiedBuilder(tools.parser, text_of(tools), cache=tools.parses),
+    _ALGORITHM_1,
+    summaries=True,
+)
 RAPTOR = TreeRetriever("clusters", _clusters, partial(_select_by_score, selector=collapsed_tree), "text", True)
 RAPTOR_TRAVERSAL = TreeRetriever(
     "clusters", _clusters, partial(_select_by_score, selector=traversal, k=NODES_OF_A_LAYER), "text", True

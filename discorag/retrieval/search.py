@@ -40,7 +40,7 @@ from discorag.store.store import Store
 
 Filters = Mapping[str, Sequence[str]]
 """Metadata key -> accepted values."""
-Evidence = Mapping[str, Sequence[Span]]
+EvidencePlaces = Mapping[str, Sequence[Span]]
 """Document id -> what of it is evidence."""
 Inside = dict[str, list[Span]]
 """Chunk id -> what of it is evidence."""
@@ -165,7 +165,7 @@ def passages_with(
     return chunks_with(store, scope, evidence_of(scores, selected.nodes, options.budget))
 
 
-def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> Evidence:
+def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePlaces:
     """What the selected nodes say, as characters of the documents; the document of the best node comes first.
 
     All of it is source text (see `passages_of` for summaries). In place of an inner node's own text, such as a summary,
@@ -192,7 +192,7 @@ def _leaves(scores: Scores, below: NDArray[np.integer], size: int) -> Sequence[i
     return within(best, scores.sizes, max(1, size))
 
 
-def chunks_with(store: Store, scope: Scope, evidence: Evidence) -> tuple[list[Hit], Inside]:
+def chunks_with(store: Store, scope: Scope, evidence: EvidencePlaces) -> tuple[list[Hit], Inside]:
     """The chunks that evidence stands in, documents in the order of ``evidence``, chunks in text order; blocks.
 
     Returns:

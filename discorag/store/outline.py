@@ -190,14 +190,22 @@ class Outline:
         return cls(builder, Shape.from_arrays(shape), TermCounts(term_ends, ids, counts), means, key)
 
 
+_DIGITS = 8  # of a node's number in its id, hexadecimal
+
+
 def node_stem(key: str) -> str:
-    """What the ids of the nodes of the tree with this key begin with; their last 8 digits are the node's number."""
-    return stable_id("node", key)[:-8]
+    """What the ids of the nodes of the tree with this key begin with; the rest is the node's number."""
+    return stable_id("node", key)[:-_DIGITS]
 
 
 def node_id(key: str, node: int) -> str:
     """The id of a node of the tree with this key (`Outline.key`): it can be read as a passage."""
-    return f"{node_stem(key)}{node:08x}"
+    return f"{node_stem(key)}{node:0{_DIGITS}x}"
+
+
+def split_node_id(node: str) -> tuple[str, int]:
+    """The stem and the number in a node's id. Raises ``ValueError`` for another id."""
+    return node[:-_DIGITS], int(node[-_DIGITS:], 16)
 
 
 class LazyTree(RetrievalTree):

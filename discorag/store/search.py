@@ -191,7 +191,7 @@ class ExactSearch:
             wanted &= scores > 0
         else:
             scores = corpus.vectors @ vector
-        return _best(corpus.chunk_ids, scores, wanted, limit)
+        return _top_hits(corpus.chunk_ids, scores, wanted, limit)
 
     def nearest_documents(self, scope: Scope, vector: Vectors, filters: Filters, limit: int) -> list[Hit]:
         """See `discorag.store.index.Searcher.nearest_documents`. Raises as `nearest`."""
@@ -199,7 +199,7 @@ class ExactSearch:
         if corpus is None:
             return []
         doc_ids = [d.doc_id for d in corpus.documents.values()]
-        return _best(doc_ids, corpus.means @ vector, corpus.matching(filters), limit)
+        return _top_hits(doc_ids, corpus.means @ vector, corpus.matching(filters), limit)
 
     def _corpus(self, scope: Scope) -> _Corpus | None:
         """The scope as it is now, None if it is empty.
@@ -245,11 +245,10 @@ def mean_direction(vectors: Vectors) -> Vectors:
     return mean / max(float(np.linalg.norm(mean)), 1e-12)
 
 
-def _best(ids: Sequence[str], scores: NDArray[np.float32], wanted: NDArray[np.bool_], limit: int) -> list[Hit]:
+def _top_hits(ids: Sequence[str], scores: NDArray[np.float32], wanted: NDArray[np.bool_], limit: int) -> list[Hit]:
     """The best of those that are wanted."""
     there = np.flatnonzero(wanted)
     if len(there) > limit:
         there = there[np.argpartition(-scores[there], limit)[:limit]]
-    ordered = there[np.argsort(-scores[there], kind="stable")]
-    order: list[int] = ordered.tolist()
+    order: list[int] = there[np.argsort(-scores[there], kind="stable")].tolist()
     return [Hit(ids[i], float(scores[i])) for i in order]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Row, delete, insert, select
+from sqlalchemy import delete, insert, select
 
 from discorag.models.loops import raise_if_cancelled
 from discorag.schema.document import Chunk, Scope
@@ -19,7 +19,7 @@ from discorag.schema.values import Span, Vectors, digest, stable_id, unit
 from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
 from discorag.store.documents import Documents, in_parts, manifest_from, rows_of
-from discorag.store.outline import Outline, node_stem
+from discorag.store.outline import Outline, node_stem, split_node_id
 from discorag.store.recent import Recent
 from discorag.store.records import Manifest, check_tree
 from discorag.store.tables import pack, pack_text, pack_vectors, unpack, unpack_text, unpack_vectors
@@ -27,7 +27,6 @@ from discorag.text.sentences import sentence_spans
 
 SUMMARY = "Summary"
 """What a reader sees as the last heading of a summary."""
-_DIGITS = 8  # of a node's number in its id
 _TREES = 512  # trees kept in memory, decoded, and outlines
 
 D, T = tables.documents, tables.trees
@@ -148,25 +147,22 @@ class Trees:
 
     def passages(self, scope: Scope, ids: Sequence[str]) -> dict[str, Chunk]:
         """Those of these ids that are of nodes (`discorag.store.outline.node_id`), as passages."""
-        found: dict[str, Chunk] = {}
-        for row, nodes in self._of_nodes(scope, ids):
-            tree, title = self._tree(scope, row.builder, row.key), manifest_from(row.manifest).title
-            found |= {i: _passage(i, row.doc_id, at, tree.nodes[at], title) for i, at in nodes.items()}
-        return found
-
-    def _of_nodes(self, scope: Scope, ids: Sequence[str]) -> list[tuple[Row[*tuple[Any, ...]], dict[str, int]]]:
-        """The trees of these nodes, each with the number of every node of it, by id."""
-        numbers = dict[str, dict[str, int]]()
+        numbers = dict[str, dict[str, int]]()  # of every node, by the stem of its tree and its id
         for i in ids:
             with suppress(ValueError):
-                numbers.setdefault(i[:-_DIGITS], {})[i] = int(i[-_DIGITS:], 16)
+                stem, number = split_node_id(i)
+                numbers.setdefault(stem, {})[i] = number
         if not numbers:
-            return []
-        columns = (T.c.stem, T.c.key, T.c.builder, T.c.nodes, D.c.doc_id, D.c.manifest)
-        query = select(*columns).join(D)
+            return {}
+        query = select(T.c.stem, T.c.key, T.c.builder, T.c.nodes, D.c.doc_id, D.c.manifest).join(D)
         with self._database.read() as db:
             rows = [r for part in in_parts(numbers) for r in db.execute(query.where(is_in(scope), T.c.stem.in_(part)))]
-        return [(row, {i: at for i, at in numbers[row.stem].items() if at < row.nodes}) for row in rows]
+        found: dict[str, Chunk] = {}
+        for row in rows:
+            tree, title = self._tree(scope, row.builder, row.key), manifest_from(row.manifest).title
+            nodes = {i: at for i, at in numbers[row.stem].items() if at < row.nodes}
+            found |= {i: _passage(i, row.doc_id, at, tree.nodes[at], title) for i, at in nodes.items()}
+        return found
 
 
 def _tree_row(manifest: Manifest, tree: RetrievalTree, vectors: Vectors, version: str) -> dict[str, Any]:

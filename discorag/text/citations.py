@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from discorag.schema.discourse import Plan, PlanStep, Reference
 from discorag.text.sentences import sentence_spans
@@ -29,6 +29,12 @@ def marked(reference: Reference) -> str:
     first, last = reference.first, reference.last
     unit = "" if first is None else f".{first}" if last in (None, first) else f".{first}-{last}"
     return f"[{reference.chunk}{unit}]"
+
+
+def unknown_passages(found: Iterable[Reference], passages: Sequence[str]) -> list[Reference]:
+    """References to passages that do not exist, each once; one that a passage itself contains does not count."""
+    beyond = dict.fromkeys(r for r in found if r.chunk > len(passages))
+    return [r for r in beyond if not any(marked(r) in passage for passage in passages)]
 
 
 def steps(plan: Plan) -> tuple[PlanStep, ...]:

@@ -1,4 +1,4 @@
-"""A draft as its sentences; drafts that cite summaries, traced to the documents below; drafts that nothing verifies.
+"""The sentences of a draft, where an answer goes after verification, drafts that cite summaries, and unverified ones.
 
 RAPTOR and HTSIR let summaries reach the reader (RAPTOR section 3, HTSIR "Reranking and Response Generation"). Here a
 summary is not a source, so a sentence that cites one is compared with the chunks below it.
@@ -28,8 +28,7 @@ from discorag.verification.verifier import Verifier
 _HASHES = re.compile(r"^\s*#{1,6}\s+")
 _ENDING = re.compile(r"[.!?。！？…][\"'”’)\]」』]*\s*$")
 
-
-Next = Literal["refine", "abstain", "__end__"]
+Next = Literal["refine", "abstain", "end"]
 UNSUPPORTED = "The documents support no sentence of the answer that was written."
 
 
@@ -46,7 +45,7 @@ def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> 
         return "refine", f"round {done + 1} of {wanted}"
     if may_abstain and len(answer.unsupported) == len(answer.sentences):
         return "abstain", UNSUPPORTED
-    return "__end__", "the answer is verified"
+    return "end", "the answer is verified"
 
 
 def unverified(inputs: AnswerInputs, draft: str, reason: str) -> Answer:

@@ -61,7 +61,7 @@ class Place:
     """A sentence of a chunk, alone or with its neighbours.
 
     Args:
-        units: Their indices in the case's table.
+        units: Their indices in the inputs's table.
         text: How they read.
         context: Title and headings above them.
 

@@ -27,10 +27,10 @@ from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
 from discorag.text.citations import steps
 from discorag.text.escaping import one_line
-from interfaces.cli.commands import key, mcp, serve
 from interfaces.cli.engines import Engine, EngineOption, check_engine
 from interfaces.cli.maintenance import backup, check, reindex, restore
 from interfaces.cli.models import models
+from interfaces.cli.parse import parse
 from interfaces.cli.present import (
     IngestProgress,
     QuestionProgress,
@@ -40,7 +40,7 @@ from interfaces.cli.present import (
     ledger_table,
     status_table,
 )
-from interfaces.cli.trees import parse
+from interfaces.cli.serving import key, mcp, serve
 from interfaces.facade import AskResult, DiscoRAG
 from interfaces.questions import answer_file, read_questions
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text

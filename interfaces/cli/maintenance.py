@@ -14,10 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.text import Text
 
 from discorag.config import StoreSettings, read_settings
-from discorag.discourse.formats.text import one_line
 from discorag.schema.errors import ConfigError
 from discorag.store import backup as backups
 from discorag.store.store import Store, open_store
+from discorag.text.escaping import one_line
 
 out, err = Console(), Console(stderr=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

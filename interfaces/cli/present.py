@@ -21,7 +21,7 @@ from interfaces.questions import Reply
 
 
 class _Bar:
-    """A progress bar, shown between ``with`` and its end; ``total`` may be told later."""
+    """A progress bar, shown between ``with`` and its end; ``total`` may be set later."""
 
     def __init__(self, console: Console, name: str, total: int | None = None) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -124,7 +124,7 @@ async def _opened(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncGenerat
 
 
 async def _indexed(rag: DiscoRAG, jobs: Jobs) -> None:
-    """Index what jobs wrote when none has been at work for a while: whoever asks or writes meanwhile has to wait."""
+    """Index what jobs wrote when none has been at work for a while; questions and writes wait meanwhile."""
     while True:
         await jobs.quiet(QUIET_S, LONGEST_S)
         try:

@@ -27,7 +27,7 @@ from nodes.options import AnswerOptions
 router = APIRouter(tags=["questions"], responses=COMMON, route_class=Keyed)
 T = TypeVar("T")
 GONE = 499
-"""Status of a request whose client did not wait; for the log, nobody reads it."""
+"""Status of a request whose client left; only the log shows it."""
 
 _EXAMPLE: JsonDict = {
     "query": "Does vitamin D prevent flu?",
@@ -45,7 +45,7 @@ STREAM: dict[str, Any] = {"text/event-stream": {"itemSchema": _EVENT}}
 
 
 class Options(AnswerOptions):
-    """What to do otherwise than by default; no value is made to fit."""
+    """Options that differ from the defaults. Values are not converted."""
 
     model_config = ConfigDict(strict=True)
 
@@ -66,7 +66,7 @@ class Reply(AskResult):
     """The answer with everything that led to it; ``text`` is its sentences as running text, ``steps`` its plan's.
 
     ``sources`` are the passages that sentences rest on in the order of first citation, ``citations`` the numbers of
-    each sentence's sources, from 1: whoever shows the answer numbers them so.
+    each sentence's sources, from 1; clients should show these numbers.
     """
 
     text: str
@@ -136,7 +136,7 @@ async def _events(asked: Asked, who: Principal, served: Service) -> AsyncGenerat
 
 
 async def unless_gone(request: Request, call: Coroutine[Any, Any, T]) -> T:
-    """The call's result; the call is cancelled when the client goes, so that nobody pays for what nobody reads."""
+    """The call's result; it is cancelled when the client leaves: no work is done for an answer that is not read."""
     task, gone = asyncio.create_task(call), asyncio.create_task(_gone(request))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)

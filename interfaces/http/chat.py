@@ -21,7 +21,7 @@ from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from discorag.generation.conversation import Conversation
+from discorag.generation.chat_turns import Conversation
 from discorag.generation.views import answer_markdown
 from discorag.schema.errors import NotFoundError, Usage
 from graphs.baselines import NEEDS_MODEL, PIPELINES

@@ -65,7 +65,7 @@ class StoredDocument(BaseModel):
 
     @classmethod
     def of(cls, m: Manifest) -> StoredDocument:
-        """What is shown of a manifest: folders of the server are nobody's business."""
+        """What clients see of a manifest: no folders of the server."""
         name = PurePath(m.uri).name
         return cls(doc_id=m.doc_id, name=name, title=m.title, chunks=m.chunks, content_hash=m.content_hash)
 

@@ -148,7 +148,9 @@ def checked_name(name: str) -> str:
     """
     plain = name and name == Path(name).name and not name.startswith(".") and name.isprintable() and "\\" not in name
     if not plain or len(name.encode("utf-8", "surrogatepass")) > _LONGEST:
-        raise InputError(f"{name[:100]!r} is no plain file name.", hint="Send a name without folders, such as a.pdf.")
+        raise InputError(
+            f"{name[:100]!r} is not a plain file name.", hint="Send a name without folders, such as a.pdf."
+        )
     if Path(name).suffix.lower() not in SUFFIXES:
         raise UnknownFormatError(f"No loader reads {name[:100]!r}.", hint=f"Known are {', '.join(SUFFIXES)}.")
     return name

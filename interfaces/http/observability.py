@@ -65,7 +65,7 @@ def _write_audit(file: Path, formatter: logging.Formatter | None) -> None:
 
 
 class _AuditFile(WatchedFileHandler):
-    """A file that is begun anew where it was moved away. A line is one write: lines of several workers do not mix."""
+    """A log file that is opened again after it was moved away. A line is one write: readers never see half of one."""
 
     def _open(self) -> TextIOWrapper:
         return TextIOWrapper(open(self.baseFilename, "ab", buffering=0), self.encoding, write_through=True)

@@ -73,10 +73,6 @@ class RefusedError(Exception):
         self.problem = Problem(error=ErrorBody(type=kind, message=message, hint=hint))
         self.headers = dict(headers or {})
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """What it is made of again in another process, beside its attributes."""
-        return type(self), (self.status, self.kind, str(self)), self.__dict__
-
 
 def problem_of(error: Exception) -> tuple[int, Problem]:
     """Status and body of an error that ends a request; one that was not raised on purpose is for the log alone."""

@@ -195,7 +195,7 @@ class Service:
         """The same parts, each `in_time`; they are closed at the end.
 
         They come from a task of their own: where a client leaves, Starlette cancels every ``await`` of the response
-        anew, so that nothing could be closed within it.
+        again, so that nothing could be closed within it.
         """
         queue = asyncio.Queue[T | None]()
         task = asyncio.create_task(_put_all(parts, queue))

@@ -93,7 +93,7 @@ class _Keyed(Route):
 
 
 class KeyOwner(Caller):
-    """The owner of a key, or whoever is on this machine where there are no keys; the API's service keeps account."""
+    """The owner of a key, or a user of this machine where there are no keys; the API's service counts and records."""
 
     def __init__(self, request: Any) -> None:
         self.request: Request = request

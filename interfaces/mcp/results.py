@@ -148,7 +148,7 @@ class Listed(BaseModel):
 
     @classmethod
     def of(cls, manifest: Manifest) -> Listed:
-        """What is shown of a manifest: folders of the server are nobody's business."""
+        """What clients see of a manifest: no folders of the server."""
         m = manifest
         return cls(doc_id=m.doc_id, name=Path(m.uri).name, title=m.title, chunks=m.chunks)
 

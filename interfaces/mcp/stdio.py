@@ -113,5 +113,5 @@ class _Progress:
         self._sending.append(asyncio.create_task(report))
 
     async def sent(self) -> None:
-        """Wait until all has been told."""
+        """Wait until all progress was sent."""
         await asyncio.gather(*self._sending)

@@ -1,1 +1,1 @@
-"""interfaces/views."""
+"""Answers, graphs and plans for the terminal, and answers as rows of a table."""

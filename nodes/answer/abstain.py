@@ -21,6 +21,6 @@ async def abstain(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     except ModelError as error:
         stage.failed(error, fallback="the order of hybrid search")
         await backends.selector.rank_without_reranker(inputs)
-    answer = stage.noted(await abstain_from(inputs, backends.selector, state.get("because", "")), state)
+    answer = stage.with_notes(await abstain_from(inputs, backends.selector, state.get("because", "")), state)
     ledger = stage.done(engine="local", model=backends.reranker.version, preview=answer.abstained)
     return {"answer": answer.model_dump(mode="json"), "ledger": ledger}

@@ -16,7 +16,7 @@ from discorag.store.records import Hit
 from discorag.store.retrieval import check_query, nothing_in
 from discorag.store.search import fused
 from nodes.answer.generate import draft_update
-from nodes.answer.retrieve_chunks import search, without_copies
+from nodes.answer.retrieve_chunks import search_question, without_copies
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -65,7 +65,7 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context, stage = answer_context(runtime), Stage("retrieve")
     rankings = await asyncio.gather(*(_ranking(query, state, context, stage) for query in state.get("queries", [])))
     if not any(rankings):
-        rankings = [(await search(check_query(state["query"]), state, context)).found]
+        rankings = [(await search_question(check_query(state["query"]), state, context)).found]
     backends = await context.open_backends()
     own = await without_copies(fused(rankings), context)
     hits = own.found
@@ -78,7 +78,7 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 async def _ranking(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> list[Hit]:
     """What one query brings; nothing, and it is counted, if it is longer than the encoder's window."""
     try:
-        return (await search(query, state, context)).found
+        return (await search_question(query, state, context)).found
     except QueryError as error:
         stage.failed(error, fallback="the other queries, else the question itself")
         return []

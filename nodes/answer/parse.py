@@ -34,7 +34,7 @@ async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     trees = await asyncio.gather(*(tree_or_fallback(c, parser, backends.parser("local"), stage) for c in missing))
     preview = f"{len(missing)} of {len(inputs.chunks)} chunks parsed now"
     maker = ("llm" if engine in PROMPTED else "local") if missing else "stored"
-    ledger = stage.pieces_done(len(missing), engine=maker, model=parser.version, preview=preview)
+    ledger = stage.finish_batch(len(missing), engine=maker, model=parser.version, preview=preview)
     return {"trees": {c.id: t.model_dump(mode="json") for c, t in zip(missing, trees, strict=True)}, "ledger": ledger}
 
 

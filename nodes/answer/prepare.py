@@ -22,7 +22,7 @@ ROUTES: tuple[Route, ...] = ("retrieve_chunks", "retrieve_sentence_tree", "route
 
 
 async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Route]:
-    """Make a follow-up question self-contained and choose the route; the ledger starts anew.
+    """Make a follow-up question self-contained and choose the route; the ledger starts empty.
 
     Raises:
         QueryError: The query is empty.

@@ -28,24 +28,24 @@ async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -
     context, stage, question = answer_context(runtime), Stage("retrieve"), question_of(state)
     relations = wanted(question) if context.follow else None
     if relations is None:
-        found = await search(question, state, context)
+        found = await search_question(question, state, context)
         return await retrieved(found.found, context, stage, copies=found.copies)
     backends, scope, filters = await context.open_backends(), await context.scope(), state.get("filters") or {}
     found, read = await search_following(
         backends, scope, question, relations, context.retriever, top_k=context.top_k, filters=filters
     )
-    context.read(EvidenceCache(found=read))
+    context.set_cache(EvidenceCache(found=read))
     preview = f"{len(found.found)} chunks, following {relations.name}"
     return await retrieved(found.found, context, stage, copies=found.copies, preview=preview)
 
 
-async def search(question: str, state: AnswerState, context: AnswerContext) -> Distinct[Hit]:
+async def search_question(question: str, state: AnswerState, context: AnswerContext) -> Distinct[Hit]:
     """The ``top_k`` best chunks for one question under the state's filters."""
     backends, scope, filters = await context.open_backends(), await context.scope(), state.get("filters") or {}
     found, read = await search_chunks(
         backends, scope, question, context.retriever, top_k=context.top_k, filters=filters
     )
-    context.read(EvidenceCache(found=read))
+    context.set_cache(EvidenceCache(found=read))
     return found
 
 
@@ -53,5 +53,5 @@ async def without_copies(hits: list[Hit], context: AnswerContext) -> Distinct[Hi
     """The ``top_k`` best of these, those of one text once."""
     backends, scope = await context.open_backends(), await context.scope()
     found, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, lambda n: hits[:n], context.top_k)
-    context.read(EvidenceCache(found=read))
+    context.set_cache(EvidenceCache(found=read))
     return found

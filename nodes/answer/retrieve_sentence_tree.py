@@ -7,7 +7,7 @@ from langgraph.types import Command
 
 from discorag.retrieval.registry import tree_retriever
 from discorag.schema.errors import ReadOnlyStoreError
-from nodes.answer.retrieve_chunks import search as search_chunks
+from nodes.answer.retrieve_chunks import search_question
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import question_of
 from nodes.retrieved import Found, retrieved
@@ -32,7 +32,7 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
         search = await search_nodes(state, context, retriever)
     except ReadOnlyStoreError as error:  # trees are missing, and cannot be stored
         stage.failed(error, fallback="dense")
-        found = await search_chunks(question_of(state), state, context)
+        found = await search_question(question_of(state), state, context)
         return await retrieved(found.found, context, stage, copies=found.copies)
     selected = await retriever.choose(search.query) if search.query else None
     return await retrieved_nodes(search, selected, context, stage)

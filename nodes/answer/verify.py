@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from discorag.schema.answer import Support
 from discorag.schema.errors import ModelError
-from discorag.verification.draft import Next, next_step, traced, unverified
+from discorag.verification.draft import next_step, traced, unverified
 from discorag.verification.verifier import VERIFIERS, Metered
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
@@ -17,7 +18,9 @@ from nodes.stage import Stage
 from nodes.state import AnswerState
 
 
-async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Next]:
+async def verify(
+    state: AnswerState, runtime: Runtime[AnswerContext]
+) -> Command[Literal["refine", "abstain", "__end__"]]:
     """Turn the draft into a verified answer; refine it, abstain, or end."""
     context, stage = answer_context(runtime), Stage("verify")
     inputs, backends = await load_inputs(state, context), await context.open_backends()
@@ -30,9 +33,10 @@ async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
         answer = unverified(inputs, draft, "Verification failed; see the ledger.")
     if isinstance(verifier, Metered):
         stage.usage, stage.prompt_hash = stage.usage + verifier.usage, verifier.prompt_hash
-    answer = stage.noted(answer, state)
+    answer = stage.with_notes(answer, state)
     rounds = (state.get("rounds", 0), context.refine if state.get("written_by") else 0)
-    goto, because = next_step(answer, rounds, may_abstain=context.abstain == "auto")
+    step, because = next_step(answer, rounds, may_abstain=context.abstain == "auto")
+    goto = "__end__" if step == "end" else step
     stage.record_route(goto, because)
     counts = Counter(sentence.support for sentence in answer.sentences)
     preview = ", ".join(f"{counts[s]} {s}" for s in Support if counts[s]) or "no sentences"

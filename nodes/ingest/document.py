@@ -178,7 +178,7 @@ async def parse(document: IngestedDocument, run: Run) -> IngestedDocument:
     document.chunks = [c.model_copy(update={"tree": t}) for c, t in zip(document.chunks, trees, strict=True)]
     if stage.failures:
         rekey(document, {**document.manifest.versions, "parser": parser.version + FALLBACK})
-    run.ledger += stage.pieces_done(len(document.chunks), engine=engine, model=parser.version)
+    run.ledger += stage.finish_batch(len(document.chunks), engine=engine, model=parser.version)
     return document
 
 
@@ -210,7 +210,7 @@ async def store(document: IngestedDocument, run: Run) -> None:
 
 
 async def build_tree(doc_id: str, run: Run) -> None:
-    """Build the retrieval tree that questions will need, if there is none; one that fails is left to the first."""
+    """Build the retrieval tree that questions will need. If that fails, the first question builds it."""
     context, backends = run.context, run.backends
     retriever = tree_retriever(context.retriever)
     if retriever is None:

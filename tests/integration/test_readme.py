@@ -18,7 +18,7 @@ from tests.conftest import EXAMPLES
 
 ROOT = EXAMPLES.parent
 README, SWITCHES, SERVE = (
-    (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/switches.md", "docs/serve.md")
+    (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/options.md", "docs/serve.md")
 )
 
 

@@ -52,7 +52,7 @@ from discorag.config import Settings
 from discorag.schema.errors import ConfigError
 from eval.metrics.sari import tokens_13a
 from interfaces.langchain import DiscoRetriever
-from interfaces.cli.commands import mcp, serve
+from interfaces.cli.serving import mcp, serve
 from interfaces.http.telemetry import ENDPOINT, trace
 from langchain_core.language_models import FakeListChatModel
 

@@ -147,10 +147,10 @@ from nodes import (  # comment
 )
 text = "ä"; from interfaces.http.app import app
 def f() -> str:
-    from nodes.inputs import Case
+    from nodes.inputs import load_inputs
     import promptsy, nodes_of
     from . import graphs
-    return "from nodes.inputs import Case"
+    return "from nodes.inputs import load_inputs"
 """
 
 
@@ -167,10 +167,10 @@ from discorag.nodes import (  # comment
 )
 text = "ä"; from discorag.interfaces.http.app import app
 def f() -> str:
-    from discorag.nodes.inputs import Case
+    from discorag.nodes.inputs import load_inputs
     import promptsy, nodes_of
     from . import graphs
-    return "from nodes.inputs import Case"
+    return "from nodes.inputs import load_inputs"
 """
     )
 

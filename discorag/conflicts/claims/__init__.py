@@ -1,1 +1,1 @@
-"""What a sentence asserts: units of the case, effects, figures, polarity, and the word lists behind them."""
+"""What a sentence asserts: effects, figures, polarity, and the word lists behind them."""

@@ -146,7 +146,7 @@ def _malformed(marked: str) -> InvariantError:
 
 
 Layout = Literal["inline", "indented", "plain"]
-"""inline: a mark at every gap (`discorag.discourse.parse.inline`). indented: a sentence a line, further in the more
+"""inline: a mark at every gap between EDUs. indented: a sentence a line, further in the more
 satellite links lie above it. plain: the text alone."""
 
 

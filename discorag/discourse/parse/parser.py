@@ -26,7 +26,7 @@ class ParsedTree:
 
 
 class TreeParser(Protocol):
-    """Parses chunks. One that is also a `discorag.discourse.parse.parser.UnitParser` makes the retrievers' trees."""
+    """Parses chunks. One that is also a `UnitParser` makes the retrievers' trees."""
 
     @property
     def name(self) -> str:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discorag.discourse.parse.inline import escape, unescape
 from discorag.discourse.parse.parser import Limits, ParsedTree, reply_tokens
-from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.models.protocol import LanguageModel, Message, Request, Template, schema_message
 from discorag.models.toolbox import Toolbox
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
@@ -146,7 +146,7 @@ def tree_from_reply(reply: str, text: str, *, offset: int) -> RstTree:
     try:
         value = TreeReply.model_validate_json(reply)
     except ValidationError as error:
-        raise ValueError(_schema_message(error)) from error
+        raise ValueError(schema_message(error)) from error
     edus = aligned(value.edus, text, offset=offset)
     return from_splits(edus, _splits(value.nodes, len(edus)))
 
@@ -158,11 +158,6 @@ def aligned(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ...]:
         ValueError: They are not exactly the text, white space apart; the message tells the model what to change.
     """
     return tuple(Span(start=a + offset, end=b + offset) for a, b in _align(_unescaped(edus, text), text))
-
-
-def _schema_message(error: ValidationError) -> str:
-    problems = (f"{'.'.join(map(str, e['loc'])) or 'reply'}: {e['msg']}" for e in error.errors()[:3])
-    return "The reply is not a JSON object of the requested form. " + "; ".join(problems)
 
 
 def _unescaped(edus: Sequence[str], text: str) -> Sequence[str]:

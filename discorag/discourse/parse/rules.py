@@ -8,6 +8,7 @@ cut comes from the marker that opens its right-hand side: a table of connectives
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -194,7 +195,23 @@ class _Gap:
         return len(Reach) * self.level + self.marker.reach
 
 
-class RuleParser:
+class _SentenceParser(ABC):
+    """A parser whose EDUs are sentences, or given units."""
+
+    async def parse(self, chunk: Chunk) -> ParsedTree:
+        """The tree whose EDUs are the chunk's sentences."""
+        return ParsedTree(tree=self.tree(chunk))
+
+    def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
+        """The tree over given units; every unit starts a paragraph if that is its kind."""
+        return self.tree(_chunk_of(texts, kind))
+
+    @abstractmethod
+    def tree(self, chunk: Chunk) -> RstTree:
+        """The tree over the chunk's sentences."""
+
+
+class RuleParser(_SentenceParser):
     """The local engine's parser: deterministic, n log n in the number of sentences, no model.
 
     Example:
@@ -207,13 +224,9 @@ class RuleParser:
     name = "rules"
     version = VERSION
 
-    async def parse(self, chunk: Chunk) -> ParsedTree:
-        """The tree whose EDUs are the chunk's sentences."""
-        return ParsedTree(tree=rule_tree(chunk))
-
-    def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
-        """The tree that headings and discourse markers suggest; every unit starts a paragraph if that is its kind."""
-        return rule_tree(_chunk_of(texts, kind))
+    def tree(self, chunk: Chunk) -> RstTree:
+        """The tree that headings and discourse markers suggest."""
+        return rule_tree(chunk)
 
 
 def rule_parser(_tools: Toolbox, _limits: Limits) -> RuleParser:
@@ -221,7 +234,7 @@ def rule_parser(_tools: Toolbox, _limits: Limits) -> RuleParser:
     return RuleParser()
 
 
-class RightBranchingParser:
+class RightBranchingParser(_SentenceParser):
     """A control: every sentence elaborated by all that follows, so that the first ones are the most nuclear.
 
     Example:
@@ -234,13 +247,9 @@ class RightBranchingParser:
     name = "right-branching"
     version = "right-branching-1"
 
-    async def parse(self, chunk: Chunk) -> ParsedTree:
-        """The tree whose EDUs are the chunk's sentences."""
-        return ParsedTree(tree=_right_branching(chunk.sentences))
-
-    def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
-        """The same over given units."""
-        return _right_branching(joined(texts, kind)[1])
+    def tree(self, chunk: Chunk) -> RstTree:
+        """The same shape for every text."""
+        return _right_branching(chunk.sentences)
 
 
 def right_branching_parser(_tools: Toolbox, _limits: Limits) -> RightBranchingParser:

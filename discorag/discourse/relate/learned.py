@@ -246,7 +246,7 @@ class LearnedGraphEngine:
         return Outcome(value=RhetoricalGraph(chunks=ids, edges=tuple(_edge(j, ids) for j in found)))
 
     async def judge(self, inputs: AnswerInputs) -> tuple[Judgement, ...]:
-        """A label for every ordered pair of ``case.chunks``, the stronger direction of each pair first."""
+        """A label for every ordered pair of ``inputs.chunks``, the stronger direction of each pair first."""
         return tuple(k for j in await self._strongest(inputs) for k in (j, j.turned))
 
     async def _strongest(self, inputs: AnswerInputs) -> list[Judgement]:

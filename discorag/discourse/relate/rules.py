@@ -24,7 +24,7 @@ class GraphEngine(Protocol):
     """Infers the relations between chunks."""
 
     async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
-        """The graph over ``case.chunks``. Raises `ModelError` when a language model fails."""
+        """The graph over ``inputs.chunks``. Raises `ModelError` when a language model fails."""
         ...
 
 

@@ -22,7 +22,14 @@ from discorag.schema.discourse import BY_CODE, Plan, RhetoricalGraph
 from discorag.schema.errors import InvalidOutputError, OutputTruncatedError, Usage
 from discorag.schema.ledger import Failure
 from discorag.schema.values import words_of
-from discorag.text.citations import marked, references, split_at_references, without_references, without_unknown
+from discorag.text.citations import (
+    marked,
+    references,
+    split_at_references,
+    unknown_passages,
+    without_references,
+    without_unknown,
+)
 from discorag.text.cut_off import whole_sentences
 
 LINK_TOKENS = 12  # "10":"BACKGROUND_FOR",
@@ -285,10 +292,11 @@ def plan_of(text: str, inputs: AnswerInputs) -> Plan:
 
 
 def _unknown(text: str, inputs: AnswerInputs) -> list[InvalidOutputError]:
-    """What a plan cites of passages that there are not, but for what a passage writes just so."""
-    beyond = dict.fromkeys(marked(r) for r in references(text) if r.chunk > len(inputs.chunks))
-    marks = [mark for mark in beyond if not any(mark in c.text for c in inputs.chunks)]
-    return [InvalidOutputError(f"The plan cites {mark}; there are {len(inputs.chunks)} passages.") for mark in marks]
+    """An error for each passage that a plan cites and that does not exist."""
+    unknown = unknown_passages(references(text), [c.text for c in inputs.chunks])
+    return [
+        InvalidOutputError(f"The plan cites {marked(r)}; there are {len(inputs.chunks)} passages.") for r in unknown
+    ]
 
 
 def answer_of(text: str, inputs: AnswerInputs, ask: str) -> str:

@@ -128,7 +128,7 @@ class Prober:
         return reply.value, float("inf")
 
     def _request(self) -> Request[Ability]:
-        inputs = probe_case()
+        inputs = probe_inputs()
         turns = [Message(role="user", content=self.template.render())]
         return Request(
             stage="probe",
@@ -141,7 +141,7 @@ class Prober:
 
 
 @cache
-def probe_case() -> AnswerInputs:
+def probe_inputs() -> AnswerInputs:
     """The question and the fixed passages, with trees by rules."""
     return AnswerInputs(query=QUESTION, chunks=tuple(_chunk(i, text) for i, text in enumerate(PASSAGES)))
 
@@ -177,7 +177,7 @@ def ability_of(text: str) -> Ability:
     try:
         said = json.loads(text)
         answer = str(said["answer"])
-        graph_of(probe_case(), json.dumps(said["graph"]))
+        graph_of(probe_inputs(), json.dumps(said["graph"]))
         keeps_schema = True
     except (ValueError, TypeError, LookupError, RecursionError):
         pass

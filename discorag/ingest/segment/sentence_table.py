@@ -1,4 +1,4 @@
-"""The units of a case's chunks, their sentences, with their vectors and their weight in the tree."""
+"""The units of a question's inputs's chunks, their sentences, with their vectors and their weight in the tree."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class SentenceTable:
-    """All units of a case in chunk order, with their unit vectors, shape (n, d).
+    """All units of a question's inputs in chunk order, with their unit vectors, shape (n, d).
 
     Example:
         >>> from discorag.ingest.segment.sentence_table import sentence_table
@@ -168,7 +168,7 @@ def within_window(texts: list[str], encoder: Encoder) -> list[str]:
 
 
 async def sentences_of(inputs: AnswerInputs, encoder: Encoder) -> SentenceTable:
-    """The units of the case's chunks; made by the first stage that asks, for all of them."""
+    """The units of the inputs's chunks; made by the first stage that asks, for all of them."""
     of, table = inputs.known.get(encoder.version, (None, None))
     if table is None or of is not inputs.chunks:
         table = await sentence_table(inputs.chunks, encoder)

@@ -31,11 +31,15 @@ class Built:
         tree: The nodes.
         usage: Tokens of the language model, if one was asked.
         failures: What a model could not do; the node then has extractive text instead, and the build went on.
+        parsed: Parses that it took: paragraphs of several sentences, and what lies above the paragraphs.
+        reused: Parses that came from the cache instead.
     """
 
     tree: RetrievalTree
     usage: Usage = field(default_factory=Usage)
     failures: tuple[str, ...] = ()
+    parsed: int = 0
+    reused: int = 0
 
 
 class Builder(Protocol):

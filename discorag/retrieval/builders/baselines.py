@@ -78,7 +78,7 @@ async def built_by(name: str, source: Source, text: NodeText, cut: Cut) -> Built
     growth = Growth.over(leaves, text)
     branches = binary(cut_splits(len(leaves), cut), range(len(leaves)), len(leaves))
     await growth.add([replace(branch, relation="") for branch in branches])
-    return Built(growth.tree(name), growth.usage, tuple(growth.failures))
+    return growth.built(name)
 
 
 def cut_splits(n: int, cut: Cut) -> tuple[Split, ...]:
@@ -130,7 +130,7 @@ class WindowBuilder:
         while len(layer) > 1:
             windows = [layer[i : i + self._size] for i in range(0, len(layer), self._size)]
             layer = await _joined(growth, windows)
-        return Built(growth.tree(self.name), growth.usage, tuple(growth.failures))
+        return growth.built(self.name)
 
 
 async def _joined(growth: Growth, windows: Sequence[Sequence[int]]) -> list[int]:

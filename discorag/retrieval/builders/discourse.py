@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import MutableMapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, MutableMapping, Sequence
+from dataclasses import replace
 
 from discorag.discourse.parse.parser import Parses, Unit, UnitParser, marked
 from discorag.retrieval.builders.base import Built, Source, paragraph_leaves, sentence_leaves
 from discorag.retrieval.builders.baselines import BisectionBuilder, cut_splits, halved
 from discorag.retrieval.builders.node_text import Branch, Growth, NodeText, binary
-from discorag.schema.discourse import RstTree
+from discorag.schema.discourse import RstTree, Split
 from discorag.schema.document import Hierarchy, Kind
-
-
-@dataclass(frozen=True)
-class DiscourseBuilt(Built):
-    """A tree that was parsed.
-
-    Args:
-        parsed: Parses that it took: paragraphs of several sentences, and what lies above the paragraphs.
-        reused: Parses that came from the cache instead.
-    """
-
-    parsed: int = 0
-    reused: int = 0
 
 
 class DiscourseBuilder:
@@ -62,13 +49,13 @@ class DiscourseBuilder:
         """With the parser's and the node text's."""
         return f"{self.name}-1/{marked(self._parser)}/{self._text.version}"
 
-    async def build(self, source: Source) -> DiscourseBuilt:
+    async def build(self, source: Source) -> Built:
         """A tree of one root over all sentences."""
         growth = Growth.over(sentence_leaves(source), self._text)
         parses = Parses(self._parser, {} if self._cache is None else self._cache)
         roots = await graft(growth, parses, paragraph_leaves(source), "sentence")
         await self._join(growth, parses, source, roots)
-        return discourse_built(self.name, growth, parses)
+        return growth.built(self.name, parsed=parses.parsed, reused=parses.reused)
 
     async def _join(self, growth: Growth, parses: Parses, source: Source, roots: list[int]) -> None:
         """One tree over the paragraphs' roots."""
@@ -85,18 +72,20 @@ async def graft(growth: Growth, parses: Parses, groups: Sequence[Sequence[int]],
     """
     texts = [[growth.nodes[i].text for i in group] for group in groups]
     found = await asyncio.to_thread(lambda: [parses.splits(group, kind) for group in texts])
-    branches, roots, first = list[Branch](), list[int](), len(growth.nodes)
-    for splits, group in zip(found, groups, strict=True):
-        branches += binary(splits, group, first + len(branches))
-        roots.append(first + len(branches) - 1 if splits else group[0])
+    branches, roots = _branches_over(found, groups, len(growth.nodes))
     await growth.add(branches)
     return roots
 
 
-def discourse_built(name: str, growth: Growth, parses: Parses) -> DiscourseBuilt:
-    """The result of a builder that parses."""
-    tree = growth.tree(name)
-    return DiscourseBuilt(tree, growth.usage, tuple(growth.failures), parsed=parses.parsed, reused=parses.reused)
+def _branches_over(
+    splits: Iterable[Sequence[Split]], groups: Sequence[Sequence[int]], first: int
+) -> tuple[list[Branch], list[int]]:
+    """The branches over each group, the first of which becomes node ``first``, and the root over each group."""
+    branches, roots = list[Branch](), list[int]()
+    for found, group in zip(splits, groups, strict=True):
+        branches += binary(found, group, first + len(branches))
+        roots.append(first + len(branches) - 1 if found else group[0])
+    return branches, roots
 
 
 class UnifiedBuilder(DiscourseBuilder):
@@ -142,13 +131,12 @@ class ParagraphBuilder(BisectionBuilder):
     async def build(self, source: Source) -> Built:
         """A tree of one root over all sentences."""
         growth = Growth.over(sentence_leaves(source), self._text)
-        branches, roots, first = list[Branch](), list[int](), len(growth.nodes)
-        for group in paragraph_leaves(source):
-            branches += binary(cut_splits(len(group), halved), group, first + len(branches))
-            roots.append(first + len(branches) - 1 if len(group) > 1 else group[0])
+        groups = paragraph_leaves(source)
+        splits = (cut_splits(len(group), halved) for group in groups)
+        branches, roots = _branches_over(splits, groups, len(growth.nodes))
         await growth.add([replace(branch, relation="") for branch in branches])
         await growth.add(_sections(source.hierarchy, roots, len(growth.nodes)))
-        return Built(growth.tree(self.name), growth.usage, tuple(growth.failures))
+        return growth.built(self.name)
 
 
 def _sections(hierarchy: Hierarchy, roots: Sequence[int], first: int) -> list[Branch]:

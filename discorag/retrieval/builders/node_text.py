@@ -12,7 +12,7 @@ from discorag.discourse.parse.inline import escape, unescape
 from discorag.discourse.parse.parser import UnitParser, marked
 from discorag.discourse.parse.rules import RuleParser
 from discorag.models.protocol import LanguageModel, Message, Request, Template
-from discorag.retrieval.builders.base import Summariser, Summary, around
+from discorag.retrieval.builders.base import Built, Summariser, Summary, around
 from discorag.schema.discourse import Nuclearity, Split
 from discorag.schema.errors import InvariantError, ModelError, Usage
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
@@ -285,9 +285,10 @@ class Growth:
             self.usage += summary.usage
             self.failures += [summary.failure] if summary.failure else []
 
-    def tree(self, builder: str) -> RetrievalTree:
-        """The tree as far as it has grown."""
-        return RetrievalTree(builder=builder, nodes=tuple(self.nodes))
+    def built(self, builder: str, *, parsed: int = 0, reused: int = 0) -> Built:
+        """The tree as far as it has grown, with what it cost."""
+        tree = RetrievalTree(builder=builder, nodes=tuple(self.nodes))
+        return Built(tree, self.usage, tuple(self.failures), parsed, reused)
 
 
 def _node(children: Sequence[RetrievalNode], branch: Branch, text: str) -> RetrievalNode:

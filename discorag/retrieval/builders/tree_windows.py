@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discorag.retrieval.builders.base import Builder, Built, Source, inner
+from discorag.retrieval.builders.node_text import ENCODED_WORDS
 from discorag.retrieval.selectors import positive
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import first_words
@@ -72,9 +73,6 @@ def _runs(spans: list[tuple[int, int]], widest: int) -> Iterator[tuple[int, int]
             yield start, reach
 
 
-_WORDS = 256  # of a node's text: what an encoder reads of it
-
-
 class TreeWindowBuilder:
     """Runs of up to ``widest`` sentences that are subtrees of a tree, or neighbouring subtrees (`windows_along`).
 
@@ -84,7 +82,7 @@ class TreeWindowBuilder:
 
     Example:
         >>> from discorag.retrieval.builders.baselines import BisectionBuilder
-        >>> from discorag.retrieval.builders.node_text import Concat
+        >>> from discorag.retrieval.builders.node_text import Concat, ENCODED_WORDS
         >>> from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
         >>> tree = asyncio.run(TreeWindowBuilder(BisectionBuilder(Concat()), widest=3).build(source)).tree
         >>> [node.children for node in tree.nodes[tree.leaves :]]
@@ -114,7 +112,7 @@ class TreeWindowBuilder:
 def window_tree(leaves: Sequence[RetrievalNode], runs: Iterable[tuple[int, int]], name: str) -> RetrievalTree:
     """Leaves, and a node above every run ``[start, end)`` of them."""
     windows = (
-        inner(leaves, range(start, end), first_words((n.text for n in leaves[start:end]), _WORDS))
+        inner(leaves, range(start, end), first_words((n.text for n in leaves[start:end]), ENCODED_WORDS))
         for start, end in runs
     )
     return RetrievalTree(builder=name, nodes=(*leaves, *windows))

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from discorag.discourse.parse.inline import escape
-from discorag.models.protocol import Encoder, LanguageModel, Message, Request, Template
+from discorag.models.protocol import Encoder, LanguageModel, Message, Request, Template, schema_message
 from discorag.models.toolbox import Toolbox
 from discorag.retrieval.builders.base import encode_cut
 from discorag.retrieval.routers.walk import STAGE, Decision, RetrievalSubtree, Router
@@ -94,7 +94,7 @@ def decision_from_reply(reply: str, subtree: RetrievalSubtree) -> Decision:
     try:
         value = RouteReply.model_validate_json(reply)
     except ValidationError as error:
-        raise ValueError(_schema_message(error)) from error
+        raise ValueError(schema_message(error)) from error
     passages, headings = _shown(subtree)
     if wrong := [number for number in value.answer if number not in passages]:
         raise ValueError(f"answer: {_listed(wrong)}: not a passage shown. Passages shown: {_listed(passages)}.")
@@ -102,11 +102,6 @@ def decision_from_reply(reply: str, subtree: RetrievalSubtree) -> Decision:
         raise ValueError(f"expand: {value.expand} is not a heading. Name one heading marked #+, or write null.")
     answer = tuple(passages[number] for number in dict.fromkeys(value.answer))
     return Decision(answer, None if value.expand is None else headings[value.expand])
-
-
-def _schema_message(error: ValidationError) -> str:
-    problems = (f"{'.'.join(map(str, e['loc'])) or 'reply'}: {e['msg']}" for e in error.errors()[:3])
-    return "The reply is not a JSON object of the requested form. " + "; ".join(problems)
 
 
 def _listed(numbers: Iterable[int]) -> str:

@@ -19,7 +19,7 @@ from discorag import DiscoRAG
 from discorag.config import ApiSettings, LlmSettings
 from discorag.models.gateway import gateway_from
 from discorag.schema.document import Scope
-from interfaces.cli.commands import server
+from interfaces.cli.serving import server
 from interfaces.http.access import Role, new_key
 from interfaces.http.app import create_app
 from nodes.backends import Backends

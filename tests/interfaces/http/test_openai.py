@@ -139,7 +139,7 @@ def test_errors_are_those_of_the_client(apps: Apps, listen: Listen, uploads: Pat
         create(writer)
     with pytest.raises(openai.NotFoundError, match="gpt-9"):
         create(reader, model="gpt-9")
-    with pytest.raises(openai.UnprocessableEntityError, match="no question"):
+    with pytest.raises(openai.UnprocessableEntityError, match="not a question"):
         create(reader, messages=[*ASK, {"role": "assistant", "content": "Yes."}])
     with pytest.raises(openai.UnprocessableEntityError, match="messages"):
         create(reader, messages=[])

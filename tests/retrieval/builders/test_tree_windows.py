@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discorag.discourse.parse.rules import RuleParser
 from discorag.retrieval.builders.baselines import BisectionBuilder
-from discorag.retrieval.builders.discourse import DiscourseBuilder, DiscourseBuilt
+from discorag.retrieval.builders.discourse import DiscourseBuilder
 from discorag.retrieval.builders.node_text import Concat
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, windows_along
 from discorag.schema.retrieval_tree import RetrievalTree
@@ -41,7 +41,6 @@ async def test_snapped_tells_what_the_tree_below_it_took() -> None:
     built = await TreeWindowBuilder(DiscourseBuilder(RuleParser(), Concat())).build(
         source_of("Ann ate. Bob bit.\n\nCid cut.")
     )
-    assert isinstance(built, DiscourseBuilt)
     assert (built.parsed, built.tree.builder) == (2, "snapped")
 
 

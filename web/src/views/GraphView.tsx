@@ -105,5 +105,5 @@ function Shown({ result }: { result: Reply }) {
 }
 
 export default function GraphView() {
-  return <NeedsResult what="how its passages hang together">{(result) => <Shown result={result} />}</NeedsResult>;
+  return <NeedsResult what="how its passages relate to each other">{(result) => <Shown result={result} />}</NeedsResult>;
 }

@@ -7,11 +7,11 @@ import sys
 
 import typer
 
-from interfaces.cli.lazy import COMMANDS
+from interfaces.cli.cli_help import COMMANDS
 from interfaces.cli.main import app
 
 
-def test_front_names_every_command_as_it_names_itself() -> None:
+def test_help_names_every_command_as_it_names_itself() -> None:
     real = typer.main.get_group(app).commands
     assert {
         name: (command.help or "").split("\n\n")[0].replace("\n", " ") for name, command in real.items()

@@ -40,6 +40,6 @@ def main() -> None:
 
 def _help() -> None:
     commands = [TyperCommand(name, help=said) for name, said in COMMANDS.items()]
-    about = "Ask your documents: trees, a graph and a plan say how the sources of an answer hang together."
+    about = "Ask your documents: trees, a graph and a plan show how the sources of an answer relate to each other."
     group = TyperGroup(name="disco-rag", commands=commands, help=about, no_args_is_help=True, rich_markup_mode="rich")
     group.main(prog_name="disco-rag")

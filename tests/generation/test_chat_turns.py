@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
-from discorag.generation.conversation import Conversation
+from discorag.generation.chat_turns import Conversation
 from discorag.models.protocol import Message
 from discorag.schema.errors import InputError
 from nodes.chat import listen
@@ -23,7 +23,7 @@ def test_the_last_turn_asks_and_the_others_are_instructions_or_history() -> None
 
 @pytest.mark.parametrize("turns", [[], [("assistant", "So.")], [("user", " \n")], [("system", "Be brief.")]])
 def test_a_conversation_without_a_question_at_its_end_is_refused(turns: list[tuple[str, str]]) -> None:
-    with pytest.raises(InputError, match="no question"):
+    with pytest.raises(InputError, match="not a question"):
         Conversation.of(turns)
 
 
@@ -32,5 +32,5 @@ async def test_messages_of_langchain_are_read_alike() -> None:
     state: Any = {"messages": [*messages, HumanMessage("How?")]}
     said = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}]
     assert await listen(state) == {"query": "How?", "history": said, "instruction": "Be brief."}
-    with pytest.raises(InputError, match="no question"):
+    with pytest.raises(InputError, match="not a question"):
         await listen(state | {"messages": [HumanMessage(" ")]})

@@ -29,7 +29,7 @@ class Conversation:
         *before, (role, question) = turns or [("", "")]
         if role != "user" or not question.strip():
             raise InputError(
-                "The last message is no question.", hint="End the conversation with a message of the user."
+                "The last message is not a question.", hint="End the conversation with a message of the user."
             )
         instruction = "\n\n".join(text for role, text in before if role in ("system", "developer"))
         history = [Message(role=role, content=text) for role, text in before if role == "user" or role == "assistant"]

@@ -49,7 +49,7 @@ def mcp(
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="No ingest.")] = False,
     corpus: Annotated[str | None, typer.Option(help="Corpus (default: as configured).")] = None,
-    tenant: Annotated[str | None, typer.Option(help="Tenant of whoever has no key (default: as configured).")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Tenant of callers without a key (default: configured).")] = None,
 ) -> None:
     """Serve tools and resources to clients of the Model Context Protocol, over standard input and output."""
     if (folder and http) or ((host or port or allow_host) and not http):
