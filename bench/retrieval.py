@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from statistics import fmean
 from typing import Annotated, Any
 
 import typer
@@ -20,9 +19,10 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench.answers import report
-from bench.answers.replies import open_product, package_version
+from bench import report
+from bench.answers.replies import open_product
 from bench.controls import register_controls
+from bench.stats import mean
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.retrieval.builders.base import Builder, Source
 from discorag.retrieval.forest import Forest, Scores, node_vectors
@@ -39,7 +39,6 @@ from eval.datasets.registry import load_benchmark
 from eval.metrics.base import Given
 from eval.metrics.evidence import SpanRecall
 from eval.options import data_folder
-from eval.reporting.stats import mean_interval, paired
 from eval.sample import Benchmark, DocSpan, Sample, SourceDocument
 from eval.splits import groups
 from nodes.backends import Backends
@@ -50,7 +49,6 @@ SETS = {"qmsum": ("test.jsonl", "val.jsonl"), "fairytaleqa": ("",)}
 BASELINE = "sentences"
 AGAINST = (BASELINE, "bisection", "slide", "snapped-random")
 """Baselines and controls that others are compared with."""
-SEED = 20261
 
 Found = dict[str, dict[str, float]]
 """Retriever -> question -> recall of its evidence, 0 to 100."""
@@ -125,18 +123,10 @@ def figures(found: Found, against: Sequence[str]) -> dict[str, Any]:
     """For each retriever the mean, and the paired difference to others with its 95 % interval, in points."""
     made: dict[str, Any] = {}
     for name, values in found.items():
-        made[name] = {"n": len(values), "recall": _estimate(fmean(values.values()), values.values())}
+        made[name] = {"n": len(values), "recall": mean([*values.values()], 1)}
         for other in (o for o in against if o != name and o in found):
-            gain = paired(list(values.values()), [found[other][q] for q in values], seed=SEED)
-            differences = [value - found[other][q] for q, value in values.items()]
-            made[name][f"less_{other}"] = _estimate(gain.difference, differences)
+            made[name][f"less_{other}"] = mean([value - found[other][q] for q, value in values.items()], 1)
     return made
-
-
-def _estimate(value: float, values: Iterable[float]) -> dict[str, float]:
-    interval = mean_interval(list(values), seed=SEED)
-    bounds = {"low": interval.low, "high": interval.high} if interval else {}
-    return {key: round(number, 1) for key, number in {"value": value, **bounds}.items()}
 
 
 async def _measured(backends: Backends, dataset: str, names: Sequence[str], words: int, most: int) -> Found:
@@ -164,7 +154,7 @@ def main(
     with open_product(home) as rag:
         found = {d: asyncio.run(_measured(rag.backends, d, names, words, documents)) for d in datasets.split(",")}
     made = {dataset: figures(recall, AGAINST) for dataset, recall in found.items()}
-    report.write(out, report.Result(commit=package_version(), figures=made))
+    report.write(out, made)
     table = Table("retriever", *made)
     for name in names:
         table.add_row(name, *(f"{of[name]['recall']['value']:.1f}" for of in made.values()))

@@ -19,12 +19,10 @@ import typer
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench.answers import report
+from bench import report
 from bench.answers.baselines import rank_all
-from bench.answers.figures import false_reports, figures, padding
-from bench.answers.lint.check import shares
-from bench.answers.lint.said import Answered, answered
-from bench.answers.replies import Asker, open_product, package_version
+from bench.answers.figures import figures
+from bench.answers.replies import Asker, open_product
 from bench.answers.scores import Outcome, outcome
 from bench.answers.sets import KEYS, runs
 from eval.options import data_folder
@@ -35,26 +33,25 @@ MARKS = Path(__file__).with_name("true_conflicts.json")
 COLUMNS = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
 
 
-def measure(keys: list[str], home: Path, limit: int | None, progress: Progress) -> report.Result:
+def measure(keys: list[str], home: Path, limit: int | None, progress: Progress) -> dict[str, Any]:
     """Ask what these keys need, and score it."""
     outcomes: dict[str, dict[str, Outcome]] = defaultdict(dict)
-    answers: dict[str, list[Answered]] = defaultdict(list)
     with open_product(home) as rag:
         asker = Asker(rag, home, progress)
         for run in runs(data_folder(), keys):
             replies = asker.ask(run, limit)
             rankings = rank_all(rag, run, home, limit, progress) if run.ranked else {}
             for sample in (s for s in run.benchmark.samples if s.id in replies):
-                reply = replies[sample.id]
-                outcomes[run.name][sample.id] = outcome(sample, reply, rankings.get(sample.id), run.name, run.benchmark)
-                answers[run.name].append(answered(sample.query, reply))
-    made: dict[str, Any] = {key: found for key, found in figures(outcomes).items() if key in {*keys, "spans_exact"}}
-    if "lint" in keys:
-        made["lint"] = shares({name: answers[name] for name in KEYS["lint"]}) | {"padding": padding(outcomes)}
-    if "false_reports" in keys:
-        made["false_reports"] = false_reports(outcomes, json.loads(MARKS.read_text("utf-8")))
-    report.write_outcomes(home / "outcomes.jsonl", outcomes)
-    return report.Result(commit=package_version(), figures=made)
+                scored = outcome(sample, replies[sample.id], rankings.get(sample.id), run.name, run.benchmark)
+                outcomes[run.name][sample.id] = scored
+    lines = (
+        json.dumps({"run": run, "id": name} | o.model_dump(mode="json", exclude_defaults=True))
+        for run, of_run in outcomes.items()
+        for name, o in of_run.items()
+    )
+    (home / "outcomes.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    found = figures(outcomes, json.loads(MARKS.read_text("utf-8")))
+    return {key: value for key, value in found.items() if key in {*keys, "spans_exact"}}
 
 
 def main(
@@ -68,11 +65,8 @@ def main(
     if unknown := set(keys) - KEYS.keys():
         raise typer.BadParameter(f"{sorted(unknown)} are unknown; known are {', '.join(KEYS)}.")
     with Progress(*COLUMNS, console=console) as progress:
-        result = measure(keys, home, limit, progress)
-    if not limit:
-        result = report.merge(report.read(out), result)
-        report.write(out, result)
-    console.print(report.table(result))
+        found = measure(keys, home, limit, progress)
+    console.print(report.table(found if limit else report.write(out, found).figures))
 
 
 if __name__ == "__main__":

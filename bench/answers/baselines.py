@@ -19,11 +19,10 @@ from rich.progress import Progress
 
 from bench.answers.replies import complete_lines
 from bench.answers.sets import Run
-from bench.cross_encoder import packaged_cross_encoder
 from discorag import DiscoRAG
+from discorag.ingest.segment.sentence_table import within_window
 from discorag.schema.values import Span, digest
 from discorag.text.sentences import sentence_spans
-from discorag.text.tokens import TokenCounter
 from eval.sample import Benchmark, DocSpan, Sample, SourceDocument
 
 BEST = 3
@@ -108,7 +107,7 @@ class Baselines:
     what they are about. Over one document the heading says nothing, and weakens the scores.
 
     Args:
-        rag: Whose encoder is used.
+        rag: Whose encoder and reranker are used.
         benchmark: Its documents.
         home: Vectors are stored below it.
     """
@@ -152,10 +151,13 @@ class Baselines:
     ) -> tuple[dict[str, Floats], list[DocSpan]]:
         """The three scores of the texts in these documents, and where the texts stand."""
         at = [i for i, place in enumerate(index.places) if not within or place.doc in within]
-        bm25, cosine = index.bm25.scores(query)[at], index.vectors[at] @ encode_query(self._rag, query)
+        encoder = self._rag.backends.bare_encoder
+        vector = self._rag.run(lambda: encoder.encode_query(query))
+        bm25, cosine = index.bm25.scores(query)[at], index.vectors[at] @ vector
         logits = np.full(len(at), -np.inf, dtype=np.float32)
         read = fused([bm25, cosine])[:count]
-        logits[read] = rerank(query, [index.texts[at[i]] for i in read])
+        texts = [index.texts[at[i]] for i in read]
+        logits[read] = self._rag.run(lambda: self._rag.backends.reranker.scores(query, texts))
         return {"bm25": bm25, "cosine": cosine, "reranker": logits}, [index.places[i] for i in at]
 
 
@@ -225,32 +227,12 @@ def fused(rankings: Sequence[Floats]) -> list[int]:
     return top(total)
 
 
-def encode_query(rag: DiscoRAG, query: str) -> Floats:
-    """The product's encoder on a question, shape (d,)."""
-    encoder = rag.backends.bare_encoder
-    return rag.run(lambda: encoder.encode_query(query))
-
-
 def stored_vectors(rag: DiscoRAG, texts: Sequence[str], home: Path) -> Floats:
     """The product's encoder on texts, shape (texts, d); stored below ``home`` by their digest."""
     encoder = rag.backends.bare_encoder
     path = home / "vectors" / f"{digest(chr(0).join([encoder.version, *texts]))[:16]}.npy"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        cut = cut_to_window(encoder.tokens, texts)
+        cut = within_window(list(texts), encoder)
         np.save(path, rag.run(lambda: encoder.encode_documents(cut)).astype(np.float16))
     return np.load(path).astype(np.float32)
-
-
-def cut_to_window(tokens: TokenCounter, texts: Sequence[str]) -> list[str]:
-    """The beginnings of texts that the encoder can read whole."""
-    room = tokens.max_tokens - tokens.special_tokens - 1
-    offsets = tokens.token_offsets(texts)
-    return [
-        text[: found[room - 1][1]] if len(found) > room else text for text, found in zip(texts, offsets, strict=True)
-    ]
-
-
-def rerank(query: str, texts: Sequence[str]) -> Floats:
-    """The packaged cross-encoder's logits, shape (texts,)."""
-    return packaged_cross_encoder().scores(query, texts)

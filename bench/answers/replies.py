@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,24 +11,20 @@ from pydantic import BaseModel, ConfigDict
 from rich.progress import Progress
 
 from bench.answers.sets import Run
-from bench.cross_encoder import packaged_cross_encoder
+from bench.report import package_version
 from discorag import DiscoRAG
 from discorag.config import LlmSettings, Settings, StoreSettings
-from discorag.generation.calibration import PACKAGED, read_calibrations
 from discorag.schema.answer import Answer
 from discorag.schema.values import digest
 from eval.running.corpus import Corpus, ingest
-from eval.sample import Benchmark, DocSpan, Sample, SourceDocument
-
-PACKAGES = ("discorag", "nodes", "graphs", "interfaces", "prompts")
+from eval.sample import Benchmark, DocSpan, Sample
 
 
 class Sentence(BaseModel, frozen=True):
-    """A sentence of an answer, where its evidence stands, and the `relevance_of` it."""
+    """A sentence of an answer, and where its evidence stands."""
 
     text: str
     evidence: tuple[DocSpan, ...]
-    relevance: float | None = None
 
 
 class Conflict(BaseModel, frozen=True):
@@ -83,13 +78,6 @@ class Reply(BaseModel):
         return self.forced if self.refused else self.sentences
 
 
-def package_version() -> str:
-    """The last commit that changed the product, with a digest of uncommitted changes if there are any."""
-    commit = _git("log", "-1", "--format=%H", "--", *PACKAGES).strip()
-    changed = _git("diff", "HEAD", "--", *PACKAGES)
-    return f"{commit}+{digest(changed)[:6]}" if changed else commit
-
-
 def open_product(home: Path) -> DiscoRAG:
     """The pipeline over a store below ``home``, without a language model."""
     store = StoreSettings(kind="edge", path=home / "store", url=None)
@@ -117,33 +105,25 @@ class Asker:
         """
         samples = run.benchmark.samples[:limit]
         path = self._replies / f"{run.name.replace('/', '-')}.jsonl"
-        known = {reply.id: reply for reply in read_replies(path)}
+        known = {reply.id: reply for reply in map(Reply.model_validate_json, complete_lines(path))}
         missing = [sample for sample in samples if sample.id not in known]
         if missing:
             known |= {reply.id: reply for reply in self._ask_missing(run, missing, path)}
         return {sample.id: known[sample.id] for sample in samples}
 
-    def ingest(self, run: Run) -> Corpus:
-        """The run's documents in the store; documents that are stored already stay as they are."""
-        task = self._progress.add_task(f"{run.benchmark.name}: ingest", total=None)
-        corpus = self._rag.run(lambda: ingest(self._rag, run.benchmark, self._home))
-        self._progress.remove_task(task)
-        return corpus
-
     def _ask_missing(self, run: Run, samples: list[Sample], path: Path) -> Iterator[Reply]:
         path.parent.mkdir(parents=True, exist_ok=True)
-        corpus = self.ingest(run)
-        task = self._progress.add_task(run.name, total=len(samples))
+        corpus = self._rag.run(lambda: ingest(self._rag, run.benchmark, self._home))
         with path.open("a", encoding="utf-8") as file:
-            for sample in samples:
+            for sample in self._progress.track(samples, description=run.name):
                 reply = self._ask_one(run, sample, corpus)
                 file.write(reply.model_dump_json(exclude_defaults=True) + "\n")
                 file.flush()
-                self._progress.advance(task)
                 yield reply
 
     def _ask_one(self, run: Run, sample: Sample, corpus: Corpus) -> Reply:
-        filters = filters_of(run, sample, corpus)
+        within = run.within(sample)
+        filters = {"doc_id": [corpus.stored[doc] for doc in within]} if within else {}
         start = time.perf_counter()
         answer = self._rag.ask(sample.query, filters=filters, corpus=corpus.name, **run.options).answer
         seconds = round(time.perf_counter() - start, 3)
@@ -156,12 +136,6 @@ class Asker:
         return reply.model_copy(update={"forced": forced.sentences, "spans": forced.spans, "exact": forced.exact})
 
 
-def filters_of(run: Run, sample: Sample, corpus: Corpus) -> dict[str, list[str]]:
-    """The filter that leaves the documents over which the question is asked."""
-    within = run.within(sample)
-    return {"doc_id": [corpus.stored[doc] for doc in within]} if within else {}
-
-
 def reply_of(sample_id: str, answer: Answer, known: Mapping[str, str], benchmark: Benchmark) -> Reply:
     """What is stored of an answer.
 
@@ -172,39 +146,18 @@ def reply_of(sample_id: str, answer: Answer, known: Mapping[str, str], benchmark
         benchmark: Whose documents the evidence must equal.
     """
     evidence = [e for s in answer.sentences for e in s.evidence]
-    documents: Mapping[str, SourceDocument] = benchmark.documents
     return Reply(
         id=sample_id,
         sentences=tuple(
-            Sentence(
-                text=s.text,
-                evidence=tuple(DocSpan(doc=known[e.doc_id], span=e.span) for e in s.evidence),
-                relevance=relevance,
-            )
-            for s, relevance in zip(answer.sentences, relevance_of(answer), strict=True)
+            Sentence(text=s.text, evidence=tuple(DocSpan(doc=known[e.doc_id], span=e.span) for e in s.evidence))
+            for s in answer.sentences
         ),
         refused=answer.abstained,
         answerable=answer.answerable,
         conflicts=tuple(Conflict(relation=d.relation, a=d.a.text, b=d.b.text) for d in answer.disagreements),
         spans=len(evidence),
-        exact=sum(e.span.of(documents[known[e.doc_id]].text) == e.text for e in evidence),
+        exact=sum(e.span.of(benchmark.documents[known[e.doc_id]].text) == e.text for e in evidence),
     )
-
-
-def relevance_of(answer: Answer) -> list[float]:
-    """The calibrated probability of each sentence of an extractive answer that it adds to the best of them."""
-    if not answer.sentences:
-        return []
-    [calibration] = read_calibrations(PACKAGED)
-    logits = packaged_cross_encoder().scores(
-        answer.query, [f"{s.evidence[0].title}: {s.text}" for s in answer.sentences]
-    )
-    return [round(calibration.addition(float(logit), float(logits.max())), 3) for logit in logits]
-
-
-def read_replies(path: Path) -> Iterator[Reply]:
-    """The replies in a file."""
-    yield from map(Reply.model_validate_json, complete_lines(path))
 
 
 def complete_lines(path: Path) -> list[str]:
@@ -214,7 +167,3 @@ def complete_lines(path: Path) -> list[str]:
     if complete != text:
         path.write_text(complete, "utf-8")
     return [line for line in complete.split("\n") if line]
-
-
-def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout

@@ -11,15 +11,12 @@ from pydantic import BaseModel, ConfigDict
 from bench.answers.baselines import Ranking, sentence_places
 from bench.answers.replies import Reply, Sentence
 from bench.answers.sets import KEYS
-from discorag.generation.calibration import PACKAGED, read_calibrations
 from eval.metrics.normal import normalise
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
 BY_STRING = ("nq/own",)
 """Runs whose gold evidence is only the places of accepted strings."""
 SIMPLE = ("bm25", "cosine", "reranker")
-ADDS = read_calibrations(PACKAGED)[0].adds.threshold
-"""A sentence whose calibrated relevance is lower is padding."""
 Words = tuple[int, int, int]
 """Words that were rightly, wrongly and not marked."""
 
@@ -41,8 +38,6 @@ class Outcome(BaseModel):
         length: Words of the answer.
         spans: Evidence spans.
         exact: Those whose text equals the document's.
-        sentences: Of the answer.
-        padding: Its sentences of low relevance; None without sentences.
         conflicts: Digests of the conflicts that it reports.
     """
 
@@ -60,8 +55,6 @@ class Outcome(BaseModel):
     length: int = 0
     spans: int = 0
     exact: int = 0
-    sentences: int = 0
-    padding: int | None = None
     conflicts: tuple[str, ...] = ()
 
 
@@ -70,7 +63,6 @@ Outcomes = Mapping[str, Outcome]
 
 def outcome(sample: Sample, reply: Reply, ranking: Ranking | None, run: str, benchmark: Benchmark) -> Outcome:
     """The outcome of a question in the run of that name."""
-    relevance = [s.relevance for s in reply.sentences if s.relevance is not None]
     answers = answers_of(reply, ranking, benchmark.documents)
     asked_for = sample.answerable
     return Outcome(
@@ -86,8 +78,6 @@ def outcome(sample: Sample, reply: Reply, ranking: Ranking | None, run: str, ben
         length=len(reply.text.split()),
         spans=reply.spans,
         exact=reply.exact,
-        sentences=len(reply.sentences),
-        padding=sum(r < ADDS for r in relevance) if len(relevance) == len(reply.sentences) > 0 else None,
         conflicts=tuple(conflict.id for conflict in reply.conflicts),
     )
 

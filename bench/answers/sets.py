@@ -14,19 +14,15 @@ from eval.datasets.asqa import load_asqa_pooled
 from eval.datasets.clapnq import load_clapnq
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.datasets.hotpotqa import load_hotpotqa
-from eval.datasets.loong import load_loong
 from eval.datasets.mtrag_un import load_mtrag_un
 from eval.datasets.qasper import load_qasper
-from eval.datasets.qmsum import load_qmsum
 from eval.datasets.triviaqa import load_triviaqa
 from eval.datasets.wikicontradict import load_wikicontradict
 from eval.sample import Benchmark, Sample
 from eval.splits import Part, groups
 
 STANDARD: Mapping[str, Any] = {"use_tree": False, "use_graph": False, "use_plan": False}
-MANY, SOME, HALF, FEW = 300, 200, 150, 50
-FILINGS = MEETINGS = 4
-"""Filings of each language, and meetings of each file."""
+MANY, SOME, HALF = 300, 200, 150
 FITTED: tuple[Part, ...] = ("train", "choose")
 
 Within = Callable[[Sample], tuple[str, ...]]
@@ -153,28 +149,6 @@ def asqa(data: Path) -> Iterator[Run]:
     yield Run("asqa/standard", with_passages, everything, {**STANDARD, **LONG})
 
 
-def qmsum(data: Path) -> Iterator[Run]:
-    """Questions over one meeting, for how answers from transcripts read."""
-    meetings = groups("qmsum", "score")
-    for file in sorted((data / "qmsum").glob("*.jsonl")):
-        loaded = load_qmsum(file)
-        chosen = [doc for doc in loaded.documents if doc in meetings][:MEETINGS]
-        scored = (s for s in loaded.samples if s.documents[0] in chosen and s.gold)
-        yield Run("qmsum/own", restrict(loaded, spread(scored, FEW // 2), f"qmsum-{file.stem}"), own)
-
-
-def loong(data: Path) -> Iterator[Run]:
-    """Questions over one filing, English and Chinese, for how answers from filings read."""
-    benchmark = load_loong(data / "loong")
-    by_filing: dict[str, dict[str, list[Sample]]] = defaultdict(lambda: defaultdict(list))
-    for sample in sorted(benchmark.samples, key=lambda s: digest(s.id)):
-        if sample.strata["type"] == "financial" and sample.strata["level"] == "1" and sample.gold:
-            filing = sample.gold[0].anywhere[0].doc
-            by_filing[sample.strata["language"]][filing].append(sample.model_copy(update={"documents": (filing,)}))
-    chosen = (s for filings in by_filing.values() for name in list(filings)[:FILINGS] for s in filings[name])
-    yield Run("loong/own", restrict(benchmark, chosen), own)
-
-
 def mtrag_un(data: Path) -> Iterator[Run]:
     """The last turn of each conversation over the passages of all tasks of its collection."""
     for loaded in load_mtrag_un(data / "mtrag-un/tasks.jsonl"):
@@ -197,8 +171,7 @@ def wikicontradict(data: Path) -> Iterator[Run]:
 
 
 SETS: Mapping[str, Callable[[Path], Iterator[Run]]] = {
-    f.__name__: f
-    for f in (clapnq, fairytaleqa, hotpotqa, qasper, nq, mtrag_un, acl_verbatim, wikicontradict, qmsum, loong, asqa)
+    f.__name__: f for f in (clapnq, fairytaleqa, hotpotqa, qasper, nq, mtrag_un, acl_verbatim, wikicontradict, asqa)
 }
 TALES = ("fairytaleqa/with", "fairytaleqa/without")
 PARAGRAPHS = ("hotpotqa/own", "hotpotqa/without")
@@ -211,16 +184,6 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "acl_verbatim": ("acl_verbatim/own",),
     "both_sides": ("wikicontradict/own",),
     "false_reports": ("fairytaleqa/with", "hotpotqa/own", "qasper/own", "nq/own"),
-    "lint": (
-        "fairytaleqa/own",
-        "hotpotqa/own",
-        "qasper/own",
-        "nq/own",
-        "clapnq/own",
-        "asqa/full",
-        "qmsum/own",
-        "loong/own",
-    ),
     "asqa_str_em": ("asqa/full", "asqa/standard"),
 }
 """The runs that each key is computed from."""

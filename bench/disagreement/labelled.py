@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.answers.stats import auc
 from bench.disagreement.judged import Judge
+from bench.stats import auc
 from discorag.schema.discourse import ChunkRelation
 
 Pairs = Iterator[tuple[str, str, str]]

@@ -15,7 +15,7 @@ Edit = Literal["none", "number", "negation", "condition", "attribution", "entity
 
 
 class Pair(BaseModel):
-    """One line of ``dev.jsonl`` or ``heldout.jsonl``: ``edit`` is what makes the sentence unsupported, or ``none``."""
+    """One line of ``heldout.jsonl``: ``edit`` is what makes the sentence unsupported, or ``none``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -25,7 +25,7 @@ class Pair(BaseModel):
     supported: bool
     edit: Edit
     genre: str = Field(min_length=1)
-    half: Literal["score", "choose"] | None = None
+    half: Literal["score", "choose"]
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -63,7 +63,7 @@ class Hostile(BaseModel):
 
 
 def load_pairs(path: Path) -> list[Pair]:
-    """The pairs of one half in file order.
+    """The pairs in file order.
 
     Raises:
         MissingPathError: No such file.

@@ -166,7 +166,7 @@ class CrossEncoderNli:
 
 
 class _OnnxConfig(BaseModel):
-    """What ``config.json`` says of an ONNX model; ``make train-nli`` writes the last two."""
+    """What ``config.json`` says of an ONNX model."""
 
     id2label: dict[int, str]
     hypothesis_first: bool = False

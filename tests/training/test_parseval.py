@@ -1,10 +1,10 @@
 """Parseval: what counts as found."""
 
 import pytest
+from training.parser.others import brackets
 
 from discorag.schema.discourse import Nuclearity
 from training.parser.gum import GoldSplit
-from training.parser.others import brackets
 from training.parser.parseval import Counter, Node
 
 _GOLD = [Node(0, 30, "NS", "elaboration"), Node(0, 20, "NN", "joint"), Node(20, 30, "SN", "causal")]

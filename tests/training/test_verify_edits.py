@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.nli import edits
+from training.verify import edits
 from training.verify.sources import Pair, held_out
 
 EVIDENCE = (

@@ -18,7 +18,6 @@ import numpy as np
 
 from discorag.ingest.segment.sentence_table import within_window
 from discorag.models.encoder import PackagedEncoder
-from training.nli.pairs import DENIED
 from training.verify.examples import examples, texts
 from training.verify.sources import Pair, held_out, plain
 
@@ -28,6 +27,8 @@ SOURCES = frozenset({"mnli", "snli", "fm2", "feversymmetric"})
 """Sets that tell contradiction from what is only not said."""
 MOST = {"edits": 9_000, "": 6_000}
 """Pairs of a kind and label."""
+DENIED = frozenset({"negation", "opposite", "number", "time"})
+"""Edits after which the evidence denies the sentence."""
 SEED = 3
 _LONGEST = 80  # words of the evidence: the product compares sentences
 _WORDS = (6, 50)  # of a natural sentence
@@ -43,12 +44,6 @@ class Opposed:
         kind: ``edits``, `NATURAL`, or the set.
         pair: ``supported`` of it says nothing.
         contradicted: Whether they contradict each other.
-
-    Example:
-        >>> from training.disagreement.pairs import Opposed
-        >>> from training.verify.sources import Pair
-        >>> Opposed("mnli", Pair("mnli", "p", "It rained.", "It was dry.", False), contradicted=True).kind
-        'mnli'
     """
 
     kind: str

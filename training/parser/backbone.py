@@ -23,11 +23,6 @@ class Shape:
         rank: Of the updates.
         window: Word pieces that are encoded at once, special tokens included.
         scale: Of the updates, before they are added.
-
-    Example:
-        >>> from training.parser.backbone import Shape
-        >>> Shape(layers=(3, 6), adapted=1, rank=16).window
-        256
     """
 
     layers: tuple[int, ...]
@@ -38,15 +33,7 @@ class Shape:
 
 
 class LowRank(nn.Module):
-    """``linear(x) + scale * x A B`` (LoRA, Hu et al. 2022); ``linear`` is frozen and not part of the weights.
-
-    Example:
-        >>> from torch import nn, ones
-        >>> from training.parser.backbone import LowRank
-        >>> linear = nn.Linear(4, 2)
-        >>> bool((LowRank(linear, rank=1, scale=2.0)(ones(1, 4)) == linear(ones(1, 4))).all())
-        True
-    """
+    """``linear(x) + scale * x A B`` (LoRA, Hu et al. 2022); ``linear`` is frozen and not part of the weights."""
 
     def __init__(self, linear: nn.Linear, rank: int, scale: float) -> None:
         super().__init__()
@@ -69,14 +56,6 @@ class Backbone(nn.Module):
     Args:
         encoder: The transformer, whose weights are frozen.
         shape: What is used of it.
-
-    Example:
-        >>> from training.parser.backbone import Backbone, Shape
-        >>> from torch import ones
-        >>> backbone = Backbone(transformer, Shape(layers=(3, 6), adapted=1, rank=4))
-        >>> ids = ones(1, 5, dtype=int)
-        >>> tuple(backbone(ids, ids).shape) == (1, 5, backbone.width)
-        True
     """
 
     def __init__(self, encoder: nn.Module, shape: Shape) -> None:

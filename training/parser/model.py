@@ -27,14 +27,6 @@ class Model(nn.Module):
         encoder: Folder of the encoder: ``config.json``, ``model.safetensors`` and ``tokenizer.json``.
         sizes: Of the heads.
         shape: What is used of the encoder. None: the states in the middle and at the end, updates in all layers.
-
-    Example:
-        >>> from discorag.models.packaged import MINILM, packaged_folder
-        >>> from discorag.discourse.parse.trained.pieces import layout_of
-        >>> from training.parser.model import Model
-        >>> model = Model(packaged_folder(MINILM.name))
-        >>> tuple(model.states([model.pieces(layout_of("Tides rise."))]).shape)
-        (3, 768)
     """
 
     def __init__(self, encoder: Path, sizes: Sizes | None = None, shape: Shape | None = None) -> None:

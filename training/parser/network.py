@@ -24,13 +24,7 @@ _LEVELS = 3
 
 @dataclass(frozen=True)
 class Sizes:
-    """Widths of the layers.
-
-    Example:
-        >>> from training.parser.network import Sizes
-        >>> Sizes(token=128).unit
-        320
-    """
+    """Widths of the layers."""
 
     token: int = 256
     unit: int = 320
@@ -47,13 +41,6 @@ class Units:
         last: Index behind its last token, shape (n,).
         levels: What starts there (`discorag.discourse.parse.trained.pieces.Level`), shape (n,).
         kind: Index into `discorag.discourse.parse.trained.network.KINDS`.
-
-    Example:
-        >>> from torch import tensor
-        >>> from training.parser.network import Units
-        >>> units = Units(first=tensor([0, 4]), last=tensor([4, 9]), levels=tensor([2, 0]), kind=0)
-        >>> (units.last - units.first).tolist()
-        [4, 5]
     """
 
     first: Tensor
@@ -70,15 +57,6 @@ class Reading:
         borders: The vectors between the units and around them, shape (n + 1, 2 x lstm).
         sums: Of the outputs for the units before each border, shape (n + 1, 2 x lstm).
         units: The units before they are read, shape (n, unit).
-
-    Example:
-        >>> from torch import randn, tensor
-        >>> from training.parser.network import Network, Sizes, Units
-        >>> network = Network(width=8, labels=3, sizes=Sizes(token=4, unit=6, lstm=5, split=7))
-        >>> units = Units(first=tensor([0, 4]), last=tensor([4, 9]), levels=tensor([2, 0]), kind=0)
-        >>> reading = network.read_units(network.read(randn(9, 8)), [units])[0]
-        >>> tuple(reading.borders.shape), tuple(reading.units.shape)
-        ((3, 10), (2, 6))
     """
 
     borders: Tensor
@@ -87,16 +65,7 @@ class Reading:
 
 
 class Network(nn.Module):
-    """Heads over token states of ``width`` numbers; ``labels`` are pairs of nuclearity and GUM label.
-
-    Example:
-        >>> from torch import randn, zeros
-        >>> from training.parser.network import Network, Sizes
-        >>> network = Network(width=8, labels=3, sizes=Sizes(token=4, unit=6, lstm=5, split=7))
-        >>> tokens = network.read(randn(9, 8))
-        >>> tuple(network.boundaries(tokens, zeros(9, dtype=int)).shape)
-        (9,)
-    """
+    """Heads over token states of ``width`` numbers; ``labels`` are pairs of nuclearity and GUM label."""
 
     def __init__(self, width: int, labels: int, sizes: Sizes, dropout: float = 0.3) -> None:
         super().__init__()
@@ -187,13 +156,6 @@ class Cuts:
         places: Rows ``i, k, j``: units ``[i, k)`` and ``[k, j)``, shape (3, cuts).
         here: What starts at ``k`` (`Level`), shape (cuts,).
         most: The highest level inside ``(i, j)``, shape (cuts,).
-
-    Example:
-        >>> from torch import tensor
-        >>> from training.parser.network import Cuts
-        >>> cuts = Cuts(places=tensor([[0, 0], [1, 2], [3, 3]]), here=tensor([0, 1]), most=tensor([1, 1]))
-        >>> [f"[{i}, {k}) and [{k}, {j})" for i, k, j in cuts.places.T.tolist()]
-        ['[0, 1) and [1, 3)', '[0, 2) and [2, 3)']
     """
 
     places: Tensor
@@ -202,16 +164,7 @@ class Cuts:
 
 
 class Borders(nn.Module):
-    """A vector for a cut: a layer over its three borders, the lengths of its sides and the layout.
-
-    Example:
-        >>> from torch import randn, tensor
-        >>> from training.parser.network import Borders, Cuts, Reading, Sizes
-        >>> reading = Reading(borders=randn(4, 10), sums=randn(4, 10), units=randn(3, 6))
-        >>> cuts = Cuts(places=tensor([[0, 0], [1, 2], [3, 3]]), here=tensor([0, 1]), most=tensor([1, 1]))
-        >>> tuple(Borders(Sizes(unit=6, lstm=5, split=7))(reading, cuts).shape)
-        (2, 7)
-    """
+    """A vector for a cut: a layer over its three borders, the lengths of its sides and the layout."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
@@ -230,16 +183,7 @@ class Borders(nn.Module):
 
 
 class Sides(Borders):
-    """The same with the mean of each side, and the first and last unit of each.
-
-    Example:
-        >>> from torch import randn, tensor
-        >>> from training.parser.network import Cuts, Reading, Sides, Sizes
-        >>> reading = Reading(borders=randn(4, 10), sums=randn(4, 10), units=randn(3, 6))
-        >>> cuts = Cuts(places=tensor([[0, 0], [1, 2], [3, 3]]), here=tensor([0, 1]), most=tensor([1, 1]))
-        >>> tuple(Sides(Sizes(unit=6, lstm=5, split=7))(reading, cuts).shape)
-        (2, 7)
-    """
+    """The same with the mean of each side, and the first and last unit of each."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__(sizes)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from discorag.conflicts.claims.alignment import likeness, text_of
-from training.nli import edits
+from training.verify import edits
 from training.verify.sources import Pair, pairs, sentences
 
 SEED = 7

@@ -1,17 +1,19 @@
 """Pairs of evidence and sentence from sets that may be trained on, each with its licence; a part of each is held out.
 
-Folders named ``evaluation-only`` are never read here. Sets that only score (ContractNLI, WiCE) are in `bench.verify`.
+Folders named ``evaluation-only`` are never read here.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
-from training.nli.sources import SUMMARIES, held_out, plain, sentences
+from discorag.text.sentences import sentence_spans
 
 LICENCES = {
     "mnli": "OANC, CC BY 3.0, CC BY-SA 3.0",
@@ -24,6 +26,9 @@ LICENCES = {
     "condaqa": "Apache-2.0, CC BY-SA 3.0",
     "begin": "CC BY 4.0",
 }
+SUMMARIES = ("sales_call", "sales_email", "qmsumm", "scitldr")
+"""Parts of SummEdits that are read; news and earnings calls are others' text."""
+HELD_OUT = 0.25
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,6 @@ class Pair:
         sentence: What is said to follow.
         supported: Whether it does.
         edit: What an edit of ours changed; empty for others' labels.
-
-    Example:
-        >>> from training.verify.sources import Pair
-        >>> Pair("mnli", "p1", "It rained all day.", "It was wet.", True).edit
-        ''
     """
 
     source: str
@@ -131,3 +131,23 @@ def _summedits(folder: Path) -> Iterator[Pair]:
                 if row["label"] or sentence not in seed:
                     group = f"{name}|{row['doc'][:80]}"
                     yield Pair("summedits", group, row["doc"], sentence, bool(row["label"]))
+
+
+def held_out(source: str, group: str) -> bool:
+    """Whether a group of a set only scores."""
+    return int(sha256(f"{source}|{group}".encode()).hexdigest()[:8], 16) < HELD_OUT * 16**8
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text."""
+    return [span.of(line) for line in text.splitlines() for span in sentence_spans(line)]
+
+
+_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "``": '"', "''": '"', " n't": "n't"}
+
+
+def plain(text: str) -> str:
+    """``text`` without the marks of a treebank's tokens."""
+    for mark, instead in _BRACKETS.items():
+        text = text.replace(mark, instead)
+    return re.sub(r"\s+([.,;:!?)\]'])", r"\1", re.sub(r"([(\[])\s+", r"\1", text)).strip()

@@ -17,11 +17,12 @@ class _BootstrapResult:
 
 def ttest_rel(a: NDArray[np.float64], b: NDArray[np.float64]) -> _TestResult: ...
 def bootstrap(
-    data: Sequence[NDArray[np.float64]],
+    data: Sequence[NDArray[Any]],
     statistic: Callable[..., Any],
     *,
     n_resamples: int = ...,
     batch: int | None = ...,
+    vectorized: bool | None = ...,
     confidence_level: float = ...,
     method: str = ...,
     rng: np.random.Generator | None = ...,

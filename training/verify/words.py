@@ -69,7 +69,6 @@ _DIGITS = [*map(str, range(2, 13))]
 SAME_NUMBER = [*zip(NUMBERS[1:12], _DIGITS, strict=True), *zip(_DIGITS, NUMBERS[1:12], strict=True)]
 AUXILIARIES = frozenset(map(str, _TABLES["auxiliaries"]))
 OPENERS = frozenset(map(str, _TABLES["openers"]))
-NO_NAMES = frozenset(map(str, _TABLES["no_names"]))
 MAGNITUDES = _others(_TABLES["magnitudes"])
 TIMES = _others(_TABLES["times"])
 QUANTIFIERS = {word: others for word, others in _others(_TABLES["quantifiers"]).items() if word not in _LEFT}

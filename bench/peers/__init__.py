@@ -1,1 +1,0 @@
-"""Ingest and retrieval beside LlamaIndex and Haystack: the same weights, documents and size of chunks."""
