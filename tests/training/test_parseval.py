@@ -1,10 +1,7 @@
 """Parseval: what counts as found."""
 
 import pytest
-from training.parser.others import brackets
 
-from discorag.schema.discourse import Nuclearity
-from training.parser.gum import GoldSplit
 from training.parser.parseval import Counter, Node
 
 _GOLD = [Node(0, 30, "NS", "elaboration"), Node(0, 20, "NN", "joint"), Node(20, 30, "SN", "causal")]
@@ -45,17 +42,3 @@ def test_segmentation_counts_starts_and_is_absent_without_them():
     assert counter.result().seg is None
     counter.add_starts([4, 9, 15], [4, 15])
     assert counter.result().seg == pytest.approx(200 * 2 / 5)
-
-
-def test_trees_are_written_for_isanlp_with_units_from_one_and_labels_on_satellites():
-    splits = [
-        GoldSplit(0, 1, 4, Nuclearity.SN, "organization-heading"),
-        GoldSplit(1, 3, 4, Nuclearity.NS, "causal-cause"),
-        GoldSplit(1, 2, 3, Nuclearity.NN, "joint-list"),
-    ]
-    assert brackets(splits).split() == [
-        "(1:Satellite=organization:1,2:Nucleus=span:4)",
-        "(2:Nucleus=span:3,4:Satellite=causal:4)",
-        "(2:Nucleus=joint:2,3:Nucleus=joint:3)",
-    ]
-    assert brackets([]) == "NONE"

@@ -22,7 +22,7 @@ from rich.progress import track
 from rich.table import Table
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from discorag.config import Settings
 from discorag.generation.calibration import PACKAGED, Calibration, Logistic, answer_inputs, write_calibrations
@@ -73,10 +73,10 @@ class Question:
     gold_count: int
 
 
-def read_examples(home: Path, part: str) -> Iterator[Example]:
+def read_examples(home: Path) -> Iterator[Example]:
     """The examples that `collect` left, at most `MOST_EXAMPLES` of a kind."""
     seen: dict[tuple[str, str, bool], int] = {}
-    for file in sorted(home.glob(f"{part}-*.jsonl")):
+    for file in sorted(home.glob("train-*.jsonl")):
         for line in file.read_text("utf-8").splitlines():
             example = Example.model_validate_json(line)
             kind = (example.dataset, example.setting, example.answerable)
@@ -123,7 +123,8 @@ def fit(questions: Sequence[Question], reranker: str) -> tuple[Calibration, Tabl
         held_out = _held_out(inputs[:, columns], labels, weights, judged)
         figures.add_row("answers: AUC", str(columns), *_by_dataset(judged, names, held_out, labels))
     held_out = _held_out(inputs, labels, weights, judged)
-    answers = _logistic(inputs, labels, weights, _quantile(held_out[labels], weights[labels], WRONG))
+    refusing = np.quantile(held_out[labels], WRONG, weights=weights[labels], method="inverted_cdf")
+    answers = _logistic(inputs, labels, weights, float(refusing))
     told = [q for q in questions if q.answerable and q.gold.any()]
     threshold, f1 = _best_threshold(told)
     figures.add_row("adds: F1", f"threshold {threshold}", *(f1.get(name, "") for name in names))
@@ -176,10 +177,13 @@ def _by_dataset(questions: Sequence[Question], names: Sequence[str], held_out: F
 
 def _held_out(inputs: Floats, labels: Bools, weights: Floats, questions: Sequence[Question]) -> Floats:
     """The probability of each question by a model fitted without its group."""
-    found = np.zeros(len(labels))
-    for seen, unseen in GroupKFold(FOLDS).split(inputs, labels, [q.group for q in questions]):
-        found[unseen] = _regression(inputs[seen], labels[seen], weights[seen]).predict_proba(inputs[unseen])[:, 1]
-    return found
+    groups = [q.group for q in questions]
+    folds, fitted_with = GroupKFold(FOLDS), {"sample_weight": weights}
+    model = LogisticRegression(C=10.0, max_iter=5000)
+    found = cross_val_predict(
+        model, inputs, labels, groups=groups, cv=folds, params=fitted_with, method="predict_proba"
+    )
+    return np.asarray(found)[:, 1]
 
 
 def _regression(inputs: Floats, labels: Bools, weights: Floats) -> LogisticRegression:
@@ -199,12 +203,6 @@ def _weights(questions: Sequence[Question]) -> Floats:
     return raw / raw.mean()
 
 
-def _quantile(values: Floats, weights: Floats, share: float) -> float:
-    """The value below which ``share`` of the weight lies."""
-    order = np.argsort(values)
-    return float(values[order][np.searchsorted(np.cumsum(weights[order]), share * weights.sum())])
-
-
 async def rank_all(examples: Sequence[Example], encoder: Encoder, reranker: Reranker) -> list[Question]:
     """`rank_question` of all, with a progress bar."""
     return [await rank_question(e, encoder, reranker) for e in track(examples, "rank") if e.chunks]
@@ -216,9 +214,9 @@ def main(
     out: Annotated[Path, typer.Option(help="File to write.")] = PACKAGED,
 ) -> None:
     """Collect evidence, rank it with the configured reranker, fit, write, show."""
-    asyncio.run(collect(data, home, "train"))
+    asyncio.run(collect(data, home))
     encoder, reranker = MemoEncoder(PackagedEncoder(), size=200_000), reranker_from(Settings().reranker)
-    questions = asyncio.run(rank_all(list(read_examples(home, "train")), encoder, reranker))
+    questions = asyncio.run(rank_all(list(read_examples(home)), encoder, reranker))
     calibration, figures = fit(questions, reranker.version)
     write_calibrations(out, [calibration])
     Console().print(figures)

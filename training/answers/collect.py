@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from eval.datasets.qasper import load_qasper
 from eval.datasets.qmsum import load_qmsum
 from eval.running.corpus import Corpus, ingest
 from eval.sample import Benchmark, Sample
-from eval.splits import Part, groups
+from eval.splits import groups
 from graphs.answer import graph
 from interfaces.facade import DiscoRAG
 from nodes.context import AnswerContext
@@ -93,13 +92,13 @@ SOURCES = (
 )
 
 
-def chosen(source: Source, data: Path, part: Part) -> tuple[Benchmark, list[tuple[str, Sample]]]:
-    """The benchmark with the documents of its questions of a part only, and these questions with their groups."""
+def chosen(source: Source, data: Path) -> tuple[Benchmark, list[tuple[str, Sample]]]:
+    """The benchmark with the training part's questions and their documents only, and these questions with groups."""
     benchmark = source.load(data / source.path)
-    wanted = groups(source.name, part)
+    wanted = groups(source.name, "train")
     found = [(g, s) for s in benchmark.samples if (g := _group(source, benchmark, s)) in wanted and s.documents]
     random.Random(0).shuffle(found)
-    found = found[: source.most if part == "train" else source.most // 3]
+    found = found[: source.most]
     names = {d for _, s in found for d in s.documents}
     documents = {d: benchmark.documents[d] for d in benchmark.documents if d in names}
     return benchmark.model_copy(update={"documents": documents, "samples": tuple(s for _, s in found)}), found
@@ -156,22 +155,16 @@ async def example(
     )
 
 
-async def collect(data: Path, home: Path, part: Part) -> None:
+async def collect(data: Path, home: Path) -> None:
     """One file of examples a dataset below ``home``; those that are there are kept."""
     with DiscoRAG(Settings.model_validate({"store": {"path": str(home / "store")}})) as rag:
         for source in SOURCES:
-            target = home / f"{part}-{source.path.replace('/', '-')}.jsonl"
+            target = home / f"train-{source.path.replace('/', '-')}.jsonl"
             if target.exists():
                 continue
-            benchmark, found = chosen(source, data, part)
+            benchmark, found = chosen(source, data)
             corpus, rng, made = await ingest(rag, benchmark, home), random.Random(1), list[Example]()
-            for group, sample in track(found, f"{source.name} {part}"):
+            for group, sample in track(found, source.name):
                 for setting, documents in settings_of(source, sample, list(benchmark.documents), rng):
                     made.append(await example(rag, corpus, source, group, sample, setting, documents))
             target.write_text("".join(f"{e.model_dump_json()}\n" for e in made), "utf-8")
-
-
-if __name__ == "__main__":
-    import sys
-
-    asyncio.run(collect(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]))  # type: ignore[arg-type]

@@ -7,12 +7,12 @@ parser is trained on what it meets in use. Trees keep GUM's own labels (`discora
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from discorag.discourse.formats.dis import Cut, raw_dis
+from discorag.discourse.formats.dis import raw_dis
 from discorag.schema.discourse import Nuclearity
 from discorag.schema.errors import ConfigError, InvariantError
 from discorag.schema.values import Span
@@ -32,11 +32,6 @@ class GoldSplit:
     label: str
 
 
-def gold_splits(cuts: Iterable[Cut]) -> tuple[GoldSplit, ...]:
-    """The inner nodes of a tree that was read with its own labels."""
-    return tuple(GoldSplit(c.start, c.mid, c.end, c.nuclearity, c.label) for c in cuts)
-
-
 Conversion = Literal["promoted", "parents"]
 """See `training.parser.gold.merged`."""
 
@@ -53,7 +48,6 @@ class GumDocument:
         paragraphs: Indices into ``sentences`` at which a paragraph starts, 0 included.
         splits: The gold tree, n - 1 splits of n EDUs in pre-order.
         conversion: How trees over sentences and paragraphs are made of it.
-        segmented: Whether its EDUs show where EDUs of English texts start.
     """
 
     id: str
@@ -63,7 +57,6 @@ class GumDocument:
     paragraphs: tuple[int, ...]
     splits: tuple[GoldSplit, ...]
     conversion: Conversion = "promoted"
-    segmented: bool = True
 
     @property
     def genre(self) -> str:
@@ -99,7 +92,8 @@ def _document(folder: Path, name: str) -> GumDocument:
         at += n
     if at != len(tokens):
         raise InvariantError(f"{name}: {at} tokens in the tree, {len(tokens)} in the text.")
-    return GumDocument(name, text, tuple(edus), tuple(sentences), tuple(paragraphs), gold_splits(cuts))
+    splits = tuple(GoldSplit(c.start, c.mid, c.end, c.nuclearity, c.label) for c in cuts)
+    return GumDocument(name, text, tuple(edus), tuple(sentences), tuple(paragraphs), splits)
 
 
 def _text(conllu: str) -> tuple[str, list[Span], list[Span], list[int]]:

@@ -67,7 +67,7 @@ def loss(
 ) -> Tensor:
     """The mean over the documents of what is wrong with segmentation, cuts and labels; ``states`` are the encoder's."""
     tokens = [model.network.read(s) for s in states]
-    segment = [_segment_loss(model, d, p, t) for (d, p), t in zip(batch, tokens, strict=True) if d.segmented]
+    segment = [_segment_loss(model, d, p, t) for (d, p), t in zip(batch, tokens, strict=True)]
     starts = accumulate((len(t) for t in tokens), initial=0)
     seen = [
         replace(v, units=_moved(v.units, start))
@@ -121,7 +121,7 @@ def _logsumexp(scores: Tensor, owner: Tensor, n: int) -> Tensor:
 
 
 def _label_loss(logits: Tensor, splits: Sequence[GoldSplit]) -> Tensor:
-    """Of the coarse class with its nuclearity, and a little of GUM's own label where the corpus has that."""
+    """Of the coarse class with its nuclearity, and a little of GUM's own label where it is one that is learned."""
     known = [_INDEX.get((s.nuclearity, s.label)) for s in splits]
     gold = torch.tensor([_fallback(s) if i is None else i for s, i in zip(splits, known, strict=True)])
     fine = logits.log_softmax(-1)
@@ -132,6 +132,6 @@ def _label_loss(logits: Tensor, splits: Sequence[GoldSplit]) -> Tensor:
 
 
 def _fallback(split: GoldSplit) -> int:
-    """For a coarse label, or one with a nuclearity that it should not have: the class's first one that has it."""
+    """For a label with a nuclearity that it should not have: the class's first one that has it."""
     pairs = [p for p in JOINT_LABELS if p[0] is split.nuclearity and class_of(p[1]) == class_of(split.label)]
     return _INDEX[(pairs or [(Nuclearity.NN, "joint-other")])[0]]

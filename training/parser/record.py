@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel
 
-from training.parser.gum import SHARED_GENRES, GumDocument
+from training.parser.gum import GumDocument
 
 _GENRES: Mapping[str, str] = {
     "academic": "CC BY 4.0",
@@ -17,14 +17,9 @@ _GENRES: Mapping[str, str] = {
     "bio": "CC BY-SA 3.0",
     "voyage": "CC BY-SA 3.0",
 }
-_OTHERS: Mapping[str, str] = {
-    "UMUC": "CC BY 4.0, on records of the United Nations",
-    "GCDT": "Apache-2.0",
-    "PLOS": "CC BY or CC0",
-}
-"""Of GUM's texts by genre (its LICENSE.txt; annotations CC BY 4.0), and of other corpora."""
-
-
+"""Of GUM's texts by genre (its LICENSE.txt; annotations CC BY 4.0)."""
+ARTICLES = "CC BY or CC0"
+"""Of the articles of `training.parser.silver`."""
 RECORD = "record.json"
 """Next to the graphs."""
 
@@ -73,9 +68,7 @@ def sources(documents: Sequence[GumDocument]) -> list[Source]:
 
 def licence_of(document: GumDocument) -> str:
     """Of a document's text, or ``not free``."""
-    if document.id.startswith("GUM_"):
-        return _GENRES[document.genre] if document.genre in SHARED_GENRES else "not free"
-    return _OTHERS[document.id.split("_")[0]]
+    return _GENRES.get(document.genre, "not free") if document.id.startswith("GUM_") else ARTICLES
 
 
 def _hash_of(document: GumDocument) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import torch
 import typer
@@ -33,8 +33,7 @@ from discorag.models.hub import local_model
 from discorag.models.packaged import MINILM, file_sha256, packaged_folder
 from training.parser import export
 from training.parser.calibration import calibrated
-from training.parser.corpora import load_training
-from training.parser.gum import Conversion, GumDocument, load_gum
+from training.parser.gum import SHARED_GENRES, Conversion, GumDocument, load_gum
 from training.parser.losses import loss
 from training.parser.model import Model
 from training.parser.record import RECORD, Record, Source, sources
@@ -212,10 +211,9 @@ def _encoded(model: Model, batch: Sequence[GumDocument], chance: random.Random) 
 
 def main(
     encoder: Annotated[str, typer.Option(help="The packaged one; another's folder, or name on the hub.")] = MINILM.name,
-    data: Annotated[Path, typer.Option(help="The folder that holds gum/ and rst/.")] = Path("../shared/data"),
-    corpora: Annotated[str, typer.Option(help="gum, umuc, gcdt; gum-all to measure what free texts cost.")] = "gum",
+    data: Annotated[Path, typer.Option(help="The folder that holds gum/ and lay_summaries/.")] = Path("../shared/data"),
+    genres: Annotated[Literal["shared", "all"], typer.Option(help="all to measure what free texts cost.")] = "shared",
     teacher: Annotated[Path | None, typer.Option(help="A parser whose trees of free texts are learned from.")] = None,
-    share: Annotated[float, typer.Option(help="Of the documents, for learning curves.")] = 1.0,
     work: Annotated[Path, typer.Option(help="Checkpoints.")] = Path(".disco-rag/train"),
     out: Annotated[Path, typer.Option(help="Where graphs and record go.")] = PACKAGED_FOLDER,
     seed: int = 1,
@@ -223,13 +221,14 @@ def main(
 ) -> None:
     """Train, measure on the development part, keep the best, write it with what it was made of."""
     console, recipe = Console(), Recipe()
-    train = load_training(data, corpora, share, conversion)
+    free = SHARED_GENRES if genres == "shared" else None
+    train = load_gum(data / "gum", "train", genres=free, conversion=conversion)
     dev = load_gum(data / "gum", "dev", conversion=conversion)
     torch.manual_seed(seed)
     silver = load_silver(data / "lay_summaries", Network(teacher)) if teacher else []
     folder = packaged_folder(encoder) if encoder == MINILM.name else local_model(encoder)
     run = prepared(folder, recipe, -(-(len(train) + min(len(silver), len(train))) // _DOCUMENTS))
-    trials = work / f"{Path(encoder).name}-{corpora}{'-silver' if silver else ''}-{share}-{seed}-{conversion}"
+    trials = work / f"{Path(encoder).name}-{genres}{'-silver' if silver else ''}-{seed}-{conversion}"
     trials.mkdir(parents=True, exist_ok=True)
     if (trials / "last.pt").exists():
         run.load(trials / "last.pt")

@@ -1,6 +1,6 @@
 """Train the learned graph engine on GUM: ``python -m training.relations.train``. Two minutes on one core."""
 
-# torch's own annotations are not complete.
+# scikit-learn is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import torch
 import typer
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 from safetensors.numpy import save_file
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, precision_recall_curve, roc_auc_score
 
 from discorag.config import DATA_VARIABLE
 from discorag.discourse.relate.learned import (
@@ -47,7 +48,7 @@ PENALTY = 3e-3
 """Weight of the squared weights beside the mean loss; best of 1e-4 to 0.1 on GUM dev."""
 _RARE = 0.5  # a family's examples weigh its frequency to the power of minus this
 _UNKNOWN = -1
-_ROUNDS = 60
+_ROUNDS = 1000
 
 
 @dataclass(frozen=True)
@@ -106,34 +107,22 @@ def _views(pair: Pair) -> tuple[bool, ...]:
     return (False,) if pair.source == "neighbour" else (True, False)
 
 
-def logistic(x: Floats, y: Ints, weights: Floats, *, penalty: float, outputs: int) -> tuple[Floats, Floats]:
+def logistic(x: Floats, y: Ints, weights: Floats, *, penalty: float) -> tuple[Floats, Floats]:
     """Weights (outputs, inputs) and bias (outputs,) of a multinomial logistic regression on ``x`` as it is.
 
     Args:
         x: Shape (n, inputs).
-        y: Classes, shape (n,).
+        y: Classes, shape (n,); of two, one row comes back, the second class's odds.
         weights: Of the examples, shape (n,).
-        penalty: Of the squared weights, per standard deviation of the inputs, beside the mean loss.
-        outputs: Number of classes; with 2, one row comes back, the second class's odds.
+        penalty: Of the squared weights, per standard deviation of the inputs, beside the mean loss; 0: none.
     """
     mean, scale = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-3)
-    inputs, gold = torch.from_numpy(((x - mean) / scale).astype(np.float64)), torch.from_numpy(y)
-    share = torch.from_numpy((weights / weights.sum()).astype(np.float64))
-    weight = torch.zeros(outputs, x.shape[1], dtype=torch.float64, requires_grad=True)
-    bias = torch.zeros(outputs, dtype=torch.float64, requires_grad=True)
-    optimiser = torch.optim.LBFGS([weight, bias], max_iter=_ROUNDS, line_search_fn="strong_wolfe")
-
-    def step() -> torch.Tensor:
-        optimiser.zero_grad()
-        losses = torch.nn.functional.cross_entropy(inputs @ weight.T + bias, gold, reduction="none")
-        loss = losses @ share + penalty * weight.square().sum()
-        loss.backward()
-        return loss
-
-    optimiser.step(step)
-    w, b = weight.detach().numpy() / scale, bias.detach().numpy()
-    b = b - w @ mean
-    return (w[1:] - w[:1], b[1:] - b[:1]) if outputs == 2 else (w, b)
+    # Two classes have one row of weights here, which stands for two of half its size.
+    strength = penalty * (1 if len(np.unique(y)) == 2 else 2)
+    model = LogisticRegression(C=1 / strength if penalty else np.inf, max_iter=_ROUNDS)
+    model.fit((x - mean) / scale, y, weights / weights.sum())
+    coefficients = np.asarray(model.coef_) / scale
+    return coefficients, np.asarray(model.intercept_) - coefficients @ mean
 
 
 def fitted(examples: Examples) -> dict[str, Floats]:
@@ -142,28 +131,26 @@ def fitted(examples: Examples) -> dict[str, Floats]:
     for same in track((True, False), description="fitting"):
         seen = examples.same == same
         known = seen & (examples.related >= 0)
-        found["related"].append(_fit("related", examples, known, examples.related, examples.related, 2))
+        found["related"].append(_fit("related", examples, known, examples.related, examples.related))
         known = seen & (examples.orientation >= 0)
         turned = np.array([SECOND, FIRST, NEITHER])[examples.orientation]
-        found["orientation"].append(_fit("orientation", examples, known, examples.orientation, turned, 3))
+        found["orientation"].append(_fit("orientation", examples, known, examples.orientation, turned))
         known = seen & (examples.family >= 0)
-        found["family"].append(_fit("family", examples, known, examples.family, examples.family, len(FAMILIES)))
+        found["family"].append(_fit("family", examples, known, examples.family, examples.family))
     weights = {f"{n}.weight": np.stack([w for w, _ in f]) for n, f in found.items()}
     weights |= {f"{n}.bias": np.stack([b for _, b in f]) for n, f in found.items()}
     weights |= {"calibration": np.array([[1, 0], [1, 0]]), "thresholds": np.array([0.5, 0.5])}
     return {n: np.ascontiguousarray(v, dtype=np.float32) for n, v in weights.items()}
 
 
-def _fit(
-    name: str, examples: Examples, known: NDArray[np.bool_], gold: Ints, turned: Ints, outputs: int
-) -> tuple[Floats, Floats]:
+def _fit(name: str, examples: Examples, known: NDArray[np.bool_], gold: Ints, turned: Ints) -> tuple[Floats, Floats]:
     """Pairs of one document as they are, pairs of two in both orders."""
     one, other = (s.between if name == "related" else s.full for s in (examples.one, examples.other))
     again = known & ~examples.same
     y = np.concatenate([gold[known], turned[again]])
-    rarity = np.maximum(np.bincount(y, minlength=outputs), 1) ** -(_RARE if name == "family" else 0.0)
+    rarity = np.maximum(np.bincount(y), 1) ** -(_RARE if name == "family" else 0.0)
     weights = rarity[y].astype(np.float32)
-    return logistic(np.concatenate([one[known], other[again]]), y, weights, penalty=PENALTY, outputs=outputs)
+    return logistic(np.concatenate([one[known], other[again]]), y, weights, penalty=PENALTY)
 
 
 def calibrated(weights: Mapping[str, Floats], dev: Examples) -> dict[str, Floats]:
@@ -174,7 +161,7 @@ def calibrated(weights: Mapping[str, Floats], dev: Examples) -> dict[str, Floats
         known = (dev.same == (view == WITHIN)) & (dev.related >= 0)
         logits = model.logits(dev.one, dev.other, dev.same)[known]
         ones = np.ones(len(logits), dtype=np.float32)
-        slope, shift = logistic(logits[:, None], dev.related[known], ones, penalty=0.0, outputs=2)
+        slope, shift = logistic(logits[:, None], dev.related[known], ones, penalty=0.0)
         lines.append(np.array([slope[0, 0], shift[0]], dtype=np.float32))
     found = {**weights, "calibration": np.stack(lines)}
     said = RelationModel(found).read(dev.one, dev.other, dev.same).related
@@ -185,12 +172,11 @@ def calibrated(weights: Mapping[str, Floats], dev: Examples) -> dict[str, Floats
     return {**found, "thresholds": np.array(best, dtype=np.float32)}
 
 
-def _best_threshold(said: Floats, gold: Ints) -> float:
+def _best_threshold(probabilities: Floats, gold: Ints) -> float:
     """The probability from which F1 is best."""
-    order = np.argsort(-said, kind="stable")
-    hits = np.cumsum(gold[order])
-    f1 = 2 * hits / (np.arange(1, len(gold) + 1) + gold.sum())
-    return float(said[order][int(f1.argmax())])
+    precision, recall, thresholds = precision_recall_curve(gold, probabilities)
+    f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-9)
+    return float(thresholds[f1[:-1].argmax()])
 
 
 def summary(said: Predicted, part: Examples) -> dict[str, float]:
@@ -199,28 +185,15 @@ def summary(said: Predicted, part: Examples) -> dict[str, float]:
     for name, same in (("within", True), ("across", False)):
         seen = part.same == same
         known = seen & (part.related >= 0)
-        found[f"related_auc_{name}"] = auc(said.related[known], part.related[known])
+        found[f"related_auc_{name}"] = float(roc_auc_score(part.related[known], said.related[known]))
         known = seen & (part.family >= 0)
-        found[f"family_macro_f1_{name}"] = macro_f1(said.family[known].argmax(axis=1), part.family[known])
+        found[f"family_macro_f1_{name}"] = float(
+            f1_score(part.family[known], said.family[known].argmax(axis=1), average="macro")
+        )
         known &= part.orientation < NEITHER
         right = said.orientation[known, :2].argmax(axis=1) == part.orientation[known]
         found[f"direction_accuracy_{name}"] = float(right.mean())
     return found
-
-
-def auc(scores: Floats, gold: Ints) -> float:
-    """Area under the ROC curve: how often a positive scores above a negative, ties half."""
-    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]
-    positive = int(gold.sum())
-    negative = len(gold) - positive
-    return float((ranks[gold == 1].sum() - positive * (positive + 1) / 2) / (positive * negative))
-
-
-def macro_f1(said: Ints, gold: Ints) -> float:
-    """Mean F1 over the classes that ``gold`` has."""
-    scores = [2 * ((said == c) & (gold == c)).sum() / ((said == c).sum() + (gold == c).sum()) for c in np.unique(gold)]
-    return float(np.mean(scores))
 
 
 def encoded(documents: Sequence[GumDocument], encoder: Encoder) -> dict[str, Sentences]:
@@ -246,7 +219,6 @@ def main(
     seed: int = 1,
 ) -> None:
     """Train, calibrate on the development part, write the weights."""
-    torch.manual_seed(seed)
     folder = gum or Path(os.environ.get(DATA_VARIABLE, "../shared/data")) / "gum"
     encoder, shared, console = PackagedEncoder(), genres == "shared", Console()
     train, dev = (part_of(folder, p, encoder=encoder, shared=shared, seed=seed) for p in ("train", "dev"))

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from discorag.conflicts.detection import disagreements
+from discorag.conflicts.detection import Odds, disagreements
 from discorag.conflicts.versions import newer
 from discorag.discourse.relate.passages import Floats, Pairs, Passage, pair_features
 from discorag.discourse.relate.rules import SAME
-from discorag.discourse.relate.stated import INVERSE, Stated, by_date, opening_relation, stated
+from discorag.discourse.relate.stated import by_date, opening_relation, stated
 from discorag.ingest.segment.sentence_table import SentenceTable, sentences_of
 from discorag.models.protocol import Encoder
 from discorag.models.toolbox import Toolbox
@@ -23,7 +23,6 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Edge, RhetoricalGraph
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ConfigError
-from discorag.schema.values import Span
 
 WEIGHTS = Path(__file__).parent / "weights" / "relations.safetensors"
 _R = ChunkRelation
@@ -119,9 +118,9 @@ class RelationModel:
         starts = np.array([p.start for p in passages])
         late = same & (starts[pairs[0]] > starts[pairs[1]])
         first, second = np.where(late, pairs[1], pairs[0]), np.where(late, pairs[0], pairs[1])
-        said = self.read(*both_ways(passages, (first, second), same), same)
-        orientation = np.where(late[:, None], said.orientation[:, _TURNED], said.orientation)
-        return Predicted(said.related, orientation, said.family)
+        found = self.read(*both_ways(passages, (first, second), same), same)
+        orientation = np.where(late[:, None], found.orientation[:, _TURNED], found.orientation)
+        return Predicted(found.related, orientation, found.family)
 
     def read(self, one: Inputs, other: Inputs, same: NDArray[np.bool_]) -> Predicted:
         """The same from inputs: of pairs in the order of the text, if they have one, and of the pairs turned round.
@@ -178,41 +177,6 @@ def load_model(path: Path = WEIGHTS) -> RelationModel:
     return RelationModel({name: value.astype(np.float32) for name, value in load_file(path).items()})
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """What one chunk does for another.
-
-    Args:
-        source: Zero-based number of the source chunk.
-        target: Of the target chunk.
-        relation: One of the 21 labels.
-        confidence: Of UNRELATED, the probability that no relation holds; of other labels, that one holds, times, where
-            the direction is not stated, the probability that it holds this way. For statements at odds, the probability
-            that they contradict each other.
-        spans: The two sentences at odds, source's first; None for other relations.
-
-    Example:
-        >>> from discorag.discourse.relate.learned import Judgement
-        >>> from discorag.schema.discourse import ChunkRelation
-        >>> judgement = Judgement(0, 1, ChunkRelation.SUPPORTS, 0.9)
-        >>> judgement.turned.source, str(judgement.turned.relation)
-        (1, 'UNRELATED')
-    """
-
-    source: int
-    target: int
-    relation: ChunkRelation
-    confidence: float
-    spans: tuple[Span, Span] | None = None
-
-    @property
-    def turned(self) -> Judgement:
-        """The same read from the target: the inverse label where there is one, else UNRELATED."""
-        relation = INVERSE.get(self.relation, _R.UNRELATED)
-        spans = (self.spans[1], self.spans[0]) if self.spans else None
-        return Judgement(self.target, self.source, relation, self.confidence, spans)
-
-
 def learned_engine(tools: Toolbox) -> LearnedGraphEngine:
     """For the registry."""
     return LearnedGraphEngine(tools.encoder)
@@ -240,21 +204,30 @@ class LearnedGraphEngine:
         self._model = model or load_model()
 
     async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
-        """One edge at most for every unordered pair: those that are at odds or related."""
-        ids = tuple(c.id for c in inputs.chunks)
-        found = [j for j in await self._strongest(inputs) if j.relation is not _R.UNRELATED]
-        return Outcome(value=RhetoricalGraph(chunks=ids, edges=tuple(_edge(j, ids) for j in found)))
+        """One edge at most for every unordered pair: those that conflict or are related.
 
-    async def judge(self, inputs: AnswerInputs) -> tuple[Judgement, ...]:
-        """A label for every ordered pair of ``inputs.chunks``, the stronger direction of each pair first."""
-        return tuple(k for j in await self._strongest(inputs) for k in (j, j.turned))
+        The confidence of a conflict is the probability that the two contradict each other; of another relation, that
+        one holds, times, where the direction is not stated, the probability that it holds this way.
+        """
+        edges: tuple[Edge, ...] = ()
+        if len(inputs.chunks) > 1:
+            edges = tuple(_edges(inputs.chunks, await sentences_of(inputs, self._encoder), self._model))
+        return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in inputs.chunks), edges=edges))
 
-    async def _strongest(self, inputs: AnswerInputs) -> list[Judgement]:
-        """For every unordered pair its label in the direction in which it holds."""
-        if len(inputs.chunks) < 2:
-            return []
-        table = await sentences_of(inputs, self._encoder)
-        return list(_judged(inputs.chunks, table, _passages(inputs.chunks, table), self._model))
+
+def _edges(chunks: Sequence[Chunk], table: SentenceTable, model: RelationModel) -> Iterator[Edge]:
+    passages = _passages(chunks, table)
+    pairs = list(combinations(range(len(chunks)), 2))
+    first, second = np.array(pairs, dtype=np.int64).T
+    same = np.array([chunks[i].doc_id == chunks[j].doc_id for i, j in pairs])
+    predicted = model.predict(passages, (first, second), same)
+    is_related = predicted.related >= model.thresholds[np.where(same, WITHIN, ACROSS)]
+    conflicts = disagreements(table, [c.doc_id for c in chunks])
+    for row, (i, j) in enumerate(pairs):
+        if found := conflicts.get((i, j)):
+            yield _conflict(chunks[i], chunks[j], table, found)
+        elif is_related[row]:
+            yield _Pair(chunks, passages, i, j, predicted, row).edge()
 
 
 def _passages(chunks: Sequence[Chunk], table: SentenceTable) -> list[Passage]:
@@ -266,33 +239,19 @@ def _passages(chunks: Sequence[Chunk], table: SentenceTable) -> list[Passage]:
     ]
 
 
-def _judged(
-    chunks: Sequence[Chunk], table: SentenceTable, passages: Sequence[Passage], model: RelationModel
-) -> Iterator[Judgement]:
-    pairs = list(combinations(range(len(chunks)), 2))
-    first, second = np.array(pairs, dtype=np.int64).T
-    same = np.array([chunks[i].doc_id == chunks[j].doc_id for i, j in pairs])
-    said = model.predict(passages, (first, second), same)
-    enough = model.thresholds[np.where(same, WITHIN, ACROSS)]
-    at_odds = disagreements(table, [c.doc_id for c in chunks])
-    for row, (i, j) in enumerate(pairs):
-        if found := at_odds.get((i, j)):
-            spans = (table.sentences[found.right].span, table.sentences[found.left].span)
-            odd = Judgement(j, i, found.relation, found.confidence or 0.0, spans)
-            yield _replaced(odd, newer(chunks[j], chunks[i]))
-            continue
-        pair = _Pair(chunks, passages, i, j, said, row)
-        related = float(said.related[row])
-        yield pair.label() if related >= enough[row] else Judgement(i, j, _R.UNRELATED, 1 - related)
-
-
-def _replaced(odd: Judgement, later: int) -> Judgement:
-    """Between versions of one document the newer statement replaces the older; ``later``: 1 where it is the source."""
-    if not later or odd.relation is not _R.CONTRADICTS:
-        return odd
-    spans = odd.spans if later > 0 else odd.spans and (odd.spans[1], odd.spans[0])
-    source, target = (odd.source, odd.target) if later > 0 else (odd.target, odd.source)
-    return Judgement(source, target, _R.REPLACES, odd.confidence, spans)
+def _conflict(left: Chunk, right: Chunk, table: SentenceTable, found: Odds) -> Edge:
+    """From the chunk on the right; between versions of one document the newer statement replaces the older."""
+    later = newer(right, left) if found.relation is _R.CONTRADICTS else 0
+    sides = (right, found.right), (left, found.left)
+    (source, mine), (target, theirs) = sides[::-1] if later < 0 else sides
+    return Edge(
+        source=source.id,
+        target=target.id,
+        relation=_R.REPLACES if later else found.relation,
+        source_span=table.sentences[mine].span,
+        target_span=table.sentences[theirs].span,
+        confidence=found.confidence or 0.0,
+    )
 
 
 @dataclass(frozen=True)
@@ -303,44 +262,41 @@ class _Pair:
     passages: Sequence[Passage]
     i: int
     j: int
-    said: Predicted
+    predicted: Predicted
     row: int
 
+    def edge(self) -> Edge:
+        """By what is stated, else by what was learned."""
+        return (self._by_opening() if self.is_within else self._by_cue()) or self._by_model()
+
     @property
-    def within(self) -> bool:
+    def is_within(self) -> bool:
         return self.chunks[self.i].doc_id == self.chunks[self.j].doc_id
 
-    @property
-    def closest(self) -> float:
-        """Cosine of their two closest sentences."""
-        return float((self.passages[self.i].vectors @ self.passages[self.j].vectors.T).max())
+    def _edge(self, source: int, relation: ChunkRelation, share: float = 1.0) -> Edge:
+        return Edge(
+            source=self.chunks[source].id,
+            target=self.chunks[self.i + self.j - source].id,
+            relation=relation,
+            confidence=float(self.predicted.related[self.row]) * share,
+        )
 
-    def label(self) -> Judgement:
-        """What is stated, else what was learned."""
-        return self._opening() or self._stated() or self._learned()
+    def _by_opening(self) -> Edge | None:
+        """How the later of two neighbours in a document opens.
 
-    def _of(self, source: int, relation: ChunkRelation, share: float = 1.0) -> Judgement:
-        target = self.i + self.j - source
-        return Judgement(source, target, relation, float(self.said.related[self.row]) * share)
-
-    def _opening(self) -> Judgement | None:
-        """How the later of two neighbours in a document opens."""
+        Cues within sentences say nothing about chunks of one document: on GUM dev they seldom agree with the tree.
+        """
         first, then = sorted((self.i, self.j), key=lambda k: self.chunks[k].order)
-        if not self.within or self.chunks[then].order != self.chunks[first].order + 1:
+        if self.chunks[then].order != self.chunks[first].order + 1:
             return None
         passage = self.passages[then]
         relation = opening_relation(passage.sentences[passage.first])
-        return self._of(then, relation) if relation else None
+        return self._edge(then, relation) if relation else None
 
-    def _stated(self) -> Judgement | None:
-        """The relation that either of two documents' chunks states of the other, the one whose words fit best.
-
-        Inside a document, cues within sentences say nothing about chunks: on GUM dev they seldom agree with the tree.
-        """
-        if self.within:
-            return None
+    def _by_cue(self) -> Edge | None:
+        """The relation that either of two documents' chunks states of the other, the one whose words fit best."""
         a, b = self.passages[self.i], self.passages[self.j]
-        found: list[tuple[int, Stated | None]] = [
+        found = [
             (self.i, stated(a.sentences, b.sentence_stems)),
             (self.j, stated(b.sentences, a.sentence_stems)),
         ]
@@ -348,39 +304,25 @@ class _Pair:
         if not known:
             return None
         source, best = max(known, key=lambda f: f[1].share)
-        return self._of(source, best.relation)
+        return self._edge(source, best.relation)
 
-    def _learned(self) -> Judgement:
-        orientation: Floats = self.said.orientation[self.row]
-        forward = orientation[FIRST] >= orientation[SECOND]
-        source = self.i if forward else self.j
+    def _by_model(self) -> Edge:
+        orientation: Floats = self.predicted.orientation[self.row]
+        source = self.i if orientation[FIRST] >= orientation[SECOND] else self.j
         share = float(orientation[NEITHER] + max(orientation[FIRST], orientation[SECOND]))
-        family = FAMILIES[int(self.said.family[self.row].argmax())]
-        return self._of(source, self._relation(family, source, orientation), share)
+        family = FAMILIES[int(self.predicted.family[self.row].argmax())]
+        return self._edge(source, self._label(family, source, is_nuclear=orientation.argmax() == NEITHER), share)
 
-    def _relation(self, family: ChunkRelation, source: int, orientation: Floats) -> ChunkRelation:
+    def _label(self, family: ChunkRelation, source: int, *, is_nuclear: bool) -> ChunkRelation:
         """The label of a family: a sequence by its order, the same said by two documents as support."""
         target = self.i + self.j - source
+        if family is _R.FOLLOWS and self.is_within:
+            return _R.FOLLOWS if self.chunks[source].order > self.chunks[target].order else _R.PRECEDES
         if family is _R.FOLLOWS:
-            if self.within:
-                later = self.chunks[source].order > self.chunks[target].order
-                return _R.FOLLOWS if later else _R.PRECEDES
             return by_date(self.passages[source].years, self.passages[target].years) or _R.SUPPLEMENTS
-        loose = family in (_R.ELABORATES, _R.SUPPLEMENTS)
-        if loose and not self.within:
-            if self.closest >= SAME:
-                return _R.SUPPORTS
-            return _R.SUPPLEMENTS if orientation.argmax() == NEITHER else family
-        return family
-
-
-def _edge(judgement: Judgement, ids: Sequence[str]) -> Edge:
-    spans = judgement.spans or (None, None)
-    return Edge(
-        source=ids[judgement.source],
-        target=ids[judgement.target],
-        relation=judgement.relation,
-        source_span=spans[0],
-        target_span=spans[1],
-        confidence=judgement.confidence,
-    )
+        if family not in (_R.ELABORATES, _R.SUPPLEMENTS) or self.is_within:
+            return family
+        closest = float((self.passages[self.i].vectors @ self.passages[self.j].vectors.T).max())
+        if closest >= SAME:
+            return _R.SUPPORTS
+        return _R.SUPPLEMENTS if is_nuclear else family

@@ -16,32 +16,16 @@ from discorag.schema.discourse import ChunkRelation, Relation
 
 _R = ChunkRelation
 
-SYMMETRIC = frozenset({_R.CONTRADICTS, _R.CONTRASTS_WITH, _R.COMPARES_WITH, _R.SIMULTANEOUS, _R.SUPPLEMENTS})
-INVERSE: Mapping[ChunkRelation, ChunkRelation] = {
-    _R.CAUSES: _R.RESULTS_FROM, _R.RESULTS_FROM: _R.CAUSES, _R.PRECEDES: _R.FOLLOWS, _R.FOLLOWS: _R.PRECEDES,
-    _R.GENERALIZES: _R.SPECIFIES, _R.SPECIFIES: _R.GENERALIZES, **{r: r for r in SYMMETRIC},
-}  # fmt: skip
-"""What a relation is when it is read from the target to the source, where the inventory has a word for it."""
-
-
 STATED = 0.5
 """Share of the words that a cue governs which a sentence of the target must have."""
 
 
-@dataclass(frozen=True, eq=False)
-class Cue:
-    """Words by which a chunk says how it relates to what follows them in the sentence."""
-
-    relation: ChunkRelation
-    pattern: re.Pattern[str]
-
-
-def _cue(relation: ChunkRelation, words: str, chinese: str = "") -> Cue:
+def _cue(relation: ChunkRelation, words: str, chinese: str) -> tuple[ChunkRelation, re.Pattern[str]]:
     parts = [rf"\b(?:{words})\b", *(re.escape(w) for w in chinese.split())]
-    return Cue(relation, re.compile("|".join(parts), re.IGNORECASE))
+    return relation, re.compile("|".join(parts), re.IGNORECASE)
 
 
-CUES: tuple[Cue, ...] = (
+CUES = (
     _cue(
         _R.PREVENTS,
         r"prevent(?:s|ed|ing)?|block(?:s|ed|ing)|inhibit(?:s|ed|ing)?|hinder(?:s|ed|ing)?"
@@ -103,19 +87,11 @@ without relating chunks: without them as many of the frozen pairs were right.
 _AT_START = 5  # characters: a cue here governs its clause up to the comma
 
 
-@dataclass(frozen=True)
-class Found:
-    """A cue in a sentence, and the stems of the part that speaks of the other chunk."""
-
-    cue: Cue
-    about: frozenset[str]
-
-
 @lru_cache(maxsize=8192)
-def cues_in(sentence: str) -> tuple[Found, ...]:
-    """The cues of a sentence, each at its first place."""
-    matches = ((cue, cue.pattern.search(sentence)) for cue in CUES)
-    return tuple(Found(cue, _about(sentence, m)) for cue, m in matches if m)
+def cues_in(sentence: str) -> tuple[tuple[ChunkRelation, frozenset[str]], ...]:
+    """The relations that a sentence has a cue of, each with the stems of the part that speaks of the other chunk."""
+    matches = ((relation, pattern.search(sentence)) for relation, pattern in CUES)
+    return tuple((relation, _about(sentence, m)) for relation, m in matches if m)
 
 
 def _about(sentence: str, match: re.Match[str]) -> frozenset[str]:
@@ -141,11 +117,11 @@ def stated(sentences: Iterable[str], other: Sequence[frozenset[str]]) -> Stated 
         other: Stems of each sentence of the target.
     """
     best: Stated | None = None
-    for found in (f for s in sentences for f in cues_in(s)):
-        shared = max((len(found.about & o) for o in other), default=0)
-        share = shared / max(1, len(found.about))
+    for relation, about in (cue for s in sentences for cue in cues_in(s)):
+        shared = max((len(about & o) for o in other), default=0)
+        share = shared / max(1, len(about))
         if shared >= 2 and share >= STATED and (best is None or share > best.share):
-            best = Stated(found.cue.relation, share)
+            best = Stated(relation, share)
     return best
 
 
