@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import roc_auc_score  # pyright: ignore[reportUnknownVariableType]
 
 from discorag.discourse.relate.learned import FAMILIES, NEITHER, SECOND, RelationModel, load_model
 from discorag.models.protocol import Encoder

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.schema.errors import MissingPathError
 from eval.datasets.asqa import Passages, answer_places, load_asqa, load_asqa_pooled
 from eval.errors import DataError
 from eval.sample import Benchmark, Gold, SourceDocument
@@ -122,61 +121,3 @@ def test_an_id_for_two_texts_is_refused() -> None:
     assert passages.documents["p1"].text == "One."
     with pytest.raises(DataError, match="here: passage id p1 stands for two texts"):
         passages.add("p1", "", "Two.", "here")
-
-
-def rename_split(value: Any) -> None:
-    value["development"] = value.pop("dev")
-
-
-def rename_pairs(value: Any) -> None:
-    value["dev"]["asqa-2"]["pairs"] = value["dev"]["asqa-2"].pop("qa_pairs")
-
-
-@pytest.mark.parametrize(
-    ("change", "said"), [(rename_split, r"ASQA\.json: dev"), (rename_pairs, r"ASQA\.json: dev\.asqa-2\.qa_pairs")]
-)
-def test_a_renamed_field_of_the_official_form_is_named(
-    tmp_path: Path, change: Callable[[Any], None], said: str
-) -> None:
-    with pytest.raises(DataError, match=said):
-        load_asqa(changed(OFFICIAL, tmp_path, change))
-
-
-def repeat(value: Any) -> None:
-    value.append(value[0])
-
-
-def rename_text(value: Any) -> None:
-    value[3]["docs"][1]["body"] = value[3]["docs"][1].pop("text")
-
-
-def two_texts(value: Any) -> None:
-    value[1]["docs"][2]["text"] = "Another town."
-
-
-def blank(value: Any) -> None:
-    value[0]["docs"][0]["text"] = " "
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (repeat, "id asqa-1 appears twice"),
-        (rename_text, r"pooled\.json: 3\.docs\.1\.text"),
-        (two_texts, r"pooled\.json: asqa-2: passage id p103"),
-        (blank, r"pooled\.json: asqa-1: text of passage p101 is empty"),
-    ],
-)
-def test_a_bad_entry_of_the_pooled_form_is_named(tmp_path: Path, change: Callable[[Any], None], said: str) -> None:
-    with pytest.raises(DataError, match=said):
-        load_asqa_pooled(changed(POOLED, tmp_path, change))
-
-
-@pytest.mark.parametrize(("load", "source"), [(load_asqa, OFFICIAL), (load_asqa_pooled, POOLED)])
-def test_a_cut_or_missing_file_is_named(tmp_path: Path, load: Callable[[Path], Benchmark], source: Path) -> None:
-    with pytest.raises(MissingPathError, match=source.name):
-        load(tmp_path / source.name)
-    path = tmp_path / source.name
-    path.write_text(source.read_text(encoding="utf-8")[:500], encoding="utf-8")
-    with pytest.raises(DataError, match=rf"{source.name}:\d+: "):
-        load(path)

@@ -1,8 +1,3 @@
-from pathlib import Path
-
-import pytest
-
-from discorag.schema.errors import MissingPathError
 from eval.datasets.clapnq import load_clapnq
 from tests.eval.helpers import FIXTURES
 
@@ -26,8 +21,3 @@ def test_evidence_is_every_sentence_that_an_annotator_selected_where_it_stands()
 
 def test_passages_of_one_title_are_documents_of_their_own() -> None:
     assert [d.title for d in TINY.documents.values()] == ["Lanse Harbour"] * 2
-
-
-def test_a_folder_without_its_files_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingPathError, match=r"no \*answerable"):
-        load_clapnq(tmp_path)

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from discorag.schema.errors import MissingPathError
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.errors import DataError
 
@@ -107,17 +106,3 @@ def test_a_bad_row_is_named_with_file_line_and_field(tmp_path: Path, file: str, 
     (folder / file).write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(DataError, match=said):
         load_fairytaleqa(folder)
-
-
-def test_a_question_file_without_its_story_names_both(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(TALES, tmp_path / "tales"))
-    (folder / STORY).unlink()
-    with pytest.raises(
-        DataError, match=r"the-tin-owl-questions\.csv: its story .*the-tin-owl-story\.csv does not exist"
-    ):
-        load_fairytaleqa(folder)
-
-
-def test_a_folder_without_questions_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingPathError, match=r"has no questions/\*/\*-questions\.csv"):
-        load_fairytaleqa(tmp_path)

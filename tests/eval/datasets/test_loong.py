@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from discorag.schema.errors import MissingPathError
 from eval.datasets.loong import load_loong
 from eval.errors import DataError
 
@@ -258,8 +257,3 @@ def test_a_cut_file_and_an_empty_document_are_named(tmp_path: Path, spoil: Calla
     spoil(folder)
     with pytest.raises(DataError, match=said):
         load_loong(folder)
-
-
-def test_a_folder_without_questions_says_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(MissingPathError, match=r"loong\.jsonl"):
-        load_loong(tmp_path)

@@ -1,12 +1,6 @@
-import json
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from discorag.schema.errors import MissingPathError
 from eval.datasets.musique import load_musique
-from eval.errors import DataError
 
 QUESTIONS = Path(__file__).parents[1] / "fixtures" / "musique" / "musique_tiny.jsonl"
 
@@ -51,35 +45,3 @@ def test_hops_and_answerability_are_kept() -> None:
         ({"hops": "2hop"}, True),
         ({"hops": "3hop"}, False),
     ]
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "said"),
-    [
-        ("answer_aliases", None, r"bad\.jsonl:2: answer_aliases: Field required"),
-        ("paragraphs", [{"title": "T", "text": "x"}], r"bad\.jsonl:2: paragraphs\.0\.paragraph_text: Field required"),
-        ("id", "x1", r"bad\.jsonl:2: id: "),
-        ("id", "2hop__1_2", "id 2hop__1_2 appears twice"),
-    ],
-)
-def test_a_bad_line_is_named_with_its_number_and_field(tmp_path: Path, field: str, value: Any, said: str) -> None:
-    first, second = (json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines())
-    second[field] = value
-    if value is None:
-        del second[field]
-    path = tmp_path / "bad.jsonl"
-    path.write_text(json.dumps(first) + "\n" + json.dumps(second), encoding="utf-8")
-    with pytest.raises(DataError, match=said):
-        load_musique(path)
-
-
-def test_a_cut_line_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "cut.jsonl"
-    path.write_text(QUESTIONS.read_text(encoding="utf-8")[:-20], encoding="utf-8")
-    with pytest.raises(DataError, match=r"cut\.jsonl:2: "):
-        load_musique(path)
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingPathError, match=r"none\.jsonl"):
-        load_musique(tmp_path / "none.jsonl")

@@ -3,11 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from discorag.schema.errors import MissingPathError
 from eval.datasets.nq_open_oracle import load_nq_open_oracle
-from eval.errors import DataError
 
 LINES = Path(__file__).parents[1] / "fixtures" / "nq_open_oracle" / "nq-open-oracle.jsonl"
 
@@ -48,37 +44,3 @@ def test_without_the_answer_the_gold_is_the_paragraph_and_counted(tmp_path: Path
     assert text.startswith("The Vellby Theatre opened")
     assert text.endswith("insured it well.")
     assert benchmark.dropped == {"questions whose answer is not in the gold paragraph": 1}
-
-
-def rename(rows: Any) -> None:
-    rows[1]["contexts"] = rows[1].pop("ctxs")
-
-
-def no_gold(rows: Any) -> None:
-    rows[2]["ctxs"][0]["isgold"] = False
-
-
-def repeat(rows: Any) -> None:
-    rows.append(rows[0])
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (rename, r"\.jsonl:2: ctxs"),
-        (no_gold, r"\.jsonl:3: ctxs: no paragraph has isgold"),
-        (repeat, r"\.jsonl:5: question: already in .*\.jsonl:1"),
-    ],
-)
-def test_a_bad_line_is_named(tmp_path: Path, change: Callable[[Any], None], said: str) -> None:
-    with pytest.raises(DataError, match=said):
-        load_nq_open_oracle(changed(tmp_path, change))
-
-
-def test_a_cut_or_missing_file_is_named(tmp_path: Path) -> None:
-    path = tmp_path / LINES.name
-    with pytest.raises(MissingPathError, match=LINES.name):
-        load_nq_open_oracle(path)
-    path.write_text(LINES.read_text(encoding="utf-8")[:-30], encoding="utf-8")
-    with pytest.raises(DataError, match=r"\.jsonl:4: "):
-        load_nq_open_oracle(path)

@@ -1,15 +1,6 @@
-import json
-import tempfile
 from pathlib import Path
-from typing import Any
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from discorag.schema.errors import MissingPathError
 from eval.datasets.qmsum import load_qmsum
-from eval.errors import DataError
 from eval.sample import Benchmark, Sample
 
 MEETINGS = Path(__file__).parents[1] / "fixtures" / "qmsum" / "meetings.jsonl"
@@ -21,15 +12,6 @@ def gold_texts(benchmark: Benchmark, sample: Sample) -> list[tuple[str, str]]:
         for gold in sample.gold
         for place in gold.anywhere
     ]
-
-
-def one_meeting(**changes: Any) -> dict[str, Any]:
-    meeting: dict[str, Any] = {
-        "general_query_list": [],
-        "specific_query_list": [{"query": "Who?", "answer": "Ana.", "relevant_text_span": [["0", "0"]]}],
-        "meeting_transcripts": [{"speaker": "Ana", "content": "Hello."}],
-    }
-    return {key: value for key, value in {**meeting, **changes}.items() if value is not None}
 
 
 def test_a_meeting_becomes_one_paragraph_per_turn_without_the_blank_ones() -> None:
@@ -71,49 +53,3 @@ def test_gold_without_a_place_is_dropped_and_counted() -> None:
     benchmark = load_qmsum(MEETINGS)
     assert benchmark.samples[2].gold == ()
     assert benchmark.dropped == {"gold span of blank turns only": 1, "gold span outside the meeting": 1}
-
-
-@pytest.mark.parametrize(
-    ("bad", "said"),
-    [
-        (json.dumps(one_meeting())[:70], r"bad\.jsonl:2: "),
-        (json.dumps(one_meeting(meeting_transcripts=None)), r"bad\.jsonl:2: meeting_transcripts: "),
-        (json.dumps(one_meeting(meeting_transcripts=[])), r"bad\.jsonl:2: meeting_transcripts: "),
-        (
-            json.dumps(one_meeting(specific_query_list=[{"query": "Who?", "answer": "Ana.", "spans": []}])),
-            r"bad\.jsonl:2: specific_query_list\.0\.relevant_text_span: ",
-        ),
-        (
-            json.dumps(one_meeting(general_query_list=[{"query": " ", "answer": "Ana."}])),
-            r"bad\.jsonl:2: general_query_list\.0\.query: ",
-        ),
-    ],
-    ids=["cut off", "field missing", "no turns", "field renamed", "blank query"],
-)
-def test_a_bad_line_is_named_with_its_number_and_field(tmp_path: Path, bad: str, said: str) -> None:
-    path = tmp_path / "bad.jsonl"
-    path.write_text(json.dumps(one_meeting()) + "\n" + bad, encoding="utf-8")
-    with pytest.raises(DataError, match=said):
-        load_qmsum(path)
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingPathError, match=r"test\.jsonl"):
-        load_qmsum(tmp_path / "test.jsonl")
-
-
-@given(st.lists(st.sampled_from(["", " ", "Yes.", "No\nway. ", "Über 3 €."]), min_size=1, max_size=8), st.data())
-def test_a_gold_span_holds_exactly_the_turns_it_names(contents: list[str], data: st.DataObject) -> None:
-    first = data.draw(st.integers(0, len(contents) - 1))
-    last = data.draw(st.integers(first, len(contents) - 1))
-    meeting = one_meeting(
-        meeting_transcripts=[{"speaker": f"S{n}", "content": content} for n, content in enumerate(contents)],
-        specific_query_list=[{"query": "Who?", "answer": "Ana.", "relevant_text_span": [[str(first), str(last)]]}],
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "m.jsonl"
-        path.write_text(json.dumps(meeting), encoding="utf-8")
-        benchmark = load_qmsum(path)
-    named = [f"S{n}: {contents[n].strip()}" for n in range(first, last + 1) if contents[n].strip()]
-    found = [text for _, text in gold_texts(benchmark, benchmark.samples[0])]
-    assert found == (["\n\n".join(named)] if named else [])

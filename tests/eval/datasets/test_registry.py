@@ -1,8 +1,6 @@
-from pathlib import Path
-
 import pytest
 
-from discorag.schema.errors import ConfigError, MissingPathError
+from discorag.schema.errors import ConfigError
 from eval.datasets.registry import LOADERS, load_benchmark
 from eval.errors import DataError
 from tests.eval.helpers import FIXTURES
@@ -50,11 +48,6 @@ def test_every_loader_keeps_what_benchmarks_promise(dataset: str) -> None:
 def test_an_unknown_dataset_is_named_with_those_there_are() -> None:
     with pytest.raises(ConfigError, match=r"no loader for 'squad'.*asqa, asqa-pooled"):
         load_benchmark("squad", FIXTURES)
-
-
-def test_a_missing_file_is_named_with_the_setting_that_says_where_data_is(tmp_path: Path) -> None:
-    with pytest.raises(MissingPathError, match=r"loong does not exist.*DISCO_RAG_DATA"):
-        load_benchmark("loong", tmp_path / "loong")
 
 
 def test_fields_can_be_renamed_where_a_loader_reads_them_by_name() -> None:

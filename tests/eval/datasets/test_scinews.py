@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from discorag.schema.errors import ConfigError, MissingPathError
+from discorag.schema.errors import ConfigError
 from eval.datasets.scinews import load_scinews
 from eval.errors import DataError
 
@@ -78,12 +78,3 @@ def test_an_entry_that_cannot_be_asked_is_left_out_and_counted(
 def test_an_entry_that_lacks_a_field_altogether_is_left_out(tmp_path: Path) -> None:
     benchmark = load_scinews(changed(tmp_path, lambda papers: papers[0].pop("DOI")))
     assert [sample.id for sample in benchmark.samples] == ["10.9999/lay.0002"]
-
-
-def test_a_cut_or_missing_file_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "test.json"
-    with pytest.raises(MissingPathError, match=r"test\.json"):
-        load_scinews(path)
-    path.write_text(PAPERS.read_text(encoding="utf-8")[:300], encoding="utf-8")
-    with pytest.raises(DataError, match=r"test\.json:\d+: "):
-        load_scinews(path)
