@@ -75,17 +75,6 @@ async def test_a_later_call_repeats_the_whole_prompt_of_the_call_before(examples
     assert used["plan"].tokens_in > used["relate"].tokens_in > 500
 
 
-async def test_what_no_call_has_sent_before_is_not_cached(examples: Examples, rag: DiscoRAG, tmp_path: Path) -> None:
-    local_graph = await usages(examples, relater="local")  # the plan's call is the first
-    assert local_graph["plan"].tokens_cached == 0
-    assert local_graph["generate"].tokens_cached == local_graph["plan"].tokens_in
-    found = await bills(rag, tmp_path, "full", "no-tree", "no-plan")
-    # no-plan: its one own call extends the full run's graph call, as the plan's call of the full run does.
-    graph = found["no-plan"].cached
-    # no-tree: its passages bear no marks, so that its plan's call repeats nothing.
-    assert 0 < found["no-tree"].cached < found["full"].cached - graph
-
-
 async def test_ablations_can_be_billed_without_the_full_system(rag: DiscoRAG, tmp_path: Path) -> None:
     alone = await bills(rag, tmp_path, "no-graph")
     together = await bills(rag, tmp_path, "full", "no-graph")

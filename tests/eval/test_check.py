@@ -53,13 +53,6 @@ def test_other_number_of_questions_is_a_deviation(tmp_path: Path) -> None:
     assert [(d.what, d.expected, d.measured) for d in check(run(tmp_path), expected(tmp_path, n=3))] == [("n", 3, 2)]
 
 
-def test_written_expectations_hold_for_the_run_they_came_from(tmp_path: Path) -> None:
-    folder, file = run(tmp_path / "run"), tmp_path / "e.json"
-    write_expected(folder, file, tolerance=0.5)
-    assert json.loads(file.read_text())["systems"] == {"disco": {"em": {"value": 50.0, "tolerance": 0.5}}}
-    assert check(folder, file) == []
-
-
 def test_unfinished_run_is_not_checked(tmp_path: Path) -> None:
     folder = run(tmp_path, finished=False)
     with pytest.raises(DataError, match="unfinished"):

@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from discorag.schema.errors import MissingPathError
 from discorag.schema.ledger import Ledger, StageRecord
 from eval.errors import DataError
 from eval.reporting.compare import Comparison, compare, comparison_tables
@@ -62,11 +61,6 @@ def test_console_shows_statistics_and_regressions_without_control_characters(tmp
     assert "\x1b" not in text
 
 
-def test_comparison_is_written_and_read_as_json(tmp_path: Path) -> None:
-    found = compare(*two_runs(tmp_path))
-    assert Comparison.model_validate_json(found.model_dump_json()) == found
-
-
 def test_folder_with_one_system_needs_no_name(tmp_path: Path) -> None:
     new, old = two_runs(tmp_path)
     assert compare(new.removesuffix(":disco"), old).metrics == compare(new, old).metrics
@@ -96,11 +90,6 @@ def test_nothing_in_common_is_refused(tmp_path: Path) -> None:
         compare(str(one), str(two))
     with pytest.raises(DataError, match="share no metric f1"):
         compare(str(one), str(one), metric="f1")
-
-
-def test_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingPathError, match="nowhere"):
-        compare(str(tmp_path / "nowhere"), str(tmp_path))
 
 
 def printed(comparison: Comparison) -> str:

@@ -87,13 +87,6 @@ async def test_two_documents_of_one_text_are_refused_because_one_would_be_missin
         await ingest(rag, of(("a", "One text."), ("b", "One text.")), tmp_path)
 
 
-async def test_a_document_larger_than_the_limit_is_refused(pipeline: Pipelines, tmp_path: Path) -> None:
-    large = of(("large", "A sentence of some length stands here. " * 600_000))  # 23 MB; the limit is 20
-    stripped = large.documents["large"].text.strip()
-    with pytest.raises(DataError, match=r"was not ingested: .*limit"):
-        await ingest(pipeline(), of(("large", stripped)), tmp_path)
-
-
 async def test_ingesting_again_writes_nothing_and_gives_the_same_ids(rag: DiscoRAG, tmp_path: Path) -> None:
     first = await ingest(rag, toy("?"), tmp_path)
     before, statuses = files(tmp_path), list[str]()

@@ -140,31 +140,5 @@ def test_a_plan_that_cites_another_unit_of_the_right_chunk_has_lost_the_evidence
     assert stage(plan="Use [1.1-2].", draft="") == "generate"
 
 
-# --- touching -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("place", "touching"),
-    [
-        (at(81, 200), False),  # shares 81 to 100: 19 characters
-        (at(80, 200), True),  # 20
-        (at(0, 19), False),  # shares none
-        (at(0, 69), False),  # shares 50 to 69: 19
-        (at(0, 70), True),
-        (at(60, 65), True),  # 5 characters, all of the shorter
-        (at(48, 55), False),  # 5 of 7
-        (at(100, 130), False),
-        (at(50, 100, "other"), False),
-    ],
-)
-def test_places_touch_if_they_share_20_characters_or_all_of_the_shorter(place: DocSpan, touching: bool) -> None:
-    assert reached(gold(50, 100), (place,)) is touching
-
-
-def test_short_evidence_must_be_held_whole() -> None:
-    assert reached(gold(50, 54), (at(0, 54),))
-    assert not reached(gold(50, 54), (at(0, 53),))
-
-
 def test_two_places_that_share_too_little_each_do_not_add_up() -> None:
     assert not reached(gold(50, 100), (at(40, 60), at(90, 110)))

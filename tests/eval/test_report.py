@@ -181,10 +181,6 @@ def test_markup_in_any_text_is_escaped(tmp_path: Path) -> None:
     assert ATTACK in found.text
 
 
-def test_names_that_look_like_formulas_are_plotted_as_they_are(tmp_path: Path) -> None:
-    assert "$\\frac$ & co" in page(tmp_path, write(tmp_path / "run", [record("q1", "$\\frac$ & co", 1.0)])).text
-
-
 def test_texts_are_shown_only_when_asked_for(tmp_path: Path) -> None:
     place = DocSpan(doc="d1", span=Span(start=0, end=900))
     fields: dict[str, Any] = {"answer": "SECRET answer", "plan": "SECRET plan", "evidence": (place,)}
@@ -200,11 +196,6 @@ def test_texts_are_shown_only_when_asked_for(tmp_path: Path) -> None:
     # An excerpt ends after 400 of its 900 characters: 15 whole sentences of 26, and a beginning.
     assert private.text.count("lighthouse") == 15
     assert "keep it to yourself" in private.text
-
-
-def test_answers_are_shown_without_the_data(tmp_path: Path) -> None:
-    folder = write(tmp_path / "run", [record("q1", "disco", 1.0, answer="Ours")])
-    assert "Answer Ours" in page(tmp_path, folder, texts=True).text
 
 
 def test_data_of_another_run_is_refused(tmp_path: Path) -> None:

@@ -95,15 +95,6 @@ def test_the_reader_answers_with_words_of_the_context(folder: Path) -> None:
     assert answer in context
 
 
-def test_the_reader_reads_contexts_of_several_windows_to_the_end(folder: Path) -> None:
-    context = "the bridge in 1902 and again " * 130
-    windows = Reader(folder)._windows("when?", context)
-    assert len(windows) == 3  # 780 tokens by 379 (384 less [CLS] when ? [SEP] [SEP]), 128 shared: 379, 630, 780
-    assert all(len(one.start) == len(one.end) == len(one.offsets) == 384 for one in windows)
-    places = [place for place in windows[-1].offsets if place]
-    assert places[-1][1] == len(context.rstrip())
-
-
 def test_nothing_is_read_in_an_empty_answer(folder: Path) -> None:
     assert Reader(folder).read("when?", " ") == ""
 

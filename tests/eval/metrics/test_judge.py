@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from discorag.schema.errors import ModelRejectedError, ModelUnavailableError
-from eval.errors import MetricUnavailableError, NotScorableError
+from eval.errors import NotScorableError
 from eval.metrics.base import Given, MetricModels
 from eval.metrics.judge import JudgePerfect, JudgeScore, LoongJudge, rating
 from eval.sample import Sample
@@ -108,11 +108,6 @@ async def test_official_file_and_the_datasets_own_prompt_are_used(tmp_path: Path
     assert asks.comparable
 
 
-async def test_own_wording_is_not_comparable() -> None:
-    with ScriptedServer() as server:
-        assert not judge(server).comparable
-
-
 async def test_prose_is_not_scorable_for_either_metric_and_asked_for_once() -> None:
     with ScriptedServer(["The answer is quite good, I think."]) as server:
         asks = judge(server)
@@ -153,8 +148,3 @@ async def test_sample_without_reference_is_not_judged() -> None:
         assert await JudgeScore(asks).score(asked(gold=None)) is None
         assert await JudgePerfect(asks).score(asked(gold=None)) is None
     assert server.requests == []
-
-
-def test_missing_judge_names_the_option() -> None:
-    with pytest.raises(MetricUnavailableError, match="--judge"):
-        LoongJudge(MetricModels())

@@ -118,25 +118,6 @@ def nli(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_nli_gives_the_entailment_label_of_every_pair_whatever_its_batch(nli: Path) -> None:
-    premises = [f"{'The whale sang. ' * n}" for n in range(1, 8)]
-    hypotheses = [f"Song number {n} was loud." for n in range(6)]
-    model = _Nli(nli)
-    matrix = model(premises, hypotheses)  # 42 pairs: two batches
-    assert matrix.shape == (7, 6)
-    assert ((matrix > 0) & (matrix < 1)).all()
-    assert matrix[6, 5] == pytest.approx(model(premises[6:], hypotheses[5:])[0, 0], abs=1e-5)
-    assert matrix[0, 1] == pytest.approx(_probability(nli, premises[0], hypotheses[1]), abs=1e-5)
-
-
-def _probability(folder: Path, premise: str, hypothesis: str) -> float:
-    transformers: Any = importlib.import_module("transformers")
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
-    logits = model(**tokenizer(premise, hypothesis, return_tensors="pt")).logits
-    return logits.softmax(-1)[0, 1].item()
-
-
 async def test_summac_scores_the_answers_sentences_against_the_documents_sentences(nli: Path) -> None:
     answer = "The whale sang. Sleep was hard to find."
     source = ["The whale sang all night.", "Nobody on the ship could sleep.", "The captain wrote it down."]

@@ -128,8 +128,3 @@ def test_f1_counts_repeated_tokens_as_often_as_both_have_them() -> None:
     # shared: a twice; precision 2/3, recall 2/2: F1 = 4/5
     assert f1(Counter("aab"), Counter("aa")) == pytest.approx((0.8, 1.0))
     assert f1(Counter("ab"), Counter("c")) == (0, 0)
-
-
-def test_names_state_the_budget() -> None:
-    names = [m(300).name for m in (QasperEvidenceF1, DisRetrievalF1, DisRetrievalRecall)]
-    assert names == ["qasper_evidence_f1@300", "disretrieval_f1@300", "disretrieval_recall@300"]

@@ -5,7 +5,6 @@ import pytest
 from discorag.schema.errors import ConfigError
 from eval.metrics.base import MetricModels
 from eval.metrics.registry import BUDGETED, PLAIN, build
-from tests.eval.metrics.givens import given
 from tests.models.helpers import gateway
 from tests.servers.scripted import ScriptedServer
 
@@ -33,14 +32,6 @@ def test_metrics_without_their_model_are_missing_with_the_reason_and_the_others_
     assert "--bertscore" in made.missing["bertscore"]
     assert "--summac" in made.missing["summac_zs"]
     assert made.note == ""
-
-
-async def test_both_judge_metrics_share_one_judge_that_is_asked_once(tmp_path: Path) -> None:
-    with ScriptedServer(["Rating: [[100]]"]) as server:
-        made = build(["judge_score", "judge_perfect"], MetricModels(judge=gateway(server)))
-        scores = [await m.score(given("4", references=("4",))) for m in made.ready]
-    assert scores == [100.0, 100.0]
-    assert len(server.requests) == 1
 
 
 def test_scores_under_our_own_judge_prompt_are_said_not_to_be_comparable(tmp_path: Path) -> None:
