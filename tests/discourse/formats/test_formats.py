@@ -86,13 +86,6 @@ def test_a_tree_written_and_read_keeps_structure_and_edus(write: _Write, read: _
     assert _comparable(s.of(text) for s in found.edus) == _comparable(chunk.slice(s) for s in parsed[1].edus)
 
 
-@_FORMATS
-@given(parsed=parsed_texts())
-def test_what_was_read_is_written_and_read_the_same(write: _Write, read: _Read, parsed: _Parsed) -> None:
-    first = read(write(_chunk(*parsed)))
-    assert read(write(_chunk(*first))) == first
-
-
 @given(parsed=parsed_texts())
 def test_a_tree_goes_through_all_formats_in_turn_unchanged(parsed: _Parsed) -> None:
     """As ``disco-rag parse`` converts files: dis to rs3 to rs4 to JSON."""

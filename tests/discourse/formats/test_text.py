@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 
 from discorag.discourse.formats.text import tree_mermaid, tree_text
 from discorag.discourse.parse.rules import rule_tree
 from discorag.schema.document import Chunk
-from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
 from tests.strategies import chunks
@@ -78,10 +76,3 @@ def test_mermaid_is_well_formed_whatever_the_text(chunk: Chunk):
 @given(chunks())
 def test_any_tree_can_be_printed(chunk: Chunk):
     assert len(tree_text(_with_tree(chunk)).splitlines()) >= 2 * len(chunk.sentences) - 1
-
-
-def test_a_chunk_without_a_tree_says_so():
-    bare = _chunk("Gold shines.").model_copy(update={"tree": None})
-    for render in (tree_text, tree_mermaid):
-        with pytest.raises(InvariantError, match=r"Chunk 3 of d .*Parse it first"):
-            render(bare)

@@ -1,21 +1,14 @@
 from dataclasses import replace
-from itertools import pairwise
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from discorag.conflicts.claims.effects import stems
 from discorag.conflicts.detection import opposed
 from discorag.conflicts.statement import Compared, Statement
 from discorag.discourse.relate.learned import (
-    Inputs,
     LearnedGraphEngine,
-    RelationModel,
     load_model,
 )
-from discorag.discourse.relate.passages import Floats
 from discorag.discourse.relate.stated import by_date, opening_relation, stated
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
@@ -177,27 +170,6 @@ async def test_fewer_than_two_chunks_have_no_edges(n: int, encoder: Encoder) -> 
     outcome = await LearnedGraphEngine(encoder).relate(inputs)
     assert len(outcome.value.chunks) == n
     assert outcome.value.edges == ()
-
-
-def _inputs(logits: Floats) -> Inputs:
-    between = logits[:, None].astype(np.float32)
-    return Inputs(between, between)
-
-
-@given(st.lists(st.floats(-8, 8), min_size=2, max_size=20, unique=True))
-def test_calibration_keeps_the_order_of_relatedness(values: list[float]) -> None:
-    packaged = load_model().weights
-    one = np.ones((2, 1, 1), dtype=np.float32)
-    heads = {"related.weight": one, "related.bias": np.zeros((2, 1), dtype=np.float32)}
-    for name, outputs in (("orientation", 3), ("family", 4)):
-        heads[f"{name}.weight"] = np.zeros((2, outputs, 1), dtype=np.float32)
-        heads[f"{name}.bias"] = np.zeros((2, outputs), dtype=np.float32)
-    model = RelationModel({**heads, "calibration": packaged["calibration"]})
-    inputs = _inputs(np.sort(np.array(values)))
-    for same in (True, False):
-        said = model.read(inputs, inputs, np.full(len(values), same)).related
-        assert all(a <= b for a, b in pairwise(said.tolist()))
-        assert ((said >= 0) & (said <= 1)).all()
 
 
 def test_missing_weights_are_an_error_that_says_how_to_make_them(tmp_path_factory: pytest.TempPathFactory) -> None:
