@@ -1,0 +1,209 @@
+"""Values in a sentence: amounts with their units, money, percentages, dates, versions, counts and defaults.
+
+Regular expressions, not `pint` or `dateparser`: both read too many ordinary words as units or dates ("in", "a", "at",
+"bar", "may"), and a sentence of prose has to be masked at exact characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import isclose
+
+from discorag.schema.values import Span
+
+
+class ValueKind(StrEnum):
+    """What a value is a value of. Values of two kinds are never compared."""
+
+    MONEY = "money"
+    PERCENT = "percentage"
+    DURATION = "duration"
+    QUANTITY = "quantity"
+    DATE = "date"
+    VERSION = "version"
+    COUNT = "count"
+    LITERAL = "literal"
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a sentence.
+
+    Args:
+        kind: What it is.
+        span: Its characters in the sentence.
+        text: As written.
+        unit: Base unit of an amount ("day", "gram"), currency of money; empty otherwise.
+        amount: In the base unit; NaN-free, 0 for dates, versions and literals.
+        step: Half the last digit that is given, in the base unit: "1.5 hours" is exact to 0.05 hours.
+        parts: Of a date year, month, day (0 where not given); of a version its numbers.
+        is_rough: Whether the sentence says "about" of it.
+    """
+
+    kind: ValueKind
+    span: Span
+    text: str
+    unit: str = ""
+    amount: float = 0
+    step: float = 0
+    parts: tuple[int, ...] = ()
+    is_rough: bool = False
+
+    def is_comparable(self, other: Value) -> bool:
+        """Whether the two are values of one kind and unit."""
+        return (self.kind, self.unit) == (other.kind, other.unit)
+
+    def excludes(self, other: Value) -> bool:
+        """Whether the two cannot both be the value of one thing: neither is the other, rounded or less precise."""
+        if not self.is_comparable(other):
+            return False
+        match self.kind:
+            case ValueKind.DATE:
+                return any(a and b and a != b for a, b in zip(self.parts, other.parts, strict=True))
+            case ValueKind.VERSION:
+                return any(a != b for a, b in zip(self.parts, other.parts, strict=False))
+            case ValueKind.LITERAL:
+                return self.text.casefold() != other.text.casefold()
+            case _:
+                rough = _ROUGH * max(abs(self.amount), abs(other.amount)) * (self.is_rough or other.is_rough)
+                room = max(self.step, other.step, rough)
+                apart = abs(self.amount - other.amount)
+                return apart > room and not isclose(apart, room, rel_tol=1e-6)
+
+
+_ROUGH = 0.1
+_UNITS: dict[str, tuple[str, float]] = {
+    **dict.fromkeys(("ms", "millisecond"), ("day", 1e-3 / 86400)), **dict.fromkeys(("s", "sec", "second"), ("day", 1 / 86400)),
+    **dict.fromkeys(("min", "minute"), ("day", 1 / 1440)), **dict.fromkeys(("h", "hr", "hour"), ("day", 1 / 24)),
+    "day": ("day", 1), "week": ("day", 7), "month": ("day", 30.4375), "year": ("day", 365.25), "decade": ("day", 3652.5),
+    "century": ("day", 36525), "centurie": ("day", 36525),
+    **dict.fromkeys(("µg", "mcg", "microgram"), ("gram", 1e-6)), **dict.fromkeys(("mg", "milligram"), ("gram", 1e-3)),
+    **dict.fromkeys(("g", "gram"), ("gram", 1)), **dict.fromkeys(("kg", "kilogram", "kilo"), ("gram", 1e3)),
+    **dict.fromkeys(("t", "tonne", "ton"), ("gram", 1e6)), "pound": ("gram", 453.6), "ounce": ("gram", 28.35),
+    **dict.fromkeys(("nm", "nanometre"), ("metre", 1e-9)), **dict.fromkeys(("mm", "millimetre"), ("metre", 1e-3)),
+    **dict.fromkeys(("cm", "centimetre"), ("metre", 1e-2)), **dict.fromkeys(("m", "metre"), ("metre", 1)),
+    **dict.fromkeys(("km", "kilometre"), ("metre", 1e3)), "mile": ("metre", 1609.34), "inch": ("metre", 0.0254),
+    "inche": ("metre", 0.0254), **dict.fromkeys(("ft", "foot", "feet"), ("metre", 0.3048)), "yard": ("metre", 0.9144),
+    **dict.fromkeys(("ml", "millilitre"), ("litre", 1e-3)), **dict.fromkeys(("l", "litre"), ("litre", 1)),
+    "hectare": ("hectare", 1), "acre": ("hectare", 0.4047), **dict.fromkeys(("km²", "sq km"), ("hectare", 100)),
+    "byte": ("byte", 1), **dict.fromkeys(("kb", "kib", "kilobyte"), ("byte", 1e3)),
+    **dict.fromkeys(("mb", "mib", "megabyte"), ("byte", 1e6)), **dict.fromkeys(("gb", "gib", "gigabyte"), ("byte", 1e9)),
+    **dict.fromkeys(("tb", "tib", "terabyte"), ("byte", 1e12)),
+    **dict.fromkeys(("w", "watt"), ("watt", 1)), **dict.fromkeys(("kw", "kilowatt"), ("watt", 1e3)),
+    **dict.fromkeys(("mw", "megawatt"), ("watt", 1e6)), **dict.fromkeys(("v", "volt"), ("volt", 1)),
+    **dict.fromkeys(("hz", "hertz"), ("hertz", 1)), **dict.fromkeys(("khz",), ("hertz", 1e3)),
+    **dict.fromkeys(("mhz", "megahertz"), ("hertz", 1e6)), **dict.fromkeys(("ghz", "gigahertz"), ("hertz", 1e9)),
+    **dict.fromkeys(("°c", "degrees celsius"), ("celsius", 1)), **dict.fromkeys(("°", "degree"), ("degree", 1)),
+}  # fmt: skip
+_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound sterling", "usd": "dollar", "eur": "euro", "gbp": "pound sterling",
+               "dollar": "dollar", "euro": "euro"}  # fmt: skip
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_WORDS = {w: n for n, w in enumerate(_ONES)} | {w: 10 * n for n, w in enumerate(_TENS, start=2)}
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3, "bn": 1e9}
+_MONTHS = "january february march april may june july august september october november december".split()
+_MONTH = rf"(?P<month>{'|'.join(f'{m.capitalize()}|{m[:3].capitalize()}' for m in _MONTHS)}|Sept)\b\.?"
+_NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?|(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)})\b(?: \(\d+\))?)"
+_SCALE = rf"(?:[ -]?(?P<scale>{'|'.join(_SCALES)})s?\b)?"
+_UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
+_ROUGHLY = re.compile(r"\b(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.)\s+\W?$", re.IGNORECASE)
+
+_PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
+    (ValueKind.LITERAL, re.compile(
+        r"\bdefault(?:s|ed)?(?: value)?(?: (?:is|are|was|to|of)|\s*[:=])+\s*\W{0,3}"
+        r"(?P<literal>True|False|None|on|off|yes|no|enabled|disabled|(?<=[`'\"“])[\w./-]+)\b", re.IGNORECASE)),
+    (ValueKind.DATE, re.compile(r"\b(?P<year>[12]\d{3})-(?P<m>0[1-9]|1[0-2])-(?P<day>[0-3]\d)\b")),
+    (ValueKind.DATE, re.compile(rf"\b(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? (?P<year>[12]\d{{3}}))?\b")),
+    (ValueKind.DATE, re.compile(rf"\b{_MONTH} (?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b(?!\.\d)(?:,? (?P<year>[12]\d{{3}}))?\b")),
+    (ValueKind.DATE, re.compile(rf"\b{_MONTH},? (?P<year>[12]\d{{3}})\b")),
+    (ValueKind.MONEY, re.compile(
+        rf"(?P<currency>[$€£]|\b(?:USD|EUR|GBP) )\s?(?P<number>{_NUMBER}){_SCALE}", re.IGNORECASE)),
+    (ValueKind.MONEY, re.compile(
+        rf"\b(?P<number>{_NUMBER}){_SCALE} ?(?P<currency>dollar|euro|USD|EUR|GBP|€)s?\b", re.IGNORECASE)),
+    (ValueKind.PERCENT, re.compile(rf"(?<![\w.])(?P<number>{_NUMBER})(?: ?%| per ?cent\b| percent\b)", re.IGNORECASE)),
+    (ValueKind.QUANTITY, re.compile(
+        rf"(?<![\w.,$€£])(?P<number>{_NUMBER}){_SCALE}[ -]?(?P<unit>{_UNIT})s?\b(?![\w-])", re.IGNORECASE)),
+    (ValueKind.VERSION, re.compile(r"(?<![\w.$€£/-])v?(?P<version>\d+(?:\.\d+){2,}|(?<=v)\d+(?:\.\d+)*)(?![\w%])")),
+    (ValueKind.DATE, re.compile(r"(?<![\w.,$€£/-])(?P<year>1[5-9]\d\d|20\d\d)s?(?![\w%]|[.,]\d)")),
+    (ValueKind.COUNT, re.compile(rf"(?<![\w.,$€£/#-])(?P<number>{_NUMBER}){_SCALE}(?![\w%]|[.,/-]\w)", re.IGNORECASE)),
+)  # fmt: skip
+_VERSIONED = re.compile(r"(?:\bversions?|\b[A-Z]\w+|[<>=]=?)\s?$")
+
+
+def find_values(sentence: str) -> tuple[Value, ...]:
+    """The values of one English sentence, in order; none overlaps another. "One" alone is not a value."""
+    found: list[Value] = []
+    for kind, pattern in _PATTERNS:
+        for match in pattern.finditer(sentence):
+            value = _read(kind, match)
+            if value and not any(v.span.start < value.span.end and value.span.start < v.span.end for v in found):
+                found.append(value)
+    return tuple(sorted(found, key=lambda v: v.span.start))
+
+
+def mask(sentence: str, values: Sequence[Value]) -> str:
+    """The sentence with each value replaced by the name of its kind."""
+    return "".join(_masked(sentence, values))
+
+
+def _masked(sentence: str, values: Sequence[Value]) -> Iterator[str]:
+    at = 0
+    for value in values:
+        yield sentence[at : value.span.start]
+        yield value.kind.value
+        at = value.span.end
+    yield sentence[at:]
+
+
+def _read(kind: ValueKind, match: re.Match[str]) -> Value | None:
+    groups = match.groupdict()
+    start, end = match.span("literal") if kind is ValueKind.LITERAL else match.span()
+    text, span = match.string[start:end], Span(start=start, end=end)
+    if kind is ValueKind.LITERAL:
+        return Value(kind, span, text.rstrip("."))
+    if kind is ValueKind.DATE:
+        return Value(kind, span, text, parts=_date(groups))
+    if kind is ValueKind.VERSION:
+        return Value(kind, span, text, parts=tuple(map(int, groups["version"].split("."))))
+    before = match.string[:start]
+    number, rough = groups["number"], bool(_ROUGHLY.search(before))
+    if kind is ValueKind.COUNT and re.fullmatch(r"\d+\.\d+", number) and _VERSIONED.search(before):
+        return Value(ValueKind.VERSION, span, text, parts=tuple(map(int, number.split("."))))
+    if kind is ValueKind.COUNT and number.casefold() == "one":
+        return None
+    amount, step = _amount(number, _SCALES.get((groups.get("scale") or "").casefold(), 1))
+    unit, size = _unit(groups)
+    if unit == "day":
+        kind = ValueKind.DURATION
+    return Value(kind, span, text, unit, amount * size, step * size, is_rough=rough)
+
+
+def _unit(groups: dict[str, str | None]) -> tuple[str, float]:
+    if currency := groups.get("currency"):
+        return _CURRENCIES[currency.strip().casefold()], 1
+    if unit := groups.get("unit"):
+        return _UNITS[unit.casefold()]
+    return "", 1
+
+
+def _amount(number: str, scale: float) -> tuple[float, float]:
+    """A number in digits or words, and half its last digit; words and whole digits without a scale are exact."""
+    if number[0].isdigit():
+        plain = number.replace(",", "")
+        digits = len(plain.partition(".")[2])
+        step = 0.5 * 10**-digits if digits or scale > 1 else 0
+        return float(plain) * scale, step * scale
+    words = re.split("[- ]", number.casefold().partition(" (")[0])
+    return sum(_WORDS[w] for w in words) * scale, 0
+
+
+def _date(groups: dict[str, str | None]) -> tuple[int, int, int]:
+    name = (groups.get("month") or "").casefold()[:3]
+    month = int(groups.get("m") or next((i for i, m in enumerate(_MONTHS, 1) if name and m.startswith(name)), 0))
+    return int(groups.get("year") or 0), month, int(groups.get("day") or 0)

@@ -1,0 +1,225 @@
+"""What two aligned statements say of each other: contradicts, replaced or differs, and why, in words.
+
+Entity, period and version of the *documents* decide, and explicit times in the sentences. Conditions, speakers and
+hedges are shown with a finding and never hide it: as a filter they removed more true findings than false ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+
+from pydantic import BaseModel
+
+from discorag.conflicts.alignment import SMALL_WORDS, Alignment
+from discorag.conflicts.identity import DocumentIdentity
+from discorag.conflicts.statements import AuditDocument, Statement
+from discorag.conflicts.values import Value, ValueKind
+from discorag.schema.values import Span, stable_id
+
+
+class Verdict(StrEnum):
+    """How two statements relate."""
+
+    CONTRADICTS = "contradicts"
+    REPLACED = "replaced"
+    DIFFERS = "differs"
+
+
+class Tier(StrEnum):
+    """How sure a finding is: ``sure`` are values in near-identical sentences; only these count for the exit code."""
+
+    SURE = "sure"
+    POSSIBLE = "possible"
+
+
+class Side(BaseModel, frozen=True):
+    """One side of a finding.
+
+    Args:
+        doc_id: The document.
+        title: Its title.
+        identity: Who and when it speaks for, in words; empty if unknown.
+        chunk_id: The chunk that holds the sentence.
+        span: The sentence, in document offsets.
+        page: One-based page, None where the source has no pages.
+        headings: Section headings, outermost first.
+        quote: The sentence on one line.
+        lit: What differs, as spans of ``quote``.
+        conditions: What limits or attributes the statement, in its own words.
+    """
+
+    doc_id: str
+    title: str
+    identity: str = ""
+    chunk_id: str
+    span: Span
+    page: int | None = None
+    headings: tuple[str, ...] = ()
+    quote: str
+    lit: tuple[Span, ...] = ()
+    conditions: tuple[str, ...] = ()
+
+
+class Finding(BaseModel, frozen=True):
+    """Two statements that disagree.
+
+    Args:
+        id: The same for the same two sentences of the same two documents in every run.
+        verdict: How they relate.
+        tier: How sure that is.
+        kind: What differs: the kind of value, ``polarity`` or ``name``.
+        left: The older side where the order is known.
+        right: The other.
+        reason: Why, in one plain sentence.
+        score: Order of findings within a tier: similarity of the two sentences.
+    """
+
+    id: str
+    verdict: Verdict
+    tier: Tier
+    kind: str
+    left: Side
+    right: Side
+    reason: str
+    score: float
+
+
+_NOTED_CHANGE = re.compile(
+    r"\b(?:as amended|no longer|formerly|previously|used to|until (?:then|now)|(?:changed|added|removed|deprecated|new) in"
+    r"|since (?:version )?\d|as of version|superseded|replaces)\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"\b(?:if|unless|except|only|provided|when|until|according to|said|claims?|may|might|usually|typically|up to"
+    r"|at least|more than|over|about)\b[^,;.]{0,60}",
+    re.IGNORECASE,
+)
+_NEGATION = frozenset({"not", "no", "never", "without", "cannot", "neither", "nor", "none"})
+_OPPOSITES = (
+    ("must", "may"), ("required", "optional"), ("enabled", "disabled"), ("allowed", "forbidden"), ("always", "never"),
+    ("increased", "decreased"), ("increases", "decreases"), ("raised", "lowered"), ("rose", "fell"),
+    ("higher", "lower"), ("more", "less"), ("all", "none"), ("true", "false"), ("before", "after"),
+    ("permitted", "prohibited"), ("mandatory", "voluntary"), ("minimum", "maximum"), ("open", "closed"), ("if", "unless"),
+    ("with", "without"), ("including", "excluding"), ("possible", "impossible"), ("can", "cannot"),
+)  # fmt: skip
+CLOSE = 0.55
+"""Least overlap of two statements of which a finding is sure."""
+CLOSE_WORDING = 0.7
+"""Least overlap of two statements that differ in no value."""
+
+
+def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
+    """The finding about two aligned statements, None if they do not disagree."""
+    differing = [(a, b) for a, b in pair.slots if a.excludes(b)]
+    times = [s for s in differing if s[0].kind is ValueKind.DATE]
+    others = [s for s in differing if s[0].kind is not ValueKind.DATE]
+    if any(not a.is_comparable(b) for a, b in pair.slots) or len(others) > 1 or len(times) > 1:
+        return None
+    if not differing:
+        return _wording_finding(pair, documents)
+    slot = (others or times)[0]
+    explained = times if others else []
+    if pair.overlap >= CLOSE:
+        return None if pair.has_other_subject else _value_finding(pair, documents, Tier.SURE, slot, explained)
+    if slot in pair.anchored and pair.shares_a_name and not all(pair.rare):
+        return _value_finding(pair, documents, Tier.POSSIBLE, slot, explained)
+    return None
+
+
+def _value_finding(
+    pair: Alignment,
+    documents: Sequence[AuditDocument],
+    tier: Tier,
+    slot: tuple[Value, Value],
+    times: Sequence[tuple[Value, Value]],
+) -> Finding:
+    verdict, reason = _reason(pair, documents, times)
+    values = f"{slot[0].text} and {slot[1].text}"
+    return _finding(pair, documents, verdict, tier, slot[0].kind.value, reason.format(values=values), slot)
+
+
+def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
+    """Almost the same words, but one denies what the other says, or names somebody else: possible only."""
+    left, right = ({w.casefold() for w in words} for words in pair.only)
+    denied = bool(left & _NEGATION) != bool(right & _NEGATION) and not (left | right) - _NEGATION - SMALL_WORDS
+    opposed = next(((a, b) for two in _OPPOSITES for a, b in (two, two[::-1]) if a in left and b in right), None)
+    named = all(pair.names) and all(set(o) - SMALL_WORDS == set(n) for o, n in zip(pair.only, pair.names, strict=True))
+    if pair.overlap < CLOSE_WORDING or not (denied or opposed or named):
+        return None
+    kind, values = "polarity", "a statement and its negation"
+    if named:
+        kind, values = "name", " and ".join(" ".join(words) for words in pair.names)
+    elif opposed:
+        values = " and ".join(opposed)
+    verdict, reason = _reason(pair, documents, [])
+    return _finding(pair, documents, verdict, Tier.POSSIBLE, kind, reason.format(values=values), None)
+
+
+def _reason(
+    pair: Alignment, documents: Sequence[AuditDocument], times: Sequence[tuple[Value, Value]]
+) -> tuple[Verdict, str]:
+    """The verdict, and a sentence with a place for ``{values}``."""
+    left, right = documents[pair.left.document], documents[pair.right.document]
+    one, other = left.identity, right.identity
+    if times:
+        a, b = times[0]
+        return Verdict.DIFFERS, f"{{values}}: the sentences speak of different times, {a.text} and {b.text}."
+    same_time = any(a.kind is ValueKind.DATE and a.parts[0] and not a.excludes(b) for a, b in pair.slots)
+    if one.entity and other.entity and one.entity.casefold() != other.entity.casefold():
+        return Verdict.DIFFERS, f"{{values}}: the documents speak for {one.entity} and for {other.entity}."
+    if names := _other_names(left, right):
+        return Verdict.DIFFERS, f"{{values}}: the documents are about {names[0]} and about {names[1]}."
+    if one.version and other.version and one.version != other.version:
+        return Verdict.REPLACED, f"Changed from {{values}} (version {one.version} to {other.version})."
+    if one.status != other.status:
+        which, status = (left, one.status) if one.status else (right, other.status)
+        return Verdict.REPLACED, f'{{values}}: "{which.title}" is marked as {status}.'
+    if one.period and other.period and one.period != other.period and not same_time:
+        return Verdict.DIFFERS, f"{{values}}: the documents report on {one.period} and on {other.period}."
+    if any(_NOTED_CHANGE.search(s.text) for s in (pair.left, pair.right)):
+        return Verdict.REPLACED, "{values}: one of the sentences says that this has changed."
+    return Verdict.CONTRADICTS, "The same statement is made with {values}."
+
+
+def _other_names(left: AuditDocument, right: AuditDocument) -> tuple[str, str] | None:
+    """The proper names in the two titles if neither document uses the other's: two subjects."""
+    one, other = left.title_names, right.title_names
+    if one and other and not one & right.words and not other & left.words:
+        return " ".join(sorted(one)), " ".join(sorted(other))
+    return None
+
+
+def _finding(
+    pair: Alignment, documents: Sequence[AuditDocument], verdict: Verdict, tier: Tier, kind: str, reason: str,
+    slot: tuple[Value, Value] | None,
+) -> Finding:  # fmt: skip
+    sides = [
+        _side(s, documents[s.document], v.span if v else None)
+        for s, v in zip((pair.left, pair.right), slot or (None, None), strict=True)
+    ]
+    key = stable_id(*sorted(f"{s.doc_id}:{s.quote}" for s in sides))
+    return Finding(
+        id=key, verdict=verdict, tier=tier, kind=kind, left=sides[0], right=sides[1], reason=reason, score=pair.overlap
+    )
+
+
+def _side(statement: Statement, document: AuditDocument, lit: Span | None) -> Side:
+    return Side(
+        doc_id=document.id,
+        title=document.title,
+        identity=str(document.identity),
+        chunk_id=statement.chunk_id,
+        span=statement.sentence.span,
+        page=statement.page,
+        headings=statement.sentence.headings,
+        quote=statement.text,
+        lit=(lit,) if lit else (),
+        conditions=tuple(m[0].strip() for m in _CONDITION.finditer(statement.text)),
+    )
+
+
+def age(identity: DocumentIdentity) -> tuple[tuple[int, ...], str]:
+    """What orders documents from old to new: version, then date."""
+    return tuple(int(part) for part in re.findall(r"\d+", identity.version)), identity.date
