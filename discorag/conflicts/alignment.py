@@ -7,8 +7,9 @@ stands word for word in the other document, and their words, values left out, ca
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -25,8 +26,11 @@ NEAR = 0.6
 OVERLAP = 0.2
 """Least share of the words, weighted by idf, that two statements have in common."""
 SMALL_WORDS = frozenset(
-    "a an the of to in on at by for with and or is are was were be been has have had do does did it its this that "
-    "as from will can than about over".split()
+    re.findall(
+        r"\w+",
+        "a an the of to in on at by for with and or is are was were be been has have had do does did it its this that "
+        "as from will can than about over",
+    )
 )
 _BLOCK = 1024
 _RARE = 1000
@@ -179,10 +183,21 @@ def align(left: Statement, right: Statement, cosine: float, weights: WordWeights
             side.extend(t for t in tokens if isinstance(t, str))
     total = max(sum(map(weights, left.frame)), sum(map(weights, right.frame)), 1e-9)
     first = {left.tokens[0], right.tokens[0]}
-    names = tuple(tuple(w for w in words if not w[0].islower() and w not in first) for words in only)
-    rare = tuple(tuple(w for w in words if weights.is_rare(w.casefold())) for words in only)
-    mine, theirs = map(tuple, only)
-    return Alignment(left, right, cosine, shared / total, tuple(slots), tuple(anchored), (mine, theirs), names, rare)
+
+    def pick(holds: Callable[[str], bool]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        return tuple(filter(holds, only[0])), tuple(filter(holds, only[1]))
+
+    return Alignment(
+        left,
+        right,
+        cosine,
+        shared / total,
+        tuple(slots),
+        tuple(anchored),
+        only=pick(bool),
+        names=pick(lambda word: not word[0].islower() and word not in first),
+        rare=pick(lambda word: weights.is_rare(word.casefold())),
+    )
 
 
 def _is_name(token: str | Value) -> bool:

@@ -26,7 +26,8 @@ _YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+){1,3})(?![\w%])")
 _STATED_VERSION = re.compile(r"^\W*(?:version|release)\W{1,3}v?(\d+(?:\.\d+)+)", re.IGNORECASE | re.MULTILINE)
 _STATED_DATE = re.compile(
-    rf"\b(?:date|dated|effective|effective date|last updated|updated|issued|published)\b\W{{0,4}}(?:on |from |as of )?({_DATE})",
+    r"\b(?:date|dated|effective|effective date|last updated|updated|issued|published)\b\W{0,4}(?:on |from |as of )?"
+    rf"({_DATE})",
     re.IGNORECASE,
 )
 _STATUS = re.compile(r"\b(draft|superseded|withdrawn|obsolete|deprecated|archived)\b", re.IGNORECASE)

@@ -55,9 +55,9 @@ class Statement:
     def tokens(self) -> tuple[str | Value, ...]:
         """Its words, and its values in place of theirs."""
         found: list[tuple[int, str | Value]] = [(v.span.start, v) for v in self.values]
-        for match in _TOKEN.finditer(self.text):
-            if not any(v.span.start < match.end() and match.start() < v.span.end for v in self.values):
-                found.append((match.start(), match[0]))
+        taken = [range(v.span.start, v.span.end) for v in self.values]
+        words = _TOKEN.finditer(self.text)
+        found += [(m.start(), m[0]) for m in words if not any(m.start() in t or m.end() - 1 in t for t in taken)]
         return tuple(token for _, token in sorted(found, key=lambda f: f[0]))
 
     @cached_property

@@ -75,41 +75,48 @@ class Value:
 
 
 _ROUGH = 0.1
-_UNITS: dict[str, tuple[str, float]] = {
-    **dict.fromkeys(("ms", "millisecond"), ("day", 1e-3 / 86400)), **dict.fromkeys(("s", "sec", "second"), ("day", 1 / 86400)),
-    **dict.fromkeys(("min", "minute"), ("day", 1 / 1440)), **dict.fromkeys(("h", "hr", "hour"), ("day", 1 / 24)),
-    "day": ("day", 1), "week": ("day", 7), "month": ("day", 30.4375), "year": ("day", 365.25), "decade": ("day", 3652.5),
-    "century": ("day", 36525), "centurie": ("day", 36525),
-    **dict.fromkeys(("µg", "mcg", "microgram"), ("gram", 1e-6)), **dict.fromkeys(("mg", "milligram"), ("gram", 1e-3)),
-    **dict.fromkeys(("g", "gram"), ("gram", 1)), **dict.fromkeys(("kg", "kilogram", "kilo"), ("gram", 1e3)),
-    **dict.fromkeys(("t", "tonne", "ton"), ("gram", 1e6)), "pound": ("gram", 453.6), "ounce": ("gram", 28.35),
-    **dict.fromkeys(("nm", "nanometre"), ("metre", 1e-9)), **dict.fromkeys(("mm", "millimetre"), ("metre", 1e-3)),
-    **dict.fromkeys(("cm", "centimetre"), ("metre", 1e-2)), **dict.fromkeys(("m", "metre"), ("metre", 1)),
-    **dict.fromkeys(("km", "kilometre"), ("metre", 1e3)), "mile": ("metre", 1609.34), "inch": ("metre", 0.0254),
-    "inche": ("metre", 0.0254), **dict.fromkeys(("ft", "foot", "feet"), ("metre", 0.3048)), "yard": ("metre", 0.9144),
-    **dict.fromkeys(("ml", "millilitre"), ("litre", 1e-3)), **dict.fromkeys(("l", "litre"), ("litre", 1)),
-    "hectare": ("hectare", 1), "acre": ("hectare", 0.4047), **dict.fromkeys(("km²", "sq km"), ("hectare", 100)),
-    "byte": ("byte", 1), **dict.fromkeys(("kb", "kib", "kilobyte"), ("byte", 1e3)),
-    **dict.fromkeys(("mb", "mib", "megabyte"), ("byte", 1e6)), **dict.fromkeys(("gb", "gib", "gigabyte"), ("byte", 1e9)),
-    **dict.fromkeys(("tb", "tib", "terabyte"), ("byte", 1e12)),
-    **dict.fromkeys(("w", "watt"), ("watt", 1)), **dict.fromkeys(("kw", "kilowatt"), ("watt", 1e3)),
-    **dict.fromkeys(("mw", "megawatt"), ("watt", 1e6)), **dict.fromkeys(("v", "volt"), ("volt", 1)),
-    **dict.fromkeys(("hz", "hertz"), ("hertz", 1)), **dict.fromkeys(("khz",), ("hertz", 1e3)),
-    **dict.fromkeys(("mhz", "megahertz"), ("hertz", 1e6)), **dict.fromkeys(("ghz", "gigahertz"), ("hertz", 1e9)),
-    **dict.fromkeys(("°c", "degrees celsius"), ("celsius", 1)), **dict.fromkeys(("°", "degree"), ("degree", 1)),
+"""What "about" leaves open, as a share of the amount."""
+
+
+def _units(dimension: str, **sizes: float) -> dict[str, tuple[str, float]]:
+    return {name.replace("_", " "): (dimension, size) for name, size in sizes.items()}
+
+
+_UNITS = {
+    **_units("day", ms=1e-3 / 86400, millisecond=1e-3 / 86400, s=1 / 86400, sec=1 / 86400, second=1 / 86400),
+    **_units("day", min=1 / 1440, minute=1 / 1440, h=1 / 24, hr=1 / 24, hour=1 / 24, day=1, week=7, month=30.4375),
+    **_units("day", year=365.25, decade=3652.5, century=36525, centurie=36525),
+    **_units("gram", mcg=1e-6, microgram=1e-6, mg=1e-3, milligram=1e-3, g=1, gram=1, kg=1e3, kilogram=1e3),
+    **_units("gram", kilo=1e3, t=1e6, tonne=1e6, ton=1e6, pound=453.6, ounce=28.35) | {"µg": ("gram", 1e-6)},
+    **_units("metre", nm=1e-9, nanometre=1e-9, mm=1e-3, millimetre=1e-3, cm=1e-2, centimetre=1e-2, m=1, metre=1),
+    **_units("metre", km=1e3, kilometre=1e3, mile=1609.34, inch=0.0254, inche=0.0254, ft=0.3048, foot=0.3048),
+    **_units("metre", feet=0.3048, yard=0.9144, meter=1, kilometer=1e3, centimeter=1e-2, millimeter=1e-3),
+    **_units("litre", ml=1e-3, millilitre=1e-3, l=1, litre=1, liter=1),
+    **_units("hectare", hectare=1, acre=0.4047, sq_km=100) | {"km²": ("hectare", 100.0)},
+    **_units("byte", byte=1, kb=1e3, kib=1e3, kilobyte=1e3, mb=1e6, mib=1e6, megabyte=1e6, gb=1e9, gib=1e9),
+    **_units("byte", gigabyte=1e9, tb=1e12, tib=1e12, terabyte=1e12),
+    **_units("watt", w=1, watt=1, kw=1e3, kilowatt=1e3, mw=1e6, megawatt=1e6),
+    **_units("volt", v=1, volt=1),
+    **_units("hertz", hz=1, hertz=1, khz=1e3, mhz=1e6, megahertz=1e6, ghz=1e9, gigahertz=1e9),
+    **_units("degree", degree=1) | {"°": ("degree", 1.0), "°c": ("celsius", 1.0), "degrees celsius": ("celsius", 1.0)},
+}
+_CURRENCIES = {"$": "dollar", "usd": "dollar", "dollar": "dollar", "€": "euro", "eur": "euro", "euro": "euro"} | {
+    "£": "pound sterling", "gbp": "pound sterling",
 }  # fmt: skip
-_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound sterling", "usd": "dollar", "eur": "euro", "gbp": "pound sterling",
-               "dollar": "dollar", "euro": "euro"}  # fmt: skip
 _ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _WORDS = {w: n for n, w in enumerate(_ONES)} | {w: 10 * n for n, w in enumerate(_TENS, start=2)}
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3, "bn": 1e9}
-_MONTHS = "january february march april may june july august september october november december".split()
-_MONTH = rf"(?P<month>{'|'.join(f'{m.capitalize()}|{m[:3].capitalize()}' for m in _MONTHS)}|Sept)\b\.?"
-_NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?|(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)})\b(?: \(\d+\))?)"
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_LONG_MONTHS = r"January|February|March|April|June|July|August|September|October|November|December|Sept"
+_MONTH = rf"(?P<month>{_LONG_MONTHS}|{'|'.join(_MONTHS)})\b\.?"
+_YEAR, _DAY = r"(?:,? (?P<year>[12]\d{3}))?", r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
+_DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_SPELT = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)})\b(?: \(\d+\))?"
+_NUMBER = rf"(?:{_DIGITS}|{_SPELT})"
 _SCALE = rf"(?:[ -]?(?P<scale>{'|'.join(_SCALES)})s?\b)?"
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _ROUGHLY = re.compile(r"\b(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.)\s+\W?$", re.IGNORECASE)
@@ -119,8 +126,8 @@ _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
         r"\bdefault(?:s|ed)?(?: value)?(?: (?:is|are|was|to|of)|\s*[:=])+\s*\W{0,3}"
         r"(?P<literal>True|False|None|on|off|yes|no|enabled|disabled|(?<=[`'\"“])[\w./-]+)\b", re.IGNORECASE)),
     (ValueKind.DATE, re.compile(r"\b(?P<year>[12]\d{3})-(?P<m>0[1-9]|1[0-2])-(?P<day>[0-3]\d)\b")),
-    (ValueKind.DATE, re.compile(rf"\b(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? (?P<year>[12]\d{{3}}))?\b")),
-    (ValueKind.DATE, re.compile(rf"\b{_MONTH} (?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b(?!\.\d)(?:,? (?P<year>[12]\d{{3}}))?\b")),
+    (ValueKind.DATE, re.compile(rf"\b{_DAY}(?: of)? {_MONTH}{_YEAR}\b")),
+    (ValueKind.DATE, re.compile(rf"\b{_MONTH} {_DAY}\b(?!\.\d){_YEAR}\b")),
     (ValueKind.DATE, re.compile(rf"\b{_MONTH},? (?P<year>[12]\d{{3}})\b")),
     (ValueKind.MONEY, re.compile(
         rf"(?P<currency>[$€£]|\b(?:USD|EUR|GBP) )\s?(?P<number>{_NUMBER}){_SCALE}", re.IGNORECASE)),
@@ -204,6 +211,6 @@ def _amount(number: str, scale: float) -> tuple[float, float]:
 
 
 def _date(groups: dict[str, str | None]) -> tuple[int, int, int]:
-    name = (groups.get("month") or "").casefold()[:3]
-    month = int(groups.get("m") or next((i for i, m in enumerate(_MONTHS, 1) if name and m.startswith(name)), 0))
+    name = (groups.get("month") or "")[:3]
+    month = _MONTHS.index(name) + 1 if name else int(groups.get("m") or 0)
     return int(groups.get("year") or 0), month, int(groups.get("day") or 0)

@@ -87,8 +87,8 @@ class Finding(BaseModel, frozen=True):
 
 
 _NOTED_CHANGE = re.compile(
-    r"\b(?:as amended|no longer|formerly|previously|used to|until (?:then|now)|(?:changed|added|removed|deprecated|new) in"
-    r"|since (?:version )?\d|as of version|superseded|replaces)\b",
+    r"\b(?:as amended|no longer|formerly|previously|used to|until (?:then|now)"
+    r"|(?:changed|added|removed|deprecated|new) in|since (?:version )?\d|as of version|superseded|replaces)\b",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
@@ -101,8 +101,8 @@ _OPPOSITES = (
     ("must", "may"), ("required", "optional"), ("enabled", "disabled"), ("allowed", "forbidden"), ("always", "never"),
     ("increased", "decreased"), ("increases", "decreases"), ("raised", "lowered"), ("rose", "fell"),
     ("higher", "lower"), ("more", "less"), ("all", "none"), ("true", "false"), ("before", "after"),
-    ("permitted", "prohibited"), ("mandatory", "voluntary"), ("minimum", "maximum"), ("open", "closed"), ("if", "unless"),
-    ("with", "without"), ("including", "excluding"), ("possible", "impossible"), ("can", "cannot"),
+    ("permitted", "prohibited"), ("mandatory", "voluntary"), ("minimum", "maximum"), ("open", "closed"),
+    ("if", "unless"), ("with", "without"), ("including", "excluding"), ("possible", "impossible"), ("can", "cannot"),
 )  # fmt: skip
 CLOSE = 0.55
 """Least overlap of two statements of which a finding is sure."""
@@ -145,7 +145,8 @@ def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Fin
     left, right = ({w.casefold() for w in words} for words in pair.only)
     denied = bool(left & _NEGATION) != bool(right & _NEGATION) and not (left | right) - _NEGATION - SMALL_WORDS
     opposed = next(((a, b) for two in _OPPOSITES for a, b in (two, two[::-1]) if a in left and b in right), None)
-    named = all(pair.names) and all(set(o) - SMALL_WORDS == set(n) for o, n in zip(pair.only, pair.names, strict=True))
+    only_names = all(set(o) - SMALL_WORDS == set(n) for o, n in zip(pair.only, pair.names, strict=True))
+    named = all(pair.names) and only_names and set(pair.names[0]) != set(pair.names[1])
     if pair.overlap < CLOSE_WORDING or not (denied or opposed or named):
         return None
     kind, values = "polarity", "a statement and its negation"

@@ -26,7 +26,9 @@ class Findings:
     def audited(self, scope: Scope) -> dict[str, str]:
         """The documents that the last audit read: id -> fingerprint."""
         with self._database.read() as db:
-            rows = db.execute(select(A.c.doc_id, A.c.fingerprint).where(A.c.tenant == scope.tenant, A.c.corpus == scope.corpus))
+            rows = db.execute(
+                select(A.c.doc_id, A.c.fingerprint).where(A.c.tenant == scope.tenant, A.c.corpus == scope.corpus)
+            )
             return {row.doc_id: row.fingerprint for row in rows}
 
     def replace(
