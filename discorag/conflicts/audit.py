@@ -55,7 +55,7 @@ def audit(
     Returns:
         Findings, the sure ones first, contradictions before changes and differences, the closest sentences first.
     """
-    ordered = sorted(documents, key=lambda d: (age(d.identity), d.id))
+    ordered = sorted(documents, key=lambda d: (age(d.identity), d.title, d.id))
     rows, columns = (np.array([ids is None or d.id in ids for d in ordered]) for ids in (only, against))
     statements, vectors = read_statements(ordered)
     pairs = align_corpus(ordered, statements, vectors, Comparison(rows, columns))

@@ -105,9 +105,9 @@ class AuditDocument:
 
     @cached_property
     def title_names(self) -> frozenset[str]:
-        """Words of the title that its text writes with a capital only: what it is about, if that has a name."""
-        names = {w for w in _TOKEN.findall(self.title) if w[0].isupper()}
-        return frozenset(w for w in names & self.words if w.casefold() not in self.words)
+        """Names in the title: words that the text writes with a capital inside sentences, and never without one."""
+        inside = {w for s in self.sentences if s.kind in _KINDS for w in _TOKEN.findall(s.text)[1:] if w[0].isupper()}
+        return frozenset(w for w in _TOKEN.findall(self.title) if w in inside and w.casefold() not in self.words)
 
 
 def normalise(text: str) -> str:

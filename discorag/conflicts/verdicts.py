@@ -135,9 +135,9 @@ def _value_finding(
     slot: tuple[Value, Value],
     times: Sequence[tuple[Value, Value]],
 ) -> Finding:
-    verdict, reason = _reason(pair, documents, times)
-    values = f"{slot[0].text} and {slot[1].text}"
-    return _finding(pair, documents, verdict, tier, slot[0].kind.value, reason.format(values=values), slot)
+    said = (slot[0].text, slot[1].text)
+    verdict, reason = _explain(pair, documents, said, times)
+    return _finding(pair, documents, verdict, tier, slot[0].kind.value, reason, slot)
 
 
 def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
@@ -149,39 +149,39 @@ def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Fin
     named = all(pair.names) and only_names and set(pair.names[0]) != set(pair.names[1])
     if pair.overlap < CLOSE_WORDING or not (denied or opposed or named):
         return None
-    kind, values = "polarity", "a statement and its negation"
-    if named:
-        kind, values = "name", " and ".join(" ".join(words) for words in pair.names)
-    elif opposed:
-        values = " and ".join(opposed)
-    verdict, reason = _reason(pair, documents, [])
-    return _finding(pair, documents, verdict, Tier.POSSIBLE, kind, reason.format(values=values), None)
+    names = (" ".join(pair.names[0]), " ".join(pair.names[1])) if named else None
+    verdict, reason = _explain(pair, documents, names or opposed, [])
+    return _finding(pair, documents, verdict, Tier.POSSIBLE, "name" if named else "polarity", reason, None)
 
 
-def _reason(
-    pair: Alignment, documents: Sequence[AuditDocument], times: Sequence[tuple[Value, Value]]
+def _explain(
+    pair: Alignment,
+    documents: Sequence[AuditDocument],
+    said: tuple[str, str] | None,
+    times: Sequence[tuple[Value, Value]],
 ) -> tuple[Verdict, str]:
-    """The verdict, and a sentence with a place for ``{values}``."""
+    """The verdict, and the reason in one sentence; ``said``: what differs, None if one side denies the other."""
     left, right = documents[pair.left.document], documents[pair.right.document]
     one, other = left.identity, right.identity
+    claim = f"One says {said[0]}, the other says {said[1]}" if said else "One says the opposite of the other"
+    change = f"Changed from {said[0]} to {said[1]}" if said else "Changed to the opposite"
     if times:
-        a, b = times[0]
-        return Verdict.DIFFERS, f"{{values}}: the sentences speak of different times, {a.text} and {b.text}."
-    same_time = any(a.kind is ValueKind.DATE and a.parts[0] and not a.excludes(b) for a, b in pair.slots)
+        return Verdict.DIFFERS, f"{claim}; they speak of {times[0][0].text} and of {times[0][1].text}."
     if one.entity and other.entity and one.entity.casefold() != other.entity.casefold():
-        return Verdict.DIFFERS, f"{{values}}: the documents speak for {one.entity} and for {other.entity}."
+        return Verdict.DIFFERS, f"{claim}; the documents speak for {one.entity} and for {other.entity}."
     if names := _other_names(left, right):
-        return Verdict.DIFFERS, f"{{values}}: the documents are about {names[0]} and about {names[1]}."
+        return Verdict.DIFFERS, f"{claim}; the documents are about {names[0]} and about {names[1]}."
     if one.version and other.version and one.version != other.version:
-        return Verdict.REPLACED, f"Changed from {{values}} (version {one.version} to {other.version})."
+        return Verdict.REPLACED, f"{change} between version {one.version} and version {other.version}."
     if one.status != other.status:
         which, status = (left, one.status) if one.status else (right, other.status)
-        return Verdict.REPLACED, f'{{values}}: "{which.title}" is marked as {status}.'
+        return Verdict.REPLACED, f'{claim}; "{which.title}" is marked as {status}.'
+    same_time = any(a.kind is ValueKind.DATE and a.parts[0] and not a.excludes(b) for a, b in pair.slots)
     if one.period and other.period and one.period != other.period and not same_time:
-        return Verdict.DIFFERS, f"{{values}}: the documents report on {one.period} and on {other.period}."
+        return Verdict.DIFFERS, f"{claim}; the documents report on {one.period} and on {other.period}."
     if any(_NOTED_CHANGE.search(s.text) for s in (pair.left, pair.right)):
-        return Verdict.REPLACED, "{values}: one of the sentences says that this has changed."
-    return Verdict.CONTRADICTS, "The same statement is made with {values}."
+        return Verdict.REPLACED, f"{claim}; one of the sentences says that this has changed."
+    return Verdict.CONTRADICTS, f"{claim}."
 
 
 def _other_names(left: AuditDocument, right: AuditDocument) -> tuple[str, str] | None:

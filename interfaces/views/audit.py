@@ -70,7 +70,7 @@ def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
 def _side_text(side: Side) -> Text:
     found = Text("  ")
     for piece, is_lit in _pieces(side):
-        found.append(one_line(piece, 600) if not is_lit else piece, "reverse" if is_lit else "")
+        found.append(piece, "reverse" if is_lit else "")
     return found.append(f"\n    {_place(side)}", "dim")
 
 
@@ -82,13 +82,13 @@ def _place(side: Side) -> str:
 
 
 def _pieces(side: Side) -> Iterator[tuple[str, bool]]:
-    """The quote in pieces, each with whether it is what differs."""
-    at = 0
+    """The quote in pieces, each with whether it is what differs; invisible characters become spaces."""
+    quote, at = "".join(c if c.isprintable() else " " for c in side.quote), 0
     for span in sorted(side.lit, key=lambda s: s.start):
-        yield side.quote[at : span.start], False
-        yield side.quote[span.start : span.end], True
+        yield quote[at : span.start], False
+        yield quote[span.start : span.end], True
         at = span.end
-    yield side.quote[at:], False
+    yield quote[at:], False
 
 
 def audit_html(report: AuditReport) -> str:
