@@ -24,6 +24,7 @@ from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
 from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError, InputError, MissingPathError
+from discorag.store.findings import Findings
 from discorag.store.records import Corpus, Manifest
 from discorag.store.retrieval import nothing_in
 from graphs import answer as answer_graph
@@ -280,6 +281,12 @@ class DiscoRAG:
     add_texts = _sync(aadd_texts)
     add_documents = _sync(aadd_documents)
     batch = _sync(abatch)
+
+    def settle(
+        self, finding_id: str, note: str | None = "", *, tenant: str | None = None, corpus: str | None = None
+    ) -> None:
+        """Settle a finding of an audit with a note; None reopens it. Settled findings stay settled in later audits."""
+        Findings(self.backends.store.database).settle(self.scope(tenant=tenant, corpus=corpus), finding_id, note)
 
     def documents(self, *, tenant: str | None = None, corpus: str | None = None) -> list[Manifest]:
         """The stored documents of a scope."""

@@ -200,14 +200,12 @@ def _unit(groups: dict[str, str | None]) -> tuple[str, float]:
 
 
 def _amount(number: str, scale: float) -> tuple[float, float]:
-    """A number in digits or words, and half its last digit; words and whole digits without a scale are exact."""
+    """A number in digits or words, and half its last digit."""
     if number[0].isdigit():
         plain = number.replace(",", "")
-        digits = len(plain.partition(".")[2])
-        step = 0.5 * 10**-digits if digits or scale > 1 else 0
-        return float(plain) * scale, step * scale
+        return float(plain) * scale, 0.5 * 10 ** -len(plain.partition(".")[2]) * scale
     words = re.split("[- ]", number.casefold().partition(" (")[0])
-    return sum(_WORDS[w] for w in words) * scale, 0
+    return sum(_WORDS[w] for w in words) * scale, 0.5 * scale
 
 
 def _date(groups: dict[str, str | None]) -> tuple[int, int, int]:
