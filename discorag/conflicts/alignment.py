@@ -126,7 +126,7 @@ def _mutual_neighbours(
     statements: Sequence[Statement], vectors: Vectors, compared: Comparison
 ) -> Iterator[tuple[int, int, float]]:
     """Pairs of statements that are each other's nearest of the other's document, with their cosine."""
-    owners = np.array([s.document for s in statements])
+    owners = np.array([s.document for s in statements], dtype=np.int64)
     rows = np.flatnonzero(compared.rows[owners])
     best: dict[tuple[int, int], tuple[float, int]] = {}
     for start in range(0, len(rows), _BLOCK):

@@ -37,7 +37,8 @@ class Value:
         span: Its characters in the sentence.
         text: As written.
         unit: Base unit of an amount ("day", "gram"), currency of money; empty otherwise.
-        amount: In the base unit; NaN-free, 0 for dates, versions and literals.
+        number: As written; 0 for dates, versions and literals.
+        amount: The number in the base unit.
         step: Half the last digit that is given, in the base unit: "1.5 hours" is exact to 0.05 hours.
         parts: Of a date year, month, day (0 where not given); of a version its numbers.
         is_rough: Whether the sentence says "about" of it.
@@ -47,10 +48,16 @@ class Value:
     span: Span
     text: str
     unit: str = ""
+    number: float = 0
     amount: float = 0
     step: float = 0
     parts: tuple[int, ...] = ()
     is_rough: bool = False
+
+    @property
+    def year(self) -> int:
+        """The year of a date without month and day; 0 for others."""
+        return self.parts[0] if self.kind is ValueKind.DATE and not any(self.parts[1:]) else 0
 
     def is_comparable(self, other: Value) -> bool:
         """Whether the two are values of one kind and unit."""
@@ -188,7 +195,7 @@ def _read(kind: ValueKind, match: re.Match[str]) -> Value | None:
     unit, size = _unit(groups)
     if unit == "day":
         kind = ValueKind.DURATION
-    return Value(kind, span, text, unit, amount * size, step * size, is_rough=rough)
+    return Value(kind, span, text, unit, amount, amount * size, step * size, is_rough=rough)
 
 
 def _unit(groups: dict[str, str | None]) -> tuple[str, float]:

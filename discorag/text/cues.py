@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from discorag.text.terms import terms
+
 _END = r"(?![\w-])"
 
 
@@ -71,3 +73,12 @@ DEFINITION = re.compile(
     r"|^.{1,20}(?:是一种|是指|指的是)",
     re.IGNORECASE,
 )
+
+
+def stems(text: str) -> frozenset[str]:
+    """Content words cut to a rough stem of five letters, effect words and negations left out."""
+    return frozenset(t[:5] for t in terms(text) if not _is_cue(t))
+
+
+def _is_cue(term: str) -> bool:
+    return any(p.fullmatch(term) for p in (NEGATION, EFFECT, UPWARD, DOWNWARD, QUALIFIER))
