@@ -14,7 +14,7 @@ from rich.text import Text
 
 from discorag.config import read_settings
 from discorag.discourse.parse.parser import PARSERS
-from discorag.discourse.relate.rules import RELATION_ENGINES
+from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.extras import extra
 from discorag.schema.errors import ConfigError, DiscoRagError
 from discorag.text.escaping import one_line

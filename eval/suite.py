@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discorag.discourse.parse.parser import PARSERS
-from discorag.discourse.relate.rules import RELATION_ENGINES
+from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.registry import Named
 from discorag.schema.answer import Detail
 from discorag.schema.errors import ConfigError

@@ -24,11 +24,14 @@ from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
 from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError, InputError, MissingPathError
+from discorag.store.findings import Findings
 from discorag.store.records import Corpus, Manifest
+from discorag.store.retrieval import nothing_in
 from graphs import answer as answer_graph
 from graphs.answer import Graph
 from graphs.baselines import BASELINES
 from graphs.ingest import run_ingest
+from interfaces.audit import AuditReport, audit_corpus, compare_corpora
 from interfaces.background import BackgroundLoop
 from interfaces.keywords import AnswerKeywords, IngestKeywords
 from interfaces.results import AskResult, IngestResult, ledger_of
@@ -228,12 +231,62 @@ class DiscoRAG:
             calls=parser in PROMPTED,
         )
 
+    async def aingest_for_audit(
+        self,
+        path: str | Path,
+        *,
+        corpus: str | None = None,
+        tenant: str | None = None,
+        progress: Progress | None = None,
+    ) -> IngestResult:
+        """Read a folder into a corpus of its name, without trees unless they are there already. Raises as `aingest`."""
+        name = corpus or Path(_given(path)).resolve().name
+        stored = self.backends.store.manifests(self.scope(tenant=tenant, corpus=name))
+        parser = "auto" if any(m.versions.get("parser", NOT_MADE) != NOT_MADE for m in stored) else NOT_MADE
+        return await self.aingest(path, corpus=name, tenant=tenant, parser=parser, retriever="dense", progress=progress)
+
+    async def aaudit(
+        self,
+        *,
+        corpus: str | None = None,
+        tenant: str | None = None,
+        against: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> AuditReport:
+        """Find where the documents of a corpus disagree, and why. Only what changed since the last audit is compared.
+
+        Args:
+            corpus: The corpus; default: as configured.
+            tenant: Whose; default: as configured.
+            against: Another corpus: compare with its documents, and nothing else.
+            progress: Called with the number of documents read, and of all.
+
+        Raises:
+            InputError: A corpus holds no documents.
+        """
+        backends = self.backends
+        own, other = (self.scope(tenant=tenant, corpus=name) for name in (corpus, against or corpus))
+        for scope in (own, other):
+            if not backends.store.has(scope):
+                raise nothing_in(backends.store, scope)
+        if against is None:
+            return await audit_corpus(backends.store, backends.encoder, own, progress)
+        return await compare_corpora(backends.store, backends.encoder, own, other, progress)
+
+    ingest_for_audit = _sync(aingest_for_audit)
+    audit = _sync(aaudit)
     estimate = _sync(aestimate)
     ask = _sync(aask)
     ingest = _sync(aingest)
     add_texts = _sync(aadd_texts)
     add_documents = _sync(aadd_documents)
     batch = _sync(abatch)
+
+    def settle(
+        self, finding_id: str, note: str | None = "", *, tenant: str | None = None, corpus: str | None = None
+    ) -> None:
+        """Settle a finding of an audit with a note; None reopens it. Settled findings stay settled in later audits."""
+        Findings(self.backends.store.database).settle(self.scope(tenant=tenant, corpus=corpus), finding_id, note)
 
     def documents(self, *, tenant: str | None = None, corpus: str | None = None) -> list[Manifest]:
         """The stored documents of a scope."""

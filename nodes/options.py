@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self, cast
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from discorag.discourse.parse.parser import PARSERS
-from discorag.discourse.relate.rules import RELATION_ENGINES
+from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.registry import Named
 from discorag.retrieval.forest import NodeScores
 from discorag.retrieval.registry import POOL, RETRIEVERS, UNFOLD, ChunkRetriever, tree_retriever

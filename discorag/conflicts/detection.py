@@ -1,172 +1,85 @@
-"""Which chunks of different documents are at odds: claims about effects, then what a small model calls a contradiction.
-
-Precision first: a sentence is compared with those of other documents that are near in meaning only, and the model's
-threshold leaves out most of what it is not sure of (`python -m training.disagreement`).
-"""
+"""Which sentences of a question's chunks disagree: the same comparison as an audit's, over what was retrieved."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discorag.conflicts.claims.effects import NEAR
-from discorag.conflicts.claims.quantities import quantities
-from discorag.conflicts.features import beside, load_contradiction
-from discorag.conflicts.statement import Compared, Statement
+from discorag.conflicts.audit import audit
+from discorag.conflicts.identity import identify_document
+from discorag.conflicts.statements import AuditDocument
+from discorag.conflicts.verdicts import Tier, Verdict
 from discorag.ingest.segment.sentence_table import SentenceTable
 from discorag.schema.discourse import ChunkRelation
-from discorag.schema.document import UnitKind
+from discorag.schema.document import Chunk
 
-CLOSE = 0.65
-"""Cosine from which the model is asked; claims about effects are compared from `NEAR` on."""
-MOST = 40
-"""Pairs of a question's inputs that the model is asked about, the most similar: a millisecond and a half each."""
-_LEAST = 5  # words of a statement that the model judges: it has learned from whole English sentences
-_OF_TABLES = frozenset({UnitKind.ROW, UnitKind.HEADER})
-"""Of what a row tells stands elsewhere: alike rows of two companies contradict nobody."""
-
-
-@dataclass(frozen=True)
-class Opinion:
-    """What is said of two statements; ``confidence``: how likely they contradict each other, None where nobody judged.
-
-    Example:
-        >>> from discorag.conflicts.detection import opposed
-        >>> from discorag.conflicts.statement import Compared, Statement
-        >>> a = Statement("Vitamin D lowered the risk of influenza.")
-        >>> b = Statement("Vitamin D did not lower the risk of influenza.")
-        >>> str(opposed([Compared(a, b, similarity=0.9)])[0].relation)
-        'CONTRADICTS'
-    """
-
-    relation: ChunkRelation | None
-    confidence: float | None = None
-
-
-Engine = Callable[[Sequence[Compared]], Sequence[Opinion]]
-
-
-def opposed(pairs: Sequence[Compared]) -> list[Opinion]:
-    """CONTRADICTS, CONTRASTS_WITH or nothing for each pair of statements, by effects and by the model."""
-    if not pairs:
-        return []
-    model, seen = load_contradiction(), [view for pair in pairs for view in beside(pair)]
-    sure = model.probabilities(seen).reshape(-1, 2).mean(axis=1)
-    return [_opinion(pair, float(p), model.threshold) for pair, p in zip(pairs, sure, strict=True)]
-
-
-def _opinion(pair: Compared, sure: float, threshold: float) -> Opinion:
-    if found := pair.effect:
-        return Opinion(found, sure)
-    if not _judged(pair) or sure < threshold:
-        return Opinion(None, sure)
-    limited = pair.a.qualifiers != pair.b.qualifiers or _of_other_years(pair)
-    return Opinion(ChunkRelation.CONTRASTS_WITH if limited else ChunkRelation.CONTRADICTS, sure)
-
-
-def _judged(pair: Compared) -> bool:
-    """Whether the model has a say: two assertions, near in meaning, of the length that it has learned from."""
-    both = (pair.a, pair.b)
-    return pair.similarity >= CLOSE and all(s.asserted and len(s.text.split()) >= _LEAST for s in both)
-
-
-def effects_opposed(pairs: Sequence[Compared]) -> list[Opinion]:
-    """The same by claims about effects alone: nothing learned."""
-    return [Opinion(pair.effect) for pair in pairs]
-
-
-def _of_other_years(pair: Compared) -> bool:
-    """Whether both name years, and not the same, beside other figures that differ: neither denies the other."""
-    (a, others_a), (b, others_b) = (_years(s.text) for s in (pair.a, pair.b))
-    return bool(a and b) and not a & b and others_a != others_b
-
-
-def _years(text: str) -> tuple[set[float], set[float]]:
-    found = quantities(text)
-    years = {q.raw for q in found if q.year}
-    return years, {q.value for q in found} - years
+RELATIONS = {
+    Verdict.CONTRADICTS: ChunkRelation.CONTRADICTS,
+    Verdict.REPLACED: ChunkRelation.REPLACES,
+    Verdict.DIFFERS: ChunkRelation.CONTRASTS_WITH,
+}
+CONFIDENCE = {Tier.SURE: 0.85, Tier.POSSIBLE: 0.6}
+"""Share of the findings of a tier that are right, see docs/audit.md."""
 
 
 @dataclass(frozen=True)
-class Odds:
-    """Two units of two chunks that are at odds, as indices into the unit table; ``left`` is of the earlier chunk.
+class Conflict:
+    """Two sentences of two chunks that disagree.
 
-    Example:
-        >>> from discorag.ingest.segment.sentence_table import sentence_table
-        >>> from discorag.conflicts.detection import disagreements
-        >>> table = asyncio.run(sentence_table(inputs.chunks, encoder))
-        >>> found = disagreements(table, ["trial", "review"])
-        >>> [(str(odds.relation), odds.left, odds.right) for odds in found.values()]
-        [('CONTRADICTS', 0, 1)]
+    Args:
+        relation: CONTRADICTS, REPLACES (``right`` replaces ``left``) or CONTRASTS_WITH.
+        left: Index of the one sentence in the table.
+        right: Of the other.
+        confidence: Of the finding's tier.
+        reason: Why, in one plain sentence.
     """
 
     relation: ChunkRelation
     left: int
     right: int
-    confidence: float | None
+    confidence: float
+    reason: str
 
 
-def disagreements(table: SentenceTable, documents: Sequence[str], by: Engine = opposed) -> dict[tuple[int, int], Odds]:
-    """For each pair of chunks of different documents that are at odds, the most similar statements that are.
+def find_conflicts(chunks: Sequence[Chunk], table: SentenceTable) -> dict[frozenset[int], Conflict]:
+    """For each pair of chunks of different documents that disagree, the surest conflict.
 
     Args:
-        table: Units of the chunks.
-        documents: The document of each chunk, in order.
-        by: `opposed`, or `effects_opposed`.
+        chunks: Of a question, in order.
+        table: Their sentences.
 
     Returns:
-        By zero-based numbers of the chunks, the lower first.
+        By the zero-based numbers of the two chunks.
     """
-    statements = {
-        i: Statement(u.text) for i, u in enumerate(table.sentences) if u.statement and u.kind not in _OF_TABLES
-    }
-    places = list(_candidates(table, statements, documents))
-    found: dict[tuple[int, int], Odds] = {}
-    opinions = by([pair for _, _, pair in places])
-    for (left, right, _), said in zip(places, opinions, strict=True):
-        if said.relation:
-            pair = (table.sentences[left].chunk - 1, table.sentences[right].chunk - 1)
-            found.setdefault(pair, Odds(said.relation, left, right, said.confidence))
+    places = {(chunks[s.chunk - 1].doc_id, s.span): i for i, s in enumerate(table.sentences)}
+    found: dict[frozenset[int], Conflict] = {}
+    for finding in audit(_documents(chunks, table)):
+        left, right = (places[side.doc_id, side.span] for side in (finding.left, finding.right))
+        pair = frozenset(table.sentences[i].chunk - 1 for i in (left, right))
+        relation, confidence = RELATIONS[finding.verdict], CONFIDENCE[finding.tier]
+        found.setdefault(pair, Conflict(relation, left, right, confidence, finding.reason))
     return found
 
 
-def _candidates(
-    table: SentenceTable, statements: Mapping[int, Statement], documents: Sequence[str]
-) -> Iterator[tuple[int, int, Compared]]:
-    """Pairs near enough to be at odds, the most similar first: all claims about effects at odds, and `MOST` others."""
-    others = 0
-    for left, right, similarity in _near(table, statements, documents):
-        pair = Compared(statements[left], statements[right], similarity)
-        claimed = pair.effect is not None
-        asked = not claimed and pair.a.text != pair.b.text and _judged(pair)
-        others += asked
-        if claimed or (asked and others <= MOST):
-            yield left, right, pair
-
-
-def _near(
-    table: SentenceTable, statements: Mapping[int, Statement], documents: Sequence[str]
-) -> list[tuple[int, int, float]]:
-    if not statements:
-        return []
-    similarity, chunk = (
-        table.vectors @ table.vectors.T,
-        np.array([u.chunk - 1 for u in table.sentences], dtype=np.int64),
-    )
-    stated = np.array([i in statements for i in range(len(table.sentences))])
-    claims = np.array([i in statements and statements[i].claim is not None for i in range(len(table.sentences))])
-    near = (similarity >= CLOSE) & np.outer(stated, stated) | (similarity >= NEAR) & np.outer(claims, claims)
-    near &= (chunk[:, None] < chunk[None, :]) & _apart(chunk, documents)
-    rows, columns = np.nonzero(near)
-    order = np.argsort(-similarity[rows, columns], kind="stable")
-    return [(int(rows[k]), int(columns[k]), float(similarity[rows[k], columns[k]])) for k in order]
-
-
-def _apart(chunk: NDArray[np.int64], documents: Sequence[str]) -> NDArray[np.bool_]:
-    """Which units are of different documents, shape (units, units)."""
-    names = {d: i for i, d in enumerate(dict.fromkeys(documents))}
-    owner = np.array([names[documents[int(c)]] for c in chunk])
-    return owner[:, None] != owner[None, :]
+def _documents(chunks: Sequence[Chunk], table: SentenceTable) -> list[AuditDocument]:
+    """The documents of the chunks, as far as they were retrieved."""
+    found: list[AuditDocument] = []
+    for doc_id in dict.fromkeys(c.doc_id for c in chunks):
+        rows = [i for i, s in enumerate(table.sentences) if chunks[s.chunk - 1].doc_id == doc_id]
+        own = [chunks[table.sentences[i].chunk - 1] for i in rows]
+        first = next(c for c in chunks if c.doc_id == doc_id)
+        head = next((c.text for c in chunks if c.doc_id == doc_id and c.order == 0), "")
+        found.append(
+            AuditDocument(
+                id=doc_id,
+                title=first.title,
+                identity=identify_document(first.title, first.title, head, first.metadata),
+                sentences=[table.sentences[i] for i in rows],
+                chunk_ids=[c.id for c in own],
+                pages=[c.page_at(table.sentences[i].span.start) for c, i in zip(own, rows, strict=True)],
+                vectors=table.vectors[np.array(rows)],
+            )
+        )
+    return found

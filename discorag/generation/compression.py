@@ -18,11 +18,11 @@ from itertools import compress as chosen
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.conflicts.claims import cues
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
 from discorag.schema.document import Chunk
 from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span
+from discorag.text import cues
 from discorag.text.tokens import TokenCounter
 
 GAP = "[...]"

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from discorag.conflicts.claims import cues
 from discorag.conflicts.pairs import at_odds
 from discorag.generation.calibration import Calibration
 from discorag.generation.relevance import Relevance, rank_by_search, rank_sentences
@@ -16,6 +15,7 @@ from discorag.models.reranker import Reranker
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import ChunkRelation, Edge
 from discorag.schema.document import UnitKind
+from discorag.text import cues
 from discorag.text.terms import terms
 
 LIMIT = 6

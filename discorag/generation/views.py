@@ -64,12 +64,6 @@ def place_of(source: EvidenceSpan, shorten: Shorten) -> str:
     return f"{title}{also}{page}, characters {source.span.start}-{source.span.end}: “{text}”"
 
 
-def differences(disagreement: Disagreement, shorten: Shorten) -> str:
-    """In what two sides differ, each in its own words: ``; number: 5 mg / 10 mg``."""
-    values = (f"{x.kind}: {shorten(x.a, 50) or '-'} / {shorten(x.b, 50) or '-'}" for x in disagreement.differs)
-    return "".join(f"; {x}" for x in values)
-
-
 def answer_markdown(answer: Answer) -> Iterator[str]:
     """The answer as Markdown, in pieces to be joined: each sentence as one, then sources and disagreements.
 
@@ -91,7 +85,7 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
         yield ("\n" if i == 0 else "") + f"\n- {state}: {markdown(reason)}"
     for i, d in enumerate(answer.disagreements):
         sides = f"{place_of(d.a, markdown)} / {place_of(d.b, markdown)}"
-        yield (f"\n\n{DISAGREE}\n" if i == 0 else "") + f"\n- {d.relation}: {sides}{differences(d, markdown)}"
+        yield (f"\n\n{DISAGREE}\n" if i == 0 else "") + f"\n- {d.relation}: {markdown(d.reason)} {sides}"
     if answer.notes:
         yield f"\n\n{WARNINGS}\n\n" + "\n".join(f"- {markdown(note)}" for note in answer.notes)
 

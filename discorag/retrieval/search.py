@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discorag.discourse.relate.follow import WIDER, Wanted, followed
-from discorag.discourse.relate.rules import RELATION_ENGINES
+from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.models.toolbox import Toolbox
 from discorag.retrieval.forest import NodeScores, Scores, in_tokens
 from discorag.retrieval.index import TreeIndex

@@ -135,35 +135,17 @@ class AnswerSentence(BaseModel, frozen=True):
         return self.support is Support.SUPPORTED
 
 
-class Kind(StrEnum):
-    """What two sentences at odds differ in."""
-
-    FIGURE = "figure"
-    DATE = "date"
-    POLARITY = "polarity"
-    CONDITION = "condition"
-    SPEAKER = "speaker"
-
-
-class Difference(BaseModel, frozen=True):
-    """One thing that two sentences say otherwise, in the words of each; empty where one of them has none."""
-
-    kind: Kind
-    a: str
-    b: str
-
-
 class Disagreement(BaseModel, frozen=True):
     """Two sources at odds, with the sentence of each that shows it; REPLACES: ``b`` is a newer version of ``a``.
 
-    ``differs`` says in what, as far as that is known; ``confidence`` is that of the edge of the rhetorical graph, 0 to
-    1, None where the engine gives none.
+    ``reason`` says why in one plain sentence, where the engine knows; ``confidence`` is that of the edge of the
+    rhetorical graph, 0 to 1, None where the engine gives none.
     """
 
     relation: ChunkRelation
     a: EvidenceSpan
     b: EvidenceSpan
-    differs: tuple[Difference, ...] = ()
+    reason: str = ""
     confidence: float | None = None
 
 

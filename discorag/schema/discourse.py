@@ -240,7 +240,7 @@ class Edge(BaseModel, frozen=True):
     """A directed relation from chunk ``source`` to chunk ``target`` (chunk ids).
 
     ``source_span`` and ``target_span`` are the sentences that carry it, in document offsets, where the engine knows;
-    ``confidence`` is from 0 to 1, where the engine gives one.
+    ``confidence`` is from 0 to 1, and ``reason`` says why in one plain sentence, where the engine gives them.
     """
 
     source: str
@@ -249,6 +249,7 @@ class Edge(BaseModel, frozen=True):
     source_span: Span | None = None
     target_span: Span | None = None
     confidence: float | None = None
+    reason: str = ""
 
     @property
     def disagrees(self) -> bool:

@@ -140,6 +140,38 @@ conversions = Table(
 )
 """Files, by content, whose conversion ran into a limit or ended its process, and how often."""
 
+findings = Table(
+    "findings",
+    metadata,
+    Column("tenant", Text, primary_key=True),
+    Column("corpus", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("left_doc", Text, nullable=False),
+    Column("right_doc", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+"""Where documents disagree, as the last audit found it."""
+
+audited = Table(
+    "audited",
+    metadata,
+    Column("tenant", Text, primary_key=True),
+    Column("corpus", Text, primary_key=True),
+    Column("doc_id", Text, primary_key=True),
+    Column("fingerprint", Text, nullable=False),
+)
+"""The documents that the last audit read: what has changed since is compared again."""
+
+settled = Table(
+    "settled",
+    metadata,
+    Column("tenant", Text, primary_key=True),
+    Column("corpus", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("note", Text, nullable=False),
+)
+"""Findings that a reader has settled; they outlive the findings' rows."""
+
 
 _CHECKSUM = 8  # bytes
 DAMAGED = "Restore a backup (disco-rag restore), or ingest again into a new place (DISCO_RAG_STORE__PATH)."

@@ -6,9 +6,9 @@ A lookup that fails shows that the evidence does not say the sentence; one that 
 from __future__ import annotations
 
 import re
+from math import isclose
 
-from discorag.conflicts.claims.quantities import Quantity, quantities
-from discorag.conflicts.claims.words import words
+from discorag.conflicts.values import Value, ValueKind, find_values
 from discorag.text.sentences import language_of
 
 _QUOTED = re.compile(r"[\"“„«「]([^\"“”„«»「」]{3,})[\"”“»」]")
@@ -45,7 +45,7 @@ def missing_detail(sentence: str, evidence: str) -> str:
     """
     for kind, details in (
         ("number", _missing_figures(sentence, evidence)),
-        ("date", _missing_months(sentence, evidence)),
+        ("date", _missing_dates(sentence, evidence)),
         ("name", _missing_names(sentence, evidence)),
     ):
         if details:
@@ -63,39 +63,66 @@ def _missing_figures(sentence: str, evidence: str) -> list[str]:
     """The figures that the evidence states in no unit, and that are neither rough nor computed from two of its own."""
     if language_of(sentence) != "en":
         return sorted(_digits(sentence) - _digits(evidence))
-    theirs, said = quantities(evidence), " ".join(words(sentence))
-    return [q.text for q in quantities(sentence) if not (_is_stated(q, theirs) or _is_rough(q, said))]
+    theirs = _figures(evidence)
+    return [v.text for v in _figures(sentence) if not (_is_stated(v, theirs) or _is_rough(v, sentence))]
+
+
+def _figures(text: str) -> list[Value]:
+    """Its values that have a number: amounts, counts, versions and years."""
+    return [v for v in find_values(text) if v.number or v.kind is ValueKind.VERSION or v.year]
 
 
 def _digits(text: str) -> set[str]:
     return {m.replace(",", "").rstrip(".") for m in _DIGITS.findall(text)}
 
 
-def _is_stated(figure: Quantity, theirs: tuple[Quantity, ...]) -> bool:
-    return any(figure.same(other) for other in theirs) or _is_computed(figure, theirs)
+def _is_stated(figure: Value, theirs: list[Value]) -> bool:
+    return any(_is_same(figure, other) for other in theirs) or _is_computed(figure, theirs)
 
 
-def _is_computed(figure: Quantity, theirs: tuple[Quantity, ...]) -> bool:
+def _is_same(figure: Value, other: Value) -> bool:
+    """Whether both may state one amount; a count is compared as written, as its unit may stand elsewhere."""
+    if figure.is_comparable(other):
+        return not figure.excludes(other)
+    return ValueKind.COUNT in (figure.kind, other.kind) and (figure.number or figure.year) == (
+        other.number or other.year
+    )
+
+
+def _is_computed(figure: Value, theirs: list[Value]) -> bool:
     """Whether a figure is the sum or the difference of two of its unit, or of two years: "fourteen years"."""
-    if figure.year:
-        return False
-    own = [q for q in theirs if q.unit == figure.unit or (q.year and figure.dimension == "time")]
-    pairs = ((a, b) for i, a in enumerate(own) for b in own[:i] if a.unit == b.unit)
-    return any(figure.raw in (abs(a.raw - b.raw), a.raw + b.raw) for a, b in pairs)
+    if figure.unit == "day":
+        years = [v.year for v in theirs if v.year]
+        if any(figure.number == abs(a - b) for i, a in enumerate(years) for b in years[:i]):
+            return True
+    own = [v.amount for v in theirs if v.number and v.is_comparable(figure)]
+    pairs = ((a, b) for i, a in enumerate(own) for b in own[:i])
+    return bool(figure.number) and any(isclose(figure.amount, x) for a, b in pairs for x in (abs(a - b), a + b))
 
 
-def _is_rough(figure: Quantity, said: str) -> bool:
-    """Whether the sentence gives a bound or an idiom: "over 40", "one in two", "an hour and a half"."""
+def _is_rough(figure: Value, sentence: str) -> bool:
+    """Whether the sentence gives a bound or an idiom: "over 40", "one in two"."""
     in_words = not any(map(str.isdigit, figure.text))
-    idiom = in_words and figure.raw <= (1 if figure.dimension else _FEW)
-    return idiom or figure.text == "a half" or bool(_ROUGHLY.search(said[: said.find(figure.text)].rstrip()))
+    idiom = in_words and figure.number <= (1 if figure.unit else _FEW)
+    return idiom or bool(_ROUGHLY.search(sentence[: figure.span.start].rstrip()))
 
 
-def _missing_months(sentence: str, evidence: str) -> list[str]:
+def _missing_dates(sentence: str, evidence: str) -> list[str]:
+    """The dates of which the evidence lacks a day, month or year; a month alone is looked up as a word or number."""
+    theirs = [v.parts for v in find_values(evidence) if v.kind is ValueKind.DATE]
+    dates = [v for v in find_values(sentence) if v.kind is ValueKind.DATE and not v.year]
+    found = [d.text for d in dates if not any(_has_parts(t, d.parts) for t in theirs)]
     there = {w[:3] for w in _WORD.findall(evidence.casefold())}
     numeric = {int(a or b) for a, b in _NUMERIC_DATE.findall(evidence)}
-    found = [(m[0], _MONTHS.index(m[0].casefold())) for m in _names(sentence) if m[0].casefold() in _MONTHS]
-    return [month for month, i in found if _MONTHS[i][:3] not in there and i + 1 not in numeric]
+    months = [(m[0], _MONTHS.index(m[0].casefold())) for m in _names(sentence) if m[0].casefold() in _MONTHS]
+    return found + [month for month, i in months if _MONTHS[i][:3] not in there and i + 1 not in numeric]
+
+
+def _has_parts(theirs: tuple[int, ...], parts: tuple[int, ...]) -> bool:
+    """Whether a date gives every part of another, a year in another place of the evidence apart."""
+    return all(
+        part in (0, own) or (i == 0 and not own) for i, (own, part) in enumerate(zip(theirs, parts, strict=True))
+    )
 
 
 def _missing_names(sentence: str, evidence: str) -> list[str]:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from discorag.conflicts.difference import differences
 from discorag.conflicts.pairs import at_odds
 from discorag.generation.relevance import PAIRS, find_candidates, in_context
 from discorag.ingest.segment.reading import strip_markdown
@@ -361,7 +360,7 @@ def _disagreements(inputs: AnswerInputs, table: SentenceTable, used: set[str]) -
                 relation=edge.relation,
                 a=_evidence(inputs, i, table.sentences[a].span),
                 b=_evidence(inputs, j, table.sentences[b].span),
-                differs=differences(table.sentences[a].text, table.sentences[b].text),
+                reason=edge.reason,
                 confidence=edge.confidence,
             )
             found.setdefault(frozenset({edge.source, edge.target}), both)

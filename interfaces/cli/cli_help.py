@@ -10,6 +10,7 @@ COMMANDS = {
     "ingest": "Read documents into the store; changed ones are replaced, vanished ones deleted.",
     "ask": "Answer a question; every sentence with its sources, and what it cost. Or a file of them.",
     "show": "Show a document's trees, or the graph or plan for a question.",
+    "audit": "Find where documents disagree, and why; exit code 1 for a sure contradiction.",
     "status": "List what is stored.",
     "corpora": "List the corpora that hold documents.",
     "estimate": "Say what an ingest would do and cost, without storing anything.",

@@ -27,6 +27,7 @@ from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
 from discorag.text.citations import steps
 from discorag.text.escaping import one_line
+from interfaces.cli.audit import audit
 from interfaces.cli.engines import Engine, EngineOption, check_engine
 from interfaces.cli.maintenance import backup, check, reindex, restore
 from interfaces.cli.models import models
@@ -51,7 +52,7 @@ app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=F
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
 app.add_typer(show, name="show")
 app.add_typer(models, name="models")
-for command in (parse, serve, mcp, key, check, reindex, backup, restore):
+for command in (parse, audit, serve, mcp, key, check, reindex, backup, restore):
     app.command()(command)
 OPTIONS = AnswerContext.model_fields.keys() - {"backends"}
 out, err = Console(), Console(stderr=True)

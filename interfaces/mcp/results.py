@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from discorag.generation.views import AnswerView, answer_markdown
 from discorag.ingest.survey import Status
-from discorag.schema.answer import Answer, Difference, Disagreement, EvidenceSpan, Support
+from discorag.schema.answer import Answer, Disagreement, EvidenceSpan, Support
 from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import code_block, markdown
 from interfaces.facade import AskResult
@@ -71,12 +71,12 @@ class Contradiction(BaseModel):
     relation: str
     a: Passage
     b: Passage
-    differs: list[Difference] = Field(description="In what, each in the words of both.")
+    reason: str = Field(default="", description="Why, in one sentence.")
 
     @classmethod
     def of(cls, d: Disagreement) -> Contradiction:
         """One of an answer."""
-        return cls(relation=str(d.relation), a=Passage.of(d.a), b=Passage.of(d.b), differs=list(d.differs))
+        return cls(relation=str(d.relation), a=Passage.of(d.a), b=Passage.of(d.b), reason=d.reason)
 
 
 class Fallback(BaseModel):

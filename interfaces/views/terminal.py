@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from discorag.generation.views import CLOSEST, DISAGREE, WARNINGS, AnswerView, differences, place_of
+from discorag.generation.views import CLOSEST, DISAGREE, WARNINGS, AnswerView, place_of
 from discorag.schema.answer import NO_ANSWER, NOT_SURE, Answer, Disagreement, EvidenceSpan, Support
 from discorag.schema.discourse import Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
@@ -111,4 +111,4 @@ def _notes(answer: Answer) -> list[RenderableType]:
 
 def _disagreement(d: Disagreement) -> RenderableType:
     sides = (Text(f"    {place_of(e, one_line)}") for e in (d.a, d.b))
-    return Group(Text(f"  {d.relation}{differences(d, one_line)}", style="red"), *sides)
+    return Group(Text(f"  {d.relation}. {one_line(d.reason, None)}".rstrip(), style="red"), *sides)

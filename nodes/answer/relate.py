@@ -6,7 +6,7 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.discourse.relate.rules import RELATION_ENGINES, GraphEngine
+from discorag.discourse.relate.local import RELATION_ENGINES, GraphEngine
 from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs

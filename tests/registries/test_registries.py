@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from discorag.config import RerankerSettings, Settings, StoreSettings
 from discorag.discourse.parse.parser import PARSERS, Limits, UnitParser
-from discorag.discourse.relate.rules import RELATION_ENGINES
+from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.models.encoder import ENCODERS, register_encoder
 from discorag.models.reranker import RERANKERS, reranker_from
 from discorag.registry import Registry

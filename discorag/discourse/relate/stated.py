@@ -1,31 +1,38 @@
-"""Finer labels from what a text states: words that name a relation, openings, dates, polarity and figures.
-
-The learned model tells families of relations apart; what is said in so many words decides between their labels.
-"""
+"""Relations that a text states in so many words: cues inside a sentence, and how a chunk opens."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from discorag.conflicts.claims.effects import stems
 from discorag.discourse.parse.rules import opening
+from discorag.ingest.segment.sentence_table import Sentence
 from discorag.schema.discourse import ChunkRelation, Relation
+from discorag.text.cues import stems
 
 _R = ChunkRelation
 
 STATED = 0.5
 """Share of the words that a cue governs which a sentence of the target must have."""
+STATED_CONFIDENCE = 0.5
+"""Of a stated relation: about half were right among the frozen pairs."""
 
 
-def _cue(relation: ChunkRelation, words: str, chinese: str) -> tuple[ChunkRelation, re.Pattern[str]]:
+@dataclass(frozen=True, eq=False)
+class Cue:
+    """Words by which a chunk says how it relates to what follows them in the sentence."""
+
+    relation: ChunkRelation
+    pattern: re.Pattern[str]
+
+
+def _cue(relation: ChunkRelation, words: str, chinese: str = "") -> Cue:
     parts = [rf"\b(?:{words})\b", *(re.escape(w) for w in chinese.split())]
-    return relation, re.compile("|".join(parts), re.IGNORECASE)
+    return Cue(relation, re.compile("|".join(parts), re.IGNORECASE))
 
 
-CUES = (
+CUES: tuple[Cue, ...] = (
     _cue(
         _R.PREVENTS,
         r"prevent(?:s|ed|ing)?|block(?:s|ed|ing)|inhibit(?:s|ed|ing)?|hinder(?:s|ed|ing)?"
@@ -87,42 +94,43 @@ without relating chunks: without them as many of the frozen pairs were right.
 _AT_START = 5  # characters: a cue here governs its clause up to the comma
 
 
-@lru_cache(maxsize=8192)
-def cues_in(sentence: str) -> tuple[tuple[ChunkRelation, frozenset[str]], ...]:
-    """The relations that a sentence has a cue of, each with the stems of the part that speaks of the other chunk."""
-    matches = ((relation, pattern.search(sentence)) for relation, pattern in CUES)
-    return tuple((relation, _about(sentence, m)) for relation, m in matches if m)
-
-
-def _about(sentence: str, match: re.Match[str]) -> frozenset[str]:
-    behind = sentence[match.end() :]
-    return stems(re.split(r"[,，]", behind, maxsplit=1)[0] if match.start() <= _AT_START else behind)
-
-
 @dataclass(frozen=True)
 class Stated:
-    """A relation that the source's words state, and what share of them speaks of the target."""
+    """A relation that a source's words state, the sentence that states it, and the sentence of which it is stated."""
 
     relation: ChunkRelation
     share: float
+    source: Sentence
+    target: Sentence
 
 
-def stated(sentences: Iterable[str], other: Sequence[frozenset[str]]) -> Stated | None:
+def stated_relation(sentences: Iterable[Sentence], others: Sequence[Sentence]) -> Stated | None:
     """What the sentences of a source say that it is to a target; None if nothing.
 
     A cue counts if one sentence of the target has at least two of the words that it governs, and half of them.
 
     Args:
         sentences: Of the source.
-        other: Stems of each sentence of the target.
+        others: Of the target.
     """
     best: Stated | None = None
-    for relation, about in (cue for s in sentences for cue in cues_in(s)):
-        shared = max((len(about & o) for o in other), default=0)
-        share = shared / max(1, len(about))
-        if shared >= 2 and share >= STATED and (best is None or share > best.share):
-            best = Stated(relation, share)
+    words = [(other, stems(other.text)) for other in others]
+    for sentence in sentences:
+        for cue in CUES:
+            if not (match := cue.pattern.search(sentence.text)):
+                continue
+            about = _about(sentence.text, match)
+            for other, own in words:
+                share = len(about & own) / max(1, len(about))
+                if len(about & own) >= 2 and share >= STATED and (best is None or share > best.share):
+                    best = Stated(cue.relation, share, sentence, other)
     return best
+
+
+def _about(sentence: str, match: re.Match[str]) -> frozenset[str]:
+    """Stems of the part of a sentence that a cue governs."""
+    behind = sentence[match.end() :]
+    return stems(re.split(r"[,，]", behind, maxsplit=1)[0] if match.start() <= _AT_START else behind)
 
 
 _OPENINGS: Mapping[Relation, ChunkRelation] = {
@@ -155,17 +163,3 @@ def opening_relation(sentence: str) -> ChunkRelation | None:
             return relation
     marker = opening(sentence)
     return _OPENINGS.get(marker.relation) if marker else None
-
-
-def by_date(source: tuple[int, ...], target: tuple[int, ...]) -> ChunkRelation | None:
-    """PRECEDES or FOLLOWS where the years of two texts do not overlap, None otherwise.
-
-    Args:
-        source: Years of the source, ascending.
-        target: Years of the target.
-    """
-    if not source or not target:
-        return None
-    if source[-1] < target[0]:
-        return _R.PRECEDES
-    return _R.FOLLOWS if source[0] > target[-1] else None

@@ -125,17 +125,11 @@ export interface Corpus {
   written: string | null;
 }
 
-export interface Difference {
-  kind: Kind;
-  a: string;
-  b: string;
-}
-
 export interface Disagreement {
   relation: ChunkRelation;
   a: EvidenceSpan;
   b: EvidenceSpan;
-  differs: Difference[];
+  reason: string;
   confidence: number | null;
 }
 

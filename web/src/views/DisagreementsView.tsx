@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { chunksOf, documentText } from "../api/calls";
 import type { Question } from "../api/open";
-import type { Answer, Difference, Disagreement, EvidenceSpan, Reply } from "../api/types";
+import type { Answer, Disagreement, EvidenceSpan, Reply } from "../api/types";
 import { disputes, tellers } from "../lib/disputes";
 import { CodeText, contextOf, escaped, pieces, type Mark } from "../lib/text";
 import { confident, counted, relationName, tone } from "../lib/words";
@@ -13,14 +13,6 @@ import { SentenceLinks } from "../ui/SentenceLinks";
 import { placeAt, placeName } from "../ui/Source";
 
 const AROUND = 320;
-
-const KINDS: Record<Difference["kind"], string> = {
-  figure: "Figure",
-  date: "Date",
-  polarity: "Polarity",
-  condition: "Condition",
-  speaker: "Speaker",
-};
 
 /** Where the words that differ stand in the sentence: each as often as it is named, in any case. */
 function differing(text: CodeText, span: { start: number; end: number }, words: string[]): Mark[] {
@@ -42,8 +34,12 @@ function differing(text: CodeText, span: { start: number; end: number }, words: 
   });
 }
 
-const wordsOf = (differs: Difference[], side: "a" | "b"): string[] =>
-  differs.flatMap((d) => d[side].split(",").map((word) => word.trim())).filter(Boolean);
+/** The words of one sentence that the other does not have. */
+function ownWords(text: string, other: string): string[] {
+  const words = (of: string) => of.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}.,%-]*[\p{L}\p{N}%]|[\p{L}\p{N}]/gu) ?? [];
+  const theirs = new Set(words(other));
+  return [...new Set(words(text))].filter((word) => !theirs.has(word));
+}
 
 interface SideProps {
   corpus: string;
@@ -91,26 +87,8 @@ function Side({ corpus, side, words, answer }: SideProps) {
   );
 }
 
-function Differs({ differs }: { differs: Difference[] }) {
-  if (!differs.length) return <p className="quiet small">In what they differ is not known.</p>;
-  return (
-    <dl className="differs-list small">
-      {differs.map((difference, i) => (
-        <div key={i}>
-          <dt className="quiet">{KINDS[difference.kind] ?? difference.kind}</dt>
-          <dd>
-            <bdi>{difference.a || "—"}</bdi>
-            <span className="quiet"> against </span>
-            <bdi>{difference.b || "—"}</bdi>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
 function Pair({ found, corpus, answer }: { found: Disagreement; corpus: string; answer: Answer }) {
-  const words = useMemo(() => ({ a: wordsOf(found.differs, "a"), b: wordsOf(found.differs, "b") }), [found]);
+  const words = useMemo(() => ({ a: ownWords(found.a.text, found.b.text), b: ownWords(found.b.text, found.a.text) }), [found]);
   return (
     <li className="pair">
       <header>
@@ -118,7 +96,7 @@ function Pair({ found, corpus, answer }: { found: Disagreement; corpus: string; 
           <span className={`relation ${tone(found.relation)}`}>{relationName(found.relation)}</span>
           {found.confidence !== null && <span className="quiet small">confidence {confident(found.confidence)}</span>}
         </h2>
-        <Differs differs={found.differs} />
+        {found.reason && <p className="small">{found.reason}</p>}
       </header>
       <div className="sides">
         <Side corpus={corpus} side={found.a} words={words.a} answer={answer} />

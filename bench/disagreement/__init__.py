@@ -1,1 +1,0 @@
-"""Whether sources disagree: what the product reports, against labels of others."""

@@ -1,0 +1,208 @@
+"""Pairs of statements that say one thing of one subject in almost the same words, found over a whole corpus.
+
+Two statements are a pair if each is the other's nearest neighbour among the statements of the other document, neither
+stands word for word in the other document, and their words, values left out, can be aligned.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discorag.conflicts.statements import AuditDocument, Statement, normalise
+from discorag.conflicts.values import Value
+from discorag.schema.values import Vectors
+
+NEIGHBOURS = 8
+NEAR = 0.6
+"""Least cosine of two statements that are compared."""
+OVERLAP = 0.2
+"""Least share of the words, weighted by idf, that two statements have in common."""
+SMALL_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a an the of to in on at by for with and or is are was were be been has have had do does did it its this that "
+        "as from will can than about over",
+    )
+)
+_BLOCK = 1024
+_RARE = 1000
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Two statements of different documents, word by word.
+
+    Args:
+        left: Of the document that comes first.
+        right: Of the other.
+        cosine: Of their vectors.
+        overlap: Share of their words in common, weighted by idf.
+        slots: Values that stand in the same place of both.
+        anchored: Those of them next to a word that both have, as in "born 1871".
+        only: Words of the left one alone, and of the right one alone.
+        names: Those of them that are written with a capital inside the sentence.
+        rare: Those of them that hardly another statement has.
+    """
+
+    left: Statement
+    right: Statement
+    cosine: float
+    overlap: float
+    slots: tuple[tuple[Value, Value], ...]
+    anchored: tuple[tuple[Value, Value], ...]
+    only: tuple[tuple[str, ...], tuple[str, ...]]
+    names: tuple[tuple[str, ...], tuple[str, ...]]
+    rare: tuple[tuple[str, ...], tuple[str, ...]]
+
+    @property
+    def has_other_subject(self) -> bool:
+        """Whether names, or rare words, differ on both sides: then the two speak of different things."""
+        return all(self.names) or all(self.rare)
+
+    @property
+    def shares_a_name(self) -> bool:
+        """Whether both have a word with a capital in common."""
+        return bool({t for t in self.left.tokens if _is_name(t)} & {t for t in self.right.tokens if _is_name(t)})
+
+
+class WordWeights:
+    """Inverse document frequency of words over the statements of a corpus."""
+
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        self._total = len(statements)
+        self._counts = Counter(word for s in statements for word in set(s.frame))
+
+    def __call__(self, word: str) -> float:
+        """``log(1 + statements / statements with the word)``."""
+        return math.log(1 + self._total / max(1, self._counts[word]))
+
+    def is_rare(self, word: str) -> bool:
+        """Whether fewer than one statement in a thousand has a word; not known of small corpora."""
+        return self._counts[word] * _RARE < self._total
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Which documents are compared with which, shape (documents,) each: a pair has one of ``rows``, one of ``columns``.
+
+    All with all by default; what has changed with all; or a draft with a policy.
+    """
+
+    rows: NDArray[np.bool_]
+    columns: NDArray[np.bool_]
+
+    def holds(self, one: int, other: int) -> bool:
+        """Whether these two documents are compared."""
+        return bool((self.rows[one] and self.columns[other]) or (self.rows[other] and self.columns[one]))
+
+
+def align_corpus(
+    documents: Sequence[AuditDocument], statements: Sequence[Statement], vectors: Vectors, compared: Comparison
+) -> Iterator[Alignment]:
+    """All pairs of a corpus, in the order of their first statement."""
+    weights = WordWeights(statements)
+    for i, j, cosine in [*_mutual_neighbours(statements, vectors, compared), *_same_defaults(statements)]:
+        left, right = statements[i], statements[j]
+        if not compared.holds(left.document, right.document):
+            continue
+        if normalise(left.text) in documents[right.document].texts:
+            continue
+        if normalise(right.text) in documents[left.document].texts:
+            continue
+        found = align(left, right, cosine, weights)
+        if found.overlap >= OVERLAP:
+            yield found
+
+
+def _mutual_neighbours(
+    statements: Sequence[Statement], vectors: Vectors, compared: Comparison
+) -> Iterator[tuple[int, int, float]]:
+    """Pairs of statements that are each other's nearest of the other's document, with their cosine."""
+    owners = np.array([s.document for s in statements], dtype=np.int64)
+    rows = np.flatnonzero(compared.rows[owners])
+    best: dict[tuple[int, int], tuple[float, int]] = {}
+    for start in range(0, len(rows), _BLOCK):
+        block = rows[start : start + _BLOCK]
+        cosines = vectors[block] @ vectors.T
+        cosines[~compared.columns[owners][None, :] | (owners[block, None] == owners[None, :])] = -1
+        nearest = np.argpartition(-cosines, min(NEIGHBOURS, len(owners)) - 1, axis=1)[:, :NEIGHBOURS]
+        for row, i in enumerate(map(int, block)):
+            for j in map(int, nearest[row]):
+                if (score := float(cosines[row, j])) >= NEAR:
+                    for one, other in ((i, j), (j, i)):
+                        key, found = (one, int(owners[other])), (score, -other)
+                        best[key] = max(best.get(key, found), found)
+    for (i, document), (score, j) in sorted(best.items()):
+        if document > owners[i] and best[-j, int(owners[i])][1] == -i:
+            yield i, -j, score
+
+
+def _same_defaults(statements: Sequence[Statement]) -> Iterator[tuple[int, int, float]]:
+    """Fields such as "Default: 10" below one heading that is the only one of its name in both documents."""
+    fields: dict[str, list[int]] = defaultdict(list)
+    for i, statement in enumerate(statements):
+        if statement.names_a_default and len(statement.tokens) < 6:
+            fields[normalise(statement.heading)].append(i)
+    for same in fields.values():
+        counts = Counter(statements[i].document for i in same)
+        for at, i in enumerate(same):
+            for j in same[at + 1 :]:
+                a, b = statements[i].document, statements[j].document
+                if a != b and counts[a] == counts[b] == 1:
+                    yield i, j, 1.0
+
+
+def align(left: Statement, right: Statement, cosine: float, weights: WordWeights) -> Alignment:
+    """Align two statements word by word."""
+    shared = 0.0
+    slots: list[tuple[Value, Value]] = []
+    anchored: list[tuple[Value, Value]] = []
+    only: tuple[list[str], list[str]] = ([], [])
+    for tag, a, b, c, d in SequenceMatcher(None, left.frame, right.frame, autojunk=False).get_opcodes():
+        mine, theirs = left.tokens[a:b], right.tokens[c:d]
+        if tag == "equal":
+            shared += sum(map(weights, left.frame[a:b]))
+            for at, (x, y) in enumerate(zip(mine, theirs, strict=True)):
+                if isinstance(x, Value) and isinstance(y, Value):
+                    slots.append((x, y))
+                    if any(_is_content(t) for t in (*mine[max(0, at - 1) : at], *mine[at + 1 : at + 2])):
+                        anchored.append((x, y))
+            continue
+        values = [t for t in mine if isinstance(t, Value)], [t for t in theirs if isinstance(t, Value)]
+        if len(values[0]) == len(values[1]):
+            slots += zip(*values, strict=True)
+        for side, tokens in zip(only, (mine, theirs), strict=True):
+            side.extend(t for t in tokens if isinstance(t, str))
+    total = max(sum(map(weights, left.frame)), sum(map(weights, right.frame)), 1e-9)
+    first = {left.tokens[0], right.tokens[0]}
+
+    def pick(holds: Callable[[str], bool]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        return tuple(filter(holds, only[0])), tuple(filter(holds, only[1]))
+
+    return Alignment(
+        left,
+        right,
+        cosine,
+        shared / total,
+        tuple(slots),
+        tuple(anchored),
+        only=pick(bool),
+        names=pick(lambda word: not word[0].islower() and word not in first),
+        rare=pick(lambda word: weights.is_rare(word.casefold())),
+    )
+
+
+def _is_name(token: str | Value) -> bool:
+    return isinstance(token, str) and token[0].isupper() and token.casefold() not in SMALL_WORDS
+
+
+def _is_content(token: str | Value) -> bool:
+    return isinstance(token, str) and len(token) > 3 and token.casefold() not in SMALL_WORDS

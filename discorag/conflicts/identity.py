@@ -1,0 +1,73 @@
+"""Who and when a document speaks for: its entity, period, date, version and status.
+
+Read from front matter first (keys of `FIELDS`; a sidecar file adds to it), then from the file's path, the title and the
+first lines. What is not found stays empty, and an empty field never separates two documents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from pydantic import BaseModel
+
+FIELDS = ("entity", "period", "date", "version", "status")
+_HEAD = 3000
+"""Characters of a document that are read as its cover."""
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_DATE = rf"(?:\d{{4}}-\d\d-\d\d|{_MONTH} \d{{1,2}},? \d{{4}}|\d{{1,2}} {_MONTH} \d{{4}})"
+_PERIOD = re.compile(
+    rf"(?:fiscal |financial )?(?:year|quarter|quarterly period|(?:three|six|nine|twelve) months) ended:? ({_DATE})"
+    r"|\b((?:FY|Q[1-4]|H[12]) ?'?(?:20)?\d\d)\b",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
+_VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+){1,3})(?![\w%])")
+_STATED_VERSION = re.compile(r"^\W*(?:version|release)\W{1,3}v?(\d+(?:\.\d+)+)", re.IGNORECASE | re.MULTILINE)
+_STATED_DATE = re.compile(
+    r"\b(?:date|dated|effective|effective date|last updated|updated|issued|published)\b\W{0,4}(?:on |from |as of )?"
+    rf"({_DATE})",
+    re.IGNORECASE,
+)
+_STATUS = re.compile(r"\b(draft|superseded|withdrawn|obsolete|deprecated|archived)\b", re.IGNORECASE)
+_REGISTRANT = re.compile(r"^\W*(\S.{2,80}?)\W*\n+\W*\(?exact name of (?:the )?registrant", re.IGNORECASE | re.MULTILINE)
+
+
+class DocumentIdentity(BaseModel, frozen=True):
+    """Who and when a document speaks for. Empty fields are not known.
+
+    Args:
+        entity: The company, product, person or place that its statements are about.
+        period: The year, quarter or other period that it reports on.
+        date: When it was written or takes effect, as written.
+        version: Of a document or product, without "v".
+        status: ``draft``, ``superseded``, ``withdrawn``, ``obsolete``, ``deprecated`` or ``archived``.
+    """
+
+    entity: str = ""
+    period: str = ""
+    date: str = ""
+    version: str = ""
+    status: str = ""
+
+    def __str__(self) -> str:
+        parts = (self.entity, self.period, self.version and f"version {self.version}", self.date, self.status)
+        return ", ".join(part for part in parts if part)
+
+
+def identify_document(uri: str, title: str, text: str, metadata: Mapping[str, str]) -> DocumentIdentity:
+    """Read a document's identity from its metadata, path, title and first lines."""
+    head, path = text[:_HEAD], " ".join(PurePath(uri).parts[-3:])
+    name = f"{title}\n{PurePath(uri).stem.replace('_', ' ')}"
+    registrant, period = _REGISTRANT.search(head), _PERIOD.search(f"{name}\n{head}")
+    version = _VERSION.search(name) or _VERSION.search(path) or _STATED_VERSION.search(head)
+    year, date, status = _YEAR.search(name), _STATED_DATE.search(head), _STATUS.search(name)
+    found = {
+        "entity": registrant[1] if registrant else "",
+        "period": (period[1] or period[2]) if period else year[1] if year else "",
+        "version": version[1] if version else "",
+        "date": date[1] if date else "",
+        "status": status[1].casefold() if status else "",
+    }
+    return DocumentIdentity(**(found | {key: metadata[key] for key in FIELDS if metadata.get(key)}))

@@ -1,0 +1,140 @@
+"""The sentences of a corpus that are compared: prose and list items that state something, with vectors and values.
+
+Not compared: headings, tables, code, links, directives and fields of reStructuredText, questions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from discorag.conflicts.identity import DocumentIdentity
+from discorag.conflicts.values import Value, find_values
+from discorag.ingest.segment.sentence_table import Sentence
+from discorag.schema.document import UnitKind
+from discorag.schema.values import Vectors
+from discorag.text.sentences import language_of
+
+_KINDS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
+_MARKUP = re.compile(r"^\W*(?:\.\. |:[\w-]+:\s|\|)|::|https?://|<\w+[^>]*>")
+_DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
+_LEAST_WORDS, _MOST_WORDS = 4, 60
+_TOKEN = re.compile(r"[^\W_]+(?:[-_.'’][^\W_]+)*|[<>=%$€£]+")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence that can disagree with another.
+
+    Args:
+        document: Index of its document.
+        sentence: Where it stands: chunk, span in the document, headings.
+        chunk_id: Its chunk.
+        page: One-based page on which it starts, None where the source has no pages.
+        text: Its words on one line.
+        values: The values in ``text``.
+    """
+
+    document: int
+    sentence: Sentence
+    chunk_id: str
+    page: int | None
+    text: str
+    values: tuple[Value, ...]
+
+    @property
+    def heading(self) -> str:
+        """The innermost heading around it, empty if there is none."""
+        return self.sentence.headings[-1] if self.sentence.headings else ""
+
+    @cached_property
+    def tokens(self) -> tuple[str | Value, ...]:
+        """Its words, and its values in place of theirs."""
+        found: list[tuple[int, str | Value]] = [(v.span.start, v) for v in self.values]
+        taken = [range(v.span.start, v.span.end) for v in self.values]
+        words = _TOKEN.finditer(self.text)
+        found += [(m.start(), m[0]) for m in words if not any(m.start() in t or m.end() - 1 in t for t in taken)]
+        return tuple(token for _, token in sorted(found, key=lambda f: f[0]))
+
+    @cached_property
+    def frame(self) -> tuple[str, ...]:
+        """Its tokens in lower case, each value replaced by its kind and unit: what two statements are aligned by."""
+        return tuple(f"<{t.kind}>" if isinstance(t, Value) else t.casefold() for t in self.tokens)
+
+    @property
+    def names_a_default(self) -> bool:
+        """Whether it is a field such as "Default: 10", whose subject is the heading."""
+        return bool(_DEFAULT.match(self.text)) and bool(self.heading)
+
+
+@dataclass(frozen=True)
+class AuditDocument:
+    """A document of an audit.
+
+    Args:
+        id: Its id in the store.
+        title: Its title.
+        identity: Who and when it speaks for.
+        sentences: All its sentences in order.
+        chunk_ids: Id of each sentence's chunk.
+        pages: Page of each sentence.
+        vectors: Unit vectors of the sentences, shape (n, d).
+    """
+
+    id: str
+    title: str
+    identity: DocumentIdentity
+    sentences: Sequence[Sentence]
+    chunk_ids: Sequence[str]
+    pages: Sequence[int | None]
+    vectors: Vectors
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """Everything that it says, sentence by sentence, normalised."""
+        return frozenset(normalise(s.body) for s in self.sentences)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its words as written."""
+        return frozenset(word for s in self.sentences for word in _TOKEN.findall(s.text))
+
+    @cached_property
+    def title_names(self) -> frozenset[str]:
+        """Names in the title: words that the text writes with a capital inside sentences, and never without one."""
+        inside = {w for s in self.sentences if s.kind in _KINDS for w in _TOKEN.findall(s.text)[1:] if w[0].isupper()}
+        return frozenset(w for w in _TOKEN.findall(self.title) if w in inside and w.casefold() not in self.words)
+
+
+def normalise(text: str) -> str:
+    """A sentence as it is compared word for word: letters and digits only, in lower case."""
+    return " ".join(_TOKEN.findall(text.casefold()))
+
+
+def read_statements(documents: Sequence[AuditDocument]) -> tuple[list[Statement], Vectors]:
+    """The statements of all documents, and their vectors, shape (statements, d)."""
+    found: list[Statement] = []
+    vectors: list[Vectors] = []
+    for number, document in enumerate(documents):
+        rows: list[int] = []
+        for i, sentence in enumerate(document.sentences):
+            if statement := _statement(number, document, i, sentence):
+                found.append(statement)
+                rows.append(i)
+        vectors.append(document.vectors[rows])
+    return found, np.concatenate(vectors) if vectors else np.zeros((0, 1), dtype=np.float32)
+
+
+def _statement(number: int, document: AuditDocument, i: int, sentence: Sentence) -> Statement | None:
+    if sentence.kind not in _KINDS or _MARKUP.search(sentence.text):
+        return None
+    text = sentence.body
+    statement = Statement(number, sentence, document.chunk_ids[i], document.pages[i], text, find_values(text))
+    long_enough = _LEAST_WORDS <= len(statement.tokens) <= _MOST_WORDS or statement.names_a_default
+    if not long_enough or text.endswith("?") or language_of(text) != "en":
+        return None
+    return statement

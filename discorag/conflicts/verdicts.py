@@ -1,0 +1,246 @@
+"""What two aligned statements say of each other: contradicts, replaced or differs, and why, in words.
+
+Entity, period and version of the *documents* decide, and explicit times in the sentences. Conditions, speakers and
+hedges are shown with a finding and never hide it: as a filter they removed more true findings than false ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+
+from pydantic import BaseModel
+
+from discorag.conflicts.alignment import SMALL_WORDS, Alignment
+from discorag.conflicts.identity import DocumentIdentity
+from discorag.conflicts.statements import AuditDocument, Statement
+from discorag.conflicts.values import Value, ValueKind
+from discorag.schema.values import Span, stable_id
+
+
+class Verdict(StrEnum):
+    """How two statements relate."""
+
+    CONTRADICTS = "contradicts"
+    REPLACED = "replaced"
+    DIFFERS = "differs"
+
+
+class Tier(StrEnum):
+    """How sure a finding is: ``sure`` are values in near-identical sentences; only these count for the exit code."""
+
+    SURE = "sure"
+    POSSIBLE = "possible"
+
+
+class Side(BaseModel, frozen=True):
+    """One side of a finding.
+
+    Args:
+        doc_id: The document.
+        title: Its title.
+        identity: Who and when it speaks for, in words; empty if unknown.
+        chunk_id: The chunk that holds the sentence.
+        span: The sentence, in document offsets.
+        page: One-based page, None where the source has no pages.
+        headings: Section headings, outermost first.
+        quote: The sentence on one line.
+        lit: What differs, as spans of ``quote``.
+        conditions: What limits or attributes the statement, in its own words.
+    """
+
+    doc_id: str
+    title: str
+    identity: str = ""
+    chunk_id: str
+    span: Span
+    page: int | None = None
+    headings: tuple[str, ...] = ()
+    quote: str
+    lit: tuple[Span, ...] = ()
+    conditions: tuple[str, ...] = ()
+
+
+class Finding(BaseModel, frozen=True):
+    """Two statements that disagree.
+
+    Args:
+        id: The same for the same two sentences of the same two documents in every run.
+        verdict: How they relate.
+        tier: How sure that is.
+        kind: What differs: the kind of value, ``polarity`` or ``name``.
+        left: The older side where the order is known.
+        right: The other.
+        reason: Why, in one plain sentence.
+        score: Order of findings within a tier: similarity of the two sentences.
+    """
+
+    id: str
+    verdict: Verdict
+    tier: Tier
+    kind: str
+    left: Side
+    right: Side
+    reason: str
+    score: float
+
+
+_NOTED_CHANGE = re.compile(
+    r"\b(?:as amended|no longer|formerly|previously|used to|until (?:then|now)"
+    r"|(?:changed|added|removed|deprecated|new) in|since (?:version )?\d|as of version|superseded|replaces)\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"\b(?:if|unless|except|only|provided|when|until|among|in (?:adults|children|patients|people|those)"
+    r"|according to|said|claims?|may|might|usually|typically|up to|at least|more than|over|about)\b[^,;.]{0,60}",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(r"\b(?:not|no|never|without|cannot|neither|nor|\w+n['’]t)\b([^,;:]*)", re.IGNORECASE)
+_OPPOSITES = (
+    ("must", "may"), ("required", "optional"), ("enabled", "disabled"), ("allowed", "forbidden"), ("always", "never"),
+    ("increased", "decreased"), ("increases", "decreases"), ("raised", "lowered"), ("rose", "fell"),
+    ("higher", "lower"), ("more", "less"), ("all", "none"), ("true", "false"), ("before", "after"),
+    ("permitted", "prohibited"), ("mandatory", "voluntary"), ("minimum", "maximum"), ("open", "closed"),
+    ("if", "unless"), ("with", "without"), ("including", "excluding"), ("possible", "impossible"), ("can", "cannot"),
+)  # fmt: skip
+CLOSE = 0.55
+"""Least overlap of two statements of which a finding is sure."""
+CLOSE_WORDING = 0.7
+"""Least overlap of two statements that differ in a name or an opposite."""
+_STEM = 5
+_LEAST_DENIED, _MOST_OF = 2, 0.7
+
+
+def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
+    """The finding about two aligned statements, None if they do not disagree."""
+    differing = [(a, b) for a, b in pair.slots if a.excludes(b)]
+    times = [s for s in differing if s[0].kind is ValueKind.DATE]
+    others = [s for s in differing if s[0].kind is not ValueKind.DATE]
+    if any(not a.is_comparable(b) for a, b in pair.slots) or len(others) > 1 or len(times) > 1:
+        return None
+    if not differing:
+        return _wording_finding(pair, documents)
+    slot = (others or times)[0]
+    explained = times if others else []
+    if pair.overlap >= CLOSE:
+        return None if pair.has_other_subject else _value_finding(pair, documents, Tier.SURE, slot, explained)
+    if slot in pair.anchored and pair.shares_a_name and not all(pair.rare):
+        return _value_finding(pair, documents, Tier.POSSIBLE, slot, explained)
+    return None
+
+
+def _value_finding(
+    pair: Alignment,
+    documents: Sequence[AuditDocument],
+    tier: Tier,
+    slot: tuple[Value, Value],
+    times: Sequence[tuple[Value, Value]],
+) -> Finding:
+    said = (slot[0].text, slot[1].text)
+    verdict, reason = _explain(pair, documents, said, times)
+    return _finding(pair, documents, verdict, tier, slot[0].kind.value, reason, slot)
+
+
+def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
+    """Almost the same words, but one denies what the other says, or names somebody else: possible only."""
+    left, right = ({w.casefold() for w in words} for words in pair.only)
+    opposed = next(((a, b) for two in _OPPOSITES for a, b in (two, two[::-1]) if a in left and b in right), None)
+    only_names = all(set(o) - SMALL_WORDS == set(n) for o, n in zip(pair.only, pair.names, strict=True))
+    named = all(pair.names) and only_names and set(pair.names[0]) != set(pair.names[1])
+    close = pair.overlap >= CLOSE_WORDING
+    said: tuple[str, str] | None = None
+    if close and named:
+        said = (" ".join(pair.names[0]), " ".join(pair.names[1]))
+    elif close and opposed:
+        said = opposed
+    elif not (_denies(pair.left, pair.right) or _denies(pair.right, pair.left)):
+        return None
+    verdict, reason = _explain(pair, documents, said, [])
+    return _finding(pair, documents, verdict, Tier.POSSIBLE, "name" if close and named else "polarity", reason, None)
+
+
+def _denies(one: Statement, other: Statement) -> bool:
+    """Whether the first denies what the second says: most of the words after its negation, up to the next comma."""
+    denied = _NEGATED.search(one.text)
+    if not denied or _NEGATED.search(other.text):
+        return False
+    words, theirs = _stems(denied[1]), _stems(other.text)
+    return len(words) >= _LEAST_DENIED and len(words & theirs) >= _MOST_OF * len(words)
+
+
+def _stems(text: str) -> set[str]:
+    """The first letters of the words that say something."""
+    return {w[:_STEM] for w in re.findall(r"\w{4,}", text.casefold()) if w not in SMALL_WORDS}
+
+
+def _explain(
+    pair: Alignment,
+    documents: Sequence[AuditDocument],
+    said: tuple[str, str] | None,
+    times: Sequence[tuple[Value, Value]],
+) -> tuple[Verdict, str]:
+    """The verdict, and the reason in one sentence; ``said``: what differs, None if one side denies the other."""
+    left, right = documents[pair.left.document], documents[pair.right.document]
+    one, other = left.identity, right.identity
+    claim = f"One says {said[0]}, the other says {said[1]}" if said else "One says the opposite of the other"
+    change = f"Changed from {said[0]} to {said[1]}" if said else "Changed to the opposite"
+    if times:
+        return Verdict.DIFFERS, f"{claim}; they speak of {times[0][0].text} and of {times[0][1].text}."
+    if one.entity and other.entity and one.entity.casefold() != other.entity.casefold():
+        return Verdict.DIFFERS, f"{claim}; the documents speak for {one.entity} and for {other.entity}."
+    if names := _other_names(left, right):
+        return Verdict.DIFFERS, f"{claim}; the documents are about {names[0]} and about {names[1]}."
+    if one.version and other.version and one.version != other.version:
+        return Verdict.REPLACED, f"{change} between version {one.version} and version {other.version}."
+    if one.status != other.status:
+        which, status = (left, one.status) if one.status else (right, other.status)
+        return Verdict.REPLACED, f'{claim}; "{which.title}" is marked as {status}.'
+    same_time = any(a.kind is ValueKind.DATE and a.parts[0] and not a.excludes(b) for a, b in pair.slots)
+    if one.period and other.period and one.period != other.period and not same_time:
+        return Verdict.DIFFERS, f"{claim}; the documents report on {one.period} and on {other.period}."
+    if any(_NOTED_CHANGE.search(s.text) for s in (pair.left, pair.right)):
+        return Verdict.REPLACED, f"{claim}; one of the sentences says that this has changed."
+    return Verdict.CONTRADICTS, f"{claim}."
+
+
+def _other_names(left: AuditDocument, right: AuditDocument) -> tuple[str, str] | None:
+    """The proper names in the two titles if neither document uses the other's: two subjects."""
+    one, other = left.title_names, right.title_names
+    if one and other and not one & right.words and not other & left.words:
+        return " ".join(sorted(one)), " ".join(sorted(other))
+    return None
+
+
+def _finding(
+    pair: Alignment, documents: Sequence[AuditDocument], verdict: Verdict, tier: Tier, kind: str, reason: str,
+    slot: tuple[Value, Value] | None,
+) -> Finding:  # fmt: skip
+    sides = [
+        _side(s, documents[s.document], v.span if v else None)
+        for s, v in zip((pair.left, pair.right), slot or (None, None), strict=True)
+    ]
+    key = stable_id(*sorted(f"{s.doc_id}:{s.quote}" for s in sides))
+    return Finding(
+        id=key, verdict=verdict, tier=tier, kind=kind, left=sides[0], right=sides[1], reason=reason, score=pair.overlap
+    )
+
+
+def _side(statement: Statement, document: AuditDocument, lit: Span | None) -> Side:
+    return Side(
+        doc_id=document.id,
+        title=document.title,
+        identity=str(document.identity),
+        chunk_id=statement.chunk_id,
+        span=statement.sentence.span,
+        page=statement.page,
+        headings=statement.sentence.headings,
+        quote=statement.text,
+        lit=(lit,) if lit else (),
+        conditions=tuple(m[0].strip() for m in _CONDITION.finditer(statement.text)),
+    )
+
+
+def age(identity: DocumentIdentity) -> tuple[tuple[int, ...], str]:
+    """What orders documents from old to new: version, then date."""
+    return tuple(int(part) for part in re.findall(r"\d+", identity.version)), identity.date

@@ -1,0 +1,106 @@
+"""The local graph engine: conflicts between documents, and relations that a text states in so many words.
+
+Precision first: an edge has a sentence on each side. What is only similar is not related, and an empty graph is an
+honest graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Protocol
+
+from discorag.conflicts.detection import Conflict, find_conflicts
+from discorag.discourse.relate.stated import STATED_CONFIDENCE, opening_relation, stated_relation
+from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, sentences_of
+from discorag.models.protocol import Encoder
+from discorag.models.toolbox import Toolbox
+from discorag.registry import Registry
+from discorag.schema.answer import AnswerInputs, Outcome
+from discorag.schema.discourse import ChunkRelation, Edge, RhetoricalGraph
+from discorag.schema.document import Chunk
+
+
+class GraphEngine(Protocol):
+    """Infers the relations between chunks."""
+
+    async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
+        """The graph over ``inputs.chunks``. Raises `ModelError` when a language model fails."""
+        ...
+
+
+RELATION_ENGINES = Registry[Callable[[Toolbox], GraphEngine]]("relation engine", "disco_rag.relation_engines")
+"""Engines by name, for ``relater=``; ``llm`` is a turn of the conversation instead (`discorag.generation.prompted`)."""
+
+register_relation_engine = RELATION_ENGINES.register
+
+RELATION_ENGINES.offer(
+    "local", "discorag.discourse.relate.local:local_engine", "conflicts, and what the texts state of each other"
+)
+
+
+def local_engine(tools: Toolbox) -> LocalGraphEngine:
+    """For the registry."""
+    return LocalGraphEngine(tools.encoder)
+
+
+@dataclass(frozen=True)
+class LocalGraphEngine:
+    """Infers the graph from the chunks' sentences. ``encoder`` gives their vectors where the ingest did not.
+
+    Example:
+        >>> from discorag.discourse.relate.local import LocalGraphEngine
+        >>> graph = asyncio.run(LocalGraphEngine(encoder).relate(inputs)).value
+        >>> [(graph.number(edge.source), str(edge.relation), graph.number(edge.target)) for edge in graph.edges]
+        [(2, 'CONTRADICTS', 1)]
+    """
+
+    encoder: Encoder
+
+    async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
+        """At most one edge for every unordered pair of chunks: a conflict, else what one states of the other."""
+        table = await sentences_of(inputs, self.encoder)
+        conflicts = find_conflicts(inputs.chunks, table)
+        edges: list[Edge] = []
+        for i, j in combinations(range(len(inputs.chunks)), 2):
+            if conflict := conflicts.get(frozenset((i, j))):
+                edges.append(_conflict_edge(inputs, table, conflict))
+            else:
+                edges += _stated_edge(inputs.chunks[i], inputs.chunks[j], table, i, j)
+        ids = tuple(c.id for c in inputs.chunks)
+        return Outcome(value=RhetoricalGraph(chunks=ids, edges=tuple(edges)))
+
+
+def _conflict_edge(inputs: AnswerInputs, table: SentenceTable, conflict: Conflict) -> Edge:
+    """From the newer statement to the older one that it replaces; else from the lower to the higher ranked chunk."""
+    target, source = (table.sentences[i] for i in (conflict.left, conflict.right))
+    if conflict.relation is not ChunkRelation.REPLACES and source.chunk < target.chunk:
+        target, source = source, target
+    edge = _edge(inputs.chunks[source.chunk - 1], inputs.chunks[target.chunk - 1], conflict.relation, source, target)
+    return edge.model_copy(update={"confidence": conflict.confidence, "reason": conflict.reason})
+
+
+def _stated_edge(a: Chunk, b: Chunk, table: SentenceTable, i: int, j: int) -> Iterator[Edge]:
+    one, other = ([table.sentences[k] for k in table.of_chunk(n + 1)] for n in (i, j))
+    if a.doc_id != b.doc_id:
+        found = [(stated_relation(one, other), a, b), (stated_relation(other, one), b, a)]
+        known = [(stated, source, target) for stated, source, target in found if stated]
+        if known:
+            stated, source, target = max(known, key=lambda k: k[0].share)
+            yield _edge(source, target, stated.relation, stated.source, stated.target)
+    elif abs(a.order - b.order) == 1 and one and other:
+        first, then, last, opening = (a, b, one[-1], other[0]) if a.order < b.order else (b, a, other[-1], one[0])
+        if relation := opening_relation(opening.text):
+            yield _edge(then, first, relation, opening, last)
+
+
+def _edge(source: Chunk, target: Chunk, relation: ChunkRelation, says: Sentence, said_of: Sentence) -> Edge:
+    return Edge(
+        source=source.id,
+        target=target.id,
+        relation=relation,
+        source_span=says.span,
+        target_span=said_of.span,
+        confidence=STATED_CONFIDENCE,
+    )

@@ -1,0 +1,75 @@
+"""What audits found, as rows of the store's database, and which findings a reader has settled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import delete, insert, or_, select
+
+from discorag.schema.document import Scope
+from discorag.store import tables
+from discorag.store.database import Database
+
+F, A, S = tables.findings, tables.audited, tables.settled
+
+
+class Findings:
+    """Findings as JSON, by scope. All methods block, and raise `StoreError` where the database fails.
+
+    Args:
+        database: The store's.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def audited(self, scope: Scope) -> dict[str, str]:
+        """The documents that the last audit read: id -> fingerprint."""
+        with self._database.read() as db:
+            rows = db.execute(
+                select(A.c.doc_id, A.c.fingerprint).where(A.c.tenant == scope.tenant, A.c.corpus == scope.corpus)
+            )
+            return {row.doc_id: row.fingerprint for row in rows}
+
+    def replace(
+        self, scope: Scope, stale: Iterable[str], found: Iterable[tuple[str, str, str, str]], audited: Mapping[str, str]
+    ) -> None:
+        """Store the result of an audit in one transaction.
+
+        Args:
+            scope: Whose documents.
+            stale: Documents whose findings are deleted first: those that changed or vanished.
+            found: New findings: id, the two documents' ids, the finding as JSON.
+            audited: All documents of the scope, id -> fingerprint.
+        """
+        own = {"tenant": scope.tenant, "corpus": scope.corpus}
+        ids = list(stale)
+        with self._database.write() as db:
+            for part in (ids[i : i + 400] for i in range(0, len(ids), 400)):
+                touched = or_(F.c.left_doc.in_(part), F.c.right_doc.in_(part))
+                db.execute(delete(F).where(F.c.tenant == scope.tenant, F.c.corpus == scope.corpus, touched))
+            rows = [own | {"id": i, "left_doc": a, "right_doc": b, "body": body} for i, a, b, body in found]
+            if rows:
+                db.execute(insert(F), rows)
+            db.execute(delete(A).where(A.c.tenant == scope.tenant, A.c.corpus == scope.corpus))
+            if audited:
+                db.execute(insert(A), [own | {"doc_id": d, "fingerprint": f} for d, f in audited.items()])
+
+    def all(self, scope: Scope) -> list[str]:
+        """The findings of a scope as JSON."""
+        with self._database.read() as db:
+            return list(db.scalars(select(F.c.body).where(F.c.tenant == scope.tenant, F.c.corpus == scope.corpus)))
+
+    def settled(self, scope: Scope) -> dict[str, str]:
+        """The findings that a reader has settled: id -> note."""
+        with self._database.read() as db:
+            rows = db.execute(select(S.c.id, S.c.note).where(S.c.tenant == scope.tenant, S.c.corpus == scope.corpus))
+            return {row.id: row.note for row in rows}
+
+    def settle(self, scope: Scope, finding_id: str, note: str | None) -> None:
+        """Settle a finding with a note, or reopen it with None. Settled findings stay settled in later audits."""
+        own = {"tenant": scope.tenant, "corpus": scope.corpus, "id": finding_id}
+        with self._database.write() as db:
+            db.execute(delete(S).where(*(S.c[name] == value for name, value in own.items())))
+            if note is not None:
+                db.execute(insert(S), own | {"note": note})

@@ -1,0 +1,144 @@
+"""An audit as text for the terminal, as one offline HTML file, and as SARIF for code-review tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from discorag.conflicts.verdicts import Finding, Side, Tier, Verdict
+from discorag.schema.values import Span
+from discorag.text.escaping import one_line
+from interfaces.audit import AuditReport
+
+_STYLES = {Verdict.CONTRADICTS: "bold red", Verdict.REPLACED: "bold cyan", Verdict.DIFFERS: "bold yellow"}
+_LEVELS = {Tier.SURE: "warning", Tier.POSSIBLE: "note"}
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_STYLE = """
+:root { color-scheme: light dark; --lit: #ffe08a; --line: #8884; }
+@media (prefers-color-scheme: dark) { :root { --lit: #6b5200; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+article { border: 1px solid var(--line); border-radius: 8px; padding: 1rem 1.25rem; margin: 1rem 0; }
+.sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1.5rem; }
+@media (max-width: 42rem) { .sides { grid-template-columns: 1fr; } }
+blockquote { margin: .25rem 0; } mark { background: var(--lit); color: inherit; }
+.place, .more { font-size: .85rem; opacity: .75; } h3 { margin: 0 0 .25rem; font-size: 1rem; }
+"""
+
+
+def summary(report: AuditReport) -> str:
+    """One line: how many documents, and how many findings of each kind."""
+    counts = {v: sum(f.verdict is v and f.tier is Tier.SURE for f in report.open) for v in Verdict}
+    possible = sum(f.tier is Tier.POSSIBLE for f in report.open)
+    return (
+        f"{len(report.documents)} documents in {report.corpus}: {counts[Verdict.CONTRADICTS]} contradictions, "
+        f"{counts[Verdict.REPLACED]} replaced statements, {counts[Verdict.DIFFERS]} explained differences; "
+        f"{possible} possible findings to check; {len(report.settled)} settled."
+    )
+
+
+def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
+    """The summary, then the open findings, alike ones once."""
+    lines: list[RenderableType] = [Text(summary(report))]
+    groups = group_findings(report.open)
+    for group in groups[:limit]:
+        finding = group[0]
+        lines.append(Text(""))
+        head = Text(f"{finding.verdict.value.capitalize()}", _STYLES[finding.verdict])
+        head.append(f" ({finding.tier.value}) ", "dim").append(one_line(finding.reason, 300), "")
+        lines.append(head)
+        lines += [_side_text(side) for side in (finding.left, finding.right)]
+        if len(group) > 1:
+            lines.append(Text(f"  The same change in {len(group) - 1} more places.", "dim"))
+    if len(groups) > limit:
+        lines.append(Text(f"\n{len(groups) - limit} more: use --format html or json to see all."))
+    return Group(*lines)
+
+
+def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """Findings in their order, those that report one change ("Jinja2 to Jinja") together."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in findings:
+        key = (finding.verdict, finding.tier, finding.kind, finding.reason)
+        groups.setdefault(key if finding.kind == "name" else (finding.id,), []).append(finding)
+    return list(groups.values())
+
+
+def _side_text(side: Side) -> Text:
+    found = Text("  ")
+    for piece, is_lit in _pieces(side):
+        found.append(piece, "reverse" if is_lit else "")
+    return found.append(f"\n    {_place(side)}", "dim")
+
+
+def _place(side: Side) -> str:
+    page = f", page {side.page}" if side.page else ""
+    section = f", section {side.headings[-1]}" if side.headings else ""
+    speaks = f" ({side.identity})" if side.identity else ""
+    return one_line(f"{side.title}{speaks}{section}{page}", 200)
+
+
+def _pieces(side: Side) -> Iterator[tuple[str, bool]]:
+    """The quote in pieces, each with whether it is what differs; invisible characters become spaces."""
+    quote, at = "".join(c if c.isprintable() else " " for c in side.quote), 0
+    for span in sorted(side.lit, key=lambda s: s.start):
+        yield quote[at : span.start], False
+        yield quote[span.start : span.end], True
+        at = span.end
+    yield quote[at:], False
+
+
+def audit_html(report: AuditReport) -> str:
+    """One file without scripts or links: every finding with both sentences, the values lit, and the reason."""
+    articles = "\n".join(_article(group) for group in group_findings(report.open))
+    title = f"Audit of {escape(report.corpus)}"
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>\n'
+        f"<body><h1>{title}</h1><p>{escape(summary(report))}</p>\n{articles}\n</body></html>\n"
+    )
+
+
+def _article(group: Sequence[Finding]) -> str:
+    finding, more = group[0], len(group) - 1
+    sides = "".join(_side_html(side) for side in (finding.left, finding.right))
+    also = f'<p class="more">The same change in {more} more places.</p>' if more else ""
+    head = f"{finding.verdict.value.capitalize()} ({finding.tier.value})"
+    return f'<article><h3>{head}</h3><p>{escape(finding.reason)}</p><div class="sides">{sides}</div>{also}</article>'
+
+
+def _side_html(side: Side) -> str:
+    quote = "".join(f"<mark>{escape(p)}</mark>" if lit else escape(p) for p, lit in _pieces(side))
+    conditions = f'<p class="place">Limits: {escape("; ".join(side.conditions))}</p>' if side.conditions else ""
+    return f'<div><blockquote>{quote}</blockquote><p class="place">{escape(_place(side))}</p>{conditions}</div>'
+
+
+def audit_sarif(report: AuditReport) -> dict[str, Any]:
+    """SARIF 2.1.0: one result per open finding, with a location on each side."""
+    uris = {d.doc_id: d.uri for d in report.documents}
+    results = [
+        {
+            "ruleId": finding.verdict.value,
+            "level": "error" if finding in report.contradictions else _LEVELS[finding.tier],
+            "message": {"text": f"{finding.reason} {finding.left.quote} / {finding.right.quote}"},
+            "locations": [_location(uris, finding.left)],
+            "relatedLocations": [_location(uris, finding.right)],
+            "partialFingerprints": {"finding": finding.id},
+        }
+        for finding in report.open
+    ]
+    rules = [{"id": verdict.value} for verdict in Verdict]
+    tool = {"driver": {"name": "disco-rag", "rules": rules}}
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": tool, "results": results}]}
+
+
+def _location(uris: dict[str, str], side: Side) -> dict[str, Any]:
+    region = _region(side.span, side.quote)
+    return {"physicalLocation": {"artifactLocation": {"uri": uris.get(side.doc_id, side.title)}, "region": region}}
+
+
+def _region(span: Span, quote: str) -> dict[str, Any]:
+    return {"charOffset": span.start, "charLength": span.end - span.start, "snippet": {"text": quote}}

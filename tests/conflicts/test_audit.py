@@ -1,0 +1,198 @@
+"""Where documents disagree: values, verdicts, and the audit of a corpus through `DiscoRAG`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from discorag import DiscoRAG
+from discorag.conflicts.identity import identify_document
+from discorag.conflicts.values import ValueKind, find_values, mask
+from discorag.schema.errors import InputError
+from interfaces.audit import AuditReport
+from interfaces.views.audit import audit_html, audit_sarif, audit_text
+from tests.conftest import Pipelines
+
+POLICY = """# Refund policy
+
+Customers may return a product within 30 days of delivery.
+Refunds are paid to the original card by Anna Berg.
+Shipping is free for orders above 50 euros.
+Sale items can be returned if the seal is intact.
+"""
+LEAFLET = """# Shop leaflet
+
+Customers may return a product within 14 days of delivery.
+Refunds are paid to the original card by Carl Holm.
+Shipping is free for orders above 50 euros.
+Sale items can be returned unless the seal is intact.
+"""
+
+
+def write(folder: Path, **texts: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(text, "utf-8")
+    return folder
+
+
+def audit(rag: DiscoRAG, folder: Path) -> AuditReport:
+    rag.ingest_for_audit(folder)
+    return rag.audit(corpus=folder.name)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind", "text"),
+    [
+        ("Payment is due within 180 days of receipt.", ValueKind.DURATION, "180 days"),
+        ("It took twenty-four hours.", ValueKind.DURATION, "twenty-four hours"),
+        ("The term is thirty (30) days.", ValueKind.DURATION, "thirty (30) days"),
+        ("The fee is $5,000 a year.", ValueKind.MONEY, "$5,000"),
+        ("Revenue rose by 12 percent.", ValueKind.PERCENT, "12 percent"),
+        ("The meeting is on May 4.", ValueKind.DATE, "May 4"),
+        ("It opened on 3 March 2022.", ValueKind.DATE, "3 March 2022"),
+        ("It needs Python 3.8 or newer.", ValueKind.VERSION, "3.8"),
+        ("The option defaults to ``False``.", ValueKind.LITERAL, "False"),
+        ("A dose has 400 mg of it.", ValueKind.QUANTITY, "400 mg"),
+    ],
+)
+def test_finds_values(sentence: str, kind: ValueKind, text: str) -> None:
+    (value,) = find_values(sentence)
+    assert (value.kind, value.text) == (kind, text)
+    assert sentence[value.span.start : value.span.end] == text
+    assert text not in mask(sentence, [value])
+
+
+@pytest.mark.parametrize("sentence", ["You may do so in a bar.", "One of us wrote it.", "Call A-12/b now."])
+def test_finds_no_values(sentence: str) -> None:
+    assert not [v for v in find_values(sentence) if v.kind is not ValueKind.COUNT]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "excludes"),
+    [
+        ("90 days", "three months", False),
+        ("two weeks", "10 days", True),
+        ("24 hours", "one day", False),
+        ("1.5 km", "1500 m", False),
+        ("45.7 years", "46 years", False),
+        ("about 100 days", "105 days", False),
+        ("5 May", "5 May 2023", False),
+        ("5 May", "6 May 2023", True),
+        ("Python 3.8", "Python 3.8.1", False),
+        ("$5,000", "$6,500", True),
+        ("$5,000", "5,000 euros", False),
+    ],
+)
+def test_values_exclude_each_other(one: str, other: str, excludes: bool) -> None:
+    (a,), (b,) = find_values(f"It was {one} then."), find_values(f"It was {other} then.")
+    assert a.excludes(b) is b.excludes(a) is excludes
+
+
+def test_identity_from_front_matter_path_and_cover() -> None:
+    given = identify_document("a/report.md", "Report", "", {"entity": "Acme", "period": "2022"})
+    cover = identify_document(
+        "10k.txt", "10-K", "For the fiscal year ended December 31, 2022\n\nACME CORP\n(Exact name of registrant", {}
+    )
+    path = identify_document("docs/tool-1.2.3/usage.rst", "Usage", "", {})
+    draft = identify_document("plan-draft.md", "Plan (draft)", "", {})
+    assert str(given) == "Acme, 2022"
+    assert (cover.entity, cover.period) == ("ACME CORP", "December 31, 2022")
+    assert (path.version, draft.status) == ("1.2.3", "draft")
+
+
+def test_audit_reports_values_names_and_conditions(pipeline: Pipelines, tmp_path: Path) -> None:
+    report = audit(pipeline(), write(tmp_path / "shop", policy=POLICY, leaflet=LEAFLET))
+    assert [(f.tier, f.verdict, f.kind) for f in report.findings] == [
+        ("sure", "contradicts", "duration"),
+        ("possible", "contradicts", "polarity"),
+        ("possible", "contradicts", "name"),
+    ]
+    sure = report.contradictions[0]
+    assert sure.reason == "One says 30 days, the other says 14 days."
+    assert [side.quote[span.start : span.end] for side in (sure.left, sure.right) for span in side.lit] == [
+        "30 days",
+        "14 days",
+    ]
+    document = (tmp_path / "shop" / "policy.md").read_text("utf-8")
+    assert document[sure.left.span.start : sure.left.span.end] == sure.left.quote
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict", "reason"),
+    [
+        (
+            "version: 1.0",
+            "version: 2.0",
+            "replaced",
+            "Changed from 30 days to 14 days between version 1.0 and version 2.0.",
+        ),
+        ("entity: North", "entity: South", "differs", "the documents speak for North and for South."),
+        ("period: 2021", "period: 2022", "differs", "the documents report on 2021 and on 2022."),
+        ("status: superseded", "author: x", "replaced", "is marked as superseded."),
+    ],
+)
+def test_document_identity_explains(
+    pipeline: Pipelines, tmp_path: Path, first: str, second: str, verdict: str, reason: str
+) -> None:
+    texts = {n: f"---\n{head}\n---\n{text}" for n, head, text in (("a", first, POLICY), ("b", second, LEAFLET))}
+    finding = audit(pipeline(), write(tmp_path / "shop", **texts)).findings[0]
+    assert finding.verdict == verdict
+    assert finding.reason.endswith(reason)
+
+
+def test_explicit_times_explain(pipeline: Pipelines, tmp_path: Path) -> None:
+    one = "# Report A\n\nIn 2021 the average rent of the flats in the district was 900 euros."
+    other = "# Report B\n\nIn 2022 the average rent of the flats in the district was 950 euros."
+    (finding,) = audit(pipeline(), write(tmp_path / "rents", one=one, other=other)).findings
+    assert (finding.verdict, finding.kind) == ("differs", "money")
+
+
+def test_nothing_within_one_file_or_said_in_both(pipeline: Pipelines, tmp_path: Path) -> None:
+    both = POLICY + "\nCustomers may return a product within 14 days of delivery.\n"
+    report = audit(pipeline(), write(tmp_path / "shop", one=both, other=LEAFLET.replace("Carl Holm", "Anna Berg")))
+    assert not [f for f in report.findings if f.kind == "duration"]
+
+
+def test_only_changes_are_compared_again_and_settled_findings_stay(pipeline: Pipelines, tmp_path: Path) -> None:
+    rag, folder = pipeline(), write(tmp_path / "shop", policy=POLICY, leaflet=LEAFLET)
+    first = audit(rag, folder)
+    rag.settle(first.findings[0].id, "The leaflet is out of date.", corpus="shop")
+    write(folder, other="# Opening hours\n\nThe shop opens at nine.")
+    second = audit(rag, folder)
+    assert second.findings == first.findings
+    assert len(second.open) == len(first.findings) - 1
+    write(folder, leaflet=LEAFLET.replace("14 days", "30 days"))
+    third = audit(rag, folder)
+    assert {f.kind for f in third.findings} == {"name", "polarity"}
+    (folder / "leaflet.md").unlink()
+    assert not audit(rag, folder).findings
+
+
+def test_against_compares_two_folders_only(pipeline: Pipelines, tmp_path: Path) -> None:
+    rag = pipeline()
+    rag.ingest_for_audit(write(tmp_path / "drafts", draft=LEAFLET, second=POLICY.replace("30 days", "60 days")))
+    rag.ingest_for_audit(write(tmp_path / "policies", policy=POLICY))
+    report = rag.audit(corpus="drafts", against="policies")
+    assert {f.kind for f in report.findings} == {"duration", "name", "polarity"}
+    assert all("Refund policy" in {f.left.title, f.right.title} for f in report.findings)
+
+
+def test_views_show_every_finding(pipeline: Pipelines, tmp_path: Path) -> None:
+    report = audit(pipeline(), write(tmp_path / "shop", policy=POLICY.replace("card", "<b>card</b>"), leaflet=LEAFLET))
+    html, sarif = audit_html(report), audit_sarif(report)
+    assert html.count("<article>") == len(report.findings) == len(sarif["runs"][0]["results"])
+    assert "<mark>30 days</mark>" in html
+    assert "<b>" not in html
+    assert "<script" not in html
+    region = sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]
+    assert region["snippet"]["text"] == report.findings[0].left.quote
+    assert json.dumps(sarif)
+    assert audit_text(report)
+
+
+def test_empty_corpus_is_an_error(pipeline: Pipelines) -> None:
+    with pytest.raises(InputError):
+        pipeline().audit(corpus="nothing")

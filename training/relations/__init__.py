@@ -1,1 +1,0 @@
-"""The relations between chunks, learned from GUM."""
