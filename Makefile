@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser train-nli bench-nli bench-answers bench-disagreement bench-retrieval bench-trust test-vllm test-s3 clean help
+.PHONY: demo serve web api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser train-nli bench-nli bench-answers bench-conflicts bench-retrieval bench-trust test-vllm test-s3 clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -166,8 +166,8 @@ bench-verify: .venv/eval.stamp ## What the verifier says of forged, true and par
 bench-answers: .venv/eval.stamp ## Answers without a language model, next to BM25, the encoder and the reranker alone: refusal, first sentences (an hour)
 	$(BIN)/python -m bench.answers
 
-bench-disagreement: .venv/eval.stamp ## Whether sources disagree: what is reported, against labels of others
-	$(BIN)/python -m bench.disagreement
+bench-conflicts: .venv/eval.stamp ## What the audit finds: planted conflicts, WikiContradict, RAMDocs, versions, what readers said
+	$(BIN)/python -m bench.conflicts
 
 bench-speed: .venv/dev.stamp ## Processor time of a question, an ingest and a start, on default settings and real papers
 	$(BIN)/python -m bench.speed

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from discorag.discourse.relate.passages import Passage
 
 import prompts
 from discorag import DiscoRAG
 from discorag.config import LlmSettings, StoreSettings
-from discorag.discourse.relate.passages import Passage
 from discorag.generation.prompted.conversation import Templates
 from discorag.generation.prompted.paper import PaperTemplates
 from discorag.generation.selection import Selector

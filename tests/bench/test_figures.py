@@ -70,20 +70,6 @@ def verify() -> Iterator[tuple[str, str]]:
     yield "README.md", f"of {f['forged']['n']} forged sentences none is called supported"
 
 
-def disagreement() -> Iterator[tuple[str, str]]:
-    f, page = result("disagreement")["figures"], "docs/disagreement.md"
-    for key in ("healthver", "climate_fever", "citation_integrity"):
-        aucs = (f["labelled"][key][auc] for auc in ("auc_refutes_supports", "auc_refutes_rest"))
-        yield page, "| " + ", ".join(f"{fixed(auc, 3)}" for auc in aucs) + " |"
-    reported = (f["ramdocs"][kind] for kind in ("same", "namesakes", "wrong"))
-    counted = ((round(row["pairs"] * row["reported"]), row["pairs"]) for row in reported)
-    yield page, "| " + ", ".join(f"{fixed(100 * hits / pairs, 1)} %" for hits, pairs in counted) + " |"
-    explicit = f["wikicontradict"]["explicit"]["between"]
-    yield page, f"| {explicit['f1_top3']} ({explicit['f1']}; always yes {explicit['f1_always_yes']}) |"
-    assert f["false_reports"]["false"] == 0
-    yield "README.md", f"no false report in {f['false_reports']['answers']} answers"
-
-
 def answers() -> Iterator[tuple[str, str]]:
     f, page = result("answers")["figures"], "README.md"
     names = {"hotpotqa": "HotpotQA", "fairytaleqa": "tales", "nq": "Natural Questions", "clapnq": "CLAPNQ"}
@@ -161,7 +147,7 @@ def archive() -> Iterator[tuple[str, str]]:
     )
 
 
-SHOWN = [speed, parser, verify, disagreement, answers, retrieval, archive, differences, bills]
+SHOWN = [speed, parser, verify, answers, retrieval, archive, differences, bills]
 
 
 @pytest.mark.parametrize("figures", SHOWN, ids=lambda f: f.__name__)
