@@ -56,6 +56,7 @@ class Database:
         file: The SQLite file; made if it is not there.
         encoder: `Encoder.version` and dimension of the encoder in use; None: whichever filled the database.
         safe: Whether what was committed survives a power failure.
+        min_free: With fewer bytes free its disk counts as nearly full.
 
     Raises:
         EncoderMismatchError: Another encoder filled it.
@@ -70,8 +71,10 @@ class Database:
         (8, '')
     """
 
-    def __init__(self, file: Path, encoder: tuple[str, int] | None = None, *, safe: bool = True) -> None:
-        self.file = file
+    def __init__(
+        self, file: Path, encoder: tuple[str, int] | None = None, *, safe: bool = True, min_free: int = 0
+    ) -> None:
+        self.file, self._min_free = file, min_free
         if encoder is None and not file.is_file():
             raise NotFoundError(f"There is no store in {file.parent}.", hint="Check DISCO_RAG_STORE__PATH.")
         self._engine, self.read_only = open_database(file, safe=safe)
@@ -105,8 +108,20 @@ class Database:
         return Identity(found.id, found.encoder, found.dimension)
 
     @property
-    def free(self) -> int:
-        """Bytes that are free on its disk."""
+    def is_nearly_full(self) -> bool:
+        """Whether its disk is."""
+        return self._free() < self._min_free
+
+    def check_room(self) -> None:
+        """Raise `StoreFullError` if the disk is nearly full."""
+        if (free := self._free()) < self._min_free:
+            raise StoreFullError(
+                f"The disk of {self.file.parent} is nearly full ({free / 1e6:.0f} MB free, "
+                f"{self._min_free / 1e6:.0f} MB are kept free): nothing is stored.",
+                hint="Make room: it goes on by itself. DISCO_RAG_STORE__MIN_FREE_MB sets the limit.",
+            )
+
+    def _free(self) -> int:
         return shutil.disk_usage(self.file.parent).free
 
     @contextmanager

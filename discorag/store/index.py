@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discorag.config import StoreSettings
 from discorag.registry import Registry
 from discorag.schema.document import Scope
@@ -46,13 +49,8 @@ class IndexedDocument:
         metadata: What filters look at.
         chunk_ids: Of its chunks, in order.
         vectors: Theirs, shape (chunks, d).
-        terms: Their search terms.
-        mean: Direction of the mean of the vectors, shape (d,).
-
-    Example:
-        >>> sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."]).put_in(store)
-        >>> [(d.number, len(d.chunk_ids), d.vectors.shape) for d in store.indexed()]
-        [(1, 2, (2, 8))]
+        term_counts: How many search terms each chunk has, shape (chunks,).
+        term_ids, term_weights: Of all chunks, one after another.
     """
 
     scope: Scope
@@ -61,8 +59,27 @@ class IndexedDocument:
     metadata: Mapping[str, str]
     chunk_ids: Sequence[str]
     vectors: Vectors
-    terms: Sequence[SparseVector]
-    mean: Vectors
+    term_counts: NDArray[np.uint32]
+    term_ids: NDArray[np.uint32]
+    term_weights: NDArray[np.float32]
+
+    @property
+    def mean(self) -> Vectors:
+        """The direction of the mean of the vectors: a unit vector, shape (d,)."""
+        mean = self.vectors.mean(axis=0)
+        return mean / max(float(np.linalg.norm(mean)), 1e-12)
+
+    @property
+    def terms(self) -> Iterator[SparseVector]:
+        """The search terms of each chunk."""
+        ends = self.term_counts.cumsum()[:-1]
+        for ids, weights in zip(np.split(self.term_ids, ends), np.split(self.term_weights, ends), strict=True):
+            yield ids.tolist(), weights.tolist()
+
+    def matches(self, filters: Filters) -> bool:
+        """Whether all filters accept it."""
+        own = {**self.metadata, "doc_id": self.doc_id}
+        return all(own.get(key) in values for key, values in filters.items())
 
 
 class Searcher(Protocol):
@@ -124,12 +141,6 @@ class IndexPlace:
         folder: The store's.
         database: Id of the database that it is made from.
         dimension: Length d of a vector.
-
-    Example:
-        >>> from discorag.config import StoreSettings
-        >>> from discorag.store.index import IndexPlace
-        >>> IndexPlace(StoreSettings(), tmp_path, database="3fa9", dimension=8).dimension
-        8
     """
 
     settings: StoreSettings
@@ -174,11 +185,6 @@ class Point:
         vector: Shape (d,).
         payload: `KEYWORDS`.
         terms: Of a chunk.
-
-    Example:
-        >>> from discorag.store.index import DOCUMENT, Point
-        >>> Point("id", DOCUMENT, np.ones(8, np.float32), {"tenant": "ann"}).terms is None
-        True
     """
 
     id: str

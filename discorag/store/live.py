@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import TypeVar
 
-from sqlalchemy import bindparam, delete, func, select
+from sqlalchemy import ColumnElement, bindparam, delete, func, select
 
 from discorag.models.loops import FairLock
-from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError, StoreError, StoreFullError
 from discorag.store import tables
 from discorag.store.database import Database
+from discorag.store.documents import indexed_documents
 from discorag.store.index import Index, IndexedDocument, IndexUnusableError, Searcher
-from discorag.store.search import ExactSearch, mean_direction
-from discorag.store.tables import unpack_places, unpack_terms, unpack_text, unpack_vectors
-from discorag.text.terms import SparseVector
+from discorag.store.search import ExactSearch
 
 T = TypeVar("T")
 FLUSHED = 2_000
@@ -29,7 +26,7 @@ RETRY_S = 30.0
 _LOG = logging.getLogger("disco_rag.store")
 _FULL = "the disk is nearly full"
 
-D, K, OUTBOX = tables.documents, tables.contents, tables.outbox
+D, OUTBOX = tables.documents, tables.outbox
 _PENDING = select(OUTBOX).where(OUTBOX.c.number > bindparam("after")).order_by(OUTBOX.c.number)
 
 
@@ -42,18 +39,12 @@ class LiveIndex:
     Args:
         database: The truth.
         opening: Opens the index; its argument asks for an empty one.
-        min_free: Bytes that must be free on the store's disk: with less the index is not open, since writing into it
-            on a full disk would end the process. 0 for an index that is elsewhere.
-
-    Example:
-        >>> from discorag.store.live import LiveIndex
-        >>> sample_of("tides.md", ["Tides rise."]).put_in(store)
-        >>> store.index.count(), store.index.reason
-        (2, '')
+        in_folder: Whether it lies on the store's disk. While that is nearly full the index is not open: writing into
+            it on a full disk would end the process.
     """
 
-    def __init__(self, database: Database, opening: Callable[[bool], Index], *, min_free: int) -> None:
-        self._database, self._opening, self._min_free = database, opening, min_free
+    def __init__(self, database: Database, opening: Callable[[bool], Index], *, in_folder: bool) -> None:
+        self._database, self._opening, self._in_folder = database, opening, in_folder
         self._exact = ExactSearch(database)
         self._index: Index | None = None
         self._turn = FairLock()
@@ -197,7 +188,7 @@ class LiveIndex:
             with self._database.read() as db:
                 last = db.scalar(select(func.max(OUTBOX.c.number))) or 0
             with _index_errors():
-                for document in self.documents():
+                for document in self._documents(D.c.number > 0):
                     index.apply(document.doc_id, document)
                     count += 1
                 self._applied, self._unsafe = last, FLUSHED
@@ -213,7 +204,7 @@ class LiveIndex:
         with self._database.read() as db:
             found = db.execute(_PENDING, {"after": self._applied}).tuples().all()
         for doc_id in dict.fromkeys(doc_id for _, doc_id in found):
-            document = next(self.documents(doc_id), None)
+            document = next(self._documents(D.c.doc_id == doc_id), None)
             index.apply(doc_id, document)
             self._unsafe += 1 + (len(document.chunk_ids) if document else 0)
         if found:
@@ -229,30 +220,10 @@ class LiveIndex:
                 db.execute(delete(OUTBOX).where(OUTBOX.c.number <= self._applied))
             self._unsafe = 0
 
-    def documents(self, doc_id: str | None = None) -> Iterator[IndexedDocument]:
-        """All documents, or this one, as an index needs them."""
-        own, content = (
-            (D.c.number, D.c.doc_id, D.c.tenant, D.c.corpus, D.c.filters),
-            (K.c.places, K.c.vectors, K.c.terms),
-        )
-        query = select(*own, *content).join(K)
+    def _documents(self, where: ColumnElement[bool]) -> Iterator[IndexedDocument]:
         with self._database.read() as db:
-            numbers = [*db.scalars(select(D.c.number).where(D.c.doc_id == doc_id if doc_id else D.c.number > 0))]
-        for number in numbers:
-            with self._database.read() as db:
-                row = db.execute(query.where(D.c.number == number)).one_or_none()
-            if row is not None:
-                vectors = unpack_vectors(row.vectors, self._database.identity.dimension)
-                yield IndexedDocument(
-                    Scope(tenant=row.tenant, corpus=row.corpus),
-                    row.doc_id,
-                    row.number,
-                    json.loads(unpack_text(row.filters)),
-                    [i for i, _, _ in unpack_places(row.places)],
-                    vectors,
-                    _terms(row.terms),
-                    mean_direction(vectors),
-                )
+            numbers = list(db.scalars(select(D.c.number).where(where)))
+        return indexed_documents(self._database, numbers)
 
     def _size(self) -> int:
         """How many points an index of the database has."""
@@ -261,7 +232,7 @@ class LiveIndex:
         return count + (chunks or 0)
 
     def _is_full(self) -> bool:
-        return bool(self._min_free) and self._database.free < self._min_free
+        return self._in_folder and self._database.is_nearly_full
 
     def _failed(self, error: IndexUnusableError) -> None:
         self._release(damaged=True)
@@ -292,10 +263,3 @@ def _index_errors() -> Generator[None]:
         raise
     except BaseException as error:
         raise IndexUnusableError(f"it failed: {error}") from error
-
-
-def _terms(packed: bytes) -> list[SparseVector]:
-    counts, ids, weights = unpack_terms(packed)
-    ends = counts.cumsum().tolist()
-    starts = [0, *ends[:-1]]
-    return [(ids[a:b].tolist(), weights[a:b].tolist()) for a, b in zip(starts, ends, strict=True)]

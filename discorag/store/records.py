@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from discorag.schema.document import Chunk, Document, Scope
-from discorag.schema.errors import InputError, InvariantError
+from discorag.schema.errors import InvariantError
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Vectors
 
@@ -122,18 +122,6 @@ class SearchQuery(BaseModel):
     retrieval: Retrieval = "dense"
     top_k: int = 10
     filters: Mapping[str, Sequence[str]] = {}
-
-
-def check_query(query: SearchQuery, limit: int, dimension: int) -> None:
-    """Whether this can be searched for.
-
-    Raises:
-        InputError: ``limit`` is below 1.
-        InvariantError: The query vector has not shape (d,).
-    """
-    if limit < 1:
-        raise InputError(f"top_k is {limit}.", hint="Ask for at least 1.")
-    check_vector(query.vector, dimension)
 
 
 def check_vector(vector: Vectors, dimension: int) -> None:

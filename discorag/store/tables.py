@@ -20,7 +20,7 @@ from discorag.schema.errors import StoreDamagedError
 from discorag.schema.values import Vectors
 from discorag.text.terms import SparseVector
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Of these tables; a database of another format is refused."""
 
 metadata = MetaData()
@@ -54,6 +54,7 @@ documents = Table(
     Column("uri", _EXACT_TEXT, nullable=False),
     Column("fingerprint", Text, nullable=False),
     Column("chunks", Integer, nullable=False),
+    Column("trees", Integer, nullable=False, default=0),
     Column("written", Text, nullable=False),
     Column("filters", LargeBinary, nullable=False),
     Column("manifest", LargeBinary, nullable=False),
@@ -61,7 +62,10 @@ documents = Table(
     Index("documents_by_size", "tenant", "corpus", "number", "chunks", "written"),
     sqlite_autoincrement=True,  # a number is never given twice
 )
-"""``number`` names one version of a document: a changed document gets a new one. ``filters``: metadata as JSON."""
+"""``number`` names one version of a document: a changed document gets a new one. ``filters``: metadata as JSON.
+
+``chunks`` and ``trees`` count its rows in these tables: `discorag.store.check` finds by them what is missing.
+"""
 
 contents = Table(
     "contents",

@@ -64,10 +64,6 @@ class TestRoundTrip:
             made.put_in(store)
         for made in trees:
             assert_tree(store, made)
-        assert store.delete_tree(SCOPE, PIECE.doc_id, "clusters")
-        assert not store.delete_tree(SCOPE, PIECE.doc_id, "clusters")
-        assert_tree(store, trees[0])
-        assert_no_tree(store, PIECE.doc_id, "clusters")
 
     def test_what_was_returned_for_a_replaced_tree_is_not_returned_for_the_new_one(self, store: Store) -> None:
         PIECE.put_in(store)
@@ -87,7 +83,6 @@ class TestRefusal:
     def test_a_tree_of_a_document_that_is_not_stored_is_not_found(self, store: Store) -> None:
         with pytest.raises(NotFoundError, match=PIECE.doc_id):
             tree_of(PIECE).put_in(store)
-        assert not store.delete_tree(SCOPE, PIECE.doc_id, "discourse")
 
     def test_vectors_leaves_and_spans_that_do_not_fit_are_refused(self, store: Store) -> None:
         PIECE.put_in(store)
@@ -162,8 +157,6 @@ class TestSearch:
         tree_of(PIECE, seed=3).put_in(store)
         assert store.search(SCOPE, query) == before
         assert store.chunks_of(SCOPE, PIECE.doc_id) == PIECE.chunks
-        store.delete_tree(SCOPE, PIECE.doc_id, "discourse")
-        assert store.search(SCOPE, query) == before
 
     def test_trees_are_of_the_builder_and_scope_asked_for(self, store: Store) -> None:
         PIECE.put_in(store)
@@ -222,7 +215,7 @@ def test_a_node_is_read_by_its_id_as_a_passage_that_stands_for_what_lies_below_w
     assert (passage.title, passage.headings[-1]) == (PIECE.manifest.title, "Summary")
     with pytest.raises(NotFoundError):
         store.chunks(BOB, [passage.id])
-    store.delete_tree(SCOPE, PIECE.doc_id, made.tree.builder)
+    sample("a.md", ["quite new"]).put_in(store)
     with pytest.raises(NotFoundError):
         store.chunks(SCOPE, [passage.id])
 
