@@ -36,10 +36,6 @@ class Identity:
         id: Random, of this database alone: an index belongs to one.
         encoder: `Encoder.version` of the encoder that made the vectors.
         dimension: Length d of a vector.
-
-    Example:
-        >>> store.database.identity.encoder, store.database.identity.dimension
-        ('test-encoder/1', 8)
     """
 
     id: str
@@ -53,8 +49,8 @@ class Database:
     Writers wait for each other. A change is one transaction: every reader sees a document whole, old or new.
 
     Args:
-        file: The SQLite file; made if it is not there.
-        encoder: `Encoder.version` and dimension of the encoder in use; None: whichever filled the database.
+        file: The SQLite file; created if it does not exist.
+        encoder: `Encoder.version` and dimension of the encoder in use. None: that of the database.
         safe: Whether what was committed survives a power failure.
         min_free: With fewer bytes free its disk counts as nearly full.
 

@@ -28,13 +28,6 @@ class JobRow:
         created: When it was accepted, ISO 8601 in UTC.
         ended: When it ended; None while it goes on.
         body: All that the server knows of it, as JSON.
-
-    Example:
-        >>> from discorag.store.jobs import JobRow, JobTable
-        >>> table = JobTable(store.database)
-        >>> table.add(JobRow("j1", "ann", created="2026-01-01", ended=None, body="{}"), scope, {"a.txt": 120})
-        >>> table.uploaded(scope.tenant), table.under_way("ann")
-        ((1, 120), 1)
     """
 
     id: str
@@ -51,9 +44,11 @@ class JobTable:
         database: The store's.
 
     Example:
-        >>> from discorag.store.jobs import JobTable
-        >>> JobTable(store.database).unfinished()
-        []
+        >>> from discorag.store.jobs import JobRow, JobTable
+        >>> table = JobTable(store.database)
+        >>> table.add(JobRow("j1", "ann", created="2026-01-01", ended=None, body="{}"), scope, {"a.txt": 120})
+        >>> table.uploaded(scope.tenant), table.under_way("ann")
+        ((1, 120), 1)
     """
 
     def __init__(self, database: Database) -> None:

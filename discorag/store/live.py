@@ -55,7 +55,7 @@ class LiveIndex:
         """Why searches are exact; empty while the index is used, or before it was needed."""
         self._warned = ""
         self.lost = False
-        """Whether the index has to be made again."""
+        """Whether the index has to be built again."""
 
     @property
     def is_exact(self) -> bool:
@@ -71,25 +71,31 @@ class LiveIndex:
                         self._catch_up(index)
                         return find(index)
                 except IndexUnusableError as error:
-                    self._failed(error)
-            self._warn()
+                    self._give_up(error)
+            if self.reason not in ("", self._warned):
+                _LOG.warning("Searches are exact, which is slower: the index cannot be used: %s.", self.reason)
+                self._warned = self.reason
         return find(self._exact)
 
     def changed(self) -> None:
-        """Bring the index up to date after a change. If it cannot be used, it is made again, if it can be."""
+        """Bring the index up to date after a change. If it has to be built again, that is done now."""
         with self._turn:
-            if index := self._usable() or self._made_again():
-                try:
+            try:
+                index = self._usable()
+                if index is None and self.lost and not self._is_full() and not self._database.read_only:
+                    self._fill()
+                    index = self._index
+                if index:
                     with _index_errors():
                         self._catch_up(index)
-                except IndexUnusableError as error:
-                    self._failed(error)
+            except IndexUnusableError as error:
+                self._give_up(error)
 
     def rebuild(self) -> int:
-        """Make the index again from the database; how many documents it has.
+        """Build the index again from the database; how many documents it has.
 
         Raises:
-            StoreError: It cannot be made: the reason is in the message.
+            StoreError: It cannot be built; the message says why.
         """
         with self._turn:
             self._release(damaged=False)
@@ -103,10 +109,10 @@ class LiveIndex:
     def count(self) -> int | None:
         """How many points the index has when it is up to date; None if it cannot be used."""
         with self._turn:
-            index = self._usable()
-            if index:
+            if index := self._usable():
                 self._catch_up(index)
-            return index.count() if index else None
+                return index.count()
+            return None
 
     def optimise(self) -> None:
         """Make searches fast after many changes. Readers and writers wait."""
@@ -118,16 +124,14 @@ class LiveIndex:
     def close(self) -> None:
         """Make the index safe and release it."""
         with self._turn:
+            if self._index and self._is_full():
+                self._release(damaged=False)
             index, self._index = self._index, None
-            if index is None:
-                return
-            if self._is_full():
-                index.abandon(damaged=False)
-                return
             try:
-                with _index_errors():
-                    self._make_safe(index)
-                    index.close()
+                if index:
+                    with _index_errors():
+                        self._make_safe(index)
+                        index.close()
             except (IndexUnusableError, StoreError) as error:  # the next opening sees what is missing
                 _LOG.warning("The index could not be closed: %s", error)
 
@@ -137,54 +141,37 @@ class LiveIndex:
         """The index, if it can be used."""
         if self._is_full():
             self._release(damaged=False)
-            return self._unusable(_FULL)
-        if self._index is None and monotonic() >= self._next_try:
+            self._retry_later(_FULL)
+        elif self._index is None and monotonic() >= self._next_try:
             if self._database.read_only:
-                return self._unusable(self._database.read_only)
-            try:
-                self._open()
-            except IndexUnusableError as error:
-                return self._unusable(str(error), lost=error.lost)
+                self._retry_later(self._database.read_only)
+            else:
+                try:
+                    self._open()
+                except IndexUnusableError as error:
+                    self._retry_later(str(error), lost=error.lost)
         return self._index
 
     def _open(self) -> None:
-        """Open the index; for a database without documents a new one. Raises `IndexUnusableError`."""
+        """Open the index; for a database without documents create one. Raises `IndexUnusableError`."""
         try:
-            self._take(self._opening(False))
+            index = self._opening(False)
         except IndexUnusableError as error:
             if not error.lost or self._size():
                 raise
             self._fill()
-
-    def _take(self, index: Index) -> None:
-        """Use an index that was opened, if it has what the database has."""
+            return
         self._applied, self._unsafe = 0, 0
-        try:
-            with _index_errors():
-                self._catch_up(index)
-                whole = index.count() == self._size()
-        except BaseException as error:
-            index.abandon(damaged=isinstance(error, IndexUnusableError))
-            raise
-        if not whole:
-            index.abandon(damaged=True)
-            raise IndexUnusableError("it is not complete", lost=True)
-        self._index, self.reason, self.lost = index, "", False
-
-    def _made_again(self) -> Index | None:
-        """An index that is missing or damaged, filled from the database; None if it cannot be."""
-        if not self.lost or self._is_full() or self._database.read_only:
-            return None
-        try:
-            self._fill()
-        except IndexUnusableError as error:
-            return self._unusable(str(error), lost=error.lost)
-        return self._index
+        with self._abandoned_on_error(index), _index_errors():
+            self._catch_up(index)
+            if index.count() != self._size():
+                raise IndexUnusableError("it is not complete", lost=True)
+        self._use(index)
 
     def _fill(self) -> int:
-        """A new index with all documents."""
+        """Build a new index of all documents; how many there are. Raises `IndexUnusableError`."""
         index, count = self._opening(True), 0
-        try:
+        with self._abandoned_on_error(index, is_new=True):
             with self._database.read() as db:
                 last = db.scalar(select(func.max(OUTBOX.c.number))) or 0
             with _index_errors():
@@ -193,11 +180,19 @@ class LiveIndex:
                     count += 1
                 self._applied, self._unsafe = last, FLUSHED
                 self._make_safe(index)
-        except BaseException:
-            index.abandon(damaged=True)
-            raise
-        self._index, self.reason, self.lost = index, "", False
+        self._use(index)
         return count
+
+    @contextmanager
+    def _abandoned_on_error(self, index: Index, *, is_new: bool = False) -> Generator[None]:
+        try:
+            yield
+        except BaseException as error:
+            index.abandon(damaged=is_new or isinstance(error, IndexUnusableError))
+            raise
+
+    def _use(self, index: Index) -> None:
+        self._index, self.reason, self.lost = index, "", False
 
     def _catch_up(self, index: Index) -> None:
         """Apply what the outbox has and the index has not."""
@@ -234,24 +229,18 @@ class LiveIndex:
     def _is_full(self) -> bool:
         return self._in_folder and self._database.is_nearly_full
 
-    def _failed(self, error: IndexUnusableError) -> None:
+    def _give_up(self, error: IndexUnusableError) -> None:
+        """Leave an index that failed."""
         self._release(damaged=True)
-        self._unusable(str(error), lost=error.lost)
+        self._retry_later(str(error), lost=error.lost)
 
     def _release(self, *, damaged: bool) -> None:
         index, self._index = self._index, None
         if index:
             index.abandon(damaged=damaged)
 
-    def _unusable(self, reason: str, *, lost: bool = False) -> None:
-        """Try again after a while."""
+    def _retry_later(self, reason: str, *, lost: bool = False) -> None:
         self.reason, self.lost, self._next_try = reason, lost, monotonic() + RETRY_S
-
-    def _warn(self) -> None:
-        """Let the log have the reason, once."""
-        if self.reason not in ("", self._warned):
-            _LOG.warning("Searches are exact, which is slower: the index cannot be used: %s.", self.reason)
-            self._warned = self.reason
 
 
 @contextmanager

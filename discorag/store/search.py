@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from threading import Lock
 
 import numpy as np
@@ -93,17 +92,17 @@ D = tables.documents
 
 @dataclass(frozen=True)
 class _Corpus:
-    """All of a scope as arrays; ``ends``: chunks up to and with each document."""
+    """All of a scope as arrays; ``owners`` and ``term_owners`` are the document of a chunk and the chunk of a term."""
 
     stamp: tuple[int, int]
     documents: Mapping[int, IndexedDocument]
-    ends: Sequence[int]
+    owners: NDArray[np.int64]
     chunk_ids: Sequence[str]
     vectors: Vectors
     means: Vectors
     ids: NDArray[np.uint32]
     weights: NDArray[np.float32]
-    chunk_of_term: NDArray[np.int64]
+    term_owners: NDArray[np.int64]
 
     @classmethod
     def of(cls, stamp: tuple[int, int], documents: Mapping[int, IndexedDocument]) -> _Corpus:
@@ -112,7 +111,7 @@ class _Corpus:
         return cls(
             stamp,
             documents,
-            list(accumulate(len(d.chunk_ids) for d in parts)),
+            np.repeat(np.arange(len(parts)), [len(d.chunk_ids) for d in parts]),
             [i for d in parts for i in d.chunk_ids],
             np.concatenate([d.vectors for d in parts]),
             np.stack([d.mean for d in parts]),
@@ -125,17 +124,13 @@ class _Corpus:
         """Whether each document matches."""
         return np.array([d.matches(filters) for d in self.documents.values()], np.bool_)
 
-    def matching_chunks(self, filters: Filters) -> NDArray[np.bool_]:
-        """Whether the document of each chunk matches."""
-        return np.repeat(self.matching(filters), np.diff(self.ends, prepend=0))
-
     def bm25(self, query: SparseVector) -> NDArray[np.float32]:
         """Of every chunk: the sum over the query's terms of inverse document frequency times the chunk's weight."""
         scores, n = np.zeros(len(self.chunk_ids), np.float32), len(self.chunk_ids)
         for term, weight in zip(*query, strict=True):
             found = np.flatnonzero(self.ids == term)
             idf = np.log1p((n - len(found) + 0.5) / (len(found) + 0.5))
-            scores[self.chunk_of_term[found]] += weight * idf * self.weights[found]
+            scores[self.term_owners[found]] += weight * idf * self.weights[found]
         return scores
 
 
@@ -160,7 +155,7 @@ class ExactSearch:
         corpus = self._corpus(scope)
         if corpus is None:
             return []
-        wanted = corpus.matching_chunks(filters)
+        wanted = corpus.matching(filters)[corpus.owners]
         if isinstance(vector, tuple):
             scores = corpus.bm25(vector)
             wanted &= scores > 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,13 +96,12 @@ trees = Table(
     Column("builder", Text, primary_key=True),
     Column("version", Text, nullable=False),
     Column("key", Text, nullable=False, unique=True),
-    Column("stem", Text, nullable=False, unique=True),
     Column("nodes", Integer, nullable=False),
     Column("outline", LargeBinary, nullable=False),
     Column("vectors", LargeBinary, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
-"""Retrieval trees. ``key`` names one state of a tree, ``stem`` begins the ids of its nodes."""
+"""Retrieval trees. ``key`` names one state of a tree."""
 
 outbox = Table(
     "outbox",
@@ -194,17 +193,28 @@ def unpack_places(packed: bytes) -> list[tuple[str, int, int]]:
     return json.loads(unpack_text(packed))
 
 
+def pack_arrays(arrays: Sequence[NDArray[Any]]) -> bytes:
+    """Arrays of numbers of 4 bytes: how many each has, then their numbers."""
+    parts = [array.astype(array.dtype.newbyteorder("<"), copy=False).view("<u4") for array in arrays]
+    return pack(np.concatenate([np.array([len(arrays), *map(len, arrays)], "<u4"), *parts]).tobytes())
+
+
+def unpack_arrays(packed: bytes) -> list[NDArray[np.uint32]]:
+    """What `pack_arrays` was given, as unsigned integers. Raises as `unpack`."""
+    numbers = np.frombuffer(unpack(packed), "<u4")
+    count = int(numbers[0])
+    return np.split(numbers[1 + count :], np.cumsum(numbers[1:count]))
+
+
 def pack_terms(terms: Sequence[SparseVector]) -> bytes:
-    """The search terms of chunks: how many each has, then all ids, then all weights."""
-    counts = np.array([len(ids) for ids, _ in terms], "<u4")
-    ids = np.array([i for ids, _ in terms for i in ids], "<u4")
-    weights = np.array([w for _, weights in terms for w in weights], "<f4")
-    return pack(np.array([len(counts)], "<u4").tobytes() + counts.tobytes() + ids.tobytes() + weights.tobytes())
+    """The search terms of chunks."""
+    counts = np.array([len(ids) for ids, _ in terms], np.uint32)
+    ids = np.array([i for ids, _ in terms for i in ids], np.uint32)
+    weights = np.array([w for _, weights in terms for w in weights], np.float32)
+    return pack_arrays([counts, ids, weights])
 
 
 def unpack_terms(packed: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float32]]:
-    """What `pack_terms` was given: counts, ids, weights. Raises as `unpack`."""
-    numbers = np.frombuffer(unpack(packed), "<u4")
-    counts = numbers[1 : 1 + int(numbers[0])]
-    ids, weights = np.split(numbers[1 + len(counts) :], 2)
+    """What `pack_terms` was given: counts by chunk, then the ids and weights of all. Raises as `unpack`."""
+    counts, ids, weights = unpack_arrays(packed)
     return counts, ids, weights.view("<f4")

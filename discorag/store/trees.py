@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,10 @@ from discorag.schema.values import Span, Vectors, digest, stable_id, unit
 from discorag.store import tables
 from discorag.store.database import STALE, Database, is_in, named, no_document
 from discorag.store.documents import Documents, in_parts, manifest_from, rows_of
-from discorag.store.outline import Outline, node_stem, split_node_id
+from discorag.store.outline import Outline, node_id
 from discorag.store.recent import Recent
 from discorag.store.records import Manifest, check_tree, check_vector
-from discorag.store.tables import pack, pack_text, pack_vectors, unpack, unpack_text, unpack_vectors
+from discorag.store.tables import pack_text, pack_vectors, unpack_text, unpack_vectors
 from discorag.text.sentences import sentence_spans
 
 SUMMARY = "Summary"
@@ -109,7 +109,7 @@ class DocumentTrees(Documents):
             missing = [key for _, key in keys if key not in known]
             for part in in_parts(missing):
                 for key, data in db.execute(select(T.c.key, T.c.outline).where(T.c.key.in_(part))).tuples():
-                    known[key] = self._outlines.put(key, Outline.from_bytes(builder, unpack(data), key))
+                    known[key] = self._outlines.put(key, Outline.unpack(builder, data, key))
         return {doc_id: known[key] for doc_id, key in keys if key in known}
 
     def tree_versions(self, scope: Scope, builder: str, doc_ids: Sequence[str] | None = None) -> dict[str, str]:
@@ -161,21 +161,20 @@ class DocumentTrees(Documents):
 
     def _passages(self, scope: Scope, ids: Sequence[str]) -> dict[str, Chunk]:
         """Passages by the ids of their nodes; an unknown id is left out."""
-        numbers = dict[str, dict[str, int]]()  # of every node, by the stem of its tree and its id
-        for i in ids:
-            with suppress(ValueError):
-                stem, number = split_node_id(i)
-                numbers.setdefault(stem, {})[i] = number
-        if not numbers:
-            return {}
-        query = select(T.c.stem, T.c.key, T.c.builder, T.c.nodes, D.c.doc_id, D.c.manifest).join(D)
+        nodes = defaultdict[str, list[int]](list)  # by the key of their tree
+        for key, _, number in (i.partition(".") for i in ids):
+            if number.isdecimal():
+                nodes[key].append(int(number))
+        query = select(T.c.key, T.c.builder, T.c.nodes, D.c.doc_id, D.c.manifest).join(D).where(is_in(scope))
         with self.database.read() as db:
-            rows = [r for part in in_parts(numbers) for r in db.execute(query.where(is_in(scope), T.c.stem.in_(part)))]
+            rows = [row for part in in_parts(nodes) for row in db.execute(query.where(T.c.key.in_(part)))]
         found: dict[str, Chunk] = {}
         for row in rows:
             tree, title = self._tree(scope, row.builder, row.key), manifest_from(row.manifest).title
-            nodes = {i: at for i, at in numbers[row.stem].items() if at < row.nodes}
-            found |= {i: _passage(i, row.doc_id, at, tree.nodes[at], title) for i, at in nodes.items()}
+            for number in nodes[row.key]:
+                if number < row.nodes:
+                    passage = node_id(row.key, number)
+                    found[passage] = _passage(passage, row.doc_id, number, tree.nodes[number], title)
         return found
 
 
@@ -187,9 +186,8 @@ def _tree_row(manifest: Manifest, tree: RetrievalTree, vectors: Vectors, version
         "builder": tree.builder,
         "version": version,
         "key": key,
-        "stem": node_stem(key),
         "nodes": len(tree.nodes),
-        "outline": pack(outline.to_bytes()),
+        "outline": outline.pack(),
         "vectors": pack_vectors(unit(vectors if outline.lengths is None else vectors[: tree.leaves])),
         "body": pack_text(body),
     }
