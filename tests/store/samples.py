@@ -18,6 +18,7 @@ from discorag.store.store import Store
 DIMENSION = 8
 ENCODER = "test-encoder/1"
 SCOPE = Scope(tenant="ann", corpus="papers")
+ABSENT = "00000000-0000-0000-0000-000000000000"
 
 
 def unit(n: int, seed: int) -> Vectors:

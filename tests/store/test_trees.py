@@ -60,12 +60,8 @@ def test_where_inner_vectors_are_means_scores_are_theirs_too(store: Store) -> No
     means = tree_of(PIECE, vectors=sums / np.linalg.norm(sums, axis=1, keepdims=True))
     own = tree_of(PIECE, builder="clusters")
     put(store, PIECE, means, own)
-    assert [
-        store.outlines(SCOPE, t.tree.builder, [PIECE.doc_id])[PIECE.doc_id].lengths is None for t in (means, own)
-    ] == [
-        False,
-        True,
-    ]
+    outlines = [store.outlines(SCOPE, t.tree.builder, [PIECE.doc_id])[PIECE.doc_id] for t in (means, own)]
+    assert [outline.lengths is None for outline in outlines] == [False, True]
     assert_tree(store, means)
     assert_tree(store, own)
 
