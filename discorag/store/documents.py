@@ -77,7 +77,7 @@ class Documents:
         Its trees stay if the fingerprint is the stored one; else they go with the old document.
 
         Args:
-            scope: Whose.
+            scope: Its tenant and corpus.
             document: Its canonical form.
             manifest: Of the document.
             chunks: Its chunks, in order.
@@ -98,13 +98,13 @@ class Documents:
         }
         rows = [_chunk_row(chunk, at) for at, chunk in enumerate(chunks)]
         with self.database.write() as db:
-            number = self._published(db, _document_row(scope, document, manifest))
+            number = self._put_row(db, _document_row(scope, document, manifest))
             db.execute(insert(K), {"document": number, **content})
             db.execute(insert(C), [{"document": number, **row} for row in rows])
             db.execute(insert(tables.outbox), {"doc_id": manifest.doc_id})
 
-    def _published(self, db: Connection, row: Mapping[str, Any]) -> int:
-        """Make this the document's row; its number. A document of the same fingerprint keeps its number and trees."""
+    def _put_row(self, db: Connection, row: Mapping[str, Any]) -> int:
+        """Write the document's row; its number. A document of the same fingerprint keeps its number and trees."""
         old = db.execute(select(D.c.number, D.c.fingerprint).where(D.c.doc_id == row["doc_id"])).one_or_none()
         if old and old.fingerprint == row["fingerprint"]:
             for table in (K, C):
@@ -125,7 +125,7 @@ class Documents:
 
     def manifests(self, scope: Scope, doc_ids: Sequence[str] | None = None) -> list[Manifest]:
         """All documents of the scope, or those of ``doc_ids`` that are stored, by uri."""
-        found = rows_of(self.database, scope, select(D.c.manifest, D.c.uri), doc_ids)
+        found = self._rows(scope, select(D.c.manifest, D.c.uri), doc_ids)
         return [manifest_from(row.manifest) for row in sorted(found, key=lambda row: row.uri)]
 
     def under(self, scope: Scope, folder: str) -> list[Manifest]:
@@ -190,22 +190,21 @@ class Documents:
                 found |= {row.id: _chunk(row.body, bytes(unpack(row.units)).decode()) for row in rows}
         return found
 
+    def _rows(
+        self, scope: Scope, query: Select[*tuple[Any, ...]], doc_ids: Collection[str] | None
+    ) -> list[Row[*tuple[Any, ...]]]:
+        """The rows of a query over documents: of the whole scope, or of these documents."""
+        query = query.where(is_in(scope))
+        with self.database.read() as db:
+            if doc_ids is None:
+                return list(db.execute(query))
+            return [row for part in in_parts(doc_ids) for row in db.execute(query.where(D.c.doc_id.in_(part)))]
+
     def _known_ids(self, scope: Scope, column: Column[str], ids: Sequence[str]) -> set[str]:
         """Those of these ids of chunks or documents that are stored."""
         query = select(column).select_from(D if column.table is D else C.join(D)).where(is_in(scope))
         with self.database.read() as db:
             return {found for part in in_parts(ids) for found in db.scalars(query.where(column.in_(part)))}
-
-
-def rows_of(
-    database: Database, scope: Scope, query: Select[*tuple[Any, ...]], doc_ids: Collection[str] | None = None
-) -> list[Row[*tuple[Any, ...]]]:
-    """The rows of a query over documents: of the whole scope, or of these documents of it."""
-    with database.read() as db:
-        if doc_ids is None:
-            return list(db.execute(query.where(is_in(scope))))
-        parts = (query.where(is_in(scope), D.c.doc_id.in_(part)) for part in in_parts(doc_ids))
-        return [row for part in parts for row in db.execute(part)]
 
 
 def in_parts(ids: Iterable[T], size: int = _MANY) -> Iterator[list[T]]:

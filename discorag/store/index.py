@@ -1,6 +1,6 @@
 """What an index does, and documents as the points that it holds.
 
-An index is made from the database, can be made again, and answers searches faster.
+An index is built from the database, can be built again, and makes searches faster.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class IndexUnusableError(Exception):
 
     Args:
         reason: Why, in a few words.
-        lost: Whether it has to be made again.
+        lost: Whether it has to be built again.
     """
 
     def __init__(self, reason: str, *, lost: bool = False) -> None:
@@ -43,7 +43,7 @@ class IndexedDocument:
     """A document as an index needs it.
 
     Args:
-        scope: Whose.
+        scope: Its tenant and corpus.
         doc_id: Its id.
         number: Its version.
         metadata: What filters look at.
@@ -93,12 +93,12 @@ class Searcher(Protocol):
         ...
 
     def nearest_documents(self, scope: Scope, vector: Vectors, filters: Filters, limit: int) -> list[Hit]:
-        """The documents whose mean vectors are nearest, best first, each with its id in the place of a chunk's."""
+        """The documents whose mean vectors are nearest, best first; a hit's ``chunk_id`` is the document's id."""
         ...
 
 
 class Index(Searcher, Protocol):
-    """An index. One thread calls it at a time. It may raise anything: then it is not used any more.
+    """An index. One thread calls it at a time. Once it has raised anything it is not used any more.
 
     Raises:
         IndexUnusableError: On opening: it is missing, damaged, in use elsewhere, or of another database.
@@ -150,7 +150,7 @@ class IndexPlace:
 
 
 class OpenIndex(Protocol):
-    """Opens an index; ``fresh``: an empty one in the place of what is there. Raises `IndexUnusableError`."""
+    """Opens an index; ``fresh``: an empty one that replaces what is there. Raises `IndexUnusableError`."""
 
     def __call__(self, place: IndexPlace, *, fresh: bool) -> Index:
         """The index at this place."""

@@ -24,9 +24,9 @@ class JobRow:
 
     Args:
         id: Its id.
-        tenant: Whose.
+        tenant: Who sent the files.
         created: When it was accepted, ISO 8601 in UTC.
-        ended: When it ended; None while it goes on.
+        ended: When it ended; None until then.
         body: All that the server knows of it, as JSON.
     """
 
@@ -55,7 +55,7 @@ class JobTable:
         self._database = database
 
     def add(self, job: JobRow, scope: Scope, sizes: Mapping[str, int]) -> None:
-        """A new job, and the files that were sent with it, with their bytes."""
+        """Add a job, and the files that were sent with it with their sizes in bytes."""
         with self._database.write() as db:
             db.execute(insert(J), vars(job))
             for name, size in sizes.items():
@@ -64,7 +64,7 @@ class JobTable:
                 db.execute(insert(U), row)
 
     def save(self, job: JobRow) -> None:
-        """A job as it is now."""
+        """Update a job."""
         with self._database.write() as db:
             db.execute(update(J).where(J.c.id == job.id).values(ended=job.ended, body=job.body))
 
@@ -118,7 +118,7 @@ class Conversions:
     """How often the conversion of each file failed, by its content.
 
     Args:
-        database: Where that is written down.
+        database: The store's.
 
     Example:
         >>> for _ in range(2):

@@ -176,7 +176,7 @@ class Outline:
 
     @classmethod
     def unpack(cls, builder: str, packed: bytes, key: str) -> Outline:
-        """What `pack` was called on. Raises `StoreDamagedError` if the bytes have changed."""
+        """The packed outline. Raises `StoreDamagedError` if the bytes have changed."""
         *shape, ends, ids, counts, lengths = unpack_arrays(packed)
         means = lengths.view(np.float32) if len(lengths) else None
         return cls(builder, Shape.from_arrays(shape), TermCounts(ends, ids, counts), means, key)

@@ -154,7 +154,7 @@ def pack(data: bytes) -> bytes:
 
 
 def unpack(packed: bytes) -> memoryview:
-    """What `pack` was given. Raises `StoreDamagedError` if it has changed."""
+    """The bytes that were packed. Raises `StoreDamagedError` if they have changed."""
     data = memoryview(packed)[_CHECKSUM:]
     if xxh3_64_digest(data) != packed[:_CHECKSUM]:
         raise StoreDamagedError("A value in the database is not as it was written.", hint=DAMAGED)
@@ -167,7 +167,7 @@ def pack_text(text: str) -> bytes:
 
 
 def unpack_text(packed: bytes) -> bytes:
-    """The UTF-8 of what `pack_text` was given. Raises as `unpack`."""
+    """The packed text as UTF-8. Raises as `unpack`."""
     return zlib.decompress(unpack(packed))
 
 
@@ -177,7 +177,7 @@ def pack_vectors(vectors: Vectors) -> bytes:
 
 
 def unpack_vectors(packed: bytes, dimension: int) -> Vectors:
-    """Unit vectors, shape (n, d), as near to those that `pack_vectors` was given as float16 can be."""
+    """The packed vectors as unit vectors, shape (n, d), float32."""
     vectors = np.frombuffer(unpack(packed), "<f2").reshape(-1, dimension).astype(np.float32)
     vectors /= np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
     return vectors
@@ -189,7 +189,7 @@ def pack_places(places: Sequence[tuple[str, int, int]]) -> bytes:
 
 
 def unpack_places(packed: bytes) -> list[tuple[str, int, int]]:
-    """What `pack_places` was given. Raises as `unpack`."""
+    """The packed ids with their characters. Raises as `unpack`."""
     return json.loads(unpack_text(packed))
 
 
@@ -200,7 +200,7 @@ def pack_arrays(arrays: Sequence[NDArray[Any]]) -> bytes:
 
 
 def unpack_arrays(packed: bytes) -> list[NDArray[np.uint32]]:
-    """What `pack_arrays` was given, as unsigned integers. Raises as `unpack`."""
+    """The packed arrays, as unsigned integers. Raises as `unpack`."""
     numbers = np.frombuffer(unpack(packed), "<u4")
     count = int(numbers[0])
     return np.split(numbers[1 + count :], np.cumsum(numbers[1:count]))
@@ -215,6 +215,6 @@ def pack_terms(terms: Sequence[SparseVector]) -> bytes:
 
 
 def unpack_terms(packed: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float32]]:
-    """What `pack_terms` was given: counts by chunk, then the ids and weights of all. Raises as `unpack`."""
+    """The packed terms: counts by chunk, then ids and weights of all chunks. Raises as `unpack`."""
     counts, ids, weights = unpack_arrays(packed)
     return counts, ids, weights.view("<f4")

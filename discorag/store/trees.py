@@ -18,7 +18,7 @@ from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors, digest, stable_id, unit
 from discorag.store import tables
 from discorag.store.database import STALE, Database, is_in, named, no_document
-from discorag.store.documents import Documents, in_parts, manifest_from, rows_of
+from discorag.store.documents import Documents, in_parts, manifest_from
 from discorag.store.outline import Outline, node_id
 from discorag.store.recent import Recent
 from discorag.store.records import Manifest, check_tree, check_vector
@@ -47,7 +47,7 @@ class DocumentTrees(Documents):
         """Store a retrieval tree of a stored document, replacing that builder's.
 
         Args:
-            scope: Whose.
+            scope: Its tenant and corpus.
             doc_id: The document's.
             tree: The tree.
             vectors: Unit vectors of its nodes, shape (nodes, d).
@@ -79,7 +79,7 @@ class DocumentTrees(Documents):
     def tree(self, scope: Scope, doc_id: str, builder: str) -> RetrievalTree:
         """The tree as it was stored. Raises `NotFoundError`."""
         with self.database.read():
-            found = rows_of(self.database, scope, select(T.c.key).join(D).where(T.c.builder == builder), [doc_id])
+            found = self._rows(scope, select(T.c.key).join(D).where(T.c.builder == builder), [doc_id])
             if not found:
                 said = f"Document {doc_id!r} has no tree of builder {builder!r}."
                 raise NotFoundError(said, hint="Build and store it first.")
@@ -104,7 +104,7 @@ class DocumentTrees(Documents):
         """
         query = select(D.c.doc_id, T.c.key).join(T).where(T.c.builder == builder)
         with self.database.read() as db:
-            keys = rows_of(self.database, scope, query, doc_ids)
+            keys = self._rows(scope, query, doc_ids)
             known = {key: outline for _, key in keys if (outline := self._outlines.get(key))}
             missing = [key for _, key in keys if key not in known]
             for part in in_parts(missing):
@@ -115,7 +115,7 @@ class DocumentTrees(Documents):
     def tree_versions(self, scope: Scope, builder: str, doc_ids: Sequence[str] | None = None) -> dict[str, str]:
         """The versions of this builder's trees by document: of all documents, or of these."""
         query = select(D.c.doc_id, T.c.version).join(T).where(T.c.builder == builder)
-        return {row.doc_id: row.version for row in rows_of(self.database, scope, query, doc_ids)}
+        return {row.doc_id: row.version for row in self._rows(scope, query, doc_ids)}
 
     def node_scores(
         self, scope: Scope, outlines: Mapping[str, Outline], vector: Vectors
@@ -125,7 +125,7 @@ class DocumentTrees(Documents):
         DISRetrieval's algorithm 1 starts from these. Trees that were replaced since `outlines` read them are left out.
 
         Args:
-            scope: Whose.
+            scope: Its tenant and corpus.
             outlines: Trees by document.
             vector: Shape (d,).
 
