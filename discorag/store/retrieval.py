@@ -1,4 +1,4 @@
-"""Around a search: is there a question, is there something to search; and the search that leaves nothing out."""
+"""Around a search: checks of the question, sources of the same content, and the search that leaves nothing out."""
 
 from __future__ import annotations
 

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from sqlalchemy import func, select
 
 from discorag.schema.document import Scope
-from discorag.schema.errors import StoreError
+from discorag.schema.errors import StoreDamagedError, StoreError
 from discorag.schema.values import Vectors
 from discorag.store import tables
 from discorag.store.database import Database, is_in
 from discorag.store.documents import indexed_documents
 from discorag.store.index import Filters, IndexedDocument, Searcher
 from discorag.store.records import Hit, SearchQuery
+from discorag.store.tables import DAMAGED
 from discorag.text.terms import SparseVector, sparse_query
 
 FUSION_DEPTH = 100
@@ -92,7 +93,7 @@ D = tables.documents
 
 @dataclass(frozen=True)
 class _Corpus:
-    """All of a scope as arrays; ``owners`` and ``term_owners`` are the document of a chunk and the chunk of a term."""
+    """All of a scope as arrays; ``owners``: the document of each chunk, ``term_owners``: the chunk of each term."""
 
     stamp: tuple[int, int]
     documents: Mapping[int, IndexedDocument]
@@ -191,6 +192,8 @@ class ExactSearch:
             numbers = set(db.scalars(select(D.c.number).where(is_in(scope))))
             found = {n: d for n, d in known.documents.items() if n in numbers} if known else {}
             found |= {d.number: d for d in indexed_documents(self._database, numbers - found.keys())}
+            if len(found) < count:
+                raise StoreDamagedError(f"Texts of corpus {scope.corpus!r} are missing in the database.", hint=DAMAGED)
             self._known[scope] = _Corpus.of((count, last), dict(sorted(found.items())))
             return self._known[scope]
 

@@ -116,11 +116,6 @@ def tree_of(
     return TreeSample(piece.scope, piece.doc_id, tree, made, f"{builder}/{seed}")
 
 
-def version(number: int) -> Sample:
-    """One of many states of the same document, each with 20 chunks of its own."""
-    return sample("a.md", [f"alpha version {number} part {i}" for i in range(20)], seed=number)
-
-
 def _chunk(document: Document, doc_id: str, key: str, order: int, span: Span) -> Chunk:
     return Chunk(
         id=stable_id(doc_id, key, order),

@@ -65,7 +65,8 @@ class TestRoundTrip:
         assert_whole(again, piece)
         assert again.manifests(SCOPE) == [piece.manifest]
 
-    def test_optimising_changes_nothing_but_speed(self, store: Store) -> None:
+    def test_optimising_changes_nothing_but_speed(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("discorag.store.edge.UNINDEXED", 1)
         pieces = [sample(uri, [f"{uri} common {i}" for i in range(9)], seed=i) for i, uri in enumerate("abc")]
         for piece in pieces[:2]:
             piece.put_in(store)
