@@ -14,7 +14,6 @@ from sqlalchemy import (
     Row,
     Select,
     and_,
-    bindparam,
     delete,
     func,
     insert,
@@ -49,13 +48,6 @@ _MANY = 10_000  # ids that one statement names
 _READ = 100  # documents that an index reads at a time
 
 D, K, C = tables.documents, tables.contents, tables.chunks
-_CHUNKS = (
-    select(C.c.id, C.c.body, C.c.units)
-    .join(D)
-    .where(D.c.tenant == bindparam("tenant"), D.c.corpus == bindparam("corpus"))
-    .where(C.c.id.in_(bindparam("ids", expanding=True)))
-)
-"""Compiled once: every question reads chunks."""
 
 
 class Documents:
@@ -183,12 +175,10 @@ class Documents:
 
     def _chunks(self, scope: Scope, ids: Collection[str]) -> dict[str, Chunk]:
         """The chunks with these ids, with their units' vectors, by id; an unknown id is left out."""
-        found: dict[str, Chunk] = {}
+        query = select(C.c.id, C.c.body, C.c.units).join(D).where(is_in(scope))
         with self.database.read() as db:
-            for part in in_parts(set(ids)):
-                rows = db.execute(_CHUNKS, {"tenant": scope.tenant, "corpus": scope.corpus, "ids": part})
-                found |= {row.id: _chunk(row.body, bytes(unpack(row.units)).decode()) for row in rows}
-        return found
+            rows = [row for part in in_parts(set(ids)) for row in db.execute(query.where(C.c.id.in_(part)))]
+        return {row.id: _chunk(row.body, bytes(unpack(row.units)).decode()) for row in rows}
 
     def _rows(
         self, scope: Scope, query: Select[*tuple[Any, ...]], doc_ids: Collection[str] | None

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TypeVar
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select
 
 from discorag.models.loops import FairLock
 from discorag.schema.errors import DiscoRagError, StoreError, StoreFullError
@@ -27,7 +27,6 @@ _LOG = logging.getLogger("disco_rag.store")
 _FULL = "the disk is nearly full"
 
 D, OUTBOX = tables.documents, tables.outbox
-_PENDING = select(OUTBOX).where(OUTBOX.c.number > bindparam("after")).order_by(OUTBOX.c.number)
 
 
 class LiveIndex:
@@ -197,7 +196,8 @@ class LiveIndex:
     def _catch_up(self, index: Index) -> None:
         """Apply what the outbox has and the index has not."""
         with self._database.read() as db:
-            found = db.execute(_PENDING, {"after": self._applied}).tuples().all()
+            query = select(OUTBOX).where(OUTBOX.c.number > self._applied).order_by(OUTBOX.c.number)
+            found = db.execute(query).tuples().all()
         for doc_id in dict.fromkeys(doc_id for _, doc_id in found):
             document = next(self._documents(D.c.doc_id == doc_id), None)
             index.apply(doc_id, document)

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import PrivateAttr
 
-from discorag.schema.errors import InvariantError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors
 from discorag.store.tables import pack_arrays, unpack_arrays
@@ -128,16 +127,8 @@ class Outline:
         shape: Its structure.
         terms: The search terms of its leaves.
         lengths: If the vector of every inner node is the direction of the mean of the leaves' unit vectors below it:
-            the length of their sum, shape (inner,). Else None.
+            the length of their sum, shape (inner,). Only the leaves' vectors are stored then. Else None.
         key: Names this state of the tree in the store; empty where it is not stored.
-
-    Example:
-        >>> from discorag.store.outline import Outline
-        >>> from discorag.retrieval.forest import node_vectors
-        >>> outline = Outline.of(tree, asyncio.run(node_vectors(tree, encoder, "mean")))
-        >>> leaves = asyncio.run(encoder.encode_documents([node.text for node in tree.nodes[: tree.leaves]]))
-        >>> int(outline.cosines(leaves @ leaves[0]).argmax())
-        0
     """
 
     builder: str
@@ -157,16 +148,12 @@ class Outline:
         """The tree; its nodes have no texts, inner ones no spans: see `Shape.node`."""
         return LazyTree.made(self.builder, self.shape, self.shape.node)
 
-    def cosines(self, leaves: Vectors) -> Vectors:
-        """Those of all nodes, shape (nodes,), from those of the leaves; of an outline with ``lengths``.
-
-        Raises:
-            InvariantError: It has none.
-        """
+    def cosines(self, stored: Vectors) -> Vectors:
+        """Those of all nodes, shape (nodes,), from those of the stored vectors: all nodes', or with `lengths` the leaves'."""
         if self.lengths is None:
-            raise InvariantError(f"Nodes of a tree by {self.builder!r} are not means.", hint="Compare every node.")
-        before = np.concatenate([[0.0], np.cumsum(leaves, dtype=np.float64)])
-        return np.concatenate([leaves, (self.shape.below.sums(before) / self.lengths).astype(np.float32)])
+            return stored
+        before = np.concatenate([[0.0], np.cumsum(stored, dtype=np.float64)])
+        return np.concatenate([stored, (self.shape.below.sums(before) / self.lengths).astype(np.float32)])
 
     def pack(self) -> bytes:
         """The outline as bytes, for `unpack`."""

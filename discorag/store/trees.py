@@ -138,12 +138,7 @@ class DocumentTrees(Documents):
             for part in in_parts([outline.key for outline in outlines.values()]):
                 rows = db.execute(select(T.c.key, T.c.vectors).join(D).where(is_in(scope), T.c.key.in_(part))).tuples()
                 found |= {key: unpack_vectors(data, len(vector)) @ vector for key, data in rows}
-        scores: dict[str, NDArray[np.float32]] = {}
-        for doc_id, outline in outlines.items():
-            if outline.key in found:
-                stored = found[outline.key]
-                scores[doc_id] = stored if outline.lengths is None else outline.cosines(stored)
-        return scores
+        return {doc_id: o.cosines(found[o.key]) for doc_id, o in outlines.items() if o.key in found}
 
     def chunks(self, scope: Scope, ids: Sequence[str]) -> list[Chunk]:
         """The chunks with these ids, in that order, with their units' vectors.
