@@ -149,7 +149,7 @@ class Outline:
         return LazyTree.made(self.builder, self.shape, self.shape.node)
 
     def cosines(self, stored: Vectors) -> Vectors:
-        """Of all nodes, shape (nodes,), from those of the stored vectors: of all nodes, or with `lengths` of the leaves."""
+        """Of all nodes, shape (nodes,), from those of the stored vectors."""
         if self.lengths is None:
             return stored
         before = np.concatenate([[0.0], np.cumsum(stored, dtype=np.float64)])
