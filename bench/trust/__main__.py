@@ -18,12 +18,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from bench.serving.server import ROOT
 from bench.trust.experiments import EXPERIMENTS
 from bench.trust.results import (
-    COLUMNS,
     OUT,
     PAGE,
     add,
@@ -31,7 +29,6 @@ from bench.trust.results import (
     machine,
     markdown,
     read,
-    rows,
     with_table,
 )
 from bench.trust.trial import Experiment, Figures, Trial
@@ -61,7 +58,7 @@ def main(
     seed: Annotated[int, typer.Option(help="Of what is random.")] = 0,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
 ) -> None:
-    """Measure, write after each, show."""
+    """Measure, write after each, show the table."""
     console, chosen = Console(), names or [*EXPERIMENTS]
     if unknown := set(chosen) - EXPERIMENTS.keys():
         raise typer.BadParameter(f"{sorted(unknown)} are unknown; known are {', '.join(EXPERIMENTS)}.")
@@ -78,21 +75,11 @@ def main(
             if out == OUT:
                 PAGE.write_text(with_table(PAGE.read_text("utf-8"), markdown(results, EXPERIMENTS)), encoding="utf-8")
             failed += [f"{name}: {figure} is {figures.get(figure)}" for figure in broken(experiment, figures)]
-    show(out, chosen, console)
+    console.print(markdown(read(out), {name: EXPERIMENTS[name] for name in chosen}), soft_wrap=True, markup=False)
+    console.print(f"Written to {out}.")
     if failed:
         console.print(*failed, sep="\n", style="red")
         raise typer.Exit(1)
-
-
-def show(out: Path, chosen: list[str], console: Console) -> None:
-    """The table of these experiments."""
-    table = Table(title="What is promised")
-    for column in COLUMNS:
-        table.add_column(column)
-    for row in rows(read(out), {name: EXPERIMENTS[name] for name in chosen}):
-        table.add_row(*row)
-    console.print(table)
-    console.print(f"Written to {out}.")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from bench.trust.product import PATIENCE_S, Ended, environment
+from bench.trust.product import Ended, run_python
 from discorag.config import StoreSettings
 from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError
@@ -96,18 +95,8 @@ def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
 
 def read(store: Path, reading: Path) -> Content | Ended:
     """The content of a store in a folder, or how the process that read it ended."""
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.trust.content", str(store), str(reading)],
-        env=environment(store),
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    if done.returncode:
-        return Ended(done.returncode, done.stdout, done.stderr)
-    return TypeAdapter(Content).validate_json(done.stdout)
+    done = run_python(store, "-m", "bench.trust.content", str(store), str(reading))
+    return done if done.code else TypeAdapter(Content).validate_json(done.out)
 
 
 def _main(store: Path, reading: Path, again: str = "") -> None:

@@ -127,21 +127,6 @@ class Intact:
         return missing(self.content, got) + differing(self.content, got)
 
 
-def index(trial: Trial) -> Figures:
-    """`damage_index` of a store of its own."""
-    return damage_index(Intact.made(trial.folder), trial)
-
-
-def database(trial: Trial) -> Figures:
-    """`damage_database` of a store of its own."""
-    return damage_database(Intact.made(trial.folder), trial)
-
-
-def backups(trial: Trial) -> Figures:
-    """`damage_backups` of a store of its own."""
-    return damage_backups(Intact.made(trial.folder), trial)
-
-
 def damage_index(intact: Intact, trial: Trial) -> Figures:
     """``trial.count`` damages of a file of the index, every second one while a process has the store open."""
     rng = random.Random(trial.seed)

@@ -23,6 +23,7 @@ from bench.serving.promises import promised, settle
 from bench.serving.server import ApiServer, Home
 from bench.trust.jobs import PATIENCE_S
 from bench.trust.payloads import Forgery, forgeries
+from bench.trust.product import language_model
 from bench.trust.trial import Figures, Trial
 from tests.servers.scripted import Scripted, ScriptedServer
 
@@ -94,15 +95,12 @@ def run(trial: Trial) -> Figures:
     """``trial.count`` cases, each in a corpus of its own; half of them with a language model that is hostile."""
     cases = forgeries(trial.count, trial.seed)
     home = Home.made(trial.folder / "home", [TENANT])
-    with ScriptedServer(said({f.marker: f for f in cases})) as model:
-        settings = {
-            "LLM__BASE_URL": model.base_url,
-            "LLM__MODEL": "scripted",
-            "LLM__CACHE": "",
-            "LLM__LAYOUT": "inline",
-        }
-        with ApiServer(home, settings) as server, server.client(TENANT) as client:
-            return judged(client, cases, trial)
+    with (
+        ScriptedServer(said({f.marker: f for f in cases})) as model,
+        ApiServer(home, language_model(model)) as server,
+        server.client(TENANT) as client,
+    ):
+        return judged(client, cases, trial)
 
 
 def judged(client: httpx.Client, cases: list[Forgery], trial: Trial) -> Figures:

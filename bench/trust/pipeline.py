@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict
 
 from bench.trust.content import Content, Reading, content
-from bench.trust.product import PATIENCE_S, environment
+from bench.trust.product import environment, run_python
 from discorag.schema.errors import InvariantError
 
 if TYPE_CHECKING:
@@ -58,11 +58,10 @@ class Look(BaseModel):
 
 def look(store: Path) -> Look:
     """Of a store that nobody else has open. Raises `InvariantError` if it cannot be read."""
-    line = [sys.executable, "-m", "bench.trust.pipeline", "look", str(store)]
-    done = subprocess.run(line, env=environment(store), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    if done.returncode:
-        raise InvariantError(f"{store} cannot be read: {done.stderr[-2000:]}")
-    return Look.model_validate_json(done.stdout.splitlines()[-1])
+    done = run_python(store, "-m", "bench.trust.pipeline", "look", str(store))
+    if done.code:
+        raise InvariantError(f"{store} cannot be read: {done.err[-2000:]}")
+    return Look.model_validate_json(done.out.splitlines()[-1])
 
 
 def start(store: Path, folder: Path, parser: str, settings: Mapping[str, str] | None = None) -> subprocess.Popen[str]:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from bench.serving.corpus import texts
 from bench.serving.server import ROOT
+from tests.servers.scripted import ScriptedServer
 
 PATIENCE_S = 300.0
-_PROGRAM = (sys.executable, "-c", "from interfaces.cli.main import main; main()")
+_PROGRAM = "from interfaces.cli.main import main; main()"
 _QUIET = {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OMP_WAIT_POLICY": "passive"}
 _CRASHES = frozenset({132, 133, 134, 135, 136, 139})
 """What a shell says of a process that a signal ended; 135 is SIGBUS."""
@@ -40,10 +41,10 @@ def environment(store: Path, settings: Mapping[str, str] | None = None) -> dict[
     return kept | {f"DISCO_RAG_{k}": v for k, v in own.items()} | _QUIET
 
 
-def command(store: Path, *arguments: str, settings: Mapping[str, str] | None = None) -> Ended:
-    """Run ``disco-rag`` with these arguments over the store; ``settings`` as for `environment`."""
+def run_python(store: Path, *arguments: str, settings: Mapping[str, str] | None = None) -> Ended:
+    """Run Python with these arguments over the store, next to which it works; ``settings`` as for `environment`."""
     done = subprocess.run(
-        [*_PROGRAM, *arguments],
+        [sys.executable, *arguments],
         cwd=store.parent,
         env=environment(store, settings),
         capture_output=True,
@@ -55,9 +56,20 @@ def command(store: Path, *arguments: str, settings: Mapping[str, str] | None = N
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
-def knows(name: str, folder: Path) -> bool:
-    """Whether the command line has a command of this name."""
-    return command(folder / "none", name, "--help").code == 0
+def command(store: Path, *arguments: str) -> Ended:
+    """Run ``disco-rag`` with these arguments over the store."""
+    return run_python(store, "-c", _PROGRAM, *arguments)
+
+
+def language_model(server: ScriptedServer) -> dict[str, str]:
+    """Settings of a product that asks this server, as for `environment`."""
+    return {
+        "LLM__BASE_URL": server.base_url,
+        "LLM__MODEL": "scripted",
+        "LLM__CACHE": "",
+        "LLM__LAYOUT": "inline",
+        "LLM__CONTEXT_TOKENS": "1000000",
+    }
 
 
 def write_texts(folder: Path, count: int, revision: int = 0) -> list[Path]:

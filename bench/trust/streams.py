@@ -28,7 +28,7 @@ from bench.replies import respond
 from bench.serving.promises import promised, settle
 from bench.serving.server import ApiServer, Home
 from bench.trust.jobs import PATIENCE_S
-from bench.trust.product import write_texts
+from bench.trust.product import language_model, write_texts
 from bench.trust.trial import Figures, Trial
 from tests.servers.scripted import Scripted, ScriptedServer
 
@@ -65,17 +65,13 @@ def slow(body: dict[str, Any]) -> Scripted:
 def disconnects(trial: Trial) -> Figures:
     """`leave_all` with a server and a language model of their own."""
     home = Home.made(trial.folder / "home", [TENANT])
-    with ScriptedServer(slow) as model:
-        settings = {
-            "LLM__BASE_URL": model.base_url,
-            "LLM__MODEL": "scripted",
-            "LLM__CACHE": "",
-            "LLM__LAYOUT": "inline",
-        }
-        settings["LLM__CONTEXT_TOKENS"] = "1000000"
-        with ApiServer(home, settings) as server, server.client(TENANT) as client:
-            give_texts(client, trial)
-            return leave_all(client, model, trial)
+    with (
+        ScriptedServer(slow) as model,
+        ApiServer(home, language_model(model)) as server,
+        server.client(TENANT) as client,
+    ):
+        give_texts(client, trial)
+        return leave_all(client, model, trial)
 
 
 def leave_all(client: httpx.Client, model: ScriptedServer, trial: Trial) -> Figures:

@@ -12,10 +12,6 @@ Figures: TypeAlias = dict[str, Any]
 """What came of an experiment, as JSON: its figures, and what explains them."""
 
 
-def _nothing() -> None:
-    """Nobody looks on."""
-
-
 @dataclass(frozen=True)
 class Trial:
     """One run of one experiment.
@@ -30,7 +26,7 @@ class Trial:
     folder: Path
     count: int
     seed: int = 0
-    tick: Callable[[], None] = _nothing
+    tick: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True)

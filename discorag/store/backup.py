@@ -1,9 +1,8 @@
-"""A store in one file, and back: the rows of its database, with their counts and a checksum of the whole file."""
+"""A store in one file, and back: a database of its documents, followed by the file's checksum."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlalchemy import Connection, Table, func, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from discorag.config import StoreSettings
 from discorag.schema.errors import InputError, MissingPathError, StoreDamagedError, StoreError
@@ -20,9 +19,8 @@ from discorag.store.database import FILE, Database
 from discorag.store.store import open_store
 
 Progress = Callable[[str], None]
-D, K, C, T = tables.documents, tables.contents, tables.chunks, tables.trees
-_TABLES = (D, K, C, T)
-_TRAILER = 4096  # bytes at the end of the file: counts and checksum, as JSON and spaces
+D = tables.documents
+_CHECKSUM = 32  # bytes at the end of the file: the SHA-256 of what comes before
 _BATCH = 100
 
 
@@ -49,9 +47,12 @@ def backup(database: Database, file: Path, progress: Progress = lambda _: None, 
     part = file.with_name(f"{file.name}.part")
     try:
         with TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as folder:
-            made = _copied(database, Path(folder) / FILE, progress, tenant)
-            _append_trailer(Path(folder) / FILE, made)
-            (Path(folder) / FILE).replace(part)
+            copy = Path(folder) / FILE
+            encoder = (database.identity.encoder, database.identity.dimension)
+            with closing(Database(copy, encoder, safe=False)) as target, database.read() as read, target.write() as db:
+                count = _copy(read, db, progress, tenant)
+            _append_checksum(copy)
+            copy.replace(part)
         part.replace(file)
     except OSError as error:
         raise StoreError(
@@ -60,7 +61,7 @@ def backup(database: Database, file: Path, progress: Progress = lambda _: None, 
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-    return made[D.name]
+    return count
 
 
 def restore(settings: StoreSettings, file: Path, progress: Progress = lambda _: None) -> int:
@@ -81,89 +82,54 @@ def restore(settings: StoreSettings, file: Path, progress: Progress = lambda _: 
         EncoderMismatchError: The store is of another encoder.
         StoreError: The disk fails or is full.
     """
-    counts = _counts(file)
-    with TemporaryDirectory(prefix="disco-rag-restore-") as folder, closing(_opened(file, Path(folder))) as source:
+    with TemporaryDirectory(prefix="disco-rag-restore-") as folder, closing(_verified(file, Path(folder))) as source:
         encoder = (source.identity.encoder, source.identity.dimension)
         with open_store(settings, encoder) as store:
             with source.read() as read, store.database.write() as db:
                 if db.scalar(select(func.count()).select_from(D)):
                     hint = "Restore into a new place (DISCO_RAG_STORE__PATH)."
                     raise InputError("The store has documents already.", hint=hint)
-                found = {table.name: _copy(table, read, db, progress, None) for table in _TABLES}
-                if found != counts:
-                    raise _damaged(file)
+                count = _copy(read, db, progress, None)
                 db.execute(insert(tables.outbox).from_select(["doc_id"], select(D.c.doc_id)))
             store.index.changed()
-    return counts[D.name]
-
-
-def _copied(database: Database, file: Path, progress: Progress, tenant: str | None) -> dict[str, int]:
-    """A database of these documents; how many rows each table has."""
-    identity = database.identity
-    copy = Database(file, (identity.encoder, identity.dimension), safe=False)
-    try:
-        with database.read() as read, copy.write() as db:
-            counts = {table.name: _copy(table, read, db, progress, tenant) for table in _TABLES}
-    finally:
-        copy.close()
-    return counts
-
-
-def _copy(table: Table, source: Connection, target: Connection, progress: Progress, tenant: str | None) -> int:
-    """The rows of a table, all or those of a tenant's documents; how many."""
-    query, count = select(table).order_by(*table.primary_key.columns), 0
-    if tenant is not None:
-        query = (query if table is D else query.join(D)).where(D.c.tenant == tenant)
-    for rows in source.execute(query.execution_options(yield_per=_BATCH)).mappings().partitions():
-        target.execute(insert(table), [dict(row) for row in rows])
-        count += len(rows)
-        for row in rows if table is D else ():
-            progress(row["uri"])
     return count
 
 
-def _append_trailer(file: Path, counts: dict[str, int]) -> None:
-    """Put counts and checksum behind the database, and the file on disk."""
-    with file.open("rb") as content:
-        checksum = hashlib.file_digest(content, "sha256").hexdigest()
-    with file.open("ab") as content:
-        content.write(_trailer(counts, checksum))
+def _copy(source: Connection, target: Connection, progress: Progress, tenant: str | None) -> int:
+    """Copy all documents, or those of a tenant; how many."""
+    documents = 0
+    for table in (D, tables.contents, tables.chunks, tables.trees):
+        query = select(table).order_by(*table.primary_key.columns)
+        if tenant is not None:
+            query = (query if table is D else query.join(D)).where(D.c.tenant == tenant)
+        for rows in source.execute(query.execution_options(yield_per=_BATCH)).mappings().partitions():
+            target.execute(insert(table), [dict(row) for row in rows])
+            for row in rows if table is D else ():
+                documents += 1
+                progress(row["uri"])
+    return documents
+
+
+def _append_checksum(file: Path) -> None:
+    """Append the file's checksum to it, and wait until it is on disk."""
+    with file.open("r+b") as content:
+        content.write(hashlib.file_digest(content, "sha256").digest())
         content.flush()
         os.fsync(content.fileno())
 
 
-def _trailer(counts: dict[str, int], checksum: str) -> bytes:
-    return json.dumps({"rows": counts, "sha256": checksum}).encode().ljust(_TRAILER)
-
-
-def _counts(file: Path) -> dict[str, int]:
-    """How many rows each table has, of a file that is as it was written. Raises as `restore`."""
+def _verified(file: Path, folder: Path) -> Database:
+    """A copy of a backup as a database. Raises as `restore` if the file is missing or not as it was written."""
     if not file.is_file():
         raise MissingPathError(f"There is no file {file}.", hint="disco-rag backup FILE makes one.")
-    size = file.stat().st_size - _TRAILER
-    found = hashlib.sha256()
-    with file.open("rb") as content:
-        while size > 0 and (part := content.read(min(size, 1 << 22))):
-            found.update(part)
-            size -= len(part)
-        trailer = content.read()
-    try:
-        said = json.loads(trailer)
-        counts = {table.name: int(said["rows"][table.name]) for table in _TABLES}
-        if trailer == _trailer(counts, found.hexdigest()):
-            return counts
-    except (ValueError, KeyError, TypeError):
-        pass
-    raise _damaged(file)
-
-
-def _opened(file: Path, folder: Path) -> Database:
-    """A copy of a backup as a database."""
     copy = folder / FILE
     shutil.copyfile(file, copy)
-    os.truncate(copy, copy.stat().st_size - _TRAILER)
+    with copy.open("r+b") as content:
+        size = max(0, copy.stat().st_size - _CHECKSUM)
+        content.seek(size)
+        checksum = content.read()
+        content.truncate(size)
+        content.seek(0)
+        if hashlib.file_digest(content, "sha256").digest() != checksum:
+            raise StoreDamagedError(f"{file} is not a backup, or not as it was written.", hint="Use another one.")
     return Database(copy)
-
-
-def _damaged(file: Path) -> StoreDamagedError:
-    return StoreDamagedError(f"{file} is not a backup, or not as it was written.", hint="Use another one.")

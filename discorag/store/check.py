@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from sqlalchemy import Connection, LargeBinary, Row, Table, func, select
+from sqlalchemy import Connection, LargeBinary, Row, ScalarSelect, Table, func, select
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import StoreDamagedError
@@ -15,8 +15,9 @@ from discorag.store.database import Database
 from discorag.store.sqlite import integrity
 from discorag.store.tables import unpack
 
-D, C, T = tables.documents, tables.chunks, tables.trees
-_PARTS: Final[Mapping[Table, Part]] = {D: "document", tables.contents: "document", C: "chunks", T: "tree"}
+D, K, C, T = tables.documents, tables.contents, tables.chunks, tables.trees
+_PARTS: Final[Mapping[Table, Part]] = {D: "document", K: "document", C: "chunks", T: "tree"}
+_OWNER = (D.c.tenant, D.c.corpus, D.c.doc_id, D.c.uri)
 
 
 def check_store(database: Database, points: int | None) -> Report:
@@ -27,27 +28,25 @@ def check_store(database: Database, points: int | None) -> Report:
         points: How many the index has; None if it cannot be used, which does not count as a difference.
 
     Returns:
-        Counts, and every document, chunk or tree that is not as it was written.
+        Counts, and every document, chunk or tree that is missing or not as it was written.
     """
     with database.read() as db:
-        counts = {table: db.scalar(select(func.count()).select_from(table)) or 0 for table in (D, C, T)}
+        documents, chunks, trees = (db.scalar(select(func.count()).select_from(table)) or 0 for table in (D, C, T))
         nodes = db.scalar(select(func.sum(T.c.nodes))) or 0
         found = [Difference(part="database", note=line) for line in integrity(db)]
         found += [*_damages(db), *_miscounted(db)]
-    if points is not None and points != counts[D] + counts[C]:
-        found.append(Difference(part="index", note=f"it has {points} of {counts[D] + counts[C]} points"))
-    return Report(documents=counts[D], chunks=counts[C], trees=counts[T], nodes=nodes, differences=tuple(found))
+    if points is not None and points != documents + chunks:
+        found.append(Difference(part="index", note=f"it has {points} of {documents + chunks} points"))
+    return Report(documents=documents, chunks=chunks, trees=trees, nodes=nodes, differences=tuple(found))
 
 
 def _damages(db: Connection) -> Iterator[Difference]:
     """Values that are not what their checksums say."""
-    owner = (D.c.tenant, D.c.corpus, D.c.doc_id, D.c.uri)
     for table, part in _PARTS.items():
-        columns = [c for c in table.c if isinstance(c.type, LargeBinary)]
-        query = select(*owner, *columns)
+        query = select(*_OWNER, *(c for c in table.c if isinstance(c.type, LargeBinary)))
         query = query if table is D else query.join(table)
         for row in db.execute(query.execution_options(yield_per=100)):
-            if _is_damaged(row[len(owner) :]):
+            if _is_damaged(row[len(_OWNER) :]):
                 yield _difference(row, part, "not as it was written")
 
 
@@ -61,17 +60,22 @@ def _is_damaged(values: tuple[Any, ...]) -> bool:
 
 
 def _miscounted(db: Connection) -> Iterator[Difference]:
-    """Documents under another's id, without their text, or with another number of chunks than they had."""
-    chunks = select(func.count()).where(C.c.document == D.c.number).scalar_subquery()
-    texts = select(func.count()).where(tables.contents.c.document == D.c.number).scalar_subquery()
-    wrong: list[tuple[Callable[[Row[*tuple[Any, ...]]], bool], Part, str]] = [
-        (lambda row: Scope(tenant=row.tenant, corpus=row.corpus).id_of(row.uri) != row.doc_id, "document", "moved"),
-        (lambda row: row.texts != 1, "document", "its text is missing"),
-        (lambda row: row.found != row.chunks, "chunks", "some are missing"),
-    ]
-    query = select(D.c.tenant, D.c.corpus, D.c.doc_id, D.c.uri, D.c.chunks, chunks.label("found"), texts.label("texts"))
+    """Documents under another's id, without their text, or with another number of chunks or trees than they had."""
+
+    def rows_of(table: Table) -> ScalarSelect[int]:
+        return select(func.count()).where(table.c.document == D.c.number).scalar_subquery()
+
+    query = select(*_OWNER, D.c.chunks, D.c.trees, rows_of(K), rows_of(C), rows_of(T))
     for row in db.execute(query.order_by(D.c.tenant, D.c.corpus, D.c.uri)):
-        yield from (_difference(row, part, note) for is_wrong, part, note in wrong if is_wrong(row))
+        chunks, trees, found_texts, found_chunks, found_trees = row[len(_OWNER) :]
+        if Scope(tenant=row.tenant, corpus=row.corpus).id_of(row.uri) != row.doc_id:
+            yield _difference(row, "document", "moved")
+        if found_texts != 1:
+            yield _difference(row, "document", "its text is missing")
+        if found_chunks != chunks:
+            yield _difference(row, "chunks", f"{found_chunks} of {chunks} are there")
+        if found_trees != trees:
+            yield _difference(row, "tree", f"{found_trees} of {trees} are there")
 
 
 def _difference(row: Row[*tuple[Any, ...]], part: Part, note: str) -> Difference:

@@ -36,10 +36,6 @@ class Identity:
         id: Random, of this database alone: an index belongs to one.
         encoder: `Encoder.version` of the encoder that made the vectors.
         dimension: Length d of a vector.
-
-    Example:
-        >>> store.database.identity.encoder, store.database.identity.dimension
-        ('test-encoder/1', 8)
     """
 
     id: str
@@ -53,9 +49,10 @@ class Database:
     Writers wait for each other. A change is one transaction: every reader sees a document whole, old or new.
 
     Args:
-        file: The SQLite file; made if it is not there.
-        encoder: `Encoder.version` and dimension of the encoder in use; None: whichever filled the database.
+        file: The SQLite file; created if it does not exist.
+        encoder: `Encoder.version` and dimension of the encoder in use. None: that of the database.
         safe: Whether what was committed survives a power failure.
+        min_free: With fewer bytes free its disk counts as nearly full.
 
     Raises:
         EncoderMismatchError: Another encoder filled it.
@@ -70,8 +67,10 @@ class Database:
         (8, '')
     """
 
-    def __init__(self, file: Path, encoder: tuple[str, int] | None = None, *, safe: bool = True) -> None:
-        self.file = file
+    def __init__(
+        self, file: Path, encoder: tuple[str, int] | None = None, *, safe: bool = True, min_free: int = 0
+    ) -> None:
+        self.file, self._min_free = file, min_free
         if encoder is None and not file.is_file():
             raise NotFoundError(f"There is no store in {file.parent}.", hint="Check DISCO_RAG_STORE__PATH.")
         self._engine, self.read_only = open_database(file, safe=safe)
@@ -105,8 +104,20 @@ class Database:
         return Identity(found.id, found.encoder, found.dimension)
 
     @property
-    def free(self) -> int:
-        """Bytes that are free on its disk."""
+    def is_nearly_full(self) -> bool:
+        """Whether its disk is."""
+        return self._free() < self._min_free
+
+    def check_room(self) -> None:
+        """Raise `StoreFullError` if the disk is nearly full."""
+        if (free := self._free()) < self._min_free:
+            raise StoreFullError(
+                f"The disk of {self.file.parent} is nearly full ({free / 1e6:.0f} MB free, "
+                f"{self._min_free / 1e6:.0f} MB are kept free): nothing is stored.",
+                hint="Make room: it goes on by itself. DISCO_RAG_STORE__MIN_FREE_MB sets the limit.",
+            )
+
+    def _free(self) -> int:
         return shutil.disk_usage(self.file.parent).free
 
     @contextmanager

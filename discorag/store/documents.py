@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from discorag.schema.document import Chunk, Document, Scope
 from discorag.schema.values import Span, Vectors, unit
 from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
+from discorag.store.index import IndexedDocument
 from discorag.store.recent import Recent
 from discorag.store.records import Corpus, Manifest, check_document
 from discorag.store.tables import (
@@ -23,37 +36,29 @@ from discorag.store.tables import (
     pack_vectors,
     unpack,
     unpack_places,
+    unpack_terms,
     unpack_text,
+    unpack_vectors,
 )
 from discorag.text.terms import sparse
 
+T = TypeVar("T")
 _PLACES = 10_000  # documents whose chunks' places are kept in memory
 _MANY = 10_000  # ids that one statement names
+_READ = 100  # documents that an index reads at a time
 
 D, K, C = tables.documents, tables.contents, tables.chunks
-_CHUNKS = (
-    select(C.c.id, C.c.body, C.c.units)
-    .join(D)
-    .where(D.c.tenant == bindparam("tenant"), D.c.corpus == bindparam("corpus"))
-    .where(C.c.id.in_(bindparam("ids", expanding=True)))
-)
-"""Made once: every question asks it."""
 
 
 class Documents:
-    """The documents of all tenants. Every change of one is a transaction, and is written down for the index.
+    """The documents of all tenants. A change of one is one transaction, which also puts it into the index's outbox.
 
     Args:
         database: Where they are.
-
-    Example:
-        >>> from discorag.store.documents import Documents
-        >>> Documents(store.database).manifests(scope)
-        []
     """
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
         self._places = Recent[Sequence[tuple[str, Span]]](_PLACES)
 
     def put(
@@ -64,7 +69,7 @@ class Documents:
         Its trees stay if the fingerprint is the stored one; else they go with the old document.
 
         Args:
-            scope: Whose.
+            scope: Its tenant and corpus.
             document: Its canonical form.
             manifest: Of the document.
             chunks: Its chunks, in order.
@@ -72,8 +77,10 @@ class Documents:
 
         Raises:
             InvariantError: These do not belong together; see `discorag.store.records.check_document`.
+            StoreFullError: The disk is nearly full.
         """
-        check_document(scope, document, manifest, chunks, vectors, self._database.identity.dimension)
+        self.database.check_room()
+        check_document(scope, document, manifest, chunks, vectors, self.database.identity.dimension)
         terms = [sparse("\n".join(filter(None, (c.title, *c.headings, c.columns, c.text)))) for c in chunks]
         content = {
             "text": pack_text(document.model_dump_json()),
@@ -82,14 +89,14 @@ class Documents:
             "terms": pack_terms(terms),
         }
         rows = [_chunk_row(chunk, at) for at, chunk in enumerate(chunks)]
-        with self._database.write() as db:
-            number = self._published(db, _document_row(scope, document, manifest))
+        with self.database.write() as db:
+            number = self._put_row(db, _document_row(scope, document, manifest))
             db.execute(insert(K), {"document": number, **content})
             db.execute(insert(C), [{"document": number, **row} for row in rows])
             db.execute(insert(tables.outbox), {"doc_id": manifest.doc_id})
 
-    def _published(self, db: Connection, row: Mapping[str, Any]) -> int:
-        """Make this the document's row; its number. A document of the same fingerprint keeps its number and trees."""
+    def _put_row(self, db: Connection, row: Mapping[str, Any]) -> int:
+        """Write the document's row; its number. A document of the same fingerprint keeps its number and trees."""
         old = db.execute(select(D.c.number, D.c.fingerprint).where(D.c.doc_id == row["doc_id"])).one_or_none()
         if old and old.fingerprint == row["fingerprint"]:
             for table in (K, C):
@@ -102,7 +109,7 @@ class Documents:
 
     def delete(self, scope: Scope, doc_id: str) -> bool:
         """Remove a document with all its chunks and trees; whether it was there."""
-        with self._database.write() as db:
+        with self.database.write() as db:
             found = db.execute(delete(D).where(is_in(scope), D.c.doc_id == doc_id)).rowcount > 0
             if found:
                 db.execute(insert(tables.outbox), {"doc_id": doc_id})
@@ -110,23 +117,23 @@ class Documents:
 
     def manifests(self, scope: Scope, doc_ids: Sequence[str] | None = None) -> list[Manifest]:
         """All documents of the scope, or those of ``doc_ids`` that are stored, by uri."""
-        found = rows_of(self._database, scope, select(D.c.manifest, D.c.uri), doc_ids)
+        found = self._rows(scope, select(D.c.manifest, D.c.uri), doc_ids)
         return [manifest_from(row.manifest) for row in sorted(found, key=lambda row: row.uri)]
 
     def under(self, scope: Scope, folder: str) -> list[Manifest]:
         """The documents of the scope whose uri begins with this."""
-        with self._database.read() as db:
+        with self.database.read() as db:
             return [manifest_from(m) for m in db.scalars(select(D.c.manifest).where(is_in(scope), _begins(folder)))]
 
     def has(self, scope: Scope, folder: str = "") -> bool:
         """Whether there is any document in the scope whose uri begins with this."""
-        with self._database.read() as db:
+        with self.database.read() as db:
             return db.execute(select(D.c.number).where(is_in(scope), _begins(folder)).limit(1)).first() is not None
 
     def corpora(self, tenant: str) -> list[Corpus]:
         """The corpora in which the tenant has documents, by name."""
         counted = (func.count(), func.sum(D.c.chunks), func.max(D.c.written))
-        with self._database.read() as db:
+        with self.database.read() as db:
             found = db.execute(select(D.c.corpus, *counted).where(D.c.tenant == tenant).group_by(D.c.corpus)).all()
         return [
             Corpus(name=name, documents=count, chunks=chunks, written=datetime.fromisoformat(at) if at else None)
@@ -139,7 +146,7 @@ class Documents:
 
     def document(self, scope: Scope, doc_id: str) -> Document:
         """The canonical document. Raises `NotFoundError`."""
-        with self._database.read() as db:
+        with self.database.read() as db:
             found = db.scalar(select(K.c.text).join(D).where(is_in(scope), D.c.doc_id == doc_id))
         if found is None:
             raise no_document(scope, doc_id)
@@ -148,7 +155,7 @@ class Documents:
     def chunks_of(self, scope: Scope, doc_id: str) -> list[Chunk]:
         """The chunks of a document in order, without their units' vectors. Raises `NotFoundError`."""
         query = select(C.c.body).join(D).where(is_in(scope), D.c.doc_id == doc_id).order_by(C.c.position)
-        with self._database.read() as db:
+        with self.database.read() as db:
             found = db.scalars(query).all()
         if not found:
             raise no_document(scope, doc_id)
@@ -156,7 +163,7 @@ class Documents:
 
     def chunk_spans(self, scope: Scope, doc_id: str) -> Sequence[tuple[str, Span]]:
         """Id and characters of each chunk of a document, in order. Raises `NotFoundError`."""
-        with self._database.read() as db:
+        with self.database.read() as db:
             number = db.scalar(select(D.c.number).where(is_in(scope), D.c.doc_id == doc_id))
             if number is None:
                 raise no_document(scope, doc_id)
@@ -166,41 +173,53 @@ class Documents:
         found = [(i, Span.model_construct(start=start, end=end)) for i, start, end in unpack_places(packed)]
         return self._places.put(str(number), found)
 
-    def chunks(self, scope: Scope, ids: Collection[str]) -> dict[str, Chunk]:
-        """Those of these ids that are of chunks, with their units' vectors, by id."""
-        found: dict[str, Chunk] = {}
-        with self._database.read() as db:
-            for part in in_parts(set(ids)):
-                rows = db.execute(_CHUNKS, {"tenant": scope.tenant, "corpus": scope.corpus, "ids": part})
-                found |= {row.id: _chunk(row.body, bytes(unpack(row.units)).decode()) for row in rows}
-        return found
+    def _chunks(self, scope: Scope, ids: Collection[str]) -> dict[str, Chunk]:
+        """The chunks with these ids, with their units' vectors, by id; an unknown id is left out."""
+        query = select(C.c.id, C.c.body, C.c.units).join(D).where(is_in(scope))
+        with self.database.read() as db:
+            rows = [row for part in in_parts(set(ids)) for row in db.execute(query.where(C.c.id.in_(part)))]
+        return {row.id: _chunk(row.body, bytes(unpack(row.units)).decode()) for row in rows}
 
-    def current(self, scope: Scope, ids: Sequence[str]) -> set[str]:
-        """Those of these ids that are of chunks of the scope."""
-        with self._database.read() as db:
-            parts = (select(C.c.id).join(D).where(is_in(scope), C.c.id.in_(part)) for part in in_parts(ids))
-            return {found for part in parts for found in db.scalars(part)}
+    def _rows(
+        self, scope: Scope, query: Select[*tuple[Any, ...]], doc_ids: Collection[str] | None
+    ) -> list[Row[*tuple[Any, ...]]]:
+        """The rows of a query over documents: of the whole scope, or of these documents."""
+        query = query.where(is_in(scope))
+        with self.database.read() as db:
+            if doc_ids is None:
+                return list(db.execute(query))
+            return [row for part in in_parts(doc_ids) for row in db.execute(query.where(D.c.doc_id.in_(part)))]
 
-    def current_documents(self, scope: Scope, doc_ids: Sequence[str]) -> set[str]:
-        """Those of these ids that are of documents of the scope."""
-        return {row.doc_id for row in rows_of(self._database, scope, select(D.c.doc_id), doc_ids)}
-
-
-def rows_of(
-    database: Database, scope: Scope, query: Select[*tuple[Any, ...]], doc_ids: Collection[str] | None = None
-) -> list[Row[*tuple[Any, ...]]]:
-    """The rows of a query over documents: of the whole scope, or of these documents of it."""
-    with database.read() as db:
-        if doc_ids is None:
-            return list(db.execute(query.where(is_in(scope))))
-        parts = (query.where(is_in(scope), D.c.doc_id.in_(part)) for part in in_parts(doc_ids))
-        return [row for part in parts for row in db.execute(part)]
+    def _known_ids(self, scope: Scope, column: Column[str], ids: Sequence[str]) -> set[str]:
+        """Those of these ids of chunks or documents that are stored."""
+        query = select(column).select_from(D if column.table is D else C.join(D)).where(is_in(scope))
+        with self.database.read() as db:
+            return {found for part in in_parts(ids) for found in db.scalars(query.where(column.in_(part)))}
 
 
-def in_parts(ids: Collection[str]) -> Iterator[list[str]]:
+def in_parts(ids: Iterable[T], size: int = _MANY) -> Iterator[list[T]]:
     """Ids, as many at a time as one statement may name."""
     every = list(ids)
-    return (every[at : at + _MANY] for at in range(0, len(every), _MANY))
+    return (every[at : at + size] for at in range(0, len(every), size))
+
+
+def indexed_documents(database: Database, numbers: Iterable[int]) -> Iterator[IndexedDocument]:
+    """The documents with these numbers as an index needs them; those that are gone by then are left out."""
+    columns = (D.c.number, D.c.doc_id, D.c.tenant, D.c.corpus, D.c.filters, K.c.places, K.c.vectors, K.c.terms)
+    query = select(*columns).join(K)
+    for part in in_parts(numbers, _READ):
+        with database.read() as db:
+            rows = db.execute(query.where(D.c.number.in_(part))).all()
+        for row in rows:
+            yield IndexedDocument(
+                Scope(tenant=row.tenant, corpus=row.corpus),
+                row.doc_id,
+                row.number,
+                json.loads(unpack_text(row.filters)),
+                [chunk_id for chunk_id, _, _ in unpack_places(row.places)],
+                unpack_vectors(row.vectors, database.identity.dimension),
+                *unpack_terms(row.terms),
+            )
 
 
 def manifest_from(packed: bytes) -> Manifest:

@@ -1,4 +1,8 @@
-"""The index in the store's folder: Qdrant Edge, one shard of this machine, no server."""
+"""The index in the store's folder: Qdrant Edge, one shard on this machine, no server.
+
+As a program (``python -m discorag.store.edge FOLDER``) it builds the graph of a shard. That takes minutes, during which
+the library holds the interpreter's lock: hence a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,9 @@ import fcntl
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +22,7 @@ import qdrant_edge as qe
 from xxhash import xxh3_64
 
 from discorag.schema.document import Scope
+from discorag.schema.errors import StoreError
 from discorag.schema.values import Vectors
 from discorag.store.index import (
     BM25,
@@ -30,7 +38,6 @@ from discorag.store.index import (
     document_points,
     filter_conditions,
 )
-from discorag.store.optimise import optimised
 from discorag.store.records import Hit
 from discorag.store.sqlite import make_private_folder
 from discorag.text.terms import SparseVector
@@ -50,7 +57,7 @@ _ZEROS = bytes(_BLOCK)
 def open_edge(place: IndexPlace, *, fresh: bool) -> EdgeIndex:
     """For the registry."""
     folder = place.folder / FOLDER
-    lock = _locked(place.folder / LOCK)
+    lock = _acquire_lock(place.folder / LOCK)
     try:
         if fresh:
             shutil.rmtree(folder, ignore_errors=True)
@@ -78,21 +85,11 @@ class EdgeIndex:
 
     Raises:
         IndexUnusableError: It cannot be loaded.
-
-    Example:
-        >>> from contextlib import closing
-        >>> from discorag.config import StoreSettings
-        >>> from discorag.store.edge import open_edge
-        >>> from discorag.store.index import IndexPlace
-        >>> place = IndexPlace(StoreSettings(), tmp_path, database="3fa9", dimension=8)
-        >>> with closing(open_edge(place, fresh=True)) as index:
-        ...     print(index.count())
-        0
     """
 
     shared = False
 
-    def __init__(self, folder: Path, place: IndexPlace, lock: int, checksum: str = "") -> None:
+    def __init__(self, folder: Path, place: IndexPlace, lock: int, checksum: str) -> None:
         self._folder, self._place, self._lock = folder, place, lock
         self._checksum = checksum
         _write_about(folder, place, "")
@@ -142,7 +139,8 @@ class EdgeIndex:
         return self._query(query, self._needed(filter_conditions(scope, filters)), params, limit)
 
     def _query(self, query: qe.Query, where: Conditions, params: qe.SearchParams | None, limit: int) -> list[Hit]:
-        request = qe.QueryRequest(limit=limit, query=query, filter=_filter(where) if where else None, params=params)
+        where_filter = qe.Filter(must=_conditions(where)) if where else None
+        request = qe.QueryRequest(limit=limit, query=query, filter=where_filter, params=params)
         return [Hit(str(point.id), point.score) for point in self._shard.query(request)]
 
     def _frequencies(self, scope: Scope) -> qe.SearchParams | None:
@@ -178,7 +176,7 @@ class EdgeIndex:
         self._shard.flush()
         self._shard.close()
         try:
-            optimised(self._folder / _POINTS, lock=self._lock)
+            _build_graph(self._folder / _POINTS, self._lock)
         finally:
             self._shard = _load(self._folder / _POINTS)
             self._loaded()
@@ -212,7 +210,22 @@ class EdgeIndex:
         os.close(self._lock)
 
 
-def _locked(file: Path) -> int:
+def _build_graph(folder: Path, lock: int) -> None:
+    """Wait for a process that optimises the shard in this folder, which no process has open.
+
+    That process holds the index's lock too, so that the index stays locked until it ends, even if this one is killed.
+    """
+    command = [sys.executable, "-m", __name__, str(folder.absolute())]
+    done = subprocess.run(command, pass_fds=(lock,), stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        cause = done.stderr.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
+        raise StoreError(
+            f"{folder} could not be optimised: {cause}.",
+            hint="Nothing is lost, searches are slower. Free memory or disk space; the next ingest tries again.",
+        )
+
+
+def _acquire_lock(file: Path) -> int:
     """The lock's file descriptor; the system frees it if the process dies."""
     try:
         lock = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
@@ -248,7 +261,7 @@ def _check(folder: Path, place: IndexPlace) -> str:
 
 
 def _write_about(folder: Path, place: IndexPlace, checksum: str) -> None:
-    """Write down what the index belongs to; ``checksum`` is empty while it is open."""
+    """Record which database the index belongs to; ``checksum`` is empty while it is open."""
     belongs = {"format": _FORMAT, "database": place.database, "dimension": place.dimension}
     draft = folder / f"{_ABOUT}.new"
     draft.write_text(json.dumps({**belongs, "checksum": checksum}), "utf-8")
@@ -329,10 +342,6 @@ def _point(point: Point) -> qe.Point:
     return qe.Point(point.id, vectors, dict(point.payload))
 
 
-def _filter(where: Conditions) -> qe.Filter:
-    return qe.Filter(must=_conditions(where))
-
-
 def _conditions(where: Conditions) -> list[qe.ConditionType]:
     return [_condition(field, values) for field, values in where]
 
@@ -341,3 +350,11 @@ def _condition(field: str, values: Sequence[str]) -> qe.FieldCondition:
     """One value is compared faster than a list of one."""
     match = qe.MatchValue(values[0]) if len(values) == 1 else qe.MatchAny(list(values))
     return qe.FieldCondition(field, match=match)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would wait for the library to return
+    shard = qe.EdgeShard.load(sys.argv[1])
+    shard.optimize()
+    shard.flush()
+    shard.close()

@@ -1,6 +1,6 @@
 """What an index does, and documents as the points that it holds.
 
-An index is made from the database, can be made again, and answers searches faster.
+An index is built from the database, can be built again, and makes searches faster.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discorag.config import StoreSettings
 from discorag.registry import Registry
@@ -27,7 +30,7 @@ class IndexUnusableError(Exception):
 
     Args:
         reason: Why, in a few words.
-        lost: Whether it has to be made again.
+        lost: Whether it has to be built again.
     """
 
     def __init__(self, reason: str, *, lost: bool = False) -> None:
@@ -40,19 +43,14 @@ class IndexedDocument:
     """A document as an index needs it.
 
     Args:
-        scope: Whose.
+        scope: Its tenant and corpus.
         doc_id: Its id.
         number: Its version.
         metadata: What filters look at.
         chunk_ids: Of its chunks, in order.
         vectors: Theirs, shape (chunks, d).
-        terms: Their search terms.
-        mean: Direction of the mean of the vectors, shape (d,).
-
-    Example:
-        >>> sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."]).put_in(store)
-        >>> [(d.number, len(d.chunk_ids), d.vectors.shape) for d in store.indexed()]
-        [(1, 2, (2, 8))]
+        term_counts: How many search terms each chunk has, shape (chunks,).
+        term_ids, term_weights: Of all chunks, one after another.
     """
 
     scope: Scope
@@ -61,8 +59,27 @@ class IndexedDocument:
     metadata: Mapping[str, str]
     chunk_ids: Sequence[str]
     vectors: Vectors
-    terms: Sequence[SparseVector]
-    mean: Vectors
+    term_counts: NDArray[np.uint32]
+    term_ids: NDArray[np.uint32]
+    term_weights: NDArray[np.float32]
+
+    @property
+    def mean(self) -> Vectors:
+        """The direction of the mean of the vectors: a unit vector, shape (d,)."""
+        mean = self.vectors.mean(axis=0)
+        return mean / max(float(np.linalg.norm(mean)), 1e-12)
+
+    @property
+    def terms(self) -> Iterator[SparseVector]:
+        """The search terms of each chunk."""
+        ends = self.term_counts.cumsum()[:-1]
+        for ids, weights in zip(np.split(self.term_ids, ends), np.split(self.term_weights, ends), strict=True):
+            yield ids.tolist(), weights.tolist()
+
+    def matches(self, filters: Filters) -> bool:
+        """Whether all filters accept it."""
+        own = {**self.metadata, "doc_id": self.doc_id}
+        return all(own.get(key) in values for key, values in filters.items())
 
 
 class Searcher(Protocol):
@@ -76,12 +93,12 @@ class Searcher(Protocol):
         ...
 
     def nearest_documents(self, scope: Scope, vector: Vectors, filters: Filters, limit: int) -> list[Hit]:
-        """The documents whose mean vectors are nearest, best first, each with its id in the place of a chunk's."""
+        """The documents whose mean vectors are nearest, best first; a hit's ``chunk_id`` is the document's id."""
         ...
 
 
 class Index(Searcher, Protocol):
-    """An index. One thread calls it at a time. It may raise anything: then it is not used any more.
+    """An index. One thread calls it at a time. Once it has raised anything it is not used any more.
 
     Raises:
         IndexUnusableError: On opening: it is missing, damaged, in use elsewhere, or of another database.
@@ -124,12 +141,6 @@ class IndexPlace:
         folder: The store's.
         database: Id of the database that it is made from.
         dimension: Length d of a vector.
-
-    Example:
-        >>> from discorag.config import StoreSettings
-        >>> from discorag.store.index import IndexPlace
-        >>> IndexPlace(StoreSettings(), tmp_path, database="3fa9", dimension=8).dimension
-        8
     """
 
     settings: StoreSettings
@@ -139,7 +150,7 @@ class IndexPlace:
 
 
 class OpenIndex(Protocol):
-    """Opens an index; ``fresh``: an empty one in the place of what is there. Raises `IndexUnusableError`."""
+    """Opens an index; ``fresh``: an empty one that replaces what is there. Raises `IndexUnusableError`."""
 
     def __call__(self, place: IndexPlace, *, fresh: bool) -> Index:
         """The index at this place."""
@@ -174,11 +185,6 @@ class Point:
         vector: Shape (d,).
         payload: `KEYWORDS`.
         terms: Of a chunk.
-
-    Example:
-        >>> from discorag.store.index import DOCUMENT, Point
-        >>> Point("id", DOCUMENT, np.ones(8, np.float32), {"tenant": "ann"}).terms is None
-        True
     """
 
     id: str

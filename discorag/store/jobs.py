@@ -1,4 +1,4 @@
-"""The server's jobs and the files that it was sent, as rows of the store's database: what quotas count."""
+"""Rows of the store's database about files: the server's jobs, what it was sent, and conversions that failed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, delete, func, insert, select, update
 
 from discorag.schema.document import Scope
+from discorag.schema.errors import RefusedFileError
 from discorag.store import tables
 from discorag.store.database import Database
 
-J, U = tables.jobs, tables.uploads
+TRIES = 2
+"""How often a file is converted that runs into a limit or ends its process."""
+
+J, U, V = tables.jobs, tables.uploads, tables.conversions
 
 
 @dataclass(frozen=True)
@@ -20,17 +24,10 @@ class JobRow:
 
     Args:
         id: Its id.
-        tenant: Whose.
+        tenant: Who sent the files.
         created: When it was accepted, ISO 8601 in UTC.
-        ended: When it ended; None while it goes on.
+        ended: When it ended; None until then.
         body: All that the server knows of it, as JSON.
-
-    Example:
-        >>> from discorag.store.jobs import JobRow, JobTable
-        >>> table = JobTable(store.database)
-        >>> table.add(JobRow("j1", "ann", created="2026-01-01", ended=None, body="{}"), scope, {"a.txt": 120})
-        >>> table.uploaded(scope.tenant), table.under_way("ann")
-        ((1, 120), 1)
     """
 
     id: str
@@ -47,16 +44,18 @@ class JobTable:
         database: The store's.
 
     Example:
-        >>> from discorag.store.jobs import JobTable
-        >>> JobTable(store.database).unfinished()
-        []
+        >>> from discorag.store.jobs import JobRow, JobTable
+        >>> table = JobTable(store.database)
+        >>> table.add(JobRow("j1", "ann", created="2026-01-01", ended=None, body="{}"), scope, {"a.txt": 120})
+        >>> table.uploaded(scope.tenant), table.under_way("ann")
+        ((1, 120), 1)
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def add(self, job: JobRow, scope: Scope, sizes: Mapping[str, int]) -> None:
-        """A new job, and the files that were sent with it, with their bytes."""
+        """Add a job, and the files that were sent with it with their sizes in bytes."""
         with self._database.write() as db:
             db.execute(insert(J), vars(job))
             for name, size in sizes.items():
@@ -65,7 +64,7 @@ class JobTable:
                 db.execute(insert(U), row)
 
     def save(self, job: JobRow) -> None:
-        """A job as it is now."""
+        """Update a job."""
         with self._database.write() as db:
             db.execute(update(J).where(J.c.id == job.id).values(ended=job.ended, body=job.body))
 
@@ -113,3 +112,49 @@ class JobTable:
 
 def _is(scope: Scope, name: str) -> tuple[ColumnElement[bool], ...]:
     return U.c.tenant == scope.tenant, U.c.corpus == scope.corpus, U.c.name == name
+
+
+class Conversions:
+    """How often the conversion of each file failed, by its content.
+
+    Args:
+        database: The store's.
+
+    Example:
+        >>> for _ in range(2):
+        ...     store.conversions.failed("3fa9", "it takes more than 60 s")
+        >>> store.conversions.check("3fa9")
+        Traceback (most recent call last):
+        discorag.schema.errors.RefusedFileError: Refused after 2 attempts: it takes more than 60 s. Ingest it with \
+--refresh to try again.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def check(self, file: str) -> None:
+        """Raises `RefusedFileError` for a file that failed too often.
+
+        Args:
+            file: Digest of its content and of what will convert it.
+        """
+        with self._database.read() as db:
+            found = db.execute(select(V).where(V.c.file == file)).one_or_none()
+        if found and found.failures >= TRIES:
+            said = f"Refused after {found.failures} attempts: {found.reason}."
+            raise RefusedFileError(said, hint="Ingest it with --refresh to try again.")
+
+    def failed(self, file: str, reason: str) -> None:
+        """Count a failure."""
+        with self._database.write() as db:
+            counted = update(V).where(V.c.file == file).values(failures=V.c.failures + 1, reason=reason)
+            if not db.execute(counted).rowcount:
+                db.execute(insert(V), {"file": file, "failures": 1, "reason": reason})
+
+    def succeeded(self, file: str) -> None:
+        """Forget what was counted."""
+        with self._database.read() as db:
+            known = db.scalar(select(V.c.file).where(V.c.file == file))
+        if known:
+            with self._database.write() as db:
+                db.execute(delete(V).where(V.c.file == file))

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import TypeVar
 
-from sqlalchemy import bindparam, delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select
 
 from discorag.models.loops import FairLock
-from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError, StoreError, StoreFullError
 from discorag.store import tables
 from discorag.store.database import Database
+from discorag.store.documents import indexed_documents
 from discorag.store.index import Index, IndexedDocument, IndexUnusableError, Searcher
-from discorag.store.search import ExactSearch, mean_direction
-from discorag.store.tables import unpack_places, unpack_terms, unpack_text, unpack_vectors
-from discorag.text.terms import SparseVector
+from discorag.store.search import ExactSearch
 
 T = TypeVar("T")
 FLUSHED = 2_000
@@ -29,8 +26,7 @@ RETRY_S = 30.0
 _LOG = logging.getLogger("disco_rag.store")
 _FULL = "the disk is nearly full"
 
-D, K, OUTBOX = tables.documents, tables.contents, tables.outbox
-_PENDING = select(OUTBOX).where(OUTBOX.c.number > bindparam("after")).order_by(OUTBOX.c.number)
+D, OUTBOX = tables.documents, tables.outbox
 
 
 class LiveIndex:
@@ -42,18 +38,12 @@ class LiveIndex:
     Args:
         database: The truth.
         opening: Opens the index; its argument asks for an empty one.
-        min_free: Bytes that must be free on the store's disk: with less the index is not open, since writing into it
-            on a full disk would end the process. 0 for an index that is elsewhere.
-
-    Example:
-        >>> from discorag.store.live import LiveIndex
-        >>> sample_of("tides.md", ["Tides rise."]).put_in(store)
-        >>> store.index.count(), store.index.reason
-        (2, '')
+        in_folder: Whether it lies on the store's disk. While that is nearly full the index is not open: writing into
+            it on a full disk would end the process.
     """
 
-    def __init__(self, database: Database, opening: Callable[[bool], Index], *, min_free: int) -> None:
-        self._database, self._opening, self._min_free = database, opening, min_free
+    def __init__(self, database: Database, opening: Callable[[bool], Index], *, in_folder: bool) -> None:
+        self._database, self._opening, self._in_folder = database, opening, in_folder
         self._exact = ExactSearch(database)
         self._index: Index | None = None
         self._turn = FairLock()
@@ -64,7 +54,7 @@ class LiveIndex:
         """Why searches are exact; empty while the index is used, or before it was needed."""
         self._warned = ""
         self.lost = False
-        """Whether the index has to be made again."""
+        """Whether the index has to be built again."""
 
     @property
     def is_exact(self) -> bool:
@@ -80,25 +70,31 @@ class LiveIndex:
                         self._catch_up(index)
                         return find(index)
                 except IndexUnusableError as error:
-                    self._failed(error)
-            self._warn()
+                    self._give_up(error)
+            if self.reason not in ("", self._warned):
+                _LOG.warning("Searches are exact, which is slower: the index cannot be used: %s.", self.reason)
+                self._warned = self.reason
         return find(self._exact)
 
     def changed(self) -> None:
-        """Bring the index up to date after a change. If it cannot be used, it is made again, if it can be."""
+        """Bring the index up to date after a change. If it has to be built again, that is done now."""
         with self._turn:
-            if index := self._usable() or self._made_again():
-                try:
+            try:
+                index = self._usable()
+                if index is None and self.lost and not self._is_full() and not self._database.read_only:
+                    self._fill()
+                    index = self._index
+                if index:
                     with _index_errors():
                         self._catch_up(index)
-                except IndexUnusableError as error:
-                    self._failed(error)
+            except IndexUnusableError as error:
+                self._give_up(error)
 
     def rebuild(self) -> int:
-        """Make the index again from the database; how many documents it has.
+        """Build the index again from the database; how many documents it has.
 
         Raises:
-            StoreError: It cannot be made: the reason is in the message.
+            StoreError: It cannot be built; the message says why.
         """
         with self._turn:
             self._release(damaged=False)
@@ -112,10 +108,10 @@ class LiveIndex:
     def count(self) -> int | None:
         """How many points the index has when it is up to date; None if it cannot be used."""
         with self._turn:
-            index = self._usable()
-            if index:
+            if index := self._usable():
                 self._catch_up(index)
-            return index.count() if index else None
+                return index.count()
+            return None
 
     def optimise(self) -> None:
         """Make searches fast after many changes. Readers and writers wait."""
@@ -127,16 +123,14 @@ class LiveIndex:
     def close(self) -> None:
         """Make the index safe and release it."""
         with self._turn:
+            if self._index and self._is_full():
+                self._release(damaged=False)
             index, self._index = self._index, None
-            if index is None:
-                return
-            if self._is_full():
-                index.abandon(damaged=False)
-                return
             try:
-                with _index_errors():
-                    self._make_safe(index)
-                    index.close()
+                if index:
+                    with _index_errors():
+                        self._make_safe(index)
+                        index.close()
             except (IndexUnusableError, StoreError) as error:  # the next opening sees what is missing
                 _LOG.warning("The index could not be closed: %s", error)
 
@@ -146,74 +140,66 @@ class LiveIndex:
         """The index, if it can be used."""
         if self._is_full():
             self._release(damaged=False)
-            return self._unusable(_FULL)
-        if self._index is None and monotonic() >= self._next_try:
+            self._retry_later(_FULL)
+        elif self._index is None and monotonic() >= self._next_try:
             if self._database.read_only:
-                return self._unusable(self._database.read_only)
-            try:
-                self._open()
-            except IndexUnusableError as error:
-                return self._unusable(str(error), lost=error.lost)
+                self._retry_later(self._database.read_only)
+            else:
+                try:
+                    self._open()
+                except IndexUnusableError as error:
+                    self._retry_later(str(error), lost=error.lost)
         return self._index
 
     def _open(self) -> None:
-        """Open the index; for a database without documents a new one. Raises `IndexUnusableError`."""
+        """Open the index; for a database without documents create one. Raises `IndexUnusableError`."""
         try:
-            self._take(self._opening(False))
+            index = self._opening(False)
         except IndexUnusableError as error:
             if not error.lost or self._size():
                 raise
             self._fill()
-
-    def _take(self, index: Index) -> None:
-        """Use an index that was opened, if it has what the database has."""
+            return
         self._applied, self._unsafe = 0, 0
-        try:
-            with _index_errors():
-                self._catch_up(index)
-                whole = index.count() == self._size()
-        except BaseException as error:
-            index.abandon(damaged=isinstance(error, IndexUnusableError))
-            raise
-        if not whole:
-            index.abandon(damaged=True)
-            raise IndexUnusableError("it is not complete", lost=True)
-        self._index, self.reason, self.lost = index, "", False
-
-    def _made_again(self) -> Index | None:
-        """An index that is missing or damaged, filled from the database; None if it cannot be."""
-        if not self.lost or self._is_full() or self._database.read_only:
-            return None
-        try:
-            self._fill()
-        except IndexUnusableError as error:
-            return self._unusable(str(error), lost=error.lost)
-        return self._index
+        with self._abandoned_on_error(index), _index_errors():
+            self._catch_up(index)
+            if index.count() != self._size():
+                raise IndexUnusableError("it is not complete", lost=True)
+        self._use(index)
 
     def _fill(self) -> int:
-        """A new index with all documents."""
+        """Build a new index of all documents; how many there are. Raises `IndexUnusableError`."""
         index, count = self._opening(True), 0
-        try:
+        with self._abandoned_on_error(index, is_new=True):
             with self._database.read() as db:
                 last = db.scalar(select(func.max(OUTBOX.c.number))) or 0
             with _index_errors():
-                for document in self.documents():
+                for document in self._documents(D.c.number > 0):
                     index.apply(document.doc_id, document)
                     count += 1
                 self._applied, self._unsafe = last, FLUSHED
                 self._make_safe(index)
-        except BaseException:
-            index.abandon(damaged=True)
-            raise
-        self._index, self.reason, self.lost = index, "", False
+        self._use(index)
         return count
+
+    @contextmanager
+    def _abandoned_on_error(self, index: Index, *, is_new: bool = False) -> Generator[None]:
+        try:
+            yield
+        except BaseException as error:
+            index.abandon(damaged=is_new or isinstance(error, IndexUnusableError))
+            raise
+
+    def _use(self, index: Index) -> None:
+        self._index, self.reason, self.lost = index, "", False
 
     def _catch_up(self, index: Index) -> None:
         """Apply what the outbox has and the index has not."""
         with self._database.read() as db:
-            found = db.execute(_PENDING, {"after": self._applied}).tuples().all()
+            query = select(OUTBOX).where(OUTBOX.c.number > self._applied).order_by(OUTBOX.c.number)
+            found = db.execute(query).tuples().all()
         for doc_id in dict.fromkeys(doc_id for _, doc_id in found):
-            document = next(self.documents(doc_id), None)
+            document = next(self._documents(D.c.doc_id == doc_id), None)
             index.apply(doc_id, document)
             self._unsafe += 1 + (len(document.chunk_ids) if document else 0)
         if found:
@@ -229,30 +215,10 @@ class LiveIndex:
                 db.execute(delete(OUTBOX).where(OUTBOX.c.number <= self._applied))
             self._unsafe = 0
 
-    def documents(self, doc_id: str | None = None) -> Iterator[IndexedDocument]:
-        """All documents, or this one, as an index needs them."""
-        own, content = (
-            (D.c.number, D.c.doc_id, D.c.tenant, D.c.corpus, D.c.filters),
-            (K.c.places, K.c.vectors, K.c.terms),
-        )
-        query = select(*own, *content).join(K)
+    def _documents(self, where: ColumnElement[bool]) -> Iterator[IndexedDocument]:
         with self._database.read() as db:
-            numbers = [*db.scalars(select(D.c.number).where(D.c.doc_id == doc_id if doc_id else D.c.number > 0))]
-        for number in numbers:
-            with self._database.read() as db:
-                row = db.execute(query.where(D.c.number == number)).one_or_none()
-            if row is not None:
-                vectors = unpack_vectors(row.vectors, self._database.identity.dimension)
-                yield IndexedDocument(
-                    Scope(tenant=row.tenant, corpus=row.corpus),
-                    row.doc_id,
-                    row.number,
-                    json.loads(unpack_text(row.filters)),
-                    [i for i, _, _ in unpack_places(row.places)],
-                    vectors,
-                    _terms(row.terms),
-                    mean_direction(vectors),
-                )
+            numbers = list(db.scalars(select(D.c.number).where(where)))
+        return indexed_documents(self._database, numbers)
 
     def _size(self) -> int:
         """How many points an index of the database has."""
@@ -261,26 +227,20 @@ class LiveIndex:
         return count + (chunks or 0)
 
     def _is_full(self) -> bool:
-        return bool(self._min_free) and self._database.free < self._min_free
+        return self._in_folder and self._database.is_nearly_full
 
-    def _failed(self, error: IndexUnusableError) -> None:
+    def _give_up(self, error: IndexUnusableError) -> None:
+        """Leave an index that failed."""
         self._release(damaged=True)
-        self._unusable(str(error), lost=error.lost)
+        self._retry_later(str(error), lost=error.lost)
 
     def _release(self, *, damaged: bool) -> None:
         index, self._index = self._index, None
         if index:
             index.abandon(damaged=damaged)
 
-    def _unusable(self, reason: str, *, lost: bool = False) -> None:
-        """Try again after a while."""
+    def _retry_later(self, reason: str, *, lost: bool = False) -> None:
         self.reason, self.lost, self._next_try = reason, lost, monotonic() + RETRY_S
-
-    def _warn(self) -> None:
-        """Let the log have the reason, once."""
-        if self.reason not in ("", self._warned):
-            _LOG.warning("Searches are exact, which is slower: the index cannot be used: %s.", self.reason)
-            self._warned = self.reason
 
 
 @contextmanager
@@ -292,10 +252,3 @@ def _index_errors() -> Generator[None]:
         raise
     except BaseException as error:
         raise IndexUnusableError(f"it failed: {error}") from error
-
-
-def _terms(packed: bytes) -> list[SparseVector]:
-    counts, ids, weights = unpack_terms(packed)
-    ends = counts.cumsum().tolist()
-    starts = [0, *ends[:-1]]
-    return [(ids[a:b].tolist(), weights[a:b].tolist()) for a, b in zip(starts, ends, strict=True)]

@@ -1,4 +1,4 @@
-"""Retrieval trees as arrays, without their texts: what choosing evidence needs, quick to read, to join and to score."""
+"""Retrieval trees as arrays, without their texts: what choosing evidence needs, quick to read, join and score."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import PrivateAttr
 
-from discorag.schema.errors import InvariantError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.values import Span, Vectors, stable_id
+from discorag.schema.values import Span, Vectors
+from discorag.store.tables import pack_arrays, unpack_arrays
 from discorag.text.bm25 import Runs, TermCounts
 
 Ints: TypeAlias = NDArray[np.int64]
 _BARE = RetrievalNode.model_construct()
-"""A node that knows nothing; to copy it takes less time than to make one."""
-_BLOCK = 1024
-_ARRAYS = 11  # of an outline
+"""An empty node: copying it takes less time than constructing one."""
+_BLOCK = 1024  # inner nodes whose vectors are compared at a time
 _SAME = 1e-5
 """Coordinates of unit vectors that differ by less are equal but for rounding."""
 
@@ -36,12 +35,6 @@ class Shape:
         child_ends: Children of the inner nodes up to and with each, after a 0, shape (inner + 1,).
         children: Of all inner nodes, one after another, shape (edges,).
         below: The leaves below every inner node.
-
-    Example:
-        >>> from discorag.store.outline import Shape
-        >>> shape = Shape.of(tree)
-        >>> shape.leaves, shape.inner, shape.node(shape.leaves).children
-        (2, 2, (1,))
     """
 
     words: Ints
@@ -100,7 +93,7 @@ class Shape:
         )
 
     def node(self, index: int) -> RetrievalNode:
-        """A leaf with its span, or an inner node with its children. Asking it for anything else is an error."""
+        """A leaf with its span, or an inner node with its children. Its other attributes do not exist."""
         if index < self.leaves:
             start, end = self.spans[index].tolist()
             return _BARE.model_copy(update={"spans": (Span.model_construct(start=start, end=end),)})
@@ -121,7 +114,7 @@ class Shape:
 
 
 def leaf_terms(tree: RetrievalTree) -> TermCounts:
-    """The search terms of a tree's leaves and of what stands above them."""
+    """The search terms of a tree's leaves and of the headings above them."""
     return TermCounts.of([f"{node.context}\n{node.text}" for node in tree.nodes[: tree.leaves]])
 
 
@@ -130,20 +123,12 @@ class Outline:
     """A stored tree without its texts.
 
     Args:
-        builder: Who made it.
+        builder: Name of the builder.
         shape: Its structure.
         terms: The search terms of its leaves.
-        lengths: Where the vector of every inner node is the mean of the unit vectors of the leaves below it, brought
-            to length 1: the length of their sum, shape (inner,). None where it is not.
+        lengths: If the vector of every inner node is the direction of the mean of the leaves' unit vectors below it:
+            the length of their sum, shape (inner,). Only the leaves' vectors are stored then. Else None.
         key: Names this state of the tree in the store; empty where it is not stored.
-
-    Example:
-        >>> from discorag.store.outline import Outline
-        >>> from discorag.retrieval.forest import node_vectors
-        >>> outline = Outline.of(tree, asyncio.run(node_vectors(tree, encoder, "mean")))
-        >>> leaves = asyncio.run(encoder.encode_documents([node.text for node in tree.nodes[: tree.leaves]]))
-        >>> int(outline.cosines(leaves @ leaves[0]).argmax())
-        0
     """
 
     builder: str
@@ -160,63 +145,37 @@ class Outline:
 
     @cached_property
     def tree(self) -> RetrievalTree:
-        """Its nodes know no texts, inner ones no spans: see `Shape.node`."""
+        """The tree; its nodes have no texts, inner ones no spans: see `Shape.node`."""
         return LazyTree.made(self.builder, self.shape, self.shape.node)
 
-    def cosines(self, leaves: Vectors) -> Vectors:
-        """Those of all nodes, shape (nodes,), from those of the leaves; of an outline with ``lengths``.
-
-        Raises:
-            InvariantError: It has none.
-        """
+    def cosines(self, stored: Vectors) -> Vectors:
+        """Of all nodes, shape (nodes,), from those of the stored vectors."""
         if self.lengths is None:
-            raise InvariantError(f"Nodes of a tree by {self.builder!r} are no means.", hint="Compare every node.")
-        before = np.concatenate([[0.0], np.cumsum(leaves, dtype=np.float64)])
-        return np.concatenate([leaves, (self.shape.below.sums(before) / self.lengths).astype(np.float32)])
+            return stored
+        before = np.concatenate([[0.0], np.cumsum(stored, dtype=np.float64)])
+        return np.concatenate([stored, (self.shape.below.sums(before) / self.lengths).astype(np.float32)])
 
-    def to_bytes(self) -> bytes:
-        """As bytes, for `from_bytes`: how long each array is, then the arrays, 4 bytes a number."""
-        lengths = np.zeros(0, "<u4") if self.lengths is None else self.lengths.astype("<f4").view("<u4")
-        arrays = [*self.shape.arrays, self.terms.ends, self.terms.ids, self.terms.counts, lengths]
-        return np.concatenate([[len(a) for a in arrays], *arrays]).astype("<u4").tobytes()
+    def pack(self) -> bytes:
+        """The outline as bytes, for `unpack`."""
+        lengths = np.zeros(0, np.float32) if self.lengths is None else self.lengths
+        integers = [*self.shape.arrays, self.terms.ends, self.terms.ids, self.terms.counts]
+        return pack_arrays([*(array.astype(np.uint32) for array in integers), lengths])
 
     @classmethod
-    def from_bytes(cls, builder: str, data: bytes | memoryview, key: str) -> Outline:
-        """What `to_bytes` gave; the outline of the state of a tree with this key."""
-        numbers = np.frombuffer(data, "<u4")
-        ends = np.cumsum(numbers[:_ARRAYS])
-        *shape, term_ends, ids, counts, lengths = np.split(numbers[_ARRAYS:], ends[:-1])
-        means = lengths.view("<f4") if len(lengths) else None
-        return cls(builder, Shape.from_arrays(shape), TermCounts(term_ends, ids, counts), means, key)
-
-
-_DIGITS = 8  # of a node's number in its id, hexadecimal
-
-
-def node_stem(key: str) -> str:
-    """What the ids of the nodes of the tree with this key begin with; the rest is the node's number."""
-    return stable_id("node", key)[:-_DIGITS]
+    def unpack(cls, builder: str, packed: bytes, key: str) -> Outline:
+        """The packed outline. Raises `StoreDamagedError` if the bytes have changed."""
+        *shape, ends, ids, counts, lengths = unpack_arrays(packed)
+        means = lengths.view(np.float32) if len(lengths) else None
+        return cls(builder, Shape.from_arrays(shape), TermCounts(ends, ids, counts), means, key)
 
 
 def node_id(key: str, node: int) -> str:
-    """The id of a node of the tree with this key (`Outline.key`): it can be read as a passage."""
-    return f"{node_stem(key)}{node:0{_DIGITS}x}"
-
-
-def split_node_id(node: str) -> tuple[str, int]:
-    """The stem and the number in a node's id. Raises ``ValueError`` for another id."""
-    return node[:-_DIGITS], int(node[-_DIGITS:], 16)
+    """The id of a node of the tree with this key (`Outline.key`): `Store.chunks` reads it as a passage."""
+    return f"{key}.{node}"
 
 
 class LazyTree(RetrievalTree):
-    """A tree whose nodes are made when they are asked for; what is in arrays already is not made of nodes again.
-
-    Example:
-        >>> from discorag.store.outline import LazyTree, Shape
-        >>> lazy = LazyTree.made("headings", Shape.of(tree), tree.nodes.__getitem__)
-        >>> lazy.nodes[0].text, lazy.roots == tree.roots
-        ('The moon pulls the sea. Therefore tides rise twice a day.', True)
-    """
+    """A tree that constructs its nodes when they are read; what its shape has is not computed from nodes again."""
 
     _shape: Shape = PrivateAttr()
 
@@ -258,6 +217,8 @@ class LazyTree(RetrievalTree):
 
 
 class _Nodes(Sequence[RetrievalNode]):
+    """Nodes that are constructed when they are read."""
+
     def __init__(self, count: int, node: Callable[[int], RetrievalNode]) -> None:
         self._count, self._node = count, node
 

@@ -58,17 +58,10 @@ class ServerIndex:
     Args:
         client: The way to it; closed with the index.
         place: What it belongs to.
-        fresh: Make an empty one in the place of what is there.
+        fresh: Create an empty one, replacing what is there.
 
     Raises:
-        IndexUnusableError: There is no such collection, or one of another dimension.
-
-    Example:
-        >>> from discorag.config import StoreSettings
-        >>> from discorag.store.index import IndexPlace
-        >>> from discorag.store.qdrant import open_memory
-        >>> open_memory(IndexPlace(StoreSettings(), tmp_path, database="3fa9", dimension=8), fresh=True).count()
-        0
+        IndexUnusableError: There is no such collection.
     """
 
     shared = True
@@ -144,10 +137,10 @@ class ServerIndex:
         return self._client.count(self._name, exact=True).count
 
     def flush(self) -> None:
-        """Nothing to do: what a server took it keeps."""
+        """Nothing to do: a server writes what it accepts to disk."""
 
     def optimise(self) -> None:
-        """Nothing to do: a server does it by itself, and in memory there is nothing to be done."""
+        """Nothing to do: a server does it by itself."""
 
     def close(self) -> None:
         """Close the connection."""

@@ -1,4 +1,4 @@
-"""What the store gives and takes, how it is searched, and the checks that what it takes belongs together."""
+"""What the store takes and returns, and checks that what it takes belongs together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from discorag.schema.document import Chunk, Document, Scope
-from discorag.schema.errors import InputError, InvariantError
+from discorag.schema.errors import InvariantError
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Vectors
 
@@ -61,12 +61,6 @@ class Corpus(BaseModel):
         documents: How many it has.
         chunks: How many these have together.
         written: When one of them was last stored; None if that is not known.
-
-    Example:
-        >>> piece = sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."])
-        >>> piece.put_in(store)
-        >>> [(corpus.documents, corpus.chunks) for corpus in store.corpora(piece.scope.tenant)]
-        [(1, 2)]
     """
 
     model_config = ConfigDict(frozen=True)
@@ -82,14 +76,6 @@ class Hit:
     """A retrieved chunk id with its score (cosine, or the fused RRF score): higher is better.
 
     A dataclass, not a pydantic model: a hybrid search makes hundreds of them for its ten.
-
-    Example:
-        >>> from discorag.store.records import SearchQuery
-        >>> piece = sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."])
-        >>> piece.put_in(store)
-        >>> hit = store.search(piece.scope, SearchQuery(vector=piece.vectors[1], top_k=1))[0]
-        >>> hit.chunk_id == piece.ids[1], round(hit.score, 3)
-        (True, 1.0)
     """
 
     chunk_id: str
@@ -124,18 +110,6 @@ class SearchQuery(BaseModel):
     filters: Mapping[str, Sequence[str]] = {}
 
 
-def check_query(query: SearchQuery, limit: int, dimension: int) -> None:
-    """Whether this can be searched for.
-
-    Raises:
-        InputError: ``limit`` is below 1.
-        InvariantError: The query vector has not shape (d,).
-    """
-    if limit < 1:
-        raise InputError(f"top_k is {limit}.", hint="Ask for at least 1.")
-    check_vector(query.vector, dimension)
-
-
 def check_vector(vector: Vectors, dimension: int) -> None:
     """Raises `InvariantError` for a query vector that has not shape (d,)."""
     if vector.shape != (dimension,):
@@ -145,7 +119,7 @@ def check_vector(vector: Vectors, dimension: int) -> None:
 def check_document(
     scope: Scope, document: Document, manifest: Manifest, chunks: Sequence[Chunk], vectors: Vectors, dimension: int
 ) -> None:
-    """Whether these belong together.
+    """Check that these belong together.
 
     Raises:
         InvariantError: There is no chunk; ids, counts or texts disagree; or the vectors are not unit vectors of shape
@@ -164,7 +138,7 @@ def check_document(
 
 
 def check_tree(document: Document, tree: RetrievalTree, vectors: Vectors, dimension: int) -> None:
-    """Whether these belong together.
+    """Check that these belong together.
 
     Raises:
         InvariantError: A leaf is not the document's text, a node lies outside of it, or the vectors are not unit

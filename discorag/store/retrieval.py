@@ -1,4 +1,4 @@
-"""Around a search: is there a question, is there something to search; and the search that leaves nothing out."""
+"""Around a search: checks of the question, sources of the same content, and the search that leaves nothing out."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def distinct(store: Store, scope: Scope, find: Callable[[int], Sequence[tuple[T,
 
     Args:
         store: Where the documents are.
-        scope: Whose.
+        scope: Their tenant and corpus.
         find: The best n, each with its document.
         wanted: At most.
     """
@@ -82,7 +82,7 @@ def distinct(store: Store, scope: Scope, find: Callable[[int], Sequence[tuple[T,
 
 
 def _sources(store: Store, scope: Scope, doc_ids: Sequence[str]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Of each document that which stands for its content, and of these the names of the others."""
+    """Each document's source, which is the first of the same content, and the file names of a source's copies."""
     first, copies = dict[str, str](), dict[str, list[str]]()
     source = {d: d for d in doc_ids}
     for manifest in store.manifests(scope, list(source)):
@@ -123,7 +123,7 @@ def everything(
 
     Args:
         store: Where the documents are.
-        scope: Whose.
+        scope: Their tenant and corpus.
         filters: As in `SearchQuery`.
         counter: Counts tokens.
         room: Tokens that fit the reader's context: what comes after them is left out. None: no limit.

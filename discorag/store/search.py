@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from threading import Lock
 
 import numpy as np
@@ -14,13 +12,14 @@ from numpy.typing import NDArray
 from sqlalchemy import func, select
 
 from discorag.schema.document import Scope
-from discorag.schema.errors import StoreError
+from discorag.schema.errors import StoreDamagedError, StoreError
 from discorag.schema.values import Vectors
 from discorag.store import tables
 from discorag.store.database import Database, is_in
-from discorag.store.index import Filters, Searcher
+from discorag.store.documents import indexed_documents
+from discorag.store.index import Filters, IndexedDocument, Searcher
 from discorag.store.records import Hit, SearchQuery
-from discorag.store.tables import unpack_places, unpack_terms, unpack_text, unpack_vectors
+from discorag.store.tables import DAMAGED
 from discorag.text.terms import SparseVector, sparse_query
 
 FUSION_DEPTH = 100
@@ -89,55 +88,36 @@ def fused(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
 MOST = 200_000
 """Chunks of a scope that are searched without an index."""
 
-D, K = tables.documents, tables.contents
-
-
-@dataclass(frozen=True)
-class _Document:
-    """One document's part of a scope."""
-
-    doc_id: str
-    metadata: Mapping[str, str]
-    chunk_ids: Sequence[str]
-    vectors: Vectors
-    counts: NDArray[np.uint32]
-    ids: NDArray[np.uint32]
-    weights: NDArray[np.float32]
-    mean: Vectors
-
-    def matches(self, filters: Filters) -> bool:
-        """Whether all filters accept it."""
-        own = {**self.metadata, "doc_id": self.doc_id}
-        return all(own.get(key) in values for key, values in filters.items())
+D = tables.documents
 
 
 @dataclass(frozen=True)
 class _Corpus:
-    """All of a scope as arrays; ``ends``: chunks up to and with each document."""
+    """All of a scope as arrays; ``owners``: the document of each chunk, ``term_owners``: the chunk of each term."""
 
     stamp: tuple[int, int]
-    documents: Mapping[int, _Document]
-    ends: Sequence[int]
+    documents: Mapping[int, IndexedDocument]
+    owners: NDArray[np.int64]
     chunk_ids: Sequence[str]
     vectors: Vectors
     means: Vectors
     ids: NDArray[np.uint32]
     weights: NDArray[np.float32]
-    chunk_of_term: NDArray[np.int64]
+    term_owners: NDArray[np.int64]
 
     @classmethod
-    def of(cls, stamp: tuple[int, int], documents: Mapping[int, _Document]) -> _Corpus:
+    def of(cls, stamp: tuple[int, int], documents: Mapping[int, IndexedDocument]) -> _Corpus:
         parts = list(documents.values())
-        counts = np.concatenate([d.counts for d in parts])
+        counts = np.concatenate([d.term_counts for d in parts])
         return cls(
             stamp,
             documents,
-            list(accumulate(len(d.chunk_ids) for d in parts)),
+            np.repeat(np.arange(len(parts)), [len(d.chunk_ids) for d in parts]),
             [i for d in parts for i in d.chunk_ids],
             np.concatenate([d.vectors for d in parts]),
             np.stack([d.mean for d in parts]),
-            np.concatenate([d.ids for d in parts]),
-            np.concatenate([d.weights for d in parts]),
+            np.concatenate([d.term_ids for d in parts]),
+            np.concatenate([d.term_weights for d in parts]),
             np.repeat(np.arange(len(counts)), counts),
         )
 
@@ -145,17 +125,13 @@ class _Corpus:
         """Whether each document matches."""
         return np.array([d.matches(filters) for d in self.documents.values()], np.bool_)
 
-    def matching_chunks(self, filters: Filters) -> NDArray[np.bool_]:
-        """Whether the document of each chunk matches."""
-        return np.repeat(self.matching(filters), np.diff(self.ends, prepend=0))
-
     def bm25(self, query: SparseVector) -> NDArray[np.float32]:
         """Of every chunk: the sum over the query's terms of inverse document frequency times the chunk's weight."""
         scores, n = np.zeros(len(self.chunk_ids), np.float32), len(self.chunk_ids)
         for term, weight in zip(*query, strict=True):
             found = np.flatnonzero(self.ids == term)
             idf = np.log1p((n - len(found) + 0.5) / (len(found) + 0.5))
-            scores[self.chunk_of_term[found]] += weight * idf * self.weights[found]
+            scores[self.term_owners[found]] += weight * idf * self.weights[found]
         return scores
 
 
@@ -164,11 +140,6 @@ class ExactSearch:
 
     Args:
         database: Where the documents are.
-
-    Example:
-        >>> from discorag.store.search import ExactSearch
-        >>> ExactSearch(store.database).nearest(scope, np.ones(8, np.float32), {}, 10)
-        []
     """
 
     def __init__(self, database: Database) -> None:
@@ -185,7 +156,7 @@ class ExactSearch:
         corpus = self._corpus(scope)
         if corpus is None:
             return []
-        wanted = corpus.matching_chunks(filters)
+        wanted = corpus.matching(filters)[corpus.owners]
         if isinstance(vector, tuple):
             scores = corpus.bm25(vector)
             wanted &= scores > 0
@@ -219,30 +190,12 @@ class ExactSearch:
                     hint="Run disco-rag reindex: without an index at most 200,000 are searched.",
                 )
             numbers = set(db.scalars(select(D.c.number).where(is_in(scope))))
-            before = dict(known.documents) if known else dict[int, _Document]()
-            kept = {n: d for n, d in before.items() if n in numbers}
-            found = kept | self._read(scope, numbers - kept.keys())
+            found = {n: d for n, d in known.documents.items() if n in numbers} if known else {}
+            found |= {d.number: d for d in indexed_documents(self._database, numbers - found.keys())}
+            if len(found) < count:
+                raise StoreDamagedError(f"Texts of corpus {scope.corpus!r} are missing in the database.", hint=DAMAGED)
             self._known[scope] = _Corpus.of((count, last), dict(sorted(found.items())))
             return self._known[scope]
-
-    def _read(self, scope: Scope, numbers: set[int]) -> dict[int, _Document]:
-        """These documents, from the database."""
-        columns = (D.c.number, D.c.doc_id, D.c.filters, K.c.places, K.c.vectors, K.c.terms)
-        query = select(*columns).join(K).where(is_in(scope))
-        dimension, found = self._database.identity.dimension, dict[int, _Document]()
-        with self._database.read() as db:
-            for number, doc_id, filters, places, vectors, terms in db.execute(query).tuples():
-                if number in numbers:
-                    rows, ids = unpack_vectors(vectors, dimension), [i for i, _, _ in unpack_places(places)]
-                    whose = (doc_id, json.loads(unpack_text(filters)), ids)
-                    found[number] = _Document(*whose, rows, *unpack_terms(terms), mean_direction(rows))
-        return found
-
-
-def mean_direction(vectors: Vectors) -> Vectors:
-    """The direction of the mean of vectors, shape (n, d): a unit vector, shape (d,)."""
-    mean = vectors.mean(axis=0)
-    return mean / max(float(np.linalg.norm(mean)), 1e-12)
 
 
 def _top_hits(ids: Sequence[str], scores: NDArray[np.float32], wanted: NDArray[np.bool_], limit: int) -> list[Hit]:

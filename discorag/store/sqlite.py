@@ -37,7 +37,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def open_database(file: Path, *, safe: bool = True) -> tuple[Engine, str]:
-    """Open a database file, making it if it is not there.
+    """Open a database file, creating it if it does not exist.
 
     Args:
         file: The file.
@@ -47,7 +47,7 @@ def open_database(file: Path, *, safe: bool = True) -> tuple[Engine, str]:
         The engine, and why nothing can be written: empty where it can.
 
     Raises:
-        StoreError: It can neither be made nor read; `StoreFullError` where the disk is full.
+        StoreError: It can neither be created nor read; `StoreFullError` where the disk is full.
         StoreDamagedError: It is not a database.
     """
     with database_errors(file):

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discorag.config import StoreSettings
 from discorag.schema.document import Chunk, Document, Scope
-from discorag.schema.errors import ConfigError, NotFoundError, StoreFullError
+from discorag.schema.errors import ConfigError, InputError
 from discorag.schema.report import Difference, Report
-from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.schema.values import Span, Vectors
+from discorag.schema.values import Vectors
+from discorag.store import tables
 from discorag.store.check import check_store
-from discorag.store.conversions import Conversions
-from discorag.store.database import FILE, STALE, Database, named
-from discorag.store.documents import Documents
-from discorag.store.index import INDEXES, IndexedDocument, IndexPlace
+from discorag.store.database import FILE, Database
+from discorag.store.index import INDEXES, IndexPlace
+from discorag.store.jobs import Conversions
 from discorag.store.live import LiveIndex
-from discorag.store.outline import Outline
-from discorag.store.records import Corpus, Hit, Manifest, SearchQuery, check_query, check_vector
+from discorag.store.records import Hit, Manifest, SearchQuery, check_vector
 from discorag.store.search import best, nearest_documents
-from discorag.store.trees import Trees
+from discorag.store.trees import DocumentTrees
 
 
 def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) -> Store:
-    """Open the store that the settings name, making it if it is not there.
+    """Open the store that the settings name, creating it if it does not exist.
 
     Args:
         settings: Its folder, and the index's kind or server.
-        encoder: `Encoder.version` and dimension of the encoder in use; None: only what needs no encoder is done.
+        encoder: `Encoder.version` and dimension of the encoder in use. None: that of the store; nothing is encoded.
 
     Raises:
         UnknownNameError: There is no index of this kind.
@@ -49,7 +45,7 @@ def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) 
     return Store(settings, kind, encoder)
 
 
-class Store:
+class Store(DocumentTrees):
     """Documents of all tenants. All methods may block: call them from a thread. Also a context manager.
 
     Any number of threads and processes may use one folder at a time. Writers wait for each other; a change is one
@@ -76,16 +72,13 @@ class Store:
 
     def __init__(self, settings: StoreSettings, kind: str, encoder: tuple[str, int] | None) -> None:
         self._temporary = TemporaryDirectory(prefix="disco-rag-") if kind == "memory" else None
-        folder = settings.path if self._temporary is None else settings.path.__class__(self._temporary.name)
-        self.database = Database(folder / FILE, encoder, safe=self._temporary is None)
+        folder = Path(self._temporary.name) if self._temporary else settings.path
+        min_free = 0 if self._temporary else int(settings.min_free_mb * 1_000_000)
+        super().__init__(Database(folder / FILE, encoder, safe=self._temporary is None, min_free=min_free))
         identity, opening = self.database.identity, INDEXES[kind]
         place = IndexPlace(settings, folder, identity.id, identity.dimension)
-        self._min_free = int(settings.min_free_mb * 1_000_000) if self._temporary is None else 0
-        self.index = LiveIndex(
-            self.database, lambda fresh: opening(place, fresh=fresh), min_free=self._min_free if kind == "edge" else 0
-        )
+        self.index = LiveIndex(self.database, lambda fresh: opening(place, fresh=fresh), in_folder=kind == "edge")
         self.conversions = Conversions(self.database)
-        self._documents, self._trees = Documents(self.database), Trees(self.database)
 
     @property
     def index_note(self) -> str:
@@ -95,71 +88,16 @@ class Store:
     def put(
         self, scope: Scope, document: Document, manifest: Manifest, chunks: Sequence[Chunk], vectors: Vectors
     ) -> None:
-        """See `discorag.store.documents.Documents.put`. Also raises `StoreFullError` on a disk that is nearly full."""
-        self._check_room()
-        self._documents.put(scope, document, manifest, chunks, vectors)
+        """See `discorag.store.documents.Documents.put`."""
+        super().put(scope, document, manifest, chunks, vectors)
         self.index.changed()
 
     def delete(self, scope: Scope, doc_id: str) -> bool:
-        """Remove a document with all its chunks and trees; whether it was there."""
-        found = self._documents.delete(scope, doc_id)
+        """See `discorag.store.documents.Documents.delete`."""
+        found = super().delete(scope, doc_id)
         if found:
             self.index.changed()
         return found
-
-    def _check_room(self) -> None:
-        free = self.database.free
-        if free < self._min_free:
-            raise StoreFullError(
-                f"The disk of {self.database.file.parent} is nearly full ({free / 1e6:.0f} MB free, "
-                f"{self._min_free / 1e6:.0f} MB are kept free): nothing is stored.",
-                hint="Make room: it goes on by itself. DISCO_RAG_STORE__MIN_FREE_MB sets the limit.",
-            )
-
-    def manifests(self, scope: Scope, doc_ids: Sequence[str] | None = None) -> list[Manifest]:
-        """All documents of the scope, or those of ``doc_ids`` that are stored, by uri."""
-        return self._documents.manifests(scope, doc_ids)
-
-    def under(self, scope: Scope, folder: str) -> list[Manifest]:
-        """The documents of the scope whose uri begins with this."""
-        return self._documents.under(scope, folder)
-
-    def has(self, scope: Scope, folder: str = "") -> bool:
-        """Whether there is any document in the scope whose uri begins with this."""
-        return self._documents.has(scope, folder)
-
-    def corpora(self, tenant: str) -> list[Corpus]:
-        """The corpora in which the tenant has documents, by name."""
-        return self._documents.corpora(tenant)
-
-    def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:
-        """The manifest of one document, None if it is not stored."""
-        return self._documents.manifest(scope, doc_id)
-
-    def document(self, scope: Scope, doc_id: str) -> Document:
-        """The canonical document. Raises `NotFoundError`."""
-        return self._documents.document(scope, doc_id)
-
-    def chunks_of(self, scope: Scope, doc_id: str) -> list[Chunk]:
-        """The chunks of a document in order, without their units' vectors. Raises `NotFoundError`."""
-        return self._documents.chunks_of(scope, doc_id)
-
-    def chunk_spans(self, scope: Scope, doc_id: str) -> Sequence[tuple[str, Span]]:
-        """Id and characters of each chunk of a document, in order. Raises `NotFoundError`."""
-        return self._documents.chunk_spans(scope, doc_id)
-
-    def chunks(self, scope: Scope, ids: Sequence[str]) -> list[Chunk]:
-        """The chunks with these ids, in that order.
-
-        The id of a node of a retrieval tree (`discorag.store.outline.node_id`) gives the node's text as a passage.
-
-        Raises:
-            NotFoundError: One is missing.
-        """
-        found = self._documents.chunks(scope, set(ids))
-        found |= self._trees.passages(scope, [i for i in dict.fromkeys(ids) if i not in found])
-        _check_found(scope, ids, found)
-        return [found[i] for i in ids]
 
     def search(self, scope: Scope, query: SearchQuery) -> list[Hit]:
         """The best chunks of the scope, best first, equal scores by chunk id. Empty if nothing matches.
@@ -170,78 +108,45 @@ class Store:
             InputError: ``top_k`` is below 1.
             InvariantError: The query vector has not shape (d,).
         """
-        check_query(query, query.top_k, self.database.identity.dimension)
+        self._check(query, query.top_k)
 
         def find(count: int) -> list[Hit]:
             wanted = query.model_copy(update={"top_k": count})
             return self.index.search(lambda searcher: best(wanted, searcher, scope))
 
-        return self._current(find, partial(self._documents.current, scope), query.top_k)
+        return self._current(find, partial(self._known_ids, scope, tables.chunks.c.id), query.top_k)
 
     def search_documents(self, scope: Scope, query: SearchQuery, limit: int) -> list[tuple[str, float]]:
         """The best documents with their scores, best first: cosine of the query to the mean of a document's chunks.
 
         Of the query, ``vector`` and ``filters`` count; equal scores go by document id. Raises as `search`.
         """
-        check_query(query, limit, self.database.identity.dimension)
+        self._check(query, limit)
 
         def find(count: int) -> list[Hit]:
             return self.index.search(lambda searcher: nearest_documents(query, searcher, scope, count))
 
-        hits = self._current(find, partial(self._documents.current_documents, scope), limit)
+        hits = self._current(find, partial(self._known_ids, scope, tables.documents.c.doc_id), limit)
         return [(hit.chunk_id, hit.score) for hit in hits]
 
+    def _check(self, query: SearchQuery, limit: int) -> None:
+        if limit < 1:
+            raise InputError(f"top_k is {limit}.", hint="Ask for at least 1.")
+        check_vector(query.vector, self.database.identity.dimension)
+
     def _current(
-        self, find: Callable[[int], list[Hit]], current: Callable[[Sequence[str]], set[str]], wanted: int
+        self, find: Callable[[int], list[Hit]], known_ids: Callable[[Sequence[str]], set[str]], wanted: int
     ) -> list[Hit]:
-        """The first hits that are in the database: a shared index may have what was replaced a moment ago."""
+        """The first hits that are in the database: a shared index may hold what was replaced a moment ago."""
         count = wanted
         while True:
             hits = find(count)
-            known = {h.chunk_id for h in hits} if self.index.is_exact else current([h.chunk_id for h in hits])
-            kept = [hit for hit in hits if hit.chunk_id in known]
-            if len(kept) >= wanted or len(hits) < count:
-                return kept[:wanted]
+            ids = [hit.chunk_id for hit in hits]
+            known = set(ids) if self.index.is_exact else known_ids(ids)
+            current = [hit for hit in hits if hit.chunk_id in known]
+            if len(current) >= wanted or len(hits) < count:
+                return current[:wanted]
             count *= 2
-
-    def put_tree(self, scope: Scope, doc_id: str, tree: RetrievalTree, vectors: Vectors, *, version: str) -> None:
-        """See `discorag.store.trees.Trees.put`. Also raises `StoreFullError` on a disk that is nearly full."""
-        self._check_room()
-        self._trees.put(scope, doc_id, tree, vectors, version=version)
-
-    def delete_tree(self, scope: Scope, doc_id: str, builder: str) -> bool:
-        """Remove the tree of this builder; whether it was there."""
-        return self._trees.delete(scope, doc_id, builder)
-
-    def tree(self, scope: Scope, doc_id: str, builder: str) -> RetrievalTree:
-        """The tree as it was stored. Raises `NotFoundError`."""
-        return self._trees.tree(scope, doc_id, builder)
-
-    def tree_of(self, scope: Scope, outline: Outline) -> RetrievalTree:
-        """The tree that ``outline`` is of, with its texts. Raises `NotFoundError` if it was replaced since."""
-        return self._trees.of(scope, outline)
-
-    def outlines(self, scope: Scope, builder: str, doc_ids: Sequence[str]) -> Mapping[str, Outline]:
-        """These documents' trees of this builder without their texts, those of the documents that have one.
-
-        Much faster than `tree`.
-        """
-        return self._trees.outlines(scope, builder, doc_ids)
-
-    def tree_versions(self, scope: Scope, builder: str, doc_ids: Sequence[str] | None = None) -> Mapping[str, str]:
-        """The version of this builder's tree by document, for those of the documents (None: all) that have one."""
-        return self._trees.versions(scope, builder, doc_ids)
-
-    def node_scores(
-        self, scope: Scope, outlines: Mapping[str, Outline], vector: Vectors
-    ) -> Mapping[str, NDArray[np.float32]]:
-        """See `discorag.store.trees.Trees.scores`. Raises `InvariantError` if ``vector`` has not shape (d,)."""
-        check_vector(vector, self.database.identity.dimension)
-        return self._trees.scores(scope, outlines, vector)
-
-    def indexed(self) -> Iterator[IndexedDocument]:
-        """Every document as an index needs it."""
-        return self.index.documents()
 
     def check(self) -> Report:
         """Read all that is stored, and count what the index has; changes nothing."""
@@ -253,7 +158,7 @@ class Store:
         return report
 
     def reindex(self) -> int:
-        """Make the index again from the database, without encoding anything; how many documents it has."""
+        """Build the index again from the database, without encoding anything; how many documents it has."""
         return self.index.rebuild()
 
     def optimise(self) -> None:
@@ -272,8 +177,3 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _check_found(scope: Scope, ids: Sequence[str], found: Mapping[str, object]) -> None:
-    for missing in (i for i in ids if i not in found):
-        raise NotFoundError(f"There is no chunk {missing!r} in {named(scope)}.", hint=STALE)

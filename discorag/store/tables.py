@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from discorag.schema.errors import StoreDamagedError
 from discorag.schema.values import Vectors
 from discorag.text.terms import SparseVector
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Of these tables; a database of another format is refused."""
 
 metadata = MetaData()
@@ -54,6 +54,7 @@ documents = Table(
     Column("uri", _EXACT_TEXT, nullable=False),
     Column("fingerprint", Text, nullable=False),
     Column("chunks", Integer, nullable=False),
+    Column("trees", Integer, nullable=False, default=0),
     Column("written", Text, nullable=False),
     Column("filters", LargeBinary, nullable=False),
     Column("manifest", LargeBinary, nullable=False),
@@ -61,7 +62,10 @@ documents = Table(
     Index("documents_by_size", "tenant", "corpus", "number", "chunks", "written"),
     sqlite_autoincrement=True,  # a number is never given twice
 )
-"""``number`` names one version of a document: a changed document gets a new one. ``filters``: metadata as JSON."""
+"""``number`` names one version of a document: a changed document gets a new one. ``filters``: metadata as JSON.
+
+``chunks`` and ``trees`` count its rows in these tables: `discorag.store.check` finds by them what is missing.
+"""
 
 contents = Table(
     "contents",
@@ -92,13 +96,12 @@ trees = Table(
     Column("builder", Text, primary_key=True),
     Column("version", Text, nullable=False),
     Column("key", Text, nullable=False, unique=True),
-    Column("stem", Text, nullable=False, unique=True),
     Column("nodes", Integer, nullable=False),
     Column("outline", LargeBinary, nullable=False),
     Column("vectors", LargeBinary, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
-"""Retrieval trees. ``key`` names one state of a tree, ``stem`` begins the ids of its nodes."""
+"""Retrieval trees. ``key`` names one state of a tree."""
 
 outbox = Table(
     "outbox",
@@ -183,7 +186,7 @@ def pack(data: bytes) -> bytes:
 
 
 def unpack(packed: bytes) -> memoryview:
-    """What `pack` was given. Raises `StoreDamagedError` if it has changed."""
+    """The bytes that were packed. Raises `StoreDamagedError` if they have changed."""
     data = memoryview(packed)[_CHECKSUM:]
     if xxh3_64_digest(data) != packed[:_CHECKSUM]:
         raise StoreDamagedError("A value in the database is not as it was written.", hint=DAMAGED)
@@ -196,7 +199,7 @@ def pack_text(text: str) -> bytes:
 
 
 def unpack_text(packed: bytes) -> bytes:
-    """The UTF-8 of what `pack_text` was given. Raises as `unpack`."""
+    """The packed text as UTF-8. Raises as `unpack`."""
     return zlib.decompress(unpack(packed))
 
 
@@ -206,7 +209,7 @@ def pack_vectors(vectors: Vectors) -> bytes:
 
 
 def unpack_vectors(packed: bytes, dimension: int) -> Vectors:
-    """Unit vectors, shape (n, d), as near to those that `pack_vectors` was given as float16 can be."""
+    """The packed vectors as unit vectors, shape (n, d), float32."""
     vectors = np.frombuffer(unpack(packed), "<f2").reshape(-1, dimension).astype(np.float32)
     vectors /= np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
     return vectors
@@ -218,21 +221,32 @@ def pack_places(places: Sequence[tuple[str, int, int]]) -> bytes:
 
 
 def unpack_places(packed: bytes) -> list[tuple[str, int, int]]:
-    """What `pack_places` was given. Raises as `unpack`."""
+    """The packed ids with their characters. Raises as `unpack`."""
     return json.loads(unpack_text(packed))
 
 
+def pack_arrays(arrays: Sequence[NDArray[Any]]) -> bytes:
+    """Arrays of numbers of 4 bytes: how many each has, then their numbers."""
+    parts = [array.astype(array.dtype.newbyteorder("<"), copy=False).view("<u4") for array in arrays]
+    return pack(np.concatenate([np.array([len(arrays), *map(len, arrays)], "<u4"), *parts]).tobytes())
+
+
+def unpack_arrays(packed: bytes) -> list[NDArray[np.uint32]]:
+    """The packed arrays, as unsigned integers. Raises as `unpack`."""
+    numbers = np.frombuffer(unpack(packed), "<u4")
+    count = int(numbers[0])
+    return np.split(numbers[1 + count :], np.cumsum(numbers[1:count]))
+
+
 def pack_terms(terms: Sequence[SparseVector]) -> bytes:
-    """The search terms of chunks: how many each has, then all ids, then all weights."""
-    counts = np.array([len(ids) for ids, _ in terms], "<u4")
-    ids = np.array([i for ids, _ in terms for i in ids], "<u4")
-    weights = np.array([w for _, weights in terms for w in weights], "<f4")
-    return pack(np.array([len(counts)], "<u4").tobytes() + counts.tobytes() + ids.tobytes() + weights.tobytes())
+    """The search terms of chunks."""
+    counts = np.array([len(ids) for ids, _ in terms], np.uint32)
+    ids = np.array([i for ids, _ in terms for i in ids], np.uint32)
+    weights = np.array([w for _, weights in terms for w in weights], np.float32)
+    return pack_arrays([counts, ids, weights])
 
 
 def unpack_terms(packed: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float32]]:
-    """What `pack_terms` was given: counts, ids, weights. Raises as `unpack`."""
-    numbers = np.frombuffer(unpack(packed), "<u4")
-    counts = numbers[1 : 1 + int(numbers[0])]
-    ids, weights = np.split(numbers[1 + len(counts) :], 2)
+    """The packed terms: counts by chunk, then ids and weights of all chunks. Raises as `unpack`."""
+    counts, ids, weights = unpack_arrays(packed)
     return counts, ids, weights.view("<f4")

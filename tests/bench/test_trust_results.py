@@ -17,7 +17,7 @@ from bench.trust.forged import foreign, marks, shown
 from bench.trust.payloads import CITATIONS, forgeries
 from bench.trust.poisons import KINDS, LARGEST, poisons
 from bench.trust.results import BEGIN, END, OUT, PAGE, add, broken, markdown, read, rows, table_of, with_table
-from bench.trust.trial import Experiment, Trial
+from bench.trust.trial import Experiment
 
 KILLS = {"kills": EXPERIMENTS["kills"]}
 
@@ -137,7 +137,3 @@ def test_requests_are_drawn_for_every_operation_of_a_schema() -> None:
 def test_growth_is_the_last_tenth_against_the_second() -> None:
     samples = [900.0] * 10 + [100.0] * 10 + [500.0] * 70 + [104.0] * 10
     assert streams.growth(samples) == 4.0
-
-
-def test_a_trial_needs_nobody_who_looks_on(tmp_path: Path) -> None:
-    Trial(tmp_path, 1).tick()

@@ -9,8 +9,8 @@ from discorag.config import ReadingSettings
 from discorag.ingest.loaders import Source
 from discorag.ingest.reader import Reader
 from discorag.schema.errors import ConversionLimitError, DecodingError, RefusedFileError
-from discorag.store.conversions import Conversions
 from discorag.store.database import Database
+from discorag.store.jobs import Conversions
 from tests.ingest.pdfs import endless_pdf
 
 

@@ -62,6 +62,6 @@ async def test_an_inner_node_says_its_best_leaves_whatever_the_scale_of_scores(s
 
 async def test_scores_without_any_tree_are_refused(store: Store) -> None:
     index, ids = await opened(store, 0)
-    await asyncio.to_thread(store.delete_tree, SCOPE, ids[0], "bisection")
+    await asyncio.to_thread(store.delete, SCOPE, ids[0])
     with pytest.raises(StoreError, match="1 documents by 'bisection'"):
         await index.scores(await asked("Topic0"), ids, by="dense", texts=False)

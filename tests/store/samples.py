@@ -18,6 +18,7 @@ from discorag.store.store import Store
 DIMENSION = 8
 ENCODER = "test-encoder/1"
 SCOPE = Scope(tenant="ann", corpus="papers")
+ABSENT = "00000000-0000-0000-0000-000000000000"
 
 
 def unit(n: int, seed: int) -> Vectors:
@@ -113,11 +114,6 @@ def tree_of(
     tree = RetrievalTree(builder=builder, nodes=tuple(nodes))
     made = unit(len(nodes), seed) if vectors is None else vectors
     return TreeSample(piece.scope, piece.doc_id, tree, made, f"{builder}/{seed}")
-
-
-def version(number: int) -> Sample:
-    """One of many states of the same document, each with 20 chunks of its own."""
-    return sample("a.md", [f"alpha version {number} part {i}" for i in range(20)], seed=number)
 
 
 def _chunk(document: Document, doc_id: str, key: str, order: int, span: Span) -> Chunk:

@@ -1,26 +1,22 @@
-"""Trees as arrays: the same structure as the nodes have, joined or stored, and only that."""
+"""Trees as arrays: the structure that the nodes have, joined or stored, and nothing else."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.retrieval.forest import Forest, _sums
-from discorag.schema.errors import InvariantError
+from discorag.retrieval.forest import Forest
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Vectors
 from discorag.store.outline import LazyTree, Outline, Shape
 from discorag.text.bm25 import Runs
 from tests.retrieval.strategies import retrieval_trees, small_tree
+from tests.store.samples import unit
 
 
-def unit(count: int, seed: int = 0) -> Vectors:
-    vectors = np.random.default_rng(seed).standard_normal((count, 8)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def mean_vectors(tree: RetrievalTree, seed: int = 0) -> Vectors:
-    sums = _sums(tree, unit(tree.leaves, seed))
+def mean_vectors(tree: RetrievalTree) -> Vectors:
+    leaves = unit(tree.leaves, 0)
+    sums = np.stack([leaves[list(below)].sum(axis=0) for below in tree.leaves_of])
     return sums / np.linalg.norm(sums, axis=1, keepdims=True)
 
 
@@ -36,20 +32,28 @@ def bare(tree: RetrievalTree) -> RetrievalTree:
     return LazyTree.made(tree.builder, shape, shape.node)
 
 
-@given(retrieval_trees())
-def test_groups_are_the_leaves_at_or_below_each_node(tree: RetrievalTree) -> None:
-    assert leaves_in(Shape.of(tree).groups) == list(tree.leaves_of)
-
-
-@given(retrieval_trees())
-def test_a_tree_without_texts_has_the_structure_of_the_tree(tree: RetrievalTree) -> None:
-    lazy = bare(tree)
+def assert_same_structure(lazy: RetrievalTree, tree: RetrievalTree) -> None:
     assert [n.children for n in lazy.nodes] == [n.children for n in tree.nodes]
     assert [n.spans for n in lazy.nodes[: lazy.leaves]] == [n.spans for n in tree.nodes[: tree.leaves]]
-    assert (lazy.leaves, lazy.roots, lazy.parents) == (tree.leaves, tree.roots, tree.parents)
+    assert (lazy.leaves, lazy.roots, lazy.parents, lazy.leaves_of) == (
+        tree.leaves,
+        tree.roots,
+        tree.parents,
+        tree.leaves_of,
+    )
     assert lazy.first_leaf.tolist() == tree.first_leaf.tolist()
     assert lazy.words.tolist() == tree.words.tolist()
-    assert lazy.leaves_of == tree.leaves_of
+    assert leaves_in(Shape.of(lazy).groups) == list(tree.leaves_of)
+
+
+@given(st.lists(retrieval_trees(), min_size=1, max_size=4))
+def test_trees_without_texts_have_the_structure_of_the_trees_also_as_a_forest(trees: list[RetrievalTree]) -> None:
+    for tree in trees:
+        assert_same_structure(bare(tree), tree)
+    whole = Forest({str(i): tree for i, tree in enumerate(trees)})
+    lazy = Forest({str(i): bare(tree) for i, tree in enumerate(trees)})
+    assert_same_structure(lazy.tree, whole.tree)
+    assert [lazy.place(i) for i in range(lazy.tree.leaves)] == [whole.place(i) for i in range(whole.tree.leaves)]
 
 
 def test_a_text_that_was_not_read_is_an_error_not_an_empty_text() -> None:
@@ -62,29 +66,13 @@ def test_a_text_that_was_not_read_is_an_error_not_an_empty_text() -> None:
         _ = lazy.nodes[4]
 
 
-@given(st.lists(retrieval_trees(), min_size=1, max_size=4))
-def test_a_forest_without_texts_has_the_structure_of_the_forest(trees: list[RetrievalTree]) -> None:
-    whole = Forest({str(i): tree for i, tree in enumerate(trees)})
-    lazy = Forest({str(i): bare(tree) for i, tree in enumerate(trees)})
-    assert [n.children for n in lazy.tree.nodes] == [n.children for n in whole.tree.nodes]
-    assert lazy.tree.roots == whole.tree.roots
-    assert lazy.words.tolist() == whole.words.tolist()
-    assert lazy.tree.first_leaf.tolist() == whole.tree.first_leaf.tolist()
-    assert leaves_in(lazy.shape.groups) == list(whole.tree.leaves_of)
-    assert [lazy.place(i) for i in range(lazy.tree.leaves)] == [whole.place(i) for i in range(whole.tree.leaves)]
-
-
-@given(retrieval_trees(), st.integers(0, 1))
-def test_an_outline_comes_back_from_bytes(tree: RetrievalTree, means: int) -> None:
-    made = Outline.of(tree, mean_vectors(tree) if means else unit(len(tree.nodes)))
-    back = Outline.from_bytes(tree.builder, made.to_bytes(), "key")
-    for name in ("words", "spans", "child_ends", "children"):
-        assert getattr(back.shape, name).tolist() == getattr(made.shape, name).tolist()
-    assert leaves_in(back.shape.groups) == list(tree.leaves_of)
+@given(retrieval_trees(), st.booleans())
+def test_an_outline_comes_back_from_bytes(tree: RetrievalTree, means: bool) -> None:
+    made = Outline.of(tree, mean_vectors(tree) if means else unit(len(tree.nodes), 0))
+    back = Outline.unpack(tree.builder, made.pack(), "key")
+    assert_same_structure(back.tree, tree)
     assert [a.tolist() for a in vars(back.terms).values()] == [a.tolist() for a in vars(made.terms).values()]
-    assert (back.lengths is None) == (made.lengths is None or not len(made.lengths))
-    if back.lengths is not None and made.lengths is not None:
-        assert back.lengths.tolist() == made.lengths.tolist()
+    assert back.pack() == made.pack()
 
 
 @given(retrieval_trees())
@@ -94,21 +82,18 @@ def test_cosines_of_means_follow_from_those_of_the_leaves(tree: RetrievalTree) -
     assert outline.cosines(vectors[: tree.leaves] @ query) == pytest.approx(vectors @ query, abs=1e-5)
 
 
-def test_inner_nodes_with_vectors_of_their_own_are_told_from_means(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("block", [1, 2, 1024])
+def test_inner_nodes_with_vectors_of_their_own_are_told_from_means(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    monkeypatch.setattr("discorag.store.outline._BLOCK", block)
     tree = small_tree(4, (0, 1), (2, 3), (4, 5))
     vectors = mean_vectors(tree)
-    for block in (1, 2, 1024):
-        monkeypatch.setattr("discorag.store.outline._BLOCK", block)
-        assert Outline.of(tree, vectors).lengths is not None
-        for changed in range(tree.leaves, len(tree.nodes)):
-            own = vectors.copy()
-            own[changed] = unit(1, 5)[0]
-            outline = Outline.of(tree, own)
-            assert outline.lengths is None
-            with pytest.raises(InvariantError, match="no means"):
-                outline.cosines(own[: tree.leaves, 0])
+    assert Outline.of(tree, vectors).lengths is not None
+    for changed in range(tree.leaves, len(tree.nodes)):
+        own = vectors.copy()
+        own[changed] = unit(1, 5)[0]
+        assert Outline.of(tree, own).lengths is None
 
 
 def test_leaves_that_cancel_out_have_no_mean() -> None:
-    tree, one = small_tree(2, (0, 1)), unit(1)[0]
+    tree, one = small_tree(2, (0, 1)), unit(1, 0)[0]
     assert Outline.of(tree, np.stack([one, -one, one])).lengths is None

@@ -1,4 +1,4 @@
-"""Retrieval trees beside the chunks: whole, current, and never in the way of a search for chunks."""
+"""Retrieval trees next to the chunks: whole, current, and without effect on a search for chunks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import InputError, InvariantError, NotFoundError
-from discorag.store.outline import Outline, node_id
+from discorag.store.outline import node_id
 from discorag.store.records import Retrieval, SearchQuery
 from discorag.store.store import Store
 from tests.store.samples import SCOPE, Sample, TreeSample, sample, scores_of, tree_of, unit
@@ -21,24 +21,23 @@ TEXTS = [f"alpha part {i}" for i in range(6)]
 PIECE = sample("a.md", TEXTS)
 
 
-def put_all_but_one_tree(store: Store) -> tuple[list[Sample], list[TreeSample]]:
-    """Four documents, and trees of the first three."""
-    pieces = [sample(f"{i}.md", TEXTS[: i + 2]) for i in range(4)]
-    trees = [tree_of(piece, seed=i) for i, piece in enumerate(pieces[:3])]
-    for piece in pieces:
-        piece.put_in(store)
+def put(store: Store, piece: Sample, *trees: TreeSample) -> None:
+    piece.put_in(store)
     for made in trees:
         made.put_in(store)
-    return pieces, trees
 
 
 def assert_tree(store: Store, expected: TreeSample) -> None:
-    """The store shows exactly this tree of its document, whichever way it is asked."""
+    """The store shows exactly this tree of its document, whichever way it is read."""
     doc_id, builder = expected.doc_id, expected.tree.builder
     assert store.tree(SCOPE, doc_id, builder) == expected.tree
     assert store.tree_versions(SCOPE, builder)[doc_id] == expected.version
-    assert store.outlines(SCOPE, builder, [doc_id])[doc_id].shape.words.tolist() == expected.tree.words.tolist()
+    for _ in range(2):  # read, and remembered
+        outline = store.outlines(SCOPE, builder, [doc_id])[doc_id]
+        assert outline.shape.words.tolist() == expected.tree.words.tolist()
+        assert store.tree_of(SCOPE, outline) == expected.tree
     scores = scores_of(store, SCOPE, builder, [doc_id], QUERY)[doc_id]
+    assert scores.dtype == np.float32
     assert scores == pytest.approx(expected.vectors @ QUERY, abs=1e-3)
 
 
@@ -49,170 +48,130 @@ def assert_no_tree(store: Store, doc_id: str, builder: str = "discourse") -> Non
         store.tree(SCOPE, doc_id, builder)
 
 
-class TestRoundTrip:
-    def test_a_tree_comes_back_equal(self, store: Store) -> None:
-        piece = sample("a.md", ["One: 网络安全 🙂👍🏽", 'two "q" \\ \u2028 e\u0301', "three"])
-        made = tree_of(piece)
-        piece.put_in(store)
-        made.put_in(store)
+def test_a_tree_comes_back_equal(store: Store) -> None:
+    piece = sample("a.md", ["One: 网络安全 🙂👍🏽", 'two "q" \\ \u2028 e\u0301', "three"])
+    put(store, piece, tree_of(piece))
+    assert_tree(store, tree_of(piece))
+
+
+def test_where_inner_vectors_are_means_scores_are_theirs_too(store: Store) -> None:
+    tree = tree_of(PIECE).tree
+    sums = np.stack([tree_of(PIECE).vectors[list(below)].sum(axis=0) for below in tree.leaves_of])
+    means = tree_of(PIECE, vectors=sums / np.linalg.norm(sums, axis=1, keepdims=True))
+    own = tree_of(PIECE, builder="clusters")
+    put(store, PIECE, means, own)
+    outlines = [store.outlines(SCOPE, t.tree.builder, [PIECE.doc_id])[PIECE.doc_id] for t in (means, own)]
+    assert [outline.lengths is None for outline in outlines] == [False, True]
+    assert_tree(store, means)
+    assert_tree(store, own)
+
+
+def test_trees_are_of_the_builder_documents_and_scope_asked_for(store: Store) -> None:
+    pieces = [sample(f"{i}.md", TEXTS[: i + 2]) for i in range(3)]
+    trees = [tree_of(piece, builder=builder, seed=i) for i, piece in enumerate(pieces[:2]) for builder in ("b", "c")]
+    for piece in pieces:
+        put(store, piece, *(t for t in trees if t.doc_id == piece.doc_id))
+    for made in trees:
         assert_tree(store, made)
-
-    def test_trees_of_two_builders_do_not_touch_each_other(self, store: Store) -> None:
-        PIECE.put_in(store)
-        trees = [tree_of(PIECE, builder=builder, seed=i) for i, builder in enumerate(("discourse", "clusters"))]
-        for made in trees:
-            made.put_in(store)
-        for made in trees:
-            assert_tree(store, made)
-        assert store.delete_tree(SCOPE, PIECE.doc_id, "clusters")
-        assert not store.delete_tree(SCOPE, PIECE.doc_id, "clusters")
-        assert_tree(store, trees[0])
-        assert_no_tree(store, PIECE.doc_id, "clusters")
-
-    def test_what_was_returned_for_a_replaced_tree_is_not_returned_for_the_new_one(self, store: Store) -> None:
-        PIECE.put_in(store)
-        for made in (tree_of(PIECE, seed=1), tree_of(PIECE, heading="Other", seed=1), tree_of(PIECE, seed=1)):
-            made.put_in(store)
-            assert_tree(store, made)
-
-    def test_the_same_tree_again_changes_nothing(self, store: Store) -> None:
-        PIECE.put_in(store)
-        made = tree_of(PIECE)
-        made.put_in(store)
-        made.put_in(store)
-        assert_tree(store, made)
+    asked = [p.doc_id for p in pieces[1:]] * 2
+    assert set(scores_of(store, SCOPE, "b", asked, QUERY)) == set(store.tree_versions(SCOPE, "b", asked)) == {asked[0]}
+    assert_no_tree(store, pieces[0].doc_id, "unknown")
+    assert scores_of(store, BOB, "b", asked, QUERY) == store.tree_versions(BOB, "b") == {}
+    with pytest.raises(NotFoundError):
+        store.tree(BOB, asked[0], "b")
 
 
-class TestRefusal:
-    def test_a_tree_of_a_document_that_is_not_stored_is_not_found(self, store: Store) -> None:
-        with pytest.raises(NotFoundError, match=PIECE.doc_id):
-            tree_of(PIECE).put_in(store)
-        assert not store.delete_tree(SCOPE, PIECE.doc_id, "discourse")
-
-    def test_vectors_leaves_and_spans_that_do_not_fit_are_refused(self, store: Store) -> None:
-        PIECE.put_in(store)
-        made, other = tree_of(PIECE), tree_of(sample("a.md", ["x" * 9, "y" * 500]))
-        for vectors in (made.vectors[:-1], made.vectors * 2):
-            with pytest.raises(InvariantError):
-                store.put_tree(SCOPE, PIECE.doc_id, made.tree, vectors, version="1")
-        with pytest.raises(InvariantError, match="Leaf 0"):
-            store.put_tree(SCOPE, PIECE.doc_id, other.tree, other.vectors, version="1")
-        assert_no_tree(store, PIECE.doc_id)
-
-    def test_queries_that_cannot_be_searched_are_refused(self, store: Store) -> None:
-        with pytest.raises(InputError):
-            store.search_documents(SCOPE, SearchQuery(vector=QUERY), 0)
-        with pytest.raises(InvariantError, match="shape"):
-            scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY[:3])
-
-
-class TestReplacement:
-    def test_another_fingerprint_takes_the_trees_away_the_same_one_keeps_them(self, store: Store) -> None:
-        made, changed = tree_of(PIECE), sample("a.md", ["quite new"])
-        PIECE.put_in(store)
-        made.put_in(store)
-        PIECE.put_in(store)
-        assert_tree(store, made)
-        changed.put_in(store)
-        assert_no_tree(store, PIECE.doc_id)
-        PIECE.put_in(store)
-        assert_no_tree(store, PIECE.doc_id)
-
-    def test_a_deleted_document_leaves_no_nodes_and_takes_no_others(self, store: Store) -> None:
-        other = sample("b.md", TEXTS)
-        kept = tree_of(other)
-        for piece in (PIECE, other):
-            piece.put_in(store)
-            tree_of(piece).put_in(store)
-        store.delete(SCOPE, PIECE.doc_id)
-        assert_no_tree(store, PIECE.doc_id)
-        assert_tree(store, kept)
-
-    def test_a_reader_sees_the_old_or_the_new_tree_never_both(self, store: Store) -> None:
-        trees = [tree_of(PIECE, seed=1), tree_of(sample("a.md", TEXTS), leaves=4, seed=2)]
-        PIECE.put_in(store)
-        trees[0].put_in(store)
-        done, seen = Event(), set[tuple[int, ...]]()
-
-        def read() -> None:
-            while not done.is_set():
-                tree = len(store.tree(SCOPE, PIECE.doc_id, "discourse").nodes)
-                words = len(store.outlines(SCOPE, "discourse", [PIECE.doc_id])[PIECE.doc_id].shape.words)
-                scores = len(scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY)[PIECE.doc_id])
-                seen.update({(tree,), (words,), (scores,)})
-
-        reader = Thread(target=read)
-        reader.start()
-        for i in count(1):
-            trees[i % 2].put_in(store)
-            if i >= 10 and len(seen) >= 2:
-                break
-        done.set()
-        reader.join()
-        assert seen == {(len(t.tree.nodes),) for t in trees}
-
-
-class TestSearch:
-    @pytest.mark.parametrize("retrieval", ["dense", "hybrid"])
-    def test_chunks_are_found_as_if_there_were_no_trees(self, store: Store, retrieval: Retrieval) -> None:
-        PIECE.put_in(store)
-        query = SearchQuery(vector=QUERY, text="alpha part 3", retrieval=retrieval, top_k=50)
-        before = store.search(SCOPE, query)
-        assert len(before) == len(TEXTS)
-        tree_of(PIECE, seed=3).put_in(store)
-        assert store.search(SCOPE, query) == before
-        assert store.chunks_of(SCOPE, PIECE.doc_id) == PIECE.chunks
-        store.delete_tree(SCOPE, PIECE.doc_id, "discourse")
-        assert store.search(SCOPE, query) == before
-
-    def test_trees_are_of_the_builder_and_scope_asked_for(self, store: Store) -> None:
-        PIECE.put_in(store)
-        trees = [tree_of(PIECE), tree_of(PIECE, builder="clusters", seed=5)]
-        for made in trees:
-            made.put_in(store)
-        for made in trees:
-            assert_tree(store, made)
-        assert_no_tree(store, PIECE.doc_id, "unknown")
-        assert scores_of(store, BOB, "discourse", [PIECE.doc_id], QUERY) == {}
-        assert store.tree_versions(BOB, "discourse") == {}
-        with pytest.raises(NotFoundError):
-            store.tree(BOB, PIECE.doc_id, "discourse")
-
-    def test_filters_are_on_documents_and_their_metadata(self, store: Store) -> None:
-        pieces = {lang: sample(f"{lang}.md", TEXTS, metadata={"lang": lang}) for lang in ("en", "zh")}
-        for piece in pieces.values():
-            piece.put_in(store)
-        for filters in ({"lang": ["zh"]}, {"doc_id": [pieces["zh"].doc_id]}):
-            query = SearchQuery(vector=QUERY, top_k=100, filters=filters)
-            assert [d for d, _ in store.search_documents(SCOPE, query, 10)] == [pieces["zh"].doc_id]
-
-    def test_scores_come_by_document_for_those_that_have_a_tree(self, store: Store) -> None:
-        pieces, trees = put_all_but_one_tree(store)
-        asked = [p.doc_id for p in pieces[1:]] * 2
-        scores = scores_of(store, SCOPE, "discourse", asked, QUERY)
-        assert set(scores) == {t.doc_id for t in trees[1:]}
-        for made in trees[1:]:
-            assert scores[made.doc_id].dtype == np.float32
-            assert scores[made.doc_id] == pytest.approx(made.vectors @ QUERY, abs=1e-3)
-
-    def test_documents_are_ranked_by_the_mean_of_their_chunks(self, store: Store) -> None:
-        pieces = [sample(f"{i}.md", TEXTS, seed=i) for i in range(5)]
-        means = {p.doc_id: p.vectors.mean(axis=0) for p in pieces}
-        for piece in pieces:
-            piece.put_in(store)
-        expected = {d: float(m @ QUERY / np.linalg.norm(m)) for d, m in means.items()}
-        hits = store.search_documents(SCOPE, SearchQuery(vector=QUERY), 3)
-        assert [d for d, _ in hits] == sorted(expected, key=lambda d: -expected[d])[:3]
-        assert [s for _, s in hits] == pytest.approx([expected[d] for d, _ in hits], abs=1e-3)
-        assert store.search_documents(BOB, SearchQuery(vector=QUERY), 3) == []
-
-
-def test_a_node_is_read_by_its_id_as_a_passage_that_stands_for_what_lies_below_while_its_tree_lives(
-    store: Store,
-) -> None:
-    made = tree_of(PIECE)
+def test_a_replaced_tree_is_never_returned_for_the_new_one(store: Store) -> None:
     PIECE.put_in(store)
+    first = tree_of(PIECE, seed=1)
+    for made in (first, first, tree_of(PIECE, heading="Other", seed=1), tree_of(PIECE, leaves=3), first):
+        made.put_in(store)
+        assert_tree(store, made)
+
+
+def test_trees_live_as_long_as_their_documents_fingerprint(store: Store) -> None:
+    made, other = tree_of(PIECE), sample("b.md", TEXTS)
+    put(store, other, tree_of(other))
+    put(store, PIECE, made)
+    PIECE.put_in(store)
+    assert_tree(store, made)
+    for change in (sample("a.md", ["quite new"]), PIECE):
+        change.put_in(store)
+        assert_no_tree(store, PIECE.doc_id)
     made.put_in(store)
+    store.delete(SCOPE, PIECE.doc_id)
+    assert_no_tree(store, PIECE.doc_id)
+    assert_tree(store, tree_of(other))
+
+
+def test_a_reader_sees_the_old_or_the_new_tree_never_both(store: Store) -> None:
+    trees = [tree_of(PIECE, seed=1), tree_of(PIECE, leaves=4, seed=2)]
+    put(store, PIECE, trees[0])
+    done, seen = Event(), set[int]()
+
+    def read() -> None:
+        while not done.is_set():
+            seen.add(len(store.tree(SCOPE, PIECE.doc_id, "discourse").nodes))
+            seen.add(len(store.outlines(SCOPE, "discourse", [PIECE.doc_id])[PIECE.doc_id].shape.words))
+            seen.add(len(scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY)[PIECE.doc_id]))
+
+    reader = Thread(target=read)
+    reader.start()
+    for i in count(1):
+        trees[i % 2].put_in(store)
+        if i >= 10 and len(seen) >= 2:
+            break
+    done.set()
+    reader.join()
+    assert seen == {len(t.tree.nodes) for t in trees}
+
+
+def test_what_does_not_fit_is_refused(store: Store) -> None:
+    made, other = tree_of(PIECE), tree_of(sample("a.md", ["x" * 9, "y" * 500]))
+    with pytest.raises(NotFoundError, match=PIECE.doc_id):
+        made.put_in(store)
+    PIECE.put_in(store)
+    for vectors in (made.vectors[:-1], made.vectors * 2):
+        with pytest.raises(InvariantError):
+            store.put_tree(SCOPE, PIECE.doc_id, made.tree, vectors, version="1")
+    with pytest.raises(InvariantError, match="Leaf 0"):
+        store.put_tree(SCOPE, PIECE.doc_id, other.tree, other.vectors, version="1")
+    assert_no_tree(store, PIECE.doc_id)
+    with pytest.raises(InputError):
+        store.search_documents(SCOPE, SearchQuery(vector=QUERY), 0)
+    with pytest.raises(InvariantError, match="shape"):
+        scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY[:3])
+
+
+@pytest.mark.parametrize("retrieval", ["dense", "hybrid"])
+def test_chunks_are_found_as_if_there_were_no_trees(store: Store, retrieval: Retrieval) -> None:
+    PIECE.put_in(store)
+    query = SearchQuery(vector=QUERY, text="alpha part 3", retrieval=retrieval, top_k=50)
+    before = store.search(SCOPE, query)
+    assert len(before) == len(TEXTS)
+    tree_of(PIECE, seed=3).put_in(store)
+    assert store.search(SCOPE, query) == before
+    assert store.chunks_of(SCOPE, PIECE.doc_id) == PIECE.chunks
+
+
+def test_documents_are_ranked_by_the_mean_of_their_chunks_and_filtered(store: Store) -> None:
+    pieces = [sample(f"{i}.md", TEXTS, seed=i, metadata={"lang": "en" if i else "zh"}) for i in range(5)]
+    means = {p.doc_id: p.vectors.mean(axis=0) for p in pieces}
+    for piece in pieces:
+        piece.put_in(store)
+    expected = {d: float(m @ QUERY / np.linalg.norm(m)) for d, m in means.items()}
+    hits = store.search_documents(SCOPE, SearchQuery(vector=QUERY), 3)
+    assert [d for d, _ in hits] == sorted(expected, key=lambda d: -expected[d])[:3]
+    assert [s for _, s in hits] == pytest.approx([expected[d] for d, _ in hits], abs=1e-3)
+    assert store.search_documents(BOB, SearchQuery(vector=QUERY), 3) == []
+    for filters in ({"lang": ["zh"]}, {"doc_id": [pieces[0].doc_id]}):
+        found = store.search_documents(SCOPE, SearchQuery(vector=QUERY, top_k=100, filters=filters), 10)
+        assert [d for d, _ in found] == [pieces[0].doc_id]
+
+
+def test_a_node_is_a_passage_that_stands_for_what_lies_below_it_while_its_tree_lives(store: Store) -> None:
+    made = tree_of(PIECE)
+    put(store, PIECE, made)
     key = store.outlines(SCOPE, made.tree.builder, [PIECE.doc_id])[PIECE.doc_id].key
     last = len(made.tree.nodes) - 1
     chunk, passage = store.chunks(SCOPE, [PIECE.ids[0], node_id(key, last)])
@@ -220,46 +179,9 @@ def test_a_node_is_read_by_its_id_as_a_passage_that_stands_for_what_lies_below_w
     node = made.tree.nodes[last]
     assert (passage.text, passage.stands_for, passage.doc_id) == (node.text, node.spans, PIECE.doc_id)
     assert (passage.title, passage.headings[-1]) == (PIECE.manifest.title, "Summary")
-    with pytest.raises(NotFoundError):
-        store.chunks(BOB, [passage.id])
-    store.delete_tree(SCOPE, PIECE.doc_id, made.tree.builder)
+    for scope, unknown in ((BOB, passage.id), (SCOPE, node_id(key, last + 1)), (SCOPE, f"{key}.one")):
+        with pytest.raises(NotFoundError):
+            store.chunks(scope, [unknown])
+    sample("a.md", ["quite new"]).put_in(store)
     with pytest.raises(NotFoundError):
         store.chunks(SCOPE, [passage.id])
-
-
-class TestOutlines:
-    def test_they_are_those_of_the_trees_of_the_documents_asked_for(self, store: Store) -> None:
-        pieces, trees = put_all_but_one_tree(store)
-        for _ in range(2):  # read, and remembered
-            outlines = store.outlines(SCOPE, "discourse", [p.doc_id for p in pieces[1:]])
-            assert set(outlines) == {t.doc_id for t in trees[1:]}
-            for made in trees[1:]:
-                assert outlines[made.doc_id].to_bytes() == Outline.of(made.tree, made.vectors).to_bytes()
-        assert store.outlines(BOB, "discourse", [pieces[0].doc_id]) == {}
-        assert store.outlines(SCOPE, "clusters", [pieces[0].doc_id]) == {}
-
-    def test_what_was_read_of_a_replaced_tree_is_not_given_for_the_new_one(self, store: Store) -> None:
-        PIECE.put_in(store)
-        for leaves in (6, 3, 6):
-            tree_of(PIECE, leaves=leaves).put_in(store)
-            outline = store.outlines(SCOPE, "discourse", [PIECE.doc_id])[PIECE.doc_id]
-            assert outline.shape.leaves == leaves
-
-    def test_where_inner_vectors_are_means_scores_are_theirs_too(self, store: Store) -> None:
-        other = sample("b.md", TEXTS[:3])
-        trees = [means_of(PIECE), tree_of(other)]
-        for piece, made in zip((PIECE, other), trees, strict=True):
-            piece.put_in(store)
-            made.put_in(store)
-        outlines = store.outlines(SCOPE, "discourse", [t.doc_id for t in trees])
-        assert sorted(o.lengths is None for o in outlines.values()) == [False, True]
-        for made in trees:
-            assert_tree(store, made)
-
-
-def means_of(piece: Sample) -> TreeSample:
-    """A tree whose inner vectors are the means of the leaves below."""
-    made = tree_of(piece)
-    leaves = made.vectors[: made.tree.leaves]
-    sums = np.stack([leaves[list(below)].sum(axis=0) for below in made.tree.leaves_of])
-    return tree_of(piece, vectors=sums / np.linalg.norm(sums, axis=1, keepdims=True))
