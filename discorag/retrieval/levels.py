@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.retrieval.builders.base import inner
 from discorag.retrieval.registry import tree_retrievers
+from discorag.retrieval.selectors import leaves_below
 from discorag.schema.document import Document, Hierarchy, Kind, Scope
 from discorag.schema.errors import NotFoundError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
@@ -187,7 +188,7 @@ def shown(tree: RetrievalTree, below: Sequence[int], offset: int, limit: int) ->
 
 
 def _shown(tree: RetrievalTree, at: int, parent: int | None) -> ShownNode:
-    node, leaves = tree.nodes[at], _leaves(tree, at)
+    node, leaves = tree.nodes[at], leaves_below(tree)(at).tolist()
     return ShownNode(
         node=at,
         parent=parent,
@@ -211,17 +212,6 @@ def _kind(tree: RetrievalTree, node: RetrievalNode, leaves: Sequence[int]) -> No
     if any(own != there for own, there in zip(said, below, strict=False)):
         return NodeKind.SUMMARY
     return NodeKind.RELATION if node.relation else NodeKind.GROUP
-
-
-def _leaves(tree: RetrievalTree, at: int) -> list[int]:
-    """The leaves at or below a node, in text order."""
-    found, waiting = set[int](), [at]
-    while waiting:
-        node = waiting.pop()
-        if node < tree.leaves:
-            found.add(node)
-        waiting += tree.nodes[node].children
-    return sorted(found)
 
 
 def _stretches(tree: RetrievalTree, leaves: Sequence[int]) -> tuple[Span, ...]:

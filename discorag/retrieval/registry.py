@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from discorag.discourse.parse.parser import UnitParser
 from discorag.models.reranker import Reranker
 from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
 from discorag.retrieval.builders.base import Builder
-from discorag.retrieval.forest import Scores
+from discorag.retrieval.forest import NodeVectors, Scores
 from discorag.retrieval.routers.walk import Router
 from discorag.schema.discourse import RstTree
 from discorag.schema.document import Scope
@@ -35,12 +34,12 @@ class TreeTools:
     """What builders are made of.
 
     Args:
-        box: The running pipeline's parts.
+        backends: The running pipeline's parts.
         parser: Joins sentences and paragraphs to trees.
         parses: The last parses, by a digest of their texts.
     """
 
-    box: Toolbox
+    backends: Toolbox
     parser: UnitParser
     parses: MutableMapping[str, RstTree]
 
@@ -110,13 +109,13 @@ class TreeRetriever:
         vectors: How inner nodes are encoded.
         summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
         reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
-        rounds: Whether it can be driven a round at a time as well (`discorag.retrieval.rounds`).
+        rounds: Whether it can be driven a round at a time as well (`discorag.retrieval.routers.rounds`).
     """
 
     builder: str
     build: Callable[[TreeTools], Builder]
     choose: Choose
-    vectors: Literal["mean", "text"] = "mean"
+    vectors: NodeVectors = "mean"
     summaries: bool = False
     reads: bool = False
     rounds: bool = False

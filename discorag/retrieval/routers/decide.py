@@ -142,6 +142,6 @@ class LocalRouter:
         return Decision(answer, best if best is not None and nearness[best] >= NEAR else None)
 
 
-def router_of(box: Toolbox) -> Router:
+def router_of(backends: Toolbox) -> Router:
     """The language model if there is one, else similarity."""
-    return LlmRouter(box.model, box.template("route")) if box.model else LocalRouter(box.encoder)
+    return LlmRouter(backends.model, backends.template("route")) if backends.model else LocalRouter(backends.encoder)
