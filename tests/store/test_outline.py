@@ -68,7 +68,7 @@ def test_a_forest_without_texts_has_the_structure_of_the_forest(trees: list[Retr
     lazy = Forest({str(i): bare(tree) for i, tree in enumerate(trees)})
     assert [n.children for n in lazy.tree.nodes] == [n.children for n in whole.tree.nodes]
     assert lazy.tree.roots == whole.tree.roots
-    assert lazy.words.tolist() == whole.words.tolist()
+    assert lazy.tree.words.tolist() == whole.tree.words.tolist()
     assert lazy.tree.first_leaf.tolist() == whole.tree.first_leaf.tolist()
     assert leaves_in(lazy.shape.groups) == list(whole.tree.leaves_of)
     assert [lazy.place(i) for i in range(lazy.tree.leaves)] == [whole.place(i) for i in range(whole.tree.leaves)]

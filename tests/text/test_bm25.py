@@ -91,9 +91,9 @@ async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
         ids = [put_whole(store, d, await encoder.encode_query(d.title)) for d in documents]
         index = TreeIndex(store, SCOPE, encoder, builder, "mean")
         await index.ensure(ids)
-        trees = {i: await index.tree(i) for i in ids}
+        trees = {i: store.tree(SCOPE, i, builder.name) for i in ids}
         forest = Forest(trees)
-        vectors = forest.together([await node_vectors(tree, encoder, "mean") for tree in trees.values()])
+        vectors = forest.join([await node_vectors(tree, encoder, "mean") for tree in trees.values()])
         bm25 = Bm25(leaf_terms(forest.tree))
         by: NodeScores
         for question, by, texts in product(asked, get_args(NodeScores), (False, True)):
@@ -103,4 +103,4 @@ async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
             cosines, counted = vectors @ vector, bm25.scores(question, forest.shape.groups)
             expected = fused(by, lambda: cosines, lambda: counted)  # noqa: B023
             assert found.nodes == pytest.approx(expected, abs=1e-4)
-            assert found.sizes.tolist() == forest.words.tolist()
+            assert found.sizes.tolist() == forest.tree.words.tolist()

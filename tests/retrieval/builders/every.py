@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from discorag.discourse.parse.rules import RuleParser
-from discorag.retrieval.builders.base import Builder, Summariser, Summary
+from discorag.retrieval.builders.base import Builder
 from discorag.retrieval.builders.baselines import BisectionBuilder, FlatChunkBuilder, FlatSentenceBuilder, WindowBuilder
 from discorag.retrieval.builders.clusters import ClusterBuilder, ClusterSizes
 from discorag.retrieval.builders.discourse import DiscourseBuilder, ParagraphBuilder, UnifiedBuilder
 from discorag.retrieval.builders.headings import HeadingBuilder
 from discorag.retrieval.builders.node_text import Concat, NodeText, Tau
 from discorag.retrieval.builders.sections import SectionBuilder
+from discorag.retrieval.builders.summaries import Summariser, Summary
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
 from discorag.schema.values import first_words
 from tests.retrieval.hashing import HashingEncoder
@@ -33,27 +34,23 @@ class Heads:
         return Summary(first_words(texts, words))
 
 
-def every_builder(
-    summariser: Summariser | None = None, *, text: NodeText | None = None, chunk_tokens: int = 100
-) -> Mapping[str, Builder]:
+def every_builder(summariser: Summariser | None = None, *, chunk_tokens: int = 100) -> Mapping[str, Builder]:
     """All of them; inner nodes hold all text below, or follow eq. 2 with ``summariser`` where one is given."""
     encoder = HashingEncoder()
-    text = text or (Tau(summariser, tau=0, words=20) if summariser else Concat())
+    text: NodeText = Tau(summariser, tau=0, words=20) if summariser else Concat()
     summaries = summariser or Heads()
     discourse = DiscourseBuilder(RuleParser(), text)
-    made: list[Builder] = [
+    builders: list[Builder] = [
         FlatSentenceBuilder(),
         FlatChunkBuilder(),
         BisectionBuilder(text),
         WindowBuilder(text),
         TreeWindowBuilder(discourse),
-    ]
-    made += [
         discourse,
         UnifiedBuilder(RuleParser(), text),
         ParagraphBuilder(text),
         SectionBuilder(encoder, summaries),
         HeadingBuilder(encoder.tokens),
+        ClusterBuilder(encoder, summaries, ClusterSizes(chunk_tokens=chunk_tokens)),
     ]
-    made.append(ClusterBuilder(encoder, summaries, encoder.tokens, ClusterSizes(chunk_tokens=chunk_tokens)))
-    return {builder.name: builder for builder in made}
+    return {builder.name: builder for builder in builders}

@@ -8,8 +8,9 @@ import pytest
 
 import prompts
 from discorag.retrieval.builders.base import Built, Source
-from discorag.retrieval.builders.node_text import ExtractiveSummariser, LlmSummariser
+from discorag.retrieval.builders.summaries import ExtractiveSummariser, LlmSummariser
 from discorag.schema.document import Kind
+from discorag.schema.errors import EmptyDocumentError
 from discorag.schema.retrieval_tree import RetrievalTree
 from tests.models.helpers import gateway
 from tests.retrieval.builders.checks import source_of
@@ -41,10 +42,12 @@ def words_of(tree: RetrievalTree) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_one_sentence_is_a_tree(name: str) -> None:
+async def test_one_sentence_is_a_tree_and_a_blank_document_is_refused(name: str) -> None:
     tree = await built(name, "Alone.")
     assert [n.text for n in tree.nodes[: tree.leaves]] == ["Alone."]
     assert len(tree.nodes) == 1 + (name in {"headings", "sections"})
+    with pytest.raises(EmptyDocumentError, match=r"d\.md holds no (sentence|paragraph)"):
+        await built(name, " \n")
 
 
 @pytest.mark.parametrize("outline", OUTLINES)
