@@ -17,7 +17,7 @@ from yaml import BaseLoader, YAMLError
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.encoding import WESTERN, decoded
 from discorag.ingest.convert.formats import LIBRARIES, convert
-from discorag.ingest.segment.structure import MARKDOWN, first_heading
+from discorag.ingest.segment.blocks import MARKDOWN, first_heading
 from discorag.schema.document import Document
 from discorag.schema.errors import (
     ChangedFileError,

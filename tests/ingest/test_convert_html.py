@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.ingest.convert.html import from_html
+from discorag.ingest.segment.blocks import blocks
 from discorag.ingest.segment.headings import build_hierarchy
-from discorag.ingest.segment.structure import blocks
 from discorag.schema.document import Document, Kind
 from discorag.schema.errors import DecodingError, InputError
 

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discorag.ingest.segment.blocks import MARKDOWN, blocks
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.layout import lines_of, speakers
-from discorag.ingest.segment.structure import MARKDOWN, blocks
 from discorag.schema.document import Document, Hierarchy, Kind, UnitKind
 from discorag.text.sentences import evenly_wrapped
 from tests.text.layouts import SAMPLES, Sample

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discorag.ingest.segment.verbs import has_verb
+from discorag.ingest.segment.reading import has_verb
 
 
 @pytest.mark.parametrize(
