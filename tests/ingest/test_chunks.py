@@ -40,9 +40,9 @@ def assert_sound(text: str, chunks: list[Chunk], counter: TokenCounter, size: in
 
 
 PIECES = (
-    "the", "cat.", "Dr.", "e.g.", "#", "-", "\n", "\n\n", "你好", "。", "，", "😀", "👩\u200d👩\u200d👧", "!", "\x01", "é",
-    "antidisestablishmentarianism", "|", "$$", "\u200b", "\ufffd", "\n\n# Head\n\n", "qzv", ".Qzvk", " " * 200,
-    "x" * 99, "x" * 101, "é" * 150, "，" * 40, "-" * 60, "ﬁﬃ" * 30, "e" + "\u0301" * 50,
+    "the", "cat.", "Dr.", "e.g.", "#", "-", "\n", "\n\n", "你好", "。", "，", "😀", "👩\u200d👩\u200d👧", "!", "\x01",
+    "é", "antidisestablishmentarianism", "|", "$$", "\u200b", "\ufffd", "\n\n# Head\n\n", "qzv", ".Qzvk",
+    " " * 200, "x" * 99, "x" * 101, "é" * 150, "，" * 40, "-" * 60, "ﬁﬃ" * 30, "e" + "\u0301" * 50,
 )  # fmt: skip
 WORDS = st.sampled_from(PIECES)
 
@@ -83,7 +83,7 @@ def test_whole_sentences_fill_the_window(counter: TokenCounter, text: str) -> No
     ("text", "ends", "pieces"),
     [
         ("and then the ship sailed on to the west, " * 40, ",", 2),
-        ("unbelievable " * 600, "unbelievable", 3),
+        ("unbelievable " * 400, "unbelievable", 3),
         ("春茶的氨基酸通常较多，" * 60, "，", 3),
         ("```\n" + "value = other(x)\n" * 60 + "```", ")", 2),
     ],
