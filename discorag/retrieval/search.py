@@ -121,7 +121,7 @@ class TreeSearch:
 
     Args:
         index: The trees, and what building them cost.
-        query: The scored nodes; None where there is no document.
+        query: The scored nodes; None if no document was found.
         copies: As `discorag.store.retrieval.Distinct.copies`.
     """
 
@@ -173,9 +173,8 @@ def passages_with(
 def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePlaces:
     """What the selected nodes say, as characters of the documents; the document of the best node comes first.
 
-    All of it is source text (see `passages_of` for summaries). In place of an inner node's own text, such as a summary,
-    the leaves below it are taken that are most like the question, as many as are no longer than that text, at least
-    one.
+    All of it is source text (see `passages_of` for summaries). An inner node's own text, such as a summary, is replaced
+    by the leaves below it that are most like the question, as many as fit its length, and at least one.
 
     Args:
         scores: Of all nodes.

@@ -313,7 +313,7 @@ def _is_loose(lines: Sequence[Line]) -> bool:
 
 
 def _single(lines: Sequence[Line], who: frozenset[str]) -> Iterator[Sequence[Line]]:
-    """Line by line; one in lower case goes on with the one before, if nothing ends that, and any with a name alone."""
+    """Line by line; a line in lower case joins the one before if nothing ends that, and any line joins a bare name."""
     start = 0
     for i in range(1, len(lines) + 1):
         if i == len(lines) or not _goes_on(lines[i - 1].text, lines[i].text, who):

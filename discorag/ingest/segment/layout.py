@@ -21,7 +21,7 @@ _LABEL = re.compile(
 )
 _MAX_LABEL_WORDS = 5
 _TURNS_SHARE = 0.4  # of the lines, or paragraphs, that open with a repeated label, from which on it is a dialogue
-_SHORT_WORD = 4  # letters: fillers that are no stop words ("yeah", "okay") have no more
+_SHORT_WORD = 4  # letters: fillers that are not stop words ("yeah", "okay") have no more
 _NOISE = re.compile(r"\{[^{}]*\}")
 _MAX_CODE = 1000  # characters of code that stay one unit
 _REFERENCE = re.compile(r"\[(\d{1,3})\]:?\s+\S|\[\^[^\]\s]+\]:|\[[^\]\n]+\]:\s*\S+$")
@@ -162,7 +162,7 @@ def _repeated(labels: Sequence[str]) -> frozenset[str]:
 
 
 def speaker_of(text: str) -> str:
-    """What stands before the colon at the start of a line; empty if it is no label."""
+    """What stands before the colon at the start of a line; empty if it is not a label."""
     found = _LABEL.match(text)
     who = found["who"] if found and len(found["who"].split()) <= _MAX_LABEL_WORDS else ""
     return "" if who[:1].islower() else who

@@ -23,7 +23,7 @@ _ENDING = re.compile(r"[.!。！…][\"'”’)\]」』*_]*$")
 _OPEN = (":", "：", "?", "？", ",", "，")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
 _LEADS_IN = (":", "：")
-_MAX_GROUP = 8  # items, or blocks of code, that are told with what introduces them
+_MAX_GROUP = 8  # items, or blocks of code, that are quoted with what introduces them
 _SAYS_A_VALUE = re.compile(r"(?:：|: ).*\w")
 _MAX_PREFIX = 100
 _WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
@@ -73,7 +73,7 @@ class Sentence:
 
     @cached_property
     def statement(self) -> bool:
-        """Whether the unit can be a sentence of an answer: it says something, and is no heading, question or label."""
+        """Whether the unit can be a sentence of an answer: it says something and is not a heading, question, label."""
         if self.kind not in _STATED or _HEADING.match(self.text) or not any(map(str.isalpha, self.plain)):
             return False
         if self.kind is UnitKind.CODE:

@@ -35,7 +35,7 @@ _LOCAL_NEIGHBORS = 10
 # Mixtures of so many more components than the best one are tried: after the first minimum, BIC falls again only where
 # components shrink to a few points each.
 _PATIENCE = 4
-# numba's threads must not be entered by two of ours, and warning filters are the process's.
+# numba's threads allow one caller at a time, and warning filters belong to the whole process.
 _LOCK = threading.Lock()
 
 
@@ -158,7 +158,7 @@ def _split(
 def _fitted(
     vectors: Vectors, tokens: Sequence[int], members: NDArray[np.int64], sizes: ClusterSizes
 ) -> Iterator[NDArray[np.int64]]:
-    """``members``, clustered again until the summariser can take each cluster; halved where clustering is no help."""
+    """``members``, clustered again until the summariser can take each cluster; halved where that does not split them."""
     if len(members) == 1 or sum(tokens[m] for m in members) <= sizes.cluster_tokens:
         yield members
         return

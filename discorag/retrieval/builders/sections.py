@@ -139,7 +139,7 @@ class _Layout:
             await self._section(section)
 
     async def _section(self, index: int) -> list[int]:
-        """A section; returns the nodes that hang from what is above it."""
+        """Cut a section; returns the nodes that become children of what is above it."""
         heading, subsections = self._source.hierarchy.nodes[index].heading, self._sections[index]
         if _ABSTRACT.fullmatch(heading):
             return self._leaves_of(index)

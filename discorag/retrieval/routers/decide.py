@@ -19,6 +19,11 @@ from discorag.retrieval.routers.walk import STAGE, Decision, RetrievalSubtree, R
 from discorag.schema.values import Vectors
 
 _SPARE, _TOKENS_PER_ID = 64, 6
+NEAR = 0.4
+"""Cosine with the question from which on a passage is selected and a heading unfolded, for the packaged MiniLM.
+
+It rests on little: 33 questions on 7 papers of QASPER's sample, with the papers' five nearest paragraphs as retrieved.
+"""
 
 
 class RouteReply(BaseModel):
@@ -106,13 +111,6 @@ def decision_from_reply(reply: str, subtree: RetrievalSubtree) -> Decision:
 
 def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers)) or "none"
-
-
-NEAR = 0.4
-"""Cosine with the question from which on a passage is selected and a heading unfolded, for the packaged MiniLM.
-
-It rests on little: 33 questions on 7 papers of QASPER's sample, with the papers' five nearest paragraphs as retrieved.
-"""
 
 
 class LocalRouter:
