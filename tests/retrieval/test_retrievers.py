@@ -51,7 +51,7 @@ class MostWords:
 
 @cache
 def forest_of(builder: str, documents: int) -> Forest:
-    made = every_builder(chunk_tokens=8)[builder]
+    made = every_builder(window=8)[builder]
     built = [asyncio.run(made.build(source_of(text))).tree for text in DOCUMENTS[:documents]]
     return Forest({f"d{i}": tree for i, tree in enumerate(built)})
 
@@ -228,7 +228,7 @@ class Unfolding:
 
 async def test_the_router_unfolds_as_many_headings_as_it_may() -> None:
     text = "".join(f"# Part {i}\n\nFact {i}.\n\n" for i in range(9))
-    tree = (await every_builder(chunk_tokens=8)["headings"].build(source_of(text))).tree
+    tree = (await every_builder()["headings"].build(source_of(text))).tree
     for unfold in (0, 3, 5):
         router = Unfolding()
         made = await chosen(ROUTED, Forest({"d": tree}), [0.0] * len(tree.nodes), 9, router=router, unfold=unfold, k=1)

@@ -158,7 +158,7 @@ def _split(
 def _fitted(
     vectors: Vectors, tokens: Sequence[int], members: NDArray[np.int64], sizes: ClusterSizes
 ) -> Iterator[NDArray[np.int64]]:
-    """``members``, clustered again until the summariser can take each cluster; halved where that does not split them."""
+    """``members``, clustered again until the summariser can take each cluster; halved where they do not split."""
     if len(members) == 1 or sum(tokens[m] for m in members) <= sizes.cluster_tokens:
         yield members
         return

@@ -6,9 +6,7 @@ import sys
 
 import pytest
 
-import prompts
 from discorag.retrieval.builders.base import Built, Source
-from discorag.retrieval.builders.summaries import ExtractiveSummariser, LlmSummariser
 from discorag.schema.document import Kind
 from discorag.schema.errors import EmptyDocumentError
 from discorag.schema.retrieval_tree import RetrievalTree
@@ -33,8 +31,8 @@ OUTLINES = {
 }
 
 
-async def built(name: str, text: str, *, chunk_tokens: int = 100) -> RetrievalTree:
-    return (await every_builder(chunk_tokens=chunk_tokens)[name].build(source_of(text))).tree
+async def built(name: str, text: str, *, window: int = 256) -> RetrievalTree:
+    return (await every_builder(window=window)[name].build(source_of(text))).tree
 
 
 def words_of(tree: RetrievalTree) -> list[str]:
@@ -65,7 +63,7 @@ async def test_headings_of_any_shape_make_a_tree_that_holds_the_text(name: str, 
 @pytest.mark.parametrize("name", NAMES)
 async def test_sentences_all_alike_are_built_however_many(name: str, count: int) -> None:
     """Also fewer chunks than UMAP has neighbours or dimensions, and more than it can tell apart."""
-    tree = await built(name, " ".join(["The same again."] * count), chunk_tokens=4)
+    tree = await built(name, " ".join(["The same again."] * count), window=4)
     assert words_of(tree) == ["The", "same", "again."] * count
 
 
@@ -102,8 +100,7 @@ async def with_failing_model(name: str) -> Built:
     with ScriptedServer(model) as server:
         llm = gateway(server)
         try:
-            summariser = LlmSummariser(llm, prompts.load("summary"), ExtractiveSummariser())
-            return await every_builder(summariser)[name].build(source_of(PARTS))
+            return await every_builder(llm)[name].build(source_of(PARTS))
         finally:
             await llm.aclose()
 
