@@ -109,7 +109,7 @@ class TreeRetriever:
         vectors: How inner nodes are encoded.
         summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
         reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
-        rounds: Whether it can be driven a round at a time as well (`discorag.retrieval.routers.rounds`).
+        rounds: Whether it can be driven a round at a time as well (`discorag.retrieval.rounds`).
     """
 
     builder: str

@@ -16,7 +16,7 @@ from discorag.retrieval.builders.sections import SectionBuilder, SectionSizes
 from discorag.retrieval.builders.summaries import ExtractiveSummariser, LlmSummariser, Summariser
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
 from discorag.retrieval.registry import Choose, ChunkRetriever, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
-from discorag.retrieval.routers.rounds import Rounds
+from discorag.retrieval.rounds import Rounds
 from discorag.retrieval.selectors import (
     Nodes,
     Variant,

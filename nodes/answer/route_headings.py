@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from discorag.retrieval.registry import tree_retriever
-from discorag.retrieval.routers.rounds import Rounds
+from discorag.retrieval.rounds import Rounds
 from nodes.context import AnswerContext, answer_context
 from nodes.retrieved import Found
 from nodes.stage import Stage

@@ -34,7 +34,7 @@ class Rounds:
     Example:
         >>> from discorag.retrieval.forest import Forest
         >>> from discorag.retrieval.registry import TreeQuery
-        >>> from discorag.retrieval.routers.rounds import Rounds
+        >>> from discorag.retrieval.rounds import Rounds
         >>> from discorag.retrieval.routers.decide import LocalRouter
         >>> from discorag.retrieval.forest import Scores
         >>> forest, router = Forest({"tides": tree}), LocalRouter(encoder)
