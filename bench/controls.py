@@ -34,7 +34,7 @@ from discorag.retrieval.registry import (
     register_retriever,
     tree_retrievers,
 )
-from discorag.retrieval.selectors import Evidence, Floats, Ints, check, leaf_ranking, positive, within
+from discorag.retrieval.selectors import Floats, Ints, Nodes, check_counts, check_scores, leaf_ranking, within_budget
 from discorag.schema.discourse import RstTree
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import digest
@@ -120,7 +120,7 @@ class SlideBuilder:
 
 def expand(
     tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radius: int = 2, owners: Ints | None = None
-) -> Evidence:
+) -> Nodes:
     """EXPAND: the best leaf and its neighbours outward, then the next best leaf and its, until the budget.
 
     At each distance from 1 to ``radius`` the better-scored side goes first (the left one if they are equal). A leaf
@@ -129,8 +129,8 @@ def expand(
     Args:
         tree: The nodes; only the number of leaves is used.
         scores: Similarity to the query, shape ``(nodes,)``; only the leaves' are used.
-        sizes: Words or tokens of each leaf, shape ``(leaves,)`` or longer.
-        limit: Budget in the unit of ``sizes``; see `within`.
+        sizes: Words or tokens of each node, shape ``(nodes,)``.
+        limit: Budget in the unit of ``sizes``; see `within_budget`.
         radius: Neighbours on each side.
         owners: For each leaf its document, shape ``(leaves,)``; leaves of two documents are no neighbours. None: one.
 
@@ -138,25 +138,23 @@ def expand(
         ConfigError: ``radius`` or ``limit`` is below 1.
         InvariantError: Scores or sizes do not belong to the tree.
     """
-    positive(radius=radius)
-    check(scores, sizes, limit, scored=len(tree.nodes), sized=tree.leaves)
+    check_counts(radius=radius, limit=limit)
+    check_scores(tree, scores, sizes)
     parts = np.zeros(tree.leaves, np.int64) if owners is None else owners
-    outward = (
-        leaf for seed in leaf_ranking(scores[: tree.leaves]) for leaf in _outward(int(seed), scores, parts, radius)
-    )
-    return Evidence.in_text_order(within(dict.fromkeys(outward), sizes, limit))
+    outward = (leaf for seed in leaf_ranking(scores[: tree.leaves]) for leaf in _outward(seed, scores, parts, radius))
+    return tuple(sorted(within_budget(dict.fromkeys(outward), sizes, limit)))
 
 
 def smoothed(
     tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radius: int = 1, owners: Ints | None = None
-) -> Evidence:
+) -> Nodes:
     """The best leaves by `smooth` scores. Arguments and errors are those of `expand`."""
-    positive(radius=radius)
-    check(scores, sizes, limit, scored=len(tree.nodes), sized=tree.leaves)
+    check_counts(radius=radius, limit=limit)
+    check_scores(tree, scores, sizes)
     own = scores[: tree.leaves]
     parts = [own] if owners is None else np.split(own, np.flatnonzero(np.diff(owners)) + 1)
     order = leaf_ranking(np.concatenate([smooth(part, radius) for part in parts]))
-    return Evidence.in_text_order(within((int(leaf) for leaf in order), sizes, limit))
+    return tuple(sorted(within_budget(order, sizes, limit)))
 
 
 def smooth(scores: Floats, radius: int) -> Floats:
@@ -173,10 +171,11 @@ def _outward(seed: int, scores: Floats, owners: Ints, radius: int) -> Iterator[i
         yield from sorted((leaf for leaf in sides if owners[leaf] == owners[seed]), key=lambda leaf: -scores[leaf])
 
 
-async def _select_beside(query: TreeQuery, selector: Callable[..., Evidence]) -> SelectedNodes:
+async def _select_beside(query: TreeQuery, selector: Callable[..., Nodes]) -> SelectedNodes:
     """By a selector that looks at neighbours, which are of the same document."""
     s = query.scores
-    return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, query.words, owners=s.forest.owners).nodes)
+    owners = s.forest.owners[: s.forest.tree.leaves]
+    return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, query.words, owners=owners))
 
 
 def register_controls() -> None:

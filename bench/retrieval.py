@@ -89,7 +89,7 @@ class Measurement:
                 query = await self._resources.encoder.encode_query(sample.query)
                 dense, terms = partial(vectors.__matmul__, query), partial(bm25.scores, sample.query)
                 nodes = fused("hybrid", dense, lambda terms=terms, forest=forest: terms(forest.shape.groups))
-                evidence = await self._evidence(retriever, sample.query, Scores(forest, nodes, forest.words))
+                evidence = await self._evidence(retriever, sample.query, Scores(forest, nodes, forest.tree.words))
                 given = Given(sample=sample, documents=benchmark.documents, answer="", evidence=evidence)
                 found[name][sample.id] = await SpanRecall(self._words).score(given) or 0.0
         return found
@@ -101,7 +101,7 @@ class Measurement:
         trees = {d.id: (await builder.build(_source(d))).tree for d in documents}
         vectors = [await node_vectors(tree, self._resources.encoder, retriever.vectors) for tree in trees.values()]
         forest = Forest(trees)
-        return forest, forest.together(vectors), Bm25(leaf_terms(forest.tree))
+        return forest, forest.join(vectors), Bm25(leaf_terms(forest.tree))
 
     async def _evidence(self, retriever: TreeRetriever, question: str, scores: Scores) -> tuple[DocSpan, ...]:
         """What an answer would see, as characters of the documents; nothing where the retriever refuses."""

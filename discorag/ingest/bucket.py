@@ -49,8 +49,8 @@ def below(path: str) -> str:
 def survey_at(path: str, *, emptied: Callable[[], bool] = lambda: False) -> Survey:
     """What is at a path on disk or in S3; see `discorag.ingest.survey.survey`.
 
-    Objects of unknown formats are set aside, hidden ones left out. Those of the same content are not told apart: that
-    would read all of them.
+    Objects of unknown formats are set aside, hidden ones left out. Duplicates are not found: all objects would have to
+    be read.
 
     Args:
         path: A file or a folder; ``s3://bucket``, ``s3://bucket/prefix`` or one object.

@@ -17,7 +17,7 @@ from yaml import BaseLoader, YAMLError
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.encoding import WESTERN, decoded
 from discorag.ingest.convert.formats import LIBRARIES, convert
-from discorag.ingest.segment.structure import MARKDOWN, first_heading
+from discorag.ingest.segment.blocks import MARKDOWN, first_heading
 from discorag.schema.document import Document
 from discorag.schema.errors import (
     ChangedFileError,
@@ -128,7 +128,7 @@ def load(source: Source, *, max_bytes: int) -> Document:
     Text and Markdown are UTF-8, what their byte order mark names, or Windows-1252 (noted as metadata, `ENCODING`), with
     any line ends, which are made line feeds; nothing else is changed. YAML front matter of Markdown becomes metadata:
     its strings, numbers and dates as written, lists of these joined by ", "; nested values are left out. Front matter
-    that is no YAML mapping stays text.
+    that is not a YAML mapping stays text.
 
     Args:
         source: The file.
@@ -208,10 +208,10 @@ def document_of(
 
 
 def reading_note(document: Document) -> str:
-    """What whoever ingests the document is told of how it was read; empty if there is nothing to tell."""
+    """What the result of an ingest says of how the document was read; empty if there is nothing to say."""
     if document.metadata.get(ENCODING) != WESTERN:
         return ""
-    return "Read as Windows-1252: it is not UTF-8. If letters are wrong, save it anew as UTF-8."
+    return "Read as Windows-1252: it is not UTF-8. If letters are wrong, save it as UTF-8."
 
 
 def _in_folder(folder: Path) -> Found:

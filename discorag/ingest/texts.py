@@ -17,7 +17,7 @@ class GivenText:
 
     Args:
         text: Markdown, or plain text.
-        name: What it is known by: one that is given again under its name replaces the former. Empty: its content.
+        name: Identifies it: a text of the same name replaces the earlier one. Empty: its content does.
         metadata: What can be filtered on; ``title`` is its title.
 
     Example:
@@ -37,7 +37,7 @@ class GivenText:
 
 
 def write_texts(texts: Iterable[GivenText], folder: Path) -> list[Path]:
-    """Write each into ``folder``, which is made.
+    """Write each into ``folder``, which is created.
 
     Raises:
         InputError: A text is empty.
@@ -47,8 +47,8 @@ def write_texts(texts: Iterable[GivenText], folder: Path) -> list[Path]:
     for number, given in enumerate(texts):
         if not given.text.strip():
             raise InputError(f"Text {number} is empty.", hint="Leave it out.")
-        told = {key: str(value) for key, value in given.metadata.items() if value is not None}
-        header = json.dumps(told, ensure_ascii=False)  # YAML too
+        metadata = {key: str(value) for key, value in given.metadata.items() if value is not None}
+        header = json.dumps(metadata, ensure_ascii=False)  # YAML too
         file = folder / given.file
         file.write_text(f"---\n{header}\n---\n{given.text}", "utf-8")
         files[file] = None

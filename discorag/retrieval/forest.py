@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -14,12 +12,17 @@ from numpy.typing import NDArray
 
 from discorag.models.protocol import Encoder
 from discorag.retrieval.builders.base import encode_cut
+from discorag.retrieval.selectors import Floats
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors
 from discorag.store.outline import LazyTree, Shape
 from discorag.text.tokens import TokenCounter
 
 S = TypeVar("S", bound=np.generic)
+NodeVectors = Literal["mean", "text"]
+"""How inner nodes are encoded: as the mean of the leaves below, or by their texts."""
+NodeScores = Literal["dense", "bm25", "hybrid"]
+"""How nodes are scored: cosine of their vectors, BM25 of the leaves below, or both rankings fused."""
 
 
 class Forest:
@@ -31,15 +34,21 @@ class Forest:
     Example:
         >>> from discorag.retrieval.forest import Forest
         >>> forest = Forest({"a": tree, "b": tree})
-        >>> forest.tree.leaves, forest.number(1, 0), forest.owners.tolist()
+        >>> forest.tree.leaves, forest.number(1, 0), forest.owners[:4].tolist()
         (4, 2, [0, 0, 1, 1])
     """
 
     def __init__(self, trees: Mapping[str, RetrievalTree]) -> None:
         self.documents = tuple(trees)
         self._trees = tuple(trees.values())
-        self._leaves = [0, *accumulate(t.leaves for t in self._trees)]
-        self._inner = [0, *accumulate(len(t.nodes) - t.leaves for t in self._trees)]
+        places = np.arange(len(self._trees))
+        self.owners = self.join([np.full(len(t.nodes), place) for place, t in enumerate(self._trees)])
+        """For each node the index of its document, shape (nodes,)."""
+        self._own = self.join([np.arange(len(t.nodes)) for t in self._trees])
+        leaves = [t.leaves for t in self._trees]
+        inner = [len(t.nodes) - t.leaves for t in self._trees]
+        self._first_leaf = np.cumsum([0, *leaves])[places]
+        self._first_inner = sum(leaves) + np.cumsum([0, *inner])[places]
 
     @cached_property
     def shape(self) -> Shape:
@@ -51,27 +60,13 @@ class Forest:
         """All nodes; their spans are still those of their documents, which is why it is not checked again."""
         if len(self._trees) == 1:
             return self._trees[0]
-        node = self.shape.node if all(isinstance(t, LazyTree) for t in self._trees) else self._moved
+        node = self.shape.node if all(isinstance(t, LazyTree) for t in self._trees) else self._renumbered
         return LazyTree.made(self._trees[0].builder, self.shape, node)
 
-    def _moved(self, node: int) -> RetrievalNode:
-        document, own = self._at(node)
-        found = self._trees[document].nodes[own]
-        return found.model_copy(update={"children": tuple(self.number(document, c) for c in found.children)})
-
-    def _at(self, node: int) -> tuple[int, int]:
-        """The document of a node of `tree`, by its place, and the node's index in that document's tree."""
-        if node < self._leaves[-1]:
-            document = bisect_right(self._leaves, node) - 1
-            return document, node - self._leaves[document]
-        beyond = node - self._leaves[-1]
-        document = bisect_right(self._inner, beyond) - 1
-        return document, beyond - self._inner[document] + self._trees[document].leaves
-
-    @property
-    def words(self) -> NDArray[np.int64]:
-        """Words of every node's text, shape (nodes,)."""
-        return self.tree.words
+    def _renumbered(self, node: int) -> RetrievalNode:
+        document = int(self.owners[node])
+        own = self._trees[document].nodes[self.local(node)]
+        return own.model_copy(update={"children": tuple(self.number(document, c) for c in own.children)})
 
     def of(self, document: int) -> RetrievalTree:
         """The tree of one document, by its place."""
@@ -79,20 +74,21 @@ class Forest:
 
     def number(self, document: int, node: int) -> int:
         """The index in `tree` of a node of one document's tree."""
-        own = self._trees[document].leaves
-        if node < own:
-            return self._leaves[document] + node
-        return self._leaves[-1] + self._inner[document] + node - own
+        leaves = self._trees[document].leaves
+        if node < leaves:
+            return int(self._first_leaf[document]) + node
+        return int(self._first_inner[document]) + node - leaves
 
     def local(self, node: int) -> int:
         """The index in its document's tree of a node of `tree`."""
-        return self._at(node)[1]
+        return int(self._own[node])
 
-    def document(self, node: int) -> str:
-        """The document of a node of `tree`."""
-        return self.documents[self._at(node)[0]]
+    def place(self, node: int) -> tuple[str, tuple[Span, ...]]:
+        """The document of a node of `tree`, and the spans of it that the node covers."""
+        document = int(self.owners[node])
+        return self.documents[document], self._trees[document].nodes[self.local(node)].spans
 
-    def together(self, rows: Sequence[NDArray[S]]) -> NDArray[S]:
+    def join(self, rows: Sequence[NDArray[S]]) -> NDArray[S]:
         """What belongs to the nodes of each document, in its tree's order, in the order of `tree`.
 
         Args:
@@ -100,21 +96,6 @@ class Forest:
         """
         cut = [(r, t.leaves) for r, t in zip(rows, self._trees, strict=True)]
         return np.concatenate([*(r[:at] for r, at in cut), *(r[at:] for r, at in cut)])
-
-    @cached_property
-    def owners(self) -> NDArray[np.int64]:
-        """For each leaf the index of its document, shape (leaves,)."""
-        return np.repeat(np.arange(len(self._trees)), [t.leaves for t in self._trees])
-
-    def place(self, node: int) -> tuple[str, tuple[Span, ...]]:
-        """The document of a node of `tree`, and the spans of it that the node covers."""
-        document, own = self._at(node)
-        return self.documents[document], self._trees[document].nodes[own].spans
-
-
-Floats = NDArray[np.floating]
-NodeScores = Literal["dense", "bm25", "hybrid"]
-"""How nodes are scored: cosine of their vectors, BM25 of the leaves below, or both rankings fused."""
 
 
 @dataclass(frozen=True)
@@ -135,24 +116,22 @@ class Scores:
 
 
 def in_tokens(scores: Scores, counter: TokenCounter) -> Scores:
-    """The same with sizes in tokens, special ones left out; the nodes know their texts (`TreeIndex.scores`)."""
+    """The same with sizes in tokens, special ones left out; the nodes must have their texts (`TreeIndex.scores`)."""
     offsets = counter.token_offsets([node.text for node in scores.forest.tree.nodes])
     return replace(scores, sizes=np.array([len(found) for found in offsets], np.int64))
 
 
-async def node_vectors(tree: RetrievalTree, encoder: Encoder, how: Literal["text", "mean"]) -> Vectors:
+async def node_vectors(tree: RetrievalTree, encoder: Encoder, how: NodeVectors) -> Vectors:
     """A unit vector for every node.
 
     Args:
         tree: Its n nodes.
-        encoder: Is asked once; its vectors have length d.
+        encoder: Is asked once; its vectors have length d. It reads of a longer text as much as its window holds.
         how: ``text`` encodes each node's text. ``mean`` encodes leaves, and an inner node is the mean of the leaves
             below it, brought back to length 1.
 
     Returns:
         Shape (n, d), float32.
-
-    A text that is longer than the encoder's window is encoded as far as the window reaches.
 
     Source: DISRetrieval section 3.2, "Node Encoding", for ``text``.
     """

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
 
 import numpy as np
 
@@ -20,10 +19,10 @@ from discorag.discourse.parse.parser import but_parsers
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.protocol import Encoder
 from discorag.retrieval.builders.base import Builder, Source
-from discorag.retrieval.forest import Floats, Forest, NodeScores, Scores, node_vectors
+from discorag.retrieval.forest import Forest, NodeScores, NodeVectors, Scores, node_vectors
+from discorag.retrieval.selectors import Floats
 from discorag.schema.document import Scope
 from discorag.schema.errors import NotFoundError, StoreError, Usage
-from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Vectors
 from discorag.store.records import SearchQuery
 from discorag.store.retrieval import Distinct, distinct
@@ -73,16 +72,14 @@ class TreeIndex:
         >>> doc_ids = [manifest.doc_id for manifest in rag.documents()]
         >>> index = TreeIndex(rag.backends.store, rag.scope(), encoder, HeadingBuilder(encoder.tokens), "mean")
         >>> asyncio.run(index.ensure(doc_ids))
-        >>> index.effort.built, asyncio.run(index.tree(doc_ids[0])).leaves
-        (2, 1)
+        >>> index.effort.built
+        2
     """
 
-    def __init__(
-        self, store: Store, scope: Scope, encoder: Encoder, builder: Builder, vectors: Literal["mean", "text"]
-    ) -> None:
-        self._store, self._scope, self._encoder = store, scope, encoder
-        self._builder = builder
-        self._vectors: Literal["mean", "text"] = vectors
+    def __init__(self, store: Store, scope: Scope, encoder: Encoder, builder: Builder, vectors: NodeVectors) -> None:
+        self._store, self._scope = store, scope
+        self._encoder, self._builder = encoder, builder
+        self._vectors: NodeVectors = vectors
         self.effort = Effort()
 
     @property
@@ -184,12 +181,8 @@ class TreeIndex:
             terms = TermCounts.joined([outlines[d].terms for d in trees])
             return Bm25(terms).scores(query.text, forest.shape.groups)
 
-        nodes = fused(by, lambda: forest.together([cosines[d] for d in trees]), bm25)
-        return Scores(forest, nodes, forest.words, tuple(outlines[d].key for d in trees))
-
-    async def tree(self, doc_id: str) -> RetrievalTree:
-        """The stored tree of a document. Raises `NotFoundError`."""
-        return await asyncio.to_thread(self._store.tree, self._scope, doc_id, self._builder.name)
+        nodes = fused(by, lambda: forest.join([cosines[d] for d in trees]), bm25)
+        return Scores(forest, nodes, forest.tree.words, tuple(outlines[d].key for d in trees))
 
 
 def _fused_rankings(*rankings: Sequence[str]) -> list[str]:

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.retrieval.builders.base import inner
 from discorag.retrieval.registry import tree_retrievers
+from discorag.retrieval.selectors import leaves_below
 from discorag.schema.document import Document, Hierarchy, Kind, Scope
 from discorag.schema.errors import NotFoundError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
@@ -27,7 +28,7 @@ from discorag.store.store import Store
 TEXT = 600
 """Characters of a node's text that are shown."""
 STRETCHES = 200
-"""Stretches of the document that are told of one node: a cluster's sentences may lie far apart."""
+"""Stretches of the document that are shown of one node: a cluster's sentences may lie far apart."""
 _WORDS = 60
 _REMEMBERED = Recent[RetrievalTree](16)
 """By the document's content and the tree's builder."""
@@ -52,7 +53,7 @@ class ShownNode(BaseModel, frozen=True):
         kind: What it is.
         text: Its beginning.
         heading: Of a section.
-        relation: How its children hang together, where a parser said so.
+        relation: How its children relate, where a parser said so.
         spans: The stretches of the document that it covers.
         leaves: How many leaves lie at or below it.
         children: How many nodes lie directly below it.
@@ -137,7 +138,7 @@ def overlapping(tree: RetrievalTree) -> bool:
 def authored(tree: RetrievalTree, hierarchy: Hierarchy) -> RetrievalTree:
     """The leaves of a tree below the sections and paragraphs in which they stand.
 
-    What would be the only child of a node stands in the node's place.
+    A node with a single child is left out, and the child takes its place.
     """
     nodes = list(tree.nodes[: tree.leaves])
     below = defaultdict[int | None, list[int]](list)
@@ -161,7 +162,7 @@ def _beginning(tree: RetrievalTree, part: Span) -> str:
 
 
 def _owners(leaves: Sequence[RetrievalNode], hierarchy: Hierarchy) -> Iterator[int]:
-    """For each leaf the innermost node of the hierarchy around it that is no sentence."""
+    """For each leaf the innermost section, paragraph or document around it."""
     parts = [(i, n.span) for i, n in enumerate(hierarchy.nodes) if n.kind is not Kind.SENTENCE]
     around: list[tuple[int, Span]] = []
     at = 0
@@ -175,7 +176,7 @@ def _owners(leaves: Sequence[RetrievalNode], hierarchy: Hierarchy) -> Iterator[i
 
 
 def shown(tree: RetrievalTree, below: Sequence[int], offset: int, limit: int) -> Iterator[ShownNode]:
-    """The children of some nodes, or the roots, in text order. Raises `NotFoundError` for a node that there is not."""
+    """The children of some nodes, or the roots, in text order. Raises `NotFoundError` for a node that is not there."""
     for parent in below:
         if parent >= len(tree.nodes):
             raise NotFoundError(f"The tree has no node {parent}.", hint=f"It has {len(tree.nodes)}, from 0.")
@@ -187,7 +188,7 @@ def shown(tree: RetrievalTree, below: Sequence[int], offset: int, limit: int) ->
 
 
 def _shown(tree: RetrievalTree, at: int, parent: int | None) -> ShownNode:
-    node, leaves = tree.nodes[at], _leaves(tree, at)
+    node, leaves = tree.nodes[at], leaves_below(tree)(at).tolist()
     return ShownNode(
         node=at,
         parent=parent,
@@ -211,17 +212,6 @@ def _kind(tree: RetrievalTree, node: RetrievalNode, leaves: Sequence[int]) -> No
     if any(own != there for own, there in zip(said, below, strict=False)):
         return NodeKind.SUMMARY
     return NodeKind.RELATION if node.relation else NodeKind.GROUP
-
-
-def _leaves(tree: RetrievalTree, at: int) -> list[int]:
-    """The leaves at or below a node, in text order."""
-    found, waiting = set[int](), [at]
-    while waiting:
-        node = waiting.pop()
-        if node < tree.leaves:
-            found.add(node)
-        waiting += tree.nodes[node].children
-    return sorted(found)
 
 
 def _stretches(tree: RetrievalTree, leaves: Sequence[int]) -> tuple[Span, ...]:

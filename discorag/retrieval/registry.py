@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from discorag.discourse.parse.parser import UnitParser
 from discorag.models.reranker import Reranker
 from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
 from discorag.retrieval.builders.base import Builder
-from discorag.retrieval.forest import Scores
+from discorag.retrieval.forest import NodeVectors, Scores
 from discorag.retrieval.routers.walk import Router
 from discorag.schema.discourse import RstTree
 from discorag.schema.document import Scope
@@ -35,12 +34,12 @@ class TreeTools:
     """What builders are made of.
 
     Args:
-        box: The running pipeline's parts.
+        backends: The running pipeline's parts.
         parser: Joins sentences and paragraphs to trees.
         parses: The last parses, by a digest of their texts.
     """
 
-    box: Toolbox
+    backends: Toolbox
     parser: UnitParser
     parses: MutableMapping[str, RstTree]
 
@@ -116,7 +115,7 @@ class TreeRetriever:
     builder: str
     build: Callable[[TreeTools], Builder]
     choose: Choose
-    vectors: Literal["mean", "text"] = "mean"
+    vectors: NodeVectors = "mean"
     summaries: bool = False
     reads: bool = False
     rounds: bool = False

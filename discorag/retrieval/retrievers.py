@@ -7,17 +7,25 @@ from functools import partial
 
 import numpy as np
 
-from discorag.retrieval.builders.base import Summariser
 from discorag.retrieval.builders.baselines import BisectionBuilder, FlatChunkBuilder, FlatSentenceBuilder, WindowBuilder
 from discorag.retrieval.builders.clusters import ClusterBuilder
 from discorag.retrieval.builders.discourse import DiscourseBuilder, ParagraphBuilder, UnifiedBuilder
 from discorag.retrieval.builders.headings import HeadingBuilder
-from discorag.retrieval.builders.node_text import Concat, ExtractiveSummariser, LlmSummariser, NodeText, Tau
+from discorag.retrieval.builders.node_text import Concat, NodeText, Tau
 from discorag.retrieval.builders.sections import SectionBuilder, SectionSizes
+from discorag.retrieval.builders.summaries import ExtractiveSummariser, LlmSummariser, Summariser
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
 from discorag.retrieval.registry import Choose, ChunkRetriever, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
 from discorag.retrieval.rounds import Rounds
-from discorag.retrieval.selectors import Evidence, Variant, algorithm1, collapsed_set, collapsed_tree, traversal, within
+from discorag.retrieval.selectors import (
+    Nodes,
+    Variant,
+    algorithm1,
+    collapsed_set,
+    collapsed_tree,
+    traversal,
+    within_budget,
+)
 from discorag.schema.document import Scope
 from discorag.schema.errors import ModelError
 from discorag.schema.ledger import Failure
@@ -41,10 +49,10 @@ HYBRID = ChunkRetriever(partial(_search, retrieval="hybrid"))
 ALL = ChunkRetriever(None)
 
 
-async def _select_by_score(query: TreeQuery, selector: Callable[..., Evidence], k: int | None = None) -> SelectedNodes:
+async def _select_by_score(query: TreeQuery, selector: Callable[..., Nodes], k: int | None = None) -> SelectedNodes:
     """By a selector; ``k`` is its paper's, of one that has any."""
     s, own = query.scores, {} if k is None else {"k": query.k or k}
-    return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, query.words, **own).nodes)
+    return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, query.words, **own))
 
 
 async def _select_reranked(query: TreeQuery) -> SelectedNodes:
@@ -54,14 +62,14 @@ async def _select_reranked(query: TreeQuery) -> SelectedNodes:
     """
     s, k = query.scores, query.k or RERANKED
     pool = max(k, query.pool)
-    found = collapsed_set(s.forest.tree, s.nodes, s.sizes, max(1, int(s.sizes.sum())), k=pool).nodes
+    found = collapsed_set(s.forest.tree, s.nodes, s.sizes, max(1, int(s.sizes.sum())), k=pool)
     try:
         ranks = await query.reranker.scores(query.question, [s.forest.tree.nodes[n].text for n in found])
     except ModelError as error:
         failure = Failure.of("retrieve", error, fallback="the order by similarity")
-        return SelectedNodes(within(found[:k], s.sizes, query.words), failures=(failure,))
+        return SelectedNodes(within_budget(found[:k], s.sizes, query.words), failures=(failure,))
     best: list[int] = np.argsort(-np.array(ranks), kind="stable").tolist()
-    return SelectedNodes(within((found[i] for i in best[:k]), s.sizes, query.words))
+    return SelectedNodes(within_budget((found[i] for i in best[:k]), s.sizes, query.words))
 
 
 async def _select_routed(query: TreeQuery) -> SelectedNodes:
@@ -73,13 +81,13 @@ async def _select_routed(query: TreeQuery) -> SelectedNodes:
 
 
 def _clusters(tools: TreeTools) -> ClusterBuilder:
-    return ClusterBuilder(tools.box.encoder, summariser_of(tools), tools.box.encoder.tokens)
+    return ClusterBuilder(tools.backends.encoder, summariser_of(tools))
 
 
 def _sections(tools: TreeTools) -> SectionBuilder:
-    cut = tools.box.settings.trees
+    cut = tools.backends.settings.trees
     sizes = SectionSizes(chunk_words=cut.chunk_words, group=cut.group, theme_group=cut.theme_group)
-    return SectionBuilder(tools.box.encoder, summariser_of(tools), sizes)
+    return SectionBuilder(tools.backends.encoder, summariser_of(tools), sizes)
 
 
 _ALGORITHM_1: Choose = partial(_select_by_score, selector=algorithm1, k=LEAVES_OF_A_NODE)
@@ -115,16 +123,21 @@ HTSIR = TreeRetriever(
     reads=True,
 )
 RDR2 = TreeRetriever(
-    "headings", lambda tools: HeadingBuilder(tools.box.encoder.tokens), _select_routed, "text", reads=True, rounds=True
+    "headings",
+    lambda tools: HeadingBuilder(tools.backends.encoder.tokens),
+    _select_routed,
+    "text",
+    reads=True,
+    rounds=True,
 )
 
 
 def text_of(tools: TreeTools) -> NodeText:
     """The rule of DISRetrieval's eq. 2 where a model summarises, else all that lies below."""
-    return Tau(summariser_of(tools), tools.box.settings.trees.tau) if tools.box.model else Concat()
+    return Tau(summariser_of(tools), tools.backends.settings.trees.tau) if tools.backends.model else Concat()
 
 
 def summariser_of(tools: TreeTools) -> Summariser:
     """The language model if there is one, else the most nuclear sentences."""
-    box, extractive = tools.box, ExtractiveSummariser(tools.parser)
-    return LlmSummariser(box.model, box.template("summary"), extractive) if box.model else extractive
+    backends, extractive = tools.backends, ExtractiveSummariser(tools.parser)
+    return LlmSummariser(backends.model, backends.template("summary"), extractive) if backends.model else extractive

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from discorag.retrieval.registry import SelectedNodes, TreeQuery
 from discorag.retrieval.routers.walk import Ending, RetrievalSubtree, Routed, derive, step_all
-from discorag.retrieval.selectors import within
+from discorag.retrieval.selectors import leaf_ranking, within_budget
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
 
@@ -40,7 +38,7 @@ class Rounds:
         >>> from discorag.retrieval.routers.decide import LocalRouter
         >>> from discorag.retrieval.forest import Scores
         >>> forest, router = Forest({"tides": tree}), LocalRouter(encoder)
-        >>> scores = Scores(forest, np.arange(len(tree.nodes)) * 1.0, forest.words)
+        >>> scores = Scores(forest, np.arange(len(tree.nodes)) * 1.0, tree.words)
         >>> query = TreeQuery("Why does the moon pull the sea?", scores, 100, rag.backends.reranker, router)
         >>> rounds = asyncio.run(Rounds.begin(query).next(query))
         >>> rounds.to_json(query)[0]["selected"], rounds.over
@@ -106,16 +104,16 @@ class Rounds:
         forest, scores = query.scores.forest, query.scores
         routed = [forest.number(d, leaf) for d, walk in self.walks.items() for leaf in walk.in_step_order]
         if routed:
-            return SelectedNodes(within(routed, scores.sizes, query.words), self.usage, self.failures)
-        nearest = within(_best(query), scores.sizes, query.words)
+            return SelectedNodes(within_budget(routed, scores.sizes, query.words), self.usage, self.failures)
+        nearest = within_budget(_best(query), scores.sizes, query.words)
         if any(walk.ending is Ending.FAILED for walk in self.walks.values()):
             return SelectedNodes(nearest, self.usage, (*self.failures, _UNROUTED))
         return SelectedNodes(nearest, self.usage, refused=True)
 
 
 def _best(query: TreeQuery) -> list[int]:
-    leaves = query.scores.forest.tree.leaves
-    return np.argsort(-query.scores.nodes[:leaves], kind="stable")[: query.k or PASSAGES].tolist()
+    scores = query.scores
+    return leaf_ranking(scores.nodes[: scores.forest.tree.leaves])[: query.k or PASSAGES]
 
 
 def _walk(query: TreeQuery, place: int, walk: dict[str, Any]) -> Routed:

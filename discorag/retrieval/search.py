@@ -12,41 +12,32 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discorag.discourse.relate.follow import WIDER, Wanted, followed
 from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.models.toolbox import Toolbox
 from discorag.retrieval.forest import NodeScores, Scores, in_tokens
 from discorag.retrieval.index import TreeIndex
-from discorag.retrieval.registry import (
-    RETRIEVERS,
-    ChunkRetriever,
-    SelectedNodes,
-    TreeQuery,
-    TreeRetriever,
-    TreeTools,
-)
+from discorag.retrieval.registry import RETRIEVERS, ChunkRetriever, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
 from discorag.retrieval.retrievers import DENSE
 from discorag.retrieval.routers.decide import router_of
-from discorag.retrieval.selectors import leaves_below, within
+from discorag.retrieval.selectors import leaves_below, within_budget
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.values import Span
+from discorag.store.index import Filters
 from discorag.store.outline import node_id
 from discorag.store.records import Hit, SearchQuery
 from discorag.store.retrieval import Distinct, distinct_chunks
 from discorag.store.store import Store
 
-Filters = Mapping[str, Sequence[str]]
-"""Metadata key -> accepted values."""
 EvidencePlaces = Mapping[str, Sequence[Span]]
 """Document id -> what of it is evidence."""
 Inside = dict[str, list[Span]]
 """Chunk id -> what of it is evidence."""
 
 
-class SearchBox(Toolbox, Protocol):
+class SearchBackends(Toolbox, Protocol):
     """The running pipeline with its store."""
 
     @property
@@ -79,7 +70,7 @@ class TreeOptions:
 
 
 async def search_chunks(
-    box: SearchBox, scope: Scope, question: str, retriever: str, *, top_k: int, filters: Filters
+    backends: SearchBackends, scope: Scope, question: str, retriever: str, *, top_k: int, filters: Filters
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
     """The ``top_k`` best chunks by a retriever over chunks, those of one text once; by ``dense`` for any other.
 
@@ -92,29 +83,36 @@ async def search_chunks(
     found = RETRIEVERS[retriever]
     search = (found.search if isinstance(found, ChunkRetriever) else None) or DENSE.search
     assert search is not None
-    query = SearchQuery(vector=await box.encoder.encode_query(question), text=question, filters=filters)
+    query = SearchQuery(vector=await backends.encoder.encode_query(question), text=question, filters=filters)
 
     def find(n: int) -> list[Hit]:
-        return search(box.store, scope, query.model_copy(update={"top_k": n}))
+        return search(backends.store, scope, query.model_copy(update={"top_k": n}))
 
-    return await asyncio.to_thread(distinct_chunks, box.store, scope, find, top_k)
+    return await asyncio.to_thread(distinct_chunks, backends.store, scope, find, top_k)
 
 
 async def search_following(
-    box: SearchBox, scope: Scope, question: str, wanted: Wanted, retriever: str, *, top_k: int, filters: Filters
+    backends: SearchBackends,
+    scope: Scope,
+    question: str,
+    wanted: Wanted,
+    retriever: str,
+    *,
+    top_k: int,
+    filters: Filters,
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
     """`search_chunks`, where up to a third gives way to chunks that a wanted relation joins to the best ones."""
-    wide, read = await search_chunks(box, scope, question, retriever, top_k=top_k * WIDER, filters=filters)
+    wide, read = await search_chunks(backends, scope, question, retriever, top_k=top_k * WIDER, filters=filters)
     chunks = tuple(read[hit.chunk_id] for hit in wide.found)
-    engine = await asyncio.to_thread(RELATION_ENGINES["local"], box)  # reads its weights at first
+    engine = await asyncio.to_thread(RELATION_ENGINES["local"], backends)  # reads its weights at first
     graph = (await engine.relate(AnswerInputs(query=question, chunks=chunks))).value
     return Distinct([wide.found[i] for i in followed(chunks, graph, wanted, top_k)], wide.copies), read
 
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:
     """The trees of a retriever's builder; inner nodes are encoded by their summaries where a model writes them."""
-    vectors = "text" if tools.box.model and retriever.summaries else retriever.vectors
-    return TreeIndex(store, scope, tools.box.encoder, retriever.build(tools), vectors)
+    vectors = "text" if tools.backends.model and retriever.summaries else retriever.vectors
+    return TreeIndex(store, scope, tools.backends.encoder, retriever.build(tools), vectors)
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ class TreeSearch:
 
     Args:
         index: The trees, and what building them cost.
-        query: The scored nodes; None where there is no document.
+        query: The scored nodes; None if no document was found.
         copies: As `discorag.store.retrieval.Distinct.copies`.
     """
 
@@ -133,7 +131,7 @@ class TreeSearch:
 
 
 async def search_trees(
-    retriever: TreeRetriever, index: TreeIndex, box: Toolbox, question: str, filters: Filters, options: TreeOptions
+    retriever: TreeRetriever, index: TreeIndex, backends: Toolbox, question: str, filters: Filters, options: TreeOptions
 ) -> TreeSearch:
     """Documents first, then the scores of their trees' nodes; trees that are missing are built.
 
@@ -141,7 +139,7 @@ async def search_trees(
         QueryError: The question is longer than the encoder's window.
         ReadOnlyStoreError: Trees are missing and cannot be stored.
     """
-    query = SearchQuery(vector=await box.encoder.encode_query(question), text=question, filters=filters)
+    query = SearchQuery(vector=await backends.encoder.encode_query(question), text=question, filters=filters)
     near = await index.documents(query, options.documents)
     if not near.found:
         return TreeSearch(index, None, {})
@@ -149,9 +147,16 @@ async def search_trees(
     texts = retriever.reads or options.in_tokens
     scores = await index.scores(query, near.found, by=options.scored_by, texts=texts)
     if options.in_tokens:
-        scores = await asyncio.to_thread(in_tokens, scores, box.encoder.tokens)
+        scores = await asyncio.to_thread(in_tokens, scores, backends.encoder.tokens)
     tree_query = TreeQuery(
-        question, scores, options.budget, box.reranker, router_of(box), options.k, options.pool, options.unfold
+        question,
+        scores,
+        options.budget,
+        backends.reranker,
+        router_of(backends),
+        options.k,
+        options.pool,
+        options.unfold,
     )
     return TreeSearch(index, tree_query, near.copies)
 
@@ -168,28 +173,28 @@ def passages_with(
 def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePlaces:
     """What the selected nodes say, as characters of the documents; the document of the best node comes first.
 
-    All of it is source text (see `passages_of` for summaries). In place of an inner node's own text, such as a summary,
-    the leaves below it are taken that are most like the question, as many as are no longer than that text, at least
-    one.
+    All of it is source text (see `passages_of` for summaries). An inner node's own text, such as a summary, is replaced
+    by the leaves below it that are most like the question, as many as fit its length, and at least one.
 
     Args:
         scores: Of all nodes.
         nodes: The selected ones.
         budget: Of all evidence, in the unit of the sizes; the best leaf is kept even if it is longer.
     """
-    places: dict[str, set[Span]] = defaultdict(set)
     below = leaves_below(scores.forest.tree)
+
+    def best_leaves(node: int) -> Sequence[int]:
+        leaves = below(node)
+        ranked: list[int] = leaves[np.argsort(-scores.nodes[leaves], kind="stable")].tolist()
+        return within_budget(ranked, scores.sizes, max(1, int(scores.sizes[node])))
+
     ordered = sorted(nodes, key=lambda n: -scores.nodes[n])
-    leaves = (leaf for n in ordered for leaf in _leaves(scores, np.sort(below(n)), int(scores.sizes[n])))
-    for leaf in within(list(dict.fromkeys(leaves)), scores.sizes, budget):
+    leaves = dict.fromkeys(leaf for node in ordered for leaf in best_leaves(node))
+    places: dict[str, set[Span]] = defaultdict(set)
+    for leaf in within_budget(leaves, scores.sizes, budget):
         doc_id, spans = scores.forest.place(leaf)
         places[doc_id].update(spans)
     return {doc_id: sorted(spans, key=lambda s: s.start) for doc_id, spans in places.items()}
-
-
-def _leaves(scores: Scores, below: NDArray[np.integer], size: int) -> Sequence[int]:
-    best: list[int] = below[np.argsort(-scores.nodes[below], kind="stable")].tolist()
-    return within(best, scores.sizes, max(1, size))
 
 
 def chunks_with(store: Store, scope: Scope, evidence: EvidencePlaces) -> tuple[list[Hit], Inside]:
@@ -220,19 +225,14 @@ def passages_of(store: Store, scope: Scope, scores: Scores, nodes: Sequence[int]
     Returns:
         Ids of summaries and of chunks (`Store.chunks` knows both), and the selected leaves of each chunk by its id.
     """
-    found, inside = dict[str, float](), defaultdict[str, list[Span]](list)
+    forest, found, inside = scores.forest, dict[str, float](), defaultdict[str, list[Span]](list)
     for rank, node in enumerate(nodes):
-        if node >= scores.forest.tree.leaves:
-            found[_stored(scores, node)] = 1 / (1 + rank)
+        if node >= forest.tree.leaves:
+            key = scores.keys[int(forest.owners[node])]
+            found[node_id(key, forest.local(node))] = 1 / (1 + rank)
             continue
-        doc_id, spans = scores.forest.place(node)
+        doc_id, spans = forest.place(node)
         for chunk, own in _holding(store.chunk_spans(scope, doc_id), spans):
             found.setdefault(chunk, 1 / (1 + rank))
             inside[chunk] += own
     return [Hit(chunk_id, score) for chunk_id, score in found.items()], inside
-
-
-def _stored(scores: Scores, node: int) -> str:
-    """The id under which a node is stored."""
-    at = scores.forest.documents.index(scores.forest.document(node))
-    return node_id(scores.keys[at], scores.forest.local(node))

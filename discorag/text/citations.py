@@ -13,7 +13,7 @@ _ESCAPED = re.compile(r"\\(\\*\[)")
 
 
 def references(text: str) -> tuple[Reference, ...]:
-    """All references in ``text``, in order. A number below 1 or a range that runs backwards is no reference."""
+    """All references in ``text``, in order. A number below 1 or a range that runs backwards is not a reference."""
     found: list[Reference] = []
     for chunk, first, last in _REFERENCE.findall(text):
         low = int(first) if first else None
@@ -56,7 +56,7 @@ def split_at_references(text: str) -> list[str]:
 
 
 def without_unknown(text: str, passages: Sequence[str]) -> str:
-    """``text`` without references, and the space before them, to passages that there are not.
+    """``text`` without references, and the space before them, to passages that do not exist.
 
     A number beyond them stays where a passage writes it.
     """
@@ -69,7 +69,7 @@ def without_unknown(text: str, passages: Sequence[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """``text`` of a source with a mark before all that would read as a reference or a mark of ours."""
+    """``text`` of a source with a backslash before everything that would read as a reference or as such a backslash."""
     return re.sub(r"\\+\[|" + _REFERENCE.pattern, lambda m: "\\" + m[0], text)
 
 

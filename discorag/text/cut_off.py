@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from discorag.text.sentences import sentence_spans
 
-_OPEN_NUMBER = re.compile(r"[-+.\deE]+\Z")  # it may have gone on
+_OPEN_NUMBER = re.compile(r"[-+.\deE]+\Z")  # more digits may have followed
 _WHOLE = re.compile(r"[.!?。！？…][\"'”’)\]」』*]*\Z")
 
 
@@ -17,7 +17,7 @@ def closed(text: str) -> str:
     """Cut-off JSON, closed behind its last whole value; compact.
 
     Raises:
-        ValueError: It is no JSON so far.
+        ValueError: It is not the beginning of JSON.
     """
     return json.dumps(from_json(_OPEN_NUMBER.sub("", text), allow_partial=True), separators=(",", ":"))
 

@@ -1,8 +1,8 @@
-"""What others wrote, made safe to show: one function for each form of output (DESIGN rule 19).
+"""What others wrote, made safe to show: one function for each form of output.
 
 Words of sources and models are shown as they are: what a form of output would read as its own is escaped, not changed.
-Citations of ours differ from brackets of a source by their style: bold in Markdown and in the terminal, raised in HTML.
-HTML pages are templates that escape by themselves; JSON carries texts as they are, and whoever shows them escapes them.
+The project's citations differ from brackets of a source by style: bold in Markdown and in the terminal, raised in HTML.
+HTML pages are templates that escape by themselves; JSON carries texts as they are, and clients escape them.
 """
 
 from __future__ import annotations

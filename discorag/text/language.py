@@ -1,4 +1,4 @@
-"""In which language a text is written, as far as that can be told."""
+"""In which language a text is written, if that is clear."""
 
 # py3langid is not typed.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false

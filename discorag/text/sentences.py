@@ -142,7 +142,7 @@ def _cuts(text: str) -> Iterator[int]:
 
 def _raw_cuts(text: str, language: str) -> Iterator[int]:
     start, size = 0, _WINDOW
-    plain = _WIDE_SPACE.sub(" ", text)  # sentencex fails beside white space of several bytes
+    plain = _WIDE_SPACE.sub(" ", text)  # sentencex fails next to white space of several bytes
     while start < len(text):
         ends = [start + b["end_index"] for b in get_sentence_boundaries(language, plain[start : start + size])]
         if start + size >= len(text):
@@ -156,7 +156,7 @@ def _raw_cuts(text: str, language: str) -> Iterator[int]:
 
 
 def _joined(text: str, start: int, cut: int) -> bool:
-    """Whether the sentence from ``start`` goes on after ``cut``.
+    """Whether the sentence from ``start`` continues after ``cut``.
 
     Such are "Eq. | (3)", "[4] | showed", "1. | First", "doi.org/10. | 18653" and the image "! | [](x.png)".
     """

@@ -22,7 +22,7 @@ SparseVector = tuple[list[int], list[float]]
 K1 = 1.2
 B = 0.75
 AVERAGE_TERMS = 120
-"""Terms in an average chunk: 256 encoder tokens are about 200 English words, of which six in ten are no stop words."""
+"""Terms in an average chunk: 256 encoder tokens are about 200 English words, of which six in ten are not stop words."""
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN = re.compile(

@@ -1,4 +1,4 @@
-"""What a text costs in tokens, by whoever counts them."""
+"""What counts the tokens of a text."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.ingest.convert.html import from_html
+from discorag.ingest.segment.blocks import blocks
 from discorag.ingest.segment.headings import build_hierarchy
-from discorag.ingest.segment.structure import blocks
 from discorag.schema.document import Document, Kind
 from discorag.schema.errors import DecodingError, InputError
 
@@ -123,19 +123,11 @@ def test_tables_that_only_lay_out_the_page_are_dissolved() -> None:
     assert text_of(html) == "Left.\n\n| Year | Range |\n| --- | --- |\n| 2020 | 3\\|4 |"
 
 
-def test_a_caption_stands_before_its_table() -> None:
-    assert text_of("<table><caption>Cap</caption><tr><td>a<td>b</table>").startswith("Cap\n\n| a | b |\n| --- |")
-
-
 def test_words_that_look_like_markup_stay_words() -> None:
     text = text_of("<p># not a heading</p><p>~~~</p><p>x<br>---</p><h2>Real</h2><p>End.</p>")
     hierarchy = build_hierarchy(Document(uri="u", title="t", text=text, media_type="text/markdown"))
     assert [n.heading for _, n in hierarchy.of_kind(Kind.SECTION)] == ["Real"]
     assert not any(n.by_line for _, n in hierarchy.of_kind(Kind.PARAGRAPH))
-
-
-def test_a_huge_column_span_costs_nothing() -> None:
-    assert len(text_of("<table>" + '<tr><td colspan="999999999">a<td colspan=x>b' * 10 + "</table>")) < 5000
 
 
 def test_absurd_nesting_is_refused_and_common_nesting_is_not() -> None:
@@ -144,24 +136,11 @@ def test_absurd_nesting_is_refused_and_common_nesting_is_not() -> None:
         text_of("<div><blockquote>" * 2000 + "deep")
 
 
-PIECES = st.sampled_from(
-    [
-        *("<p>", "</p>", "<table>", "<tr>", "<td>", "<th>", "</table>", "<pre>", "</pre>", "<ul><li>", "<h2>", "</h2>"),
-        "<b>",
-        "<br>",
-        "<a href=x>",
-        "Tides rise.",
-        "绿茶",
-        "#",
-        "|",
-        "```",
-        "\n",
-        "&amp;",
-        "<!-- c -->",
-        "<?xml?>",
-        "\x0b",
-    ]
-)
+PIECES = st.sampled_from((
+    "<p>", "</p>", "<table>", "<tr>", "<td>", "<td colspan=999999999>", "<th>", "<caption>", "</table>", "<pre>",
+    "</pre>", "<ul><li>", "<h2>", "</h2>", "<b>", "<br>", "<a href=x>", "Tides rise.", "绿茶", "#", "|", "```", "\n",
+    "&amp;", "<!-- c -->", "<?xml?>", "\x0b",
+))  # fmt: skip
 
 
 @given(st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(max_size=200), st.binary(max_size=200)))

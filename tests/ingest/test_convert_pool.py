@@ -76,13 +76,9 @@ async def test_a_file_is_converted_as_in_this_process_by_a_child_that_is_used_ag
     before = children(os.getpid())
     made = [await converters.convert(PAGE, HTML) for _ in range(5)]
     assert {(one.text, one.title) for one in made} == {("# Tides\n\nThey rise twice a day.", "Tides")}
-    assert len(children(os.getpid()) - before) == 1
-
-
-async def test_a_child_converts_them_within_the_limits_and_passes_the_encoding_on(converters: Converters) -> None:
     found = await converters.convert("Où;prix\nNîmes;1\n".encode("cp1252"), Path("a.csv"))
     assert (found.text.splitlines()[2], found.encoding) == ("| Nîmes | 1 |", "windows-1252")
-    assert (await converters.convert(b'{"a": "b"}', Path("a.json"))).text == "- a: b"
+    assert len(children(os.getpid()) - before) == 1
 
 
 async def test_every_format_is_read_in_the_least_memory_that_can_be_set() -> None:
@@ -124,19 +120,21 @@ async def test_a_file_that_takes_too_long_is_given_up_and_the_next_one_is_read(e
         assert (await converters.convert(PAGE, HTML)).text
 
 
-async def test_a_file_that_takes_too_much_memory_is_given_up_and_the_next_one_is_read() -> None:
-    with Converters(ReadingSettings(convert_mb=256)) as converters:
-        with pytest.raises(ConversionLimitError, match=r"page\.html.*more than 256 MB of memory.*CONVERT_MB"):
-            await converters.convert(b"tides " * 15_000_000, HTML)
+@pytest.mark.parametrize(
+    ("limit", "words", "says"),
+    [
+        ({"convert_mb": 256}, 15_000_000, r"page\.html.*more than 256 MB of memory.*CONVERT_MB"),
+        ({"convert_output_mb": 0.001}, 1000, r"page\.html.*more than 0\.001 MB of text.*CONVERT_OUTPUT_MB"),
+    ],
+    ids=["memory", "text"],
+)
+async def test_a_file_that_takes_too_much_is_given_up_and_the_next_one_is_read(
+    limit: dict[str, float], words: int, says: str
+) -> None:
+    with Converters(ReadingSettings.model_validate(limit)) as converters:
+        with pytest.raises(ConversionLimitError, match=says):
+            await converters.convert(b"tides " * words, HTML)
         assert (await converters.convert(PAGE, HTML)).text
-
-
-async def test_a_file_with_too_much_text_is_given_up() -> None:
-    with (
-        Converters(ReadingSettings(convert_output_mb=0.001)) as converters,
-        pytest.raises(ConversionLimitError, match=r"page\.html.*more than 0\.001 MB of text.*CONVERT_OUTPUT_MB"),
-    ):
-        await converters.convert(b"tides " * 1000, HTML)
 
 
 async def test_a_small_file_that_swells_to_a_library_is_given_up(converters: Converters) -> None:

@@ -34,10 +34,8 @@ def test_a_table_is_read_whatever_its_delimiter_quotes_and_line_ends(name: str, 
 
 
 def test_the_delimiter_is_what_cuts_the_rows_alike_not_what_is_frequent() -> None:
-    assert made("a.csv", "what;price\ntea, green, loose;1,5\ncoffee;2\n").text.splitlines()[2:] == [
-        "| tea, green, loose | 1,5 |",
-        "| coffee | 2 |",
-    ]
+    text = made("a.csv", "what;price\ntea, green, loose;1,5\n").text
+    assert text.splitlines()[-1] == "| tea, green, loose | 1,5 |"
 
 
 def test_rows_of_other_lengths_keep_their_cells_under_the_first_columns() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from discorag.ingest.loaders import Source, load
 from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy
-from discorag.ingest.segment.reading import quote, quote_row, strip_markdown
+from discorag.ingest.segment.reading import has_verb, quote, quote_row, strip_markdown
 from discorag.ingest.segment.sentence_table import sentences_in
 from discorag.schema.document import Markup, UnitKind
 
@@ -102,3 +102,17 @@ def test_a_row_is_read_with_its_headers(row: str, header: str, expected: str) ->
 )
 def test_whatever_it_is_it_is_one_line(text: str, kind: UnitKind, markup: Markup) -> None:
     assert "\n" not in quote(text, kind, text, markup)
+
+
+@pytest.mark.parametrize(
+    "text", ["The miller mends the wheel.", "Mend the wheel in spring.", "I think so.", "Was it mended?", "水车转动。"]
+)
+def test_sentences_have_a_finite_verb(text: str) -> None:
+    assert has_verb(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Wheel of the mill.", "Repairs and costs of wheels", "(in thousands, but for mills)", "5."]
+)
+def test_headings_labels_and_loose_ends_have_none(text: str) -> None:
+    assert not has_verb(text)

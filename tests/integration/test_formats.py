@@ -18,9 +18,9 @@ from rich.console import Console
 from discorag import DiscoRAG
 from discorag.discourse.parse.rules import rule_tree
 from discorag.ingest.loaders import Source, load
+from discorag.ingest.segment.blocks import blocks
 from discorag.ingest.segment.chunks import cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy
-from discorag.ingest.segment.structure import blocks
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import Answer, AnswerSentence, EvidenceSpan
 from discorag.schema.document import Chunk, Document, Kind, Scope

@@ -34,12 +34,11 @@ def test_a_forest_is_a_tree_whose_children_are_those_of_its_documents(trees: dic
 def test_what_belongs_to_nodes_goes_where_the_nodes_go(trees: dict[str, RetrievalTree]) -> None:
     forest = Forest(trees)
     rows = [np.array([hash((d, i)) for i in range(len(t.nodes))]) for d, t in enumerate(trees.values())]
-    together = forest.together(rows)
+    joined = forest.join(rows)
     for d, row in enumerate(rows):
-        assert [together[forest.number(d, i)] for i in range(len(row))] == row.tolist()
+        assert [joined[forest.number(d, i)] for i in range(len(row))] == row.tolist()
     for leaf in range(forest.tree.leaves):
         assert forest.number(int(forest.owners[leaf]), forest.local(leaf)) == leaf
-    assert forest.words.tolist() == forest.tree.words.tolist()
 
 
 @given(TREES, st.randoms(use_true_random=False))
@@ -50,6 +49,6 @@ def test_a_selector_finds_in_a_forest_what_scores_best_in_any_document(
     ranks = list(range(len(forest.tree.nodes)))
     chance.shuffle(ranks)
     scores = np.array(ranks, dtype=np.float64)
-    chosen = algorithm1(forest.tree, scores, np.ones(forest.tree.leaves, np.int64), 1).leaves
+    chosen = algorithm1(forest.tree, scores, np.ones(len(scores), np.int64), 1)
     best = int(scores.argmax())
     assert chosen[0] in forest.tree.leaves_of[best]

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from fastapi import Response
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ from discorag.retrieval.routers.walk import Decision, RetrievalSubtree
 from discorag.retrieval.search import evidence_of
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, count_words
+from tests.models.test_reranker import Answer, failing, reranker, saying, served
 from tests.retrieval.builders.checks import source_of
 from tests.retrieval.builders.every import every_builder
 from tests.retrieval.hashing import HashingEncoder
@@ -49,7 +51,7 @@ class MostWords:
 
 @cache
 def forest_of(builder: str, documents: int) -> Forest:
-    made = every_builder(chunk_tokens=8)[builder]
+    made = every_builder(window=8)[builder]
     built = [asyncio.run(made.build(source_of(text))).tree for text in DOCUMENTS[:documents]]
     return Forest({f"d{i}": tree for i, tree in enumerate(built)})
 
@@ -71,23 +73,11 @@ def cases(draw: st.DrawFn, name: str) -> Case:
     forest = forest_of(RETRIEVERS[name].builder, draw(st.integers(1, len(DOCUMENTS))))
     count = len(forest.tree.nodes)
     nodes = draw(st.lists(st.sampled_from([0, 0.25, 0.5, 1]), min_size=count, max_size=count))
-    scores = Scores(forest, np.array(nodes, np.float32), forest.words)
+    scores = Scores(forest, np.array(nodes, np.float32), forest.tree.words)
     return Case(name, TreeQuery(QUESTION, scores, 1, MostWords(), LocalRouter(HashingEncoder())))
 
 
 budgets = st.integers(1, 120)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@given(data=st.data(), words=budgets)
-def test_chosen_nodes_keep_the_budget_or_are_the_best_one_alone_and_none_comes_twice(
-    name: str, data: st.DataObject, words: int
-) -> None:
-    case = data.draw(cases(name))
-    nodes = list(case.within(words).nodes)
-    assert nodes
-    assert len(set(nodes)) == len(nodes)
-    assert len(nodes) == 1 or case.asked.scores.sizes[nodes].sum() <= words
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -97,36 +87,11 @@ def test_evidence_keeps_the_budget_or_is_one_node_and_reads_in_the_order_of_the_
 ) -> None:
     case = data.draw(cases(name))
     nodes = case.within(words).nodes
+    assert nodes
     evidence = evidence_of(case.asked.scores, nodes, words)
     said = [DOCUMENTS[int(d[1:])][s.start : s.end] for d, spans in evidence.items() for s in spans]
     assert len(said) == 1 or sum(map(count_words, said)) <= words
     assert all(a.end <= b.start for spans in evidence.values() for a, b in pairwise(spans))
-
-
-# Which nodes a traversal meets hangs on the budget: see test_collapsed.
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "raptor-traversal"])
-@given(data=st.data(), words=budgets)
-def test_choosing_stops_before_the_first_node_that_would_exceed_and_at_no_other(
-    name: str, data: st.DataObject, words: int
-) -> None:
-    case = data.draw(cases(name))
-    nodes = set(case.within(words).nodes)
-    size = int(case.asked.scores.sizes[list(nodes)].sum())
-    assert nodes <= set(case.within(words + 15).nodes)
-    if len(nodes) > 1:
-        assert set(case.within(size).nodes) == nodes
-        assert len(case.within(size - 1).nodes) < len(nodes)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@given(data=st.data())
-def test_without_a_limit_leaves_are_chosen_wherever_they_stand(name: str, data: st.DataObject) -> None:
-    case = data.draw(cases(name))
-    nodes = case.within(10_000).nodes
-    owners = {case.asked.scores.forest.place(node)[0] for node in nodes}
-    assert owners <= set(case.asked.scores.forest.documents)
-    if RETRIEVERS[name].builder not in {"clusters", "sections", "headings"}:
-        assert set(nodes) == set(range(case.asked.scores.forest.tree.leaves))
 
 
 def leaf(text: str, start: int) -> RetrievalNode:
@@ -142,7 +107,7 @@ def under_one_heading(*texts: str) -> Forest:
 
 
 async def chosen(name: str, forest: Forest, nodes: Sequence[float], words: int, **parts: object) -> SelectedNodes:
-    scores = Scores(forest, np.array(nodes, np.float32), forest.words)
+    scores = Scores(forest, np.array(nodes, np.float32), forest.tree.words)
     asked = TreeQuery(QUESTION, scores, words, MostWords(), LocalRouter(HashingEncoder()))
     return await RETRIEVERS[name].choose(replace(asked, **parts))  # type: ignore[arg-type]
 
@@ -152,22 +117,25 @@ def twenty_leaves() -> tuple[Forest, list[float]]:
     return under_one_heading(*("word " * (i + 1) for i in range(20))), [*(1 - i / 20 for i in range(20)), 0.0]
 
 
-async def test_htsir_gives_the_ten_that_the_reranker_puts_first_of_a_larger_pool() -> None:
+@pytest.mark.parametrize(
+    ("words", "parts", "nodes"),
+    [
+        (10_000, {}, [19, 18, 17, 16, 15, 14, 13, 12, 11, 10]),
+        (39, {}, [19, 18]),
+        (10_000, {"pool": 12, "k": 3}, [11, 10, 9]),
+        (10_000, {"pool": 1, "k": 3}, [2, 1, 0]),
+    ],
+)
+async def test_htsir_gives_the_k_that_the_reranker_puts_first_of_a_pool(
+    words: int, parts: dict[str, int], nodes: list[int]
+) -> None:
     forest, nearness = twenty_leaves()
-    nodes = (await chosen("htsir", forest, nearness, 10_000)).nodes
-    assert list(nodes) == [19, 18, 17, 16, 15, 14, 13, 12, 11, 10]
-    assert list((await chosen("htsir", forest, nearness, 39)).nodes) == [19, 18]
-
-
-async def test_pool_and_k_of_htsir_can_be_set() -> None:
-    forest, nearness = twenty_leaves()
-    assert list((await chosen("htsir", forest, nearness, 10_000, pool=12, k=3)).nodes) == [11, 10, 9]
-    assert list((await chosen("htsir", forest, nearness, 10_000, pool=1, k=3)).nodes) == [2, 1, 0]
+    assert list((await chosen("htsir", forest, nearness, words, **parts)).nodes) == nodes
 
 
 async def test_a_budget_in_tokens_counts_the_tokens_of_the_nodes_own_texts() -> None:
     forest = under_one_heading("Internationally acclaimed.", "Iron rusts.", "Gold does not.")
-    scores = in_tokens(Scores(forest, np.array([0.9, 0.8, 0.7, 0.1], np.float32), forest.words), PackagedTokens())
+    scores = in_tokens(Scores(forest, np.array([0.9, 0.8, 0.7, 0.1], np.float32), forest.tree.words), PackagedTokens())
     assert scores.sizes.tolist() == [3, 4, 4, 6]
     asked = TreeQuery(QUESTION, scores, 7, MostWords(), LocalRouter(HashingEncoder()))
     assert list((await RETRIEVERS["raptor"].choose(asked)).nodes) == [0, 1]
@@ -182,7 +150,7 @@ async def test_an_inner_node_gives_as_many_leaves_as_k_says() -> None:
 
 async def test_a_summary_that_was_chosen_stands_for_its_best_leaves_as_many_as_are_no_longer() -> None:
     forest = under_one_heading("Iron rusts.", "Gold does not.", "Rings last.", "So they say of it.")
-    scores = Scores(forest, np.array([0.1, 0.2, 0.5, 0.4, 0.9], np.float32), forest.words)
+    scores = Scores(forest, np.array([0.1, 0.2, 0.5, 0.4, 0.9], np.float32), forest.tree.words)
     assert count_words(forest.tree.nodes[4].text) == 6
     # By cosine: leaf 2 (two words), then leaf 3 (five), which would make seven.
     assert evidence_of(scores, [4], 100) == {"d": [forest.tree.nodes[2].spans[0]]}
@@ -219,7 +187,7 @@ async def test_where_the_router_refuses_every_document_that_is_the_outcome_and_n
     assert (made.refused, list(made.nodes), made.failures) == (True, [1, 2], ())
 
 
-async def test_a_router_that_invents_nodes_is_told_beside_what_stands_in() -> None:
+async def test_where_the_router_invents_nodes_the_nearest_are_used_and_a_failure_says_so() -> None:
     forest = under_one_heading("Iron rusts.", "Gold does not.", "Rings last.")
     made = await chosen(ROUTED, forest, [0.1, 0.9, 0.5, 0], 100, router=Inventing())
     assert list(made.nodes) == [1, 2, 0]
@@ -260,8 +228,35 @@ class Unfolding:
 
 async def test_the_router_unfolds_as_many_headings_as_it_may() -> None:
     text = "".join(f"# Part {i}\n\nFact {i}.\n\n" for i in range(9))
-    tree = (await every_builder(chunk_tokens=8)["headings"].build(source_of(text))).tree
+    tree = (await every_builder()["headings"].build(source_of(text))).tree
     for unfold in (0, 3, 5):
         router = Unfolding()
         made = await chosen(ROUTED, Forest({"d": tree}), [0.0] * len(tree.nodes), 9, router=router, unfold=unfold, k=1)
         assert (router.asked, made.refused) == (unfold + 1, True)
+
+
+def not_a_number(body: dict[str, object]) -> Response:
+    return Response('{"results": [{"index": 0, "relevance_score": NaN}]}', media_type="application/json")
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (failing(503), "ModelUnavailableError"),
+        (failing(401), "ModelRejectedError"),
+        (saying({"data": [{"index": i, "score": 1.0} for i in range(9)]}), "InvalidOutputError"),
+        (not_a_number, "ModelRejectedError"),
+    ],
+    ids=["down", "key", "too many", "nan"],
+)
+async def test_a_reranker_that_fails_leaves_the_order_of_similarity_and_is_counted(answer: Answer, kind: str) -> None:
+    forest = under_one_heading("one", "two two", "three three three", "four four four four")
+    with served(answer) as seen:
+        remote = reranker(seen)
+        try:
+            found = await chosen("htsir", forest, [0.3, 0.9, 0.1, 0.5, 0], 6, reranker=remote)
+        finally:
+            await remote.aclose()
+    assert list(found.nodes) == [1, 3]
+    [failure] = found.failures
+    assert (failure.stage, failure.kind, failure.fallback) == ("retrieve", kind, "the order by similarity")

@@ -1,67 +1,81 @@
 """What a query over trees reads: only what its scores need, in one state; and what chosen nodes say."""
 
-import asyncio
-from pathlib import Path
+from __future__ import annotations
+
+from itertools import product
+from typing import get_args
 
 import pytest
 
-from discorag.config import StoreSettings
-from discorag.retrieval.builders.baselines import BisectionBuilder
+from discorag import DiscoRAG
+from discorag.retrieval.builders.base import Builder
+from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentenceBuilder, WindowBuilder
 from discorag.retrieval.builders.node_text import Concat
-from discorag.retrieval.index import TreeIndex
+from discorag.retrieval.forest import Forest, NodeScores, node_vectors
+from discorag.retrieval.index import TreeIndex, fused
 from discorag.retrieval.search import evidence_of
 from discorag.schema.errors import StoreError
+from discorag.store.outline import leaf_terms
 from discorag.store.records import SearchQuery
-from discorag.store.store import Store, open_store
-from tests.retrieval.topics import DIMENSION, SCOPE, TopicEncoder, made_document, put_whole
+from discorag.text.bm25 import Bm25
+from tests.conftest import EXAMPLES, Pipelines
 
-ENCODER = TopicEncoder()
+QUESTION = "Why does a spring tide rise higher?"
 WORDS = 10_000
+BISECTION = BisectionBuilder(Concat())
 
 
-async def opened(store: Store, *numbers: int) -> tuple[TreeIndex, list[str]]:
-    documents = [made_document(i) for i in numbers]
-    ids = [put_whole(store, d, await ENCODER.encode_query(d.title)) for d in documents]
-    index = TreeIndex(store, SCOPE, ENCODER, BisectionBuilder(Concat()), "mean")
+@pytest.fixture(scope="module")
+def rag(shared_pipeline: Pipelines) -> DiscoRAG:
+    rag = shared_pipeline()
+    rag.ingest(EXAMPLES / "tides", parser="rules", retriever="dense")
+    return rag
+
+
+async def opened(rag: DiscoRAG, builder: Builder) -> tuple[TreeIndex, list[str], SearchQuery]:
+    """The trees of the documents, and the question."""
+    index = TreeIndex(rag.backends.store, rag.scope(), rag.backends.encoder, builder, "mean")
+    ids = [manifest.doc_id for manifest in rag.documents()]
     await index.ensure(ids)
-    return index, ids
+    return index, ids, SearchQuery(vector=await rag.backends.encoder.encode_query(QUESTION), text=QUESTION)
 
 
-async def asked(text: str) -> SearchQuery:
-    return SearchQuery(vector=await ENCODER.encode_query(text), text=text)
+@pytest.mark.parametrize("builder", [FlatSentenceBuilder(), BISECTION], ids=["flat", "bisection"])
+async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
+    rag: DiscoRAG, builder: Builder
+) -> None:
+    index, ids, query = await opened(rag, builder)
+    trees = {i: rag.backends.store.tree(rag.scope(), i, builder.name) for i in ids}
+    forest = Forest(trees)
+    vectors = forest.join([await node_vectors(tree, rag.backends.encoder, "mean") for tree in trees.values()])
+    cosines = vectors @ query.vector
+    terms = Bm25(leaf_terms(forest.tree)).scores(QUESTION, forest.shape.groups)
+    by: NodeScores
+    for by, texts in product(get_args(NodeScores), (False, True)):
+        found = await index.scores(query, ids, by=by, texts=texts)
+        # Ranks of equal cosines may differ: stored vectors are rounded.
+        expected = fused(by, lambda: cosines, lambda: terms)
+        assert found.forest.documents == tuple(ids)
+        assert found.nodes == pytest.approx(expected, abs=1e-3)
+        assert found.sizes.tolist() == forest.tree.words.tolist()
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return open_store(StoreSettings(path=tmp_path), (ENCODER.version, DIMENSION))
+async def test_evidence_needs_no_texts_and_an_inner_node_says_its_best_leaves_whatever_the_scale(rag: DiscoRAG) -> None:
+    index, ids, query = await opened(rag, BISECTION)
+    for by in get_args(NodeScores):
+        whole, lean = [await index.scores(query, ids, by=by, texts=texts) for texts in (True, False)]
+        tree = whole.forest.tree
+        assert tree.nodes[-1].text
+        for node in range(tree.leaves, len(tree.nodes), 7):
+            evidence = evidence_of(lean, [node], WORDS)
+            assert evidence == evidence_of(whole, [node], WORDS)
+            best = max(tree.leaves_of[node], key=lambda leaf: whole.nodes[leaf])
+            doc_id, [span] = whole.forest.place(best)
+            assert span in evidence[doc_id]
 
 
-async def test_texts_are_read_where_they_are_asked_for(store: Store) -> None:
-    index, ids = await opened(store, 0, 1)
-    for by in ("dense", "bm25", "hybrid"):
-        whole = await index.scores(await asked("Topic0"), ids, by=by, texts=True)
-        lean = await index.scores(await asked("Topic0"), ids, by=by, texts=False)
-        assert whole.forest.documents == lean.forest.documents == tuple(ids)
-        assert whole.nodes.tolist() == lean.nodes.tolist()
-        assert whole.forest.tree.nodes[-1].text
-        inner = range(whole.forest.tree.leaves, len(whole.nodes), 7)
-        assert evidence_of(whole, inner, WORDS) == evidence_of(lean, inner, WORDS)
-
-
-async def test_an_inner_node_says_its_best_leaves_whatever_the_scale_of_scores(store: Store) -> None:
-    index, ids = await opened(store, 0)
-    word = made_document(0).text.split()[5]
-    for by in ("bm25", "hybrid"):
-        scores = await index.scores(await asked(word), ids, by=by, texts=True)
-        tree = scores.forest.tree
-        root = len(tree.nodes) - 1
-        best = max(tree.leaves_of[root], key=lambda leaf: scores.nodes[leaf])
-        [leaf] = tree.nodes[best].spans
-        assert leaf in evidence_of(scores, [root], WORDS)[ids[0]]
-
-
-async def test_scores_without_any_tree_are_refused(store: Store) -> None:
-    index, ids = await opened(store, 0)
-    await asyncio.to_thread(store.delete, SCOPE, ids[0])
-    with pytest.raises(StoreError, match="1 documents by 'bisection'"):
-        await index.scores(await asked("Topic0"), ids, by="dense", texts=False)
+async def test_scores_without_any_tree_are_refused(rag: DiscoRAG) -> None:
+    _, ids, query = await opened(rag, BISECTION)
+    missing = TreeIndex(rag.backends.store, rag.scope(), rag.backends.encoder, WindowBuilder(Concat()), "mean")
+    with pytest.raises(StoreError, match=rf"{len(ids)} documents by 'windows'"):
+        await missing.scores(query, ids, by="dense", texts=False)

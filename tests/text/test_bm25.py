@@ -1,29 +1,19 @@
-"""BM25 of nodes: the formula, over the leaves below; and a query over the store scores as its parts do."""
+"""BM25 of nodes: the formula, over the leaves below."""
 
 from collections import Counter
-from itertools import product
 from math import log1p
-from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.config import StoreSettings
-from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentenceBuilder
-from discorag.retrieval.builders.node_text import Concat
-from discorag.retrieval.forest import Forest, NodeScores, node_vectors
-from discorag.retrieval.index import TreeIndex, fused
+from discorag.retrieval.index import fused
 from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.store.outline import Shape, leaf_terms
-from discorag.store.records import SearchQuery
-from discorag.store.store import open_store
+from discorag.store.outline import Shape
 from discorag.text.bm25 import Bm25, Runs, TermCounts
 from discorag.text.terms import K1, B, terms
 from tests.retrieval.strategies import cluster_trees
-from tests.retrieval.topics import DIMENSION, SCOPE, TopicEncoder, made_document, put_whole
 
 WORDS = ("pump", "valve", "rain", "42", "网络", "the")
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -79,28 +69,3 @@ def test_fused_ranks_add_up_and_equal_scores_go_in_order() -> None:
     assert fused("bm25", lambda: dense, lambda: bm25) is bm25
     both = fused("hybrid", lambda: dense, lambda: bm25)
     assert both == pytest.approx([1 / 63 + 1 / 61, 1 / 61 + 1 / 62, 1 / 62 + 1 / 63])
-
-
-@pytest.mark.parametrize("builder", [FlatSentenceBuilder(), BisectionBuilder(Concat())], ids=["flat", "bisection"])
-async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
-    tmp_path: Path, builder: FlatSentenceBuilder | BisectionBuilder
-) -> None:
-    encoder, asked = TopicEncoder(), ["Topic0 w17 w4", "Topic1 w9 w8 w7 w6 w5"]
-    with open_store(StoreSettings(path=tmp_path), (encoder.version, DIMENSION)) as store:
-        documents = [made_document(i) for i in (0, 10, 11)]
-        ids = [put_whole(store, d, await encoder.encode_query(d.title)) for d in documents]
-        index = TreeIndex(store, SCOPE, encoder, builder, "mean")
-        await index.ensure(ids)
-        trees = {i: await index.tree(i) for i in ids}
-        forest = Forest(trees)
-        vectors = forest.together([await node_vectors(tree, encoder, "mean") for tree in trees.values()])
-        bm25 = Bm25(leaf_terms(forest.tree))
-        by: NodeScores
-        for question, by, texts in product(asked, get_args(NodeScores), (False, True)):
-            vector = await encoder.encode_query(question)
-            query = SearchQuery(vector=vector, text=question)
-            found = await index.scores(query, ids, by=by, texts=texts)
-            cosines, counted = vectors @ vector, bm25.scores(question, forest.shape.groups)
-            expected = fused(by, lambda: cosines, lambda: counted)  # noqa: B023
-            assert found.nodes == pytest.approx(expected, abs=1e-4)
-            assert found.sizes.tolist() == forest.words.tolist()

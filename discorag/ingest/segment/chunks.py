@@ -68,7 +68,7 @@ def cut_chunks(
         chunk_tokens: Window in tokens, special tokens included.
 
     Raises:
-        ConfigError: ``chunk_tokens`` exceeds the encoder's window, or leaves no room beside its special tokens.
+        ConfigError: ``chunk_tokens`` exceeds the encoder's window, or leaves no room next to its special tokens.
 
     Source: Disco-RAG section 4 (chunks of 256 tokens).
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from discorag.ingest.segment.blocks import blocks
 from discorag.ingest.segment.layout import Block, Part, sentences_of
-from discorag.ingest.segment.structure import blocks
 from discorag.schema.document import Document, Hierarchy, Kind, Node, UnitKind
 from discorag.schema.errors import DocumentTooLargeError
 from discorag.schema.values import Span

@@ -1,4 +1,4 @@
-"""Layout of lines: which of them are rows, items, turns, references or furniture, before anything is parsed.
+"""Layout of lines: which of them are rows of tables, items, turns, references or furniture, before anything is parsed.
 
 Only characters of layout count (bullets, bars, columns, indentation, labels at the start of a line), never words.
 """
@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise, takewhile
 
-from discorag.ingest.segment.tables import KEYED, tables
 from discorag.schema.document import UnitKind
 from discorag.schema.values import Span
 from discorag.text.sentences import ITEM, sentence_spans, stripped
@@ -22,7 +21,7 @@ _LABEL = re.compile(
 )
 _MAX_LABEL_WORDS = 5
 _TURNS_SHARE = 0.4  # of the lines, or paragraphs, that open with a repeated label, from which on it is a dialogue
-_SHORT_WORD = 4  # letters: fillers that are no stop words ("yeah", "okay") have no more
+_SHORT_WORD = 4  # letters: fillers that are not stop words ("yeah", "okay") have no more
 _NOISE = re.compile(r"\{[^{}]*\}")
 _MAX_CODE = 1000  # characters of code that stay one unit
 _REFERENCE = re.compile(r"\[(\d{1,3})\]:?\s+\S|\[\^[^\]\s]+\]:|\[[^\]\n]+\]:\s*\S+$")
@@ -36,6 +35,24 @@ _QUOTED = re.compile(r"^(?:> ?)+")
 _COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _FORMULA = re.compile(r"\$\$.*\$\$|\\\[.*\\\]|\\begin\{(?!itemize|enumerate|abstract)([^}]*)\}.*\\end\{\1\}", re.DOTALL)
 _LATEX_LINE = re.compile(r"\\(?:begin|end|label|usepackage|documentclass|maketitle|centering|item)\b\S*")
+
+# Tables
+MIN_ROWS = 3  # lines in a row that must align before they are a table, unless bars say so
+_MIN_RIVER = 2  # characters that stay white over all lines between two columns
+_WIDE_GAP = 4  # ... and that at least one line must have there: justified prose has none so wide
+_MANY_ROWS = 20  # lines that align by more than chance, however narrow the gaps
+_MAX_LABELS = 2
+_GAP = re.compile(r"(?<![.!?:])\s{2,}|(?<=[.!?:])\s{3,}")
+_COLUMN = re.compile(r"\s{2,}|\t")
+_BAR = re.compile(r"(?<!\\)\|")
+_DELIMITERS = (re.compile(r"\t"), re.compile(r",(?! )"), re.compile(r";(?! )"))
+_JUSTIFIED = re.compile(r" [ \t]|\t ")  # what `col -b` makes of the columns of a manual page
+_TIMED = re.compile(r"\[?\d{2,4}[-/:.]\d{2}[-/:.]\d{2,4}[^\s]*")
+KEYED = re.compile(r"[^\W_][\w.-]*(?: [\w.-]+){0,2} ?[:：]\s*\S")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_CURRENCY = re.compile(r"[$€£¥]")
+_CLOSING = re.compile(r"[)%]+")
+
 WHOLE = frozenset(UnitKind) - {UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN}
 """Kinds whose part is one unit, however many sentences it may hold."""
 
@@ -93,7 +110,7 @@ class Block:
         parts: What it is made of, in order; they hold every character of it that is not white space.
 
     Example:
-        >>> from discorag.ingest.segment.structure import blocks
+        >>> from discorag.ingest.segment.blocks import blocks
         >>> [(block.level, block.span.of(document.text)[:12]) for block in blocks(document)]
         [(1, '# Tides'), (0, 'The moon pul'), (2, '## Spring ti'), (0, 'At full moon')]
     """
@@ -145,7 +162,7 @@ def _repeated(labels: Sequence[str]) -> frozenset[str]:
 
 
 def speaker_of(text: str) -> str:
-    """What stands before the colon at the start of a line; empty if it is no label."""
+    """What stands before the colon at the start of a line; empty if it is not a label."""
     found = _LABEL.match(text)
     who = found["who"] if found and len(found["who"].split()) <= _MAX_LABEL_WORDS else ""
     return "" if who[:1].islower() else who
@@ -176,7 +193,7 @@ def parts_of(lines: Sequence[Line], who: frozenset[str] = frozenset(), kind: Uni
     """
     if is_formula("\n".join(line.text for line in lines)):
         return [Part(Span(start=lines[0].span.start, end=lines[-1].span.end), UnitKind.FORMULA, lines[0].indent)]
-    rows = row_kinds(lines, who)
+    rows = _row_kinds(lines, who)
     references = _references(lines)
     labelled = kind is UnitKind.ITEM and 2 * sum(bool(KEYED.match(line.text)) for line in lines) >= len(lines)
     parts: list[Part] = []
@@ -192,7 +209,7 @@ def parts_of(lines: Sequence[Line], who: frozenset[str] = frozenset(), kind: Uni
     return parts
 
 
-def row_kinds(lines: Sequence[Line], who: frozenset[str]) -> dict[int, UnitKind]:
+def _row_kinds(lines: Sequence[Line], who: frozenset[str]) -> dict[int, UnitKind]:
     """Index of each line of a table -> whether it is a row, a header row, or a rule."""
     kinds: dict[int, UnitKind] = {}
     for table in tables([line.text for line in lines], [line.indent for line in lines], keyed=not who):
@@ -280,16 +297,170 @@ def _is_back_channel(sentence: str) -> bool:
 
 def _code_spans(code: str, offset: int) -> Iterator[Span]:
     """The code as one span; where it is long, cut between lines."""
-    for start, end in pairwise([0, *_code_cuts(code), len(code)]):
-        span = stripped(code, start, end)
-        if span:
+    cuts, at = [0], 0
+    for line in code.splitlines(keepends=True):
+        if at > cuts[-1] and at + len(line) - cuts[-1] > _MAX_CODE:
+            cuts.append(at)
+        at += len(line)
+    for start, end in pairwise([*cuts, len(code)]):
+        if span := stripped(code, start, end):
             yield Span(start=span.start + offset, end=span.end + offset)
 
 
-def _code_cuts(code: str) -> Iterator[int]:
-    start = at = 0
-    for line in code.splitlines(keepends=True):
-        if at > start and at + len(line) - start > _MAX_CODE:
-            yield at
-            start = at
-        at += len(line)
+@dataclass(frozen=True)
+class Table:
+    """Lines ``rows`` of a text that are a table; those among them that name its columns are ``headers``.
+
+    Example:
+        >>> from discorag.ingest.segment.layout import tables
+        >>> tables(["Name     Height", "Ada         170", "Grace       166"], [0, 0, 0])
+        [Table(rows=range(0, 3), headers=frozenset({0}))]
+    """
+
+    rows: range
+    headers: frozenset[int] = frozenset()
+
+
+def tables(texts: Sequence[str], indents: Sequence[int], *, keyed: bool = True) -> list[Table]:
+    """The tables among lines, in order.
+
+    Args:
+        texts: Lines without white space around them.
+        indents: White space before each.
+        keyed: Whether lines like ``Licence: MIT`` count; in a dialogue they are its turns.
+    """
+    found: list[Table] = []
+    at = 0
+    while at < len(texts):
+        end = max(
+            _run(texts, at, _is_barred, least=1),
+            _delimited(texts, at),
+            _aligned(texts, indents, at),
+            _run(texts, at, _TIMED.match),
+            _run(texts, at, KEYED.match) if keyed else at,
+        )
+        if end > at:
+            inside, inside_indents = texts[at:end], indents[at:end]
+            top = _top(inside, inside_indents)
+            headers = (*range(top), *_lower(inside, inside_indents, top))
+            found.append(Table(range(at, end), frozenset(at + i for i in headers)))
+        at = max(end, at + 1)
+    return found
+
+
+def cells(row: str) -> list[str]:
+    """The cells of a row, by whatever sets them apart; empty ones stay between bars and other delimiters."""
+    if row.startswith("|") or row.endswith("|"):
+        return [cell.strip() for cell in _BAR.split(row.strip().removeprefix("|").removesuffix("|"))]
+    delimited = max(_DELIMITERS, key=lambda d: len(d.findall(row)))
+    if not _GAP.search(row.replace("\t", " ")) and delimited.search(row):
+        return [cell.strip().strip('"') for cell in delimited.split(row)]
+    return _whole_amounts([cell for cell in _COLUMN.split(row.strip()) if cell])
+
+
+def _whole_amounts(parts: Sequence[str]) -> list[str]:
+    """Cells with the currency before and the bracket behind an amount, which columns often set apart, put to it."""
+    joined: list[str] = []
+    for part in parts:
+        if joined and (_CURRENCY.fullmatch(joined[-1]) or _CLOSING.fullmatch(part)):
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return joined
+
+
+def _run(texts: Sequence[str], at: int, holds: Callable[[str], object], least: int = MIN_ROWS) -> int:
+    """End of the lines from ``at`` on for which something holds; ``at`` if these are too few for a table."""
+    end = at + sum(1 for _ in takewhile(holds, islice(texts, at, None)))
+    return end if end - at >= least else at
+
+
+def _is_barred(text: str) -> bool:
+    return text.startswith("|") and text.count("|") > 1
+
+
+def _delimited(texts: Sequence[str], at: int) -> int:
+    """End of the lines that have as many tabs, or two or more commas or semicolons, as the first."""
+    ends = [at]
+    for delimiter, least in zip(_DELIMITERS, (1, 2, 2), strict=True):
+        count = _count(delimiter, texts[at])
+        if count >= least:
+            ends.append(_run(texts, at, lambda text, d=delimiter, n=count: _count(d, text) == n))
+    return max(ends)
+
+
+def _count(delimiter: re.Pattern[str], text: str) -> int:
+    """How many delimiters a line has; tabs among other white space only align."""
+    return 0 if "\t" in text and _JUSTIFIED.search(text) else len(delimiter.findall(text))
+
+
+def _aligned(texts: Sequence[str], indents: Sequence[int], at: int) -> int:
+    """End of the lines over which white columns ("rivers") run; between them may be labels ("Assets:")."""
+    rivers: list[tuple[int, int]] = []
+    rows: list[Sequence[tuple[int, int]]] = []
+    end = at
+    for i in range(at, len(texts)):
+        gaps = [(m.start() + indents[i], m.end() + indents[i]) for m in _GAP.finditer(texts[i])]
+        if rows and not gaps and i - end < _MAX_LABELS and indents[i] + len(texts[i]) < rivers[-1][0]:
+            continue
+        before = [(0, indents[i]), *gaps]  # a header row may have nothing over the first column
+        rivers = list(_meet(rivers, before)) if rows else before
+        if not any(_meet(rivers, gaps)):
+            break
+        end = i + 1
+        rows.append(gaps)
+    return end if any(_is_column(list(filter(None, (_over_river(r, gaps) for gaps in rows)))) for r in rivers) else at
+
+
+def _over_river(river: tuple[int, int], gaps: Sequence[tuple[int, int]]) -> int:
+    """Width of a line's gap at a river; 0 if its text begins behind it or runs over it."""
+    return next((end - start for start, end in gaps if start <= river[0] and river[1] <= end), 0)
+
+
+def _is_column(widths: Sequence[int]) -> bool:
+    """Whether the gaps of lines at one place set columns apart, and not words of justified prose."""
+    return bool(widths) and len(widths) >= (MIN_ROWS if max(widths) >= _WIDE_GAP else _MANY_ROWS)
+
+
+def _meet(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """What two sequences of intervals, each in order, have in common, where that is wide enough."""
+    i = j = 0
+    while i < len(a) and j < len(b):
+        low, high = max(a[i][0], b[j][0]), min(a[i][1], b[j][1])
+        if high - low >= _MIN_RIVER:
+            yield low, high
+        if a[i][1] < b[j][1]:
+            i += 1
+        else:
+            j += 1
+
+
+def _top(texts: Sequence[str], indents: Sequence[int]) -> int:
+    """How many lines at the top name the columns."""
+    if texts[0].startswith("|"):
+        return _over_rule(texts) or _wordy(texts)
+    if _TIMED.match(texts[0]) or KEYED.match(texts[0]):
+        return 0
+    blank = next((i for i, indent in enumerate(indents) if indent <= min(indents) + _WIDE_GAP), 0)
+    return blank or _wordy(texts)
+
+
+def _lower(texts: Sequence[str], indents: Sequence[int], top: int) -> Iterator[int]:
+    """Rows further down that name the columns again: words only, and nothing over the first column."""
+    for i in range(top + 1, len(texts) - 1):
+        is_blank = indents[i] > min(indents) + _WIDE_GAP or not cells(texts[i])[0]
+        if is_blank and not any(map(str.isdigit, texts[i])) and any(map(str.isalpha, texts[i])):
+            yield i
+
+
+def _over_rule(texts: Sequence[str]) -> int:
+    """How many rows stand above a first row of dashes."""
+    return next((i for i, text in enumerate(texts[:4]) if not any(map(str.isalnum, text))), 0)
+
+
+def _wordy(texts: Sequence[str]) -> int:
+    """1 if the first row has words or years where rows below it have figures, else 0."""
+    first = cells(texts[0])[1:]
+    figures = sum(any(map(str.isdigit, "".join(cells(t)[1:]))) for t in texts[1:])
+    named = all(_YEAR.fullmatch(c) or not any(map(str.isdigit, c)) for c in first)
+    return int(bool(first) and named and 2 * figures >= len(texts) - 1)

@@ -1,4 +1,4 @@
-"""The units of a question's inputs's chunks, their sentences, with their vectors and their weight in the tree."""
+"""The sentences of a question's chunks, its units, with their vectors and their weight in the tree."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from discorag.ingest.segment.layout import speaker_of, without_speaker
-from discorag.ingest.segment.reading import quote
-from discorag.ingest.segment.verbs import has_verb
+from discorag.ingest.segment.reading import has_verb, quote
 from discorag.models.memo import packed
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
@@ -24,7 +23,7 @@ _ENDING = re.compile(r"[.!。！…][\"'”’)\]」』*_]*$")
 _OPEN = (":", "：", "?", "？", ",", "，")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
 _LEADS_IN = (":", "：")
-_MAX_GROUP = 8  # items, or blocks of code, that are told with what introduces them
+_MAX_GROUP = 8  # items, or blocks of code, that are quoted with what introduces them
 _SAYS_A_VALUE = re.compile(r"(?:：|: ).*\w")
 _MAX_PREFIX = 100
 _WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
@@ -74,7 +73,7 @@ class Sentence:
 
     @cached_property
     def statement(self) -> bool:
-        """Whether the unit can be a sentence of an answer: it says something, and is no heading, question or label."""
+        """Whether the unit can be a sentence of an answer: it says something and is not a heading, question, label."""
         if self.kind not in _STATED or _HEADING.match(self.text) or not any(map(str.isalpha, self.plain)):
             return False
         if self.kind is UnitKind.CODE:
@@ -168,7 +167,7 @@ def within_window(texts: list[str], encoder: Encoder) -> list[str]:
 
 
 async def sentences_of(inputs: AnswerInputs, encoder: Encoder) -> SentenceTable:
-    """The units of the inputs's chunks; made by the first stage that asks, for all of them."""
+    """The units of the inputs' chunks; made by the first stage that asks, for all of them."""
     of, table = inputs.known.get(encoder.version, (None, None))
     if table is None or of is not inputs.chunks:
         table = await sentence_table(inputs.chunks, encoder)
@@ -220,7 +219,7 @@ def _units_of(number: int, chunk: Chunk, first: int) -> list[Sentence]:
 
 
 def _kind_of(text: str) -> UnitKind:
-    """Of a sentence that was stored without its kind."""
+    """Of a sentence that was stored without its kind, such as a summary's."""
     if _HEADING.match(text):
         return UnitKind.HEADING
     return UnitKind.ITEM if ITEM.match(text) and not text.startswith("|") else UnitKind.PROSE

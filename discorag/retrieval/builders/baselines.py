@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
-from discorag.retrieval.builders.base import Built, Source, chunk_leaves, sentence_leaves
+from discorag.retrieval.builders.base import Built, Source, chunk_leaves, sentence_leaves, units_of
 from discorag.retrieval.builders.node_text import Branch, Growth, NodeText, binary
 from discorag.schema.discourse import Nuclearity, Relation, Split
 from discorag.schema.errors import ConfigError
@@ -38,7 +38,8 @@ class FlatChunkBuilder:
 
     async def build(self, source: Source) -> Built:
         """Leaves only."""
-        return Built(RetrievalTree(builder=self.name, nodes=chunk_leaves(source, self._words)))
+        leaves = chunk_leaves(source, units_of(source), words=self._words)
+        return Built(RetrievalTree(builder=self.name, nodes=tuple(leaves)))
 
 
 Cut = Callable[[int, int], int]
@@ -73,9 +74,9 @@ def halved(start: int, end: int) -> int:
 
 
 async def built_by(name: str, source: Source, text: NodeText, cut: Cut) -> Built:
-    """The binary tree over all sentences that ``cut`` makes from the root downwards; no relations, all nuclei."""
+    """The binary tree over all sentences that ``cut`` makes from the root downwards; it has no relations."""
     leaves = sentence_leaves(source)
-    growth = Growth.over(leaves, text)
+    growth = Growth(list(leaves), text)
     branches = binary(cut_splits(len(leaves), cut), range(len(leaves)), len(leaves))
     await growth.add([replace(branch, relation="") for branch in branches])
     return growth.built(name)
@@ -124,18 +125,10 @@ class WindowBuilder:
 
     async def build(self, source: Source) -> Built:
         """A tree of one root."""
-        leaves = chunk_leaves(source, self._words)
-        growth = Growth.over(leaves, self._text)
-        layer = list(range(len(leaves)))
+        growth = Growth(chunk_leaves(source, units_of(source), words=self._words), self._text)
+        layer = list(range(len(growth.nodes)))
         while len(layer) > 1:
-            windows = [layer[i : i + self._size] for i in range(0, len(layer), self._size)]
-            layer = await _joined(growth, windows)
+            windows = [tuple(layer[i : i + self._size]) for i in range(0, len(layer), self._size)]
+            joined = await growth.add([Branch(window) for window in windows if len(window) > 1])
+            layer = joined + [node for window in windows if len(window) == 1 for node in window]
         return growth.built(self.name)
-
-
-async def _joined(growth: Growth, windows: Sequence[Sequence[int]]) -> list[int]:
-    """The nodes of the next layer."""
-    first = len(growth.nodes)
-    await growth.add([Branch(tuple(window)) for window in windows if len(window) > 1])
-    new = iter(range(first, len(growth.nodes)))
-    return [next(new) if len(window) > 1 else window[0] for window in windows]

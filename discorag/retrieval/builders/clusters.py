@@ -24,22 +24,10 @@ from numpy.typing import NDArray
 from discorag.extras import extra
 from discorag.ingest.segment.chunks import SPLITTER_VERSION
 from discorag.models.protocol import Encoder
-from discorag.retrieval.builders.base import (
-    Built,
-    Source,
-    Summariser,
-    Summary,
-    encode_cut,
-    inner,
-    pack,
-    room,
-    sentences_of,
-    span_of,
-)
-from discorag.schema.errors import ConfigError, Usage
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.retrieval.builders.base import Built, Source, chunk_leaves, encode_cut, room, units_of
+from discorag.retrieval.builders.node_text import Branch, Growth, Summarised
+from discorag.retrieval.builders.summaries import Summariser
 from discorag.schema.values import Vectors
-from discorag.text.tokens import TokenCounter
 
 Members = tuple[int, ...]
 
@@ -47,7 +35,7 @@ _LOCAL_NEIGHBORS = 10
 # Mixtures of so many more components than the best one are tried: after the first minimum, BIC falls again only where
 # components shrink to a few points each.
 _PATIENCE = 4
-# numba's threads must not be entered by two of ours, and warning filters are the process's.
+# numba's threads allow one caller at a time, and warning filters belong to the whole process.
 _LOCK = threading.Lock()
 
 
@@ -64,9 +52,6 @@ class ClusterSizes:
         threshold: From which probability on a node belongs to a cluster.
         seed: Of every random choice.
 
-    Raises:
-        ConfigError: A size is below 1, or the threshold is not between 0 and 1.
-
     Source: RAPTOR section 3 (leaves of 100 tokens), appendix C (summaries of 131 tokens, about 100 words).
     """
 
@@ -77,13 +62,6 @@ class ClusterSizes:
     max_clusters: int = 50
     threshold: float = 0.1
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("chunk_tokens", "cluster_tokens", "summary_words", "dimensions", "max_clusters"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} of a cluster tree is {getattr(self, name)}.", hint="Set it to 1 or more.")
-        if not 0 < self.threshold < 1:
-            raise ConfigError(f"The threshold of a cluster tree is {self.threshold}.", hint="Set it between 0 and 1.")
 
     @property
     def version(self) -> str:
@@ -100,17 +78,16 @@ class ClusterBuilder:
     or where clustering would make no fewer nodes.
 
     Args:
-        encoder: Embeds chunks and summaries.
+        encoder: Embeds chunks and summaries; its tokenizer counts their tokens.
         summariser: Writes the summaries, those of one layer at the same time.
-        counter: Counts the tokens of chunks and clusters.
         sizes: Of everything.
 
     Source: RAPTOR section 3.
 
     Example:
         >>> from discorag.retrieval.builders.clusters import ClusterBuilder, ClusterSizes
-        >>> from discorag.retrieval.builders.node_text import ExtractiveSummariser
-        >>> builder = ClusterBuilder(encoder, ExtractiveSummariser(), encoder.tokens, ClusterSizes(chunk_tokens=24))
+        >>> from discorag.retrieval.builders.summaries import ExtractiveSummariser
+        >>> builder = ClusterBuilder(encoder, ExtractiveSummariser(), ClusterSizes(chunk_tokens=24))
         >>> tree = asyncio.run(builder.build(source)).tree
         >>> tree.leaves, tree.nodes[-1].children
         (2, (0, 1))
@@ -118,13 +95,8 @@ class ClusterBuilder:
 
     name = "clusters"
 
-    def __init__(
-        self, encoder: Encoder, summariser: Summariser, counter: TokenCounter, sizes: ClusterSizes | None = None
-    ) -> None:
-        self._encoder = encoder
-        self._summariser = summariser
-        self._counter = counter
-        self._sizes = sizes or ClusterSizes()
+    def __init__(self, encoder: Encoder, summariser: Summariser, sizes: ClusterSizes | None = None) -> None:
+        self._encoder, self._summariser, self._sizes = encoder, summariser, sizes or ClusterSizes()
 
     @property
     def version(self) -> str:
@@ -132,42 +104,23 @@ class ClusterBuilder:
         return f"1/{self._sizes.version}:{self._encoder.version}:{self._summariser.version}:{SPLITTER_VERSION}"
 
     async def build(self, source: Source) -> Built:
-        """The tree of a document with at least one sentence.
-
-        Raises:
-            ModelError: The encoder's endpoint failed. What the summariser cannot do is told in the result.
-        """
-        nodes = await asyncio.to_thread(self._leaves, source)
-        usage, failures = Usage(), list[str]()
-        layer = list(range(len(nodes)))
+        """See `Builder.build`."""
+        counter, sizes = self._encoder.tokens, self._sizes
+        units = await asyncio.to_thread(units_of, source, counter)
+        leaves = chunk_leaves(source, units, tokens=min(sizes.chunk_tokens, room(counter)))
+        growth = Growth(leaves, Summarised(self._summariser, sizes.summary_words), gaps=True)
+        layer = list(range(len(leaves)))
         while len(layer) > 1:
-            groups, left = await self._grouped(nodes, layer)
-            if len(groups) + len(left) >= len(layer):
+            texts = [growth.nodes[i].text for i in layer]
+            vectors = await encode_cut(self._encoder, texts)
+            tokens = [len(offsets) for offsets in counter.token_offsets(texts)]
+            clusters = await asyncio.to_thread(clusters_of, vectors, tokens, sizes)
+            groups = [tuple(layer[m] for m in members) for members in clusters if len(members) > 1]
+            alone = sorted(set(layer).difference(*groups))
+            if len(groups) + len(alone) >= len(layer):
                 break
-            summaries = await asyncio.gather(*(self._summary([nodes[i].text for i in group]) for group in groups))
-            layer = [*left, *range(len(nodes), len(nodes) + len(groups))]
-            nodes += [inner(nodes, group, made.text) for group, made in zip(groups, summaries, strict=True)]
-            usage = sum((made.usage for made in summaries), usage)
-            failures += [made.failure for made in summaries if made.failure]
-        return Built(RetrievalTree(builder=self.name, nodes=tuple(nodes)), usage, tuple(failures))
-
-    def _leaves(self, source: Source) -> list[RetrievalNode]:
-        text = source.document.text
-        units = sentences_of(text, source.hierarchy, self._counter)
-        spans = map(span_of, pack(units, tokens=min(self._sizes.chunk_tokens, room(self._counter))))
-        return [RetrievalNode(text=span.of(text), spans=(span,)) for span in spans]
-
-    async def _grouped(self, nodes: Sequence[RetrievalNode], layer: Sequence[int]) -> tuple[list[list[int]], list[int]]:
-        """The clusters of several of a layer's nodes, and the nodes that are in none."""
-        texts = [nodes[i].text for i in layer]
-        vectors = await encode_cut(self._encoder, texts)
-        tokens = [len(offsets) for offsets in self._counter.token_offsets(texts)]
-        clusters = await asyncio.to_thread(clusters_of, vectors, tokens, self._sizes)
-        groups = [[layer[m] for m in members] for members in clusters if len(members) > 1]
-        return groups, sorted(set(layer).difference(*groups))
-
-    async def _summary(self, texts: Sequence[str]) -> Summary:
-        return await self._summariser.summarise(texts, words=self._sizes.summary_words)
+            layer = [*alone, *await growth.add([Branch(group) for group in groups])]
+        return growth.built(self.name)
 
 
 def clusters_of(vectors: Vectors, tokens: Sequence[int], sizes: ClusterSizes) -> list[Members]:
@@ -205,7 +158,7 @@ def _split(
 def _fitted(
     vectors: Vectors, tokens: Sequence[int], members: NDArray[np.int64], sizes: ClusterSizes
 ) -> Iterator[NDArray[np.int64]]:
-    """``members``, clustered again until the summariser can take each cluster; halved where clustering is no help."""
+    """``members``, clustered again until the summariser can take each cluster; halved where they do not split."""
     if len(members) == 1 or sum(tokens[m] for m in members) <= sizes.cluster_tokens:
         yield members
         return

@@ -24,7 +24,7 @@ class DiscourseBuilder:
     Args:
         parser: Joins sentences, then root texts.
         text: Of inner nodes; `Tau` is the paper's.
-        cache: Trees of earlier builds (`discorag.discourse.parse.parser.Parses`); remembers nothing if not given.
+        cache: Trees of earlier builds (`discorag.discourse.parse.parser.Parses`); nothing is remembered without one.
 
     Source: DISRetrieval section 3.1 (eq. 1 to 3), section 3.2, appendix C (eq. 10 and 11, algorithm 2).
 
@@ -51,7 +51,7 @@ class DiscourseBuilder:
 
     async def build(self, source: Source) -> Built:
         """A tree of one root over all sentences."""
-        growth = Growth.over(sentence_leaves(source), self._text)
+        growth = Growth(list(sentence_leaves(source)), self._text)
         parses = Parses(self._parser, {} if self._cache is None else self._cache)
         roots = await graft(growth, parses, paragraph_leaves(source), "sentence")
         await self._join(growth, parses, source, roots)
@@ -91,13 +91,8 @@ def _branches_over(
 class UnifiedBuilder(DiscourseBuilder):
     """Document over sections over paragraphs, as many as there are; a binary RST tree over a paragraph's sentences.
 
-    A section's heading is its first child, and the node carries it. What would be the only child of a node stands in
-    the node's place.
-
-    Args:
-        parser: Joins the sentences of a paragraph.
-        text: Of inner nodes.
-        cache: Trees of earlier builds (`discorag.discourse.parse.parser.Parses`); remembers nothing if not given.
+    A section's heading is its first child, and the node carries it. A node with a single child is left out, and the
+    child takes its place. Arguments are those of `DiscourseBuilder`; the parser joins the sentences of a paragraph.
 
     Source: RDR² section 3.1 (headings and passages) above DISRetrieval section 3.1, phase 1 (paragraphs).
 
@@ -118,7 +113,7 @@ class UnifiedBuilder(DiscourseBuilder):
 
 
 class ParagraphBuilder(BisectionBuilder):
-    """`UnifiedBuilder`'s tree with halves of halves in the place of RST: what the author drew, and nothing is parsed.
+    """`UnifiedBuilder`'s tree with halves of halves instead of RST trees, so that nothing is parsed.
 
     Windows that follow such a tree find as much evidence as windows along `UnifiedBuilder`'s (`docs/retrieval.md`).
 
@@ -130,7 +125,7 @@ class ParagraphBuilder(BisectionBuilder):
 
     async def build(self, source: Source) -> Built:
         """A tree of one root over all sentences."""
-        growth = Growth.over(sentence_leaves(source), self._text)
+        growth = Growth(list(sentence_leaves(source)), self._text)
         groups = paragraph_leaves(source)
         splits = (cut_splits(len(group), halved) for group in groups)
         branches, roots = _branches_over(splits, groups, len(growth.nodes))

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import accumulate, pairwise
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, islice, pairwise, takewhile
 
 import numpy as np
 
-from discorag.retrieval.builders.base import Built, Source, inner
-from discorag.schema.document import Hierarchy, Kind, Node
+from discorag.retrieval.builders.base import Built, Source, inner, room
+from discorag.schema.document import Hierarchy, Kind
 from discorag.schema.errors import EmptyDocumentError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span
@@ -24,7 +24,6 @@ from discorag.text.tokens import TokenCounter
 
 _SEPARATOR = " > "
 _WORD = re.compile(r"\S+")
-_REMEMBERED = 50_000
 
 
 class HeadingBuilder:
@@ -51,8 +50,7 @@ class HeadingBuilder:
 
     def __init__(self, tokens: TokenCounter) -> None:
         self._tokens = tokens
-        self._budget = tokens.max_tokens - tokens.special_tokens
-        self._sizes = _WordSizes(tokens)
+        self._budget = room(tokens)
 
     @property
     def version(self) -> str:
@@ -60,96 +58,65 @@ class HeadingBuilder:
         return f"1/{self._tokens.max_tokens}"
 
     async def build(self, source: Source) -> Built:
-        """The document structure tree of a document.
-
-        Raises:
-            EmptyDocumentError: The document holds no sentence.
-        """
+        """See `Builder.build`."""
         text, hierarchy = source.document.text, source.hierarchy
-        owners: list[int] = []
+        below: defaultdict[int, list[int]] = defaultdict(list)
         nodes: list[RetrievalNode] = []
-        for paragraph, owner in _content(hierarchy):
-            for span in self._passages(text, hierarchy, paragraph):
+        paragraphs = list(_content(hierarchy))
+        counted = self._tokens.token_offsets([hierarchy.nodes[i].span.of(text) for i, _ in paragraphs])
+        for (paragraph, section), offsets in zip(paragraphs, counted, strict=True):
+            for span in self._passages(text, hierarchy, paragraph, offsets):
+                below[section].append(len(nodes))
                 nodes.append(RetrievalNode(text=span.of(text), spans=(span,)))
-                owners.append(owner)
         if not nodes:
             raise EmptyDocumentError(f"{source.document.uri} holds no paragraph.", hint="Leave blank documents out.")
         title = source.document.title or source.document.uri or self.name
-        self._add_headings(nodes, owners, hierarchy, title)
-        return Built(tree=RetrievalTree(builder=self.name, nodes=tuple(nodes)))
-
-    def _add_headings(
-        self, nodes: list[RetrievalNode], owners: Sequence[int], hierarchy: Hierarchy, title: str
-    ) -> None:
-        """Append the sections and the root to the leaves; ``owners`` says in which section each leaf stands."""
-        below: dict[int, list[int]] = {}
-        for leaf, owner in enumerate(owners):
-            below.setdefault(owner, []).append(leaf)
-        for index, section in _children_first(hierarchy):
-            path = (title, *hierarchy.headings(index))
-            below.setdefault(section.parent or 0, []).append(len(nodes))
-            nodes.append(inner(nodes, below[index], self._path(path), heading=section.heading))
-        top = nodes[-1]
-        if len(below[0]) > 1 or top.heading != title:
+        for index, section in sorted(hierarchy.of_kind(Kind.SECTION), key=lambda s: (s[1].span.end, -s[1].depth)):
+            below[section.parent or 0].append(len(nodes))
+            path = self._path((title, *hierarchy.headings(index)))
+            nodes.append(inner(nodes, below[index], path, heading=section.heading))
+        if len(below[0]) > 1 or nodes[-1].heading != title:
             nodes.append(inner(nodes, below[0], self._path((title,)), heading=title))
+        return Built(tree=RetrievalTree(builder=self.name, nodes=tuple(nodes)))
 
     def _path(self, headings: Sequence[str]) -> str:
         """The headings as one text; of one longer than the window its last words, which are the most specific."""
         same = len(headings) > 1 and headings[0] == headings[1]
         path = _SEPARATOR.join(h for h in headings[same:] if h)
-        [sizes] = self._sizes.of([path])
-        if sum(sizes) <= self._budget:
-            return path
         [tokens] = self._tokens.token_offsets([path])
+        if len(tokens) <= self._budget:
+            return path
         starts = [start for start, _ in tokens[-self._budget :]]
         return path[next((s for s in starts if path[s - 1].isspace()), starts[0]) :]
 
-    def _passages(self, text: str, hierarchy: Hierarchy, paragraph: int) -> Iterator[Span]:
-        """The paragraph, or pieces of it that fit the window."""
+    def _passages(
+        self, text: str, hierarchy: Hierarchy, paragraph: int, offsets: Sequence[tuple[int, int]]
+    ) -> Iterator[Span]:
+        """The paragraph, whose tokens have these offsets in it, or pieces of it that fit the window."""
         span = hierarchy.nodes[paragraph].span
-        sentences = [n.span for n in _sentences(hierarchy, paragraph)]
-        sizes = self._sizes.of([sentence.of(text) for sentence in sentences])
-        if sum(map(sum, sizes)) <= self._budget:
+        if len(offsets) <= self._budget:
             yield span
             return
-        units = [unit for found in zip(sentences, sizes, strict=True) for unit in self._units(text, *found)]
+        children = takewhile(lambda node: node.parent == paragraph, islice(hierarchy.nodes, paragraph + 1, None))
+        sentences = [node.span for node in children]
+        units = list(self._units(text, sentences, [span.start + start for start, _ in offsets]))
         starts = {sentence.start for sentence in sentences}
         for start, end in pairwise([span.start, *_cuts(text, units, starts, self._budget), span.end]):
             if piece := stripped(text, start, end):
                 yield piece
 
-    def _units(self, text: str, span: Span, sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Starts and tokens of the words in ``span``; of a word that exceeds the window, of its tokens."""
-        for word, size in zip(_WORD.finditer(text, span.start, span.end), sizes, strict=True):
-            if size <= self._budget:
-                yield word.start(), size
+    def _units(self, text: str, sentences: Sequence[Span], tokens: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Starts and token counts of the words in sentences, or of the tokens of a word that exceeds the window.
+
+        ``tokens`` are the starts of all tokens of the sentences.
+        """
+        words = [word for sentence in sentences for word in _WORD.finditer(text, sentence.start, sentence.end)]
+        before = [*np.searchsorted(tokens, [word.start() for word in words]).tolist(), len(tokens)]
+        for word, (first, end) in zip(words, pairwise(before), strict=True):
+            if end - first <= self._budget:
+                yield word.start(), end - first
             else:
-                [tokens] = self._tokens.token_offsets([word[0]])
-                yield from ((word.start() + start, 1) for start, _ in tokens)
-
-
-class _WordSizes:
-    """How many tokens words have. Each is tokenised once: tokenising whole texts takes most of a build's time."""
-
-    def __init__(self, tokens: TokenCounter) -> None:
-        self._tokens = tokens
-        self._known: dict[str, int] = {}
-
-    def of(self, texts: Sequence[str]) -> list[list[int]]:
-        """For each text the tokens of each of its words."""
-        if len(self._known) > _REMEMBERED:
-            self._known.clear()
-        words = [text.split() for text in texts]
-        if new := {word for found in words for word in found if word not in self._known}:
-            self._learn(new)
-        return [list(map(self._known.__getitem__, found)) for found in words]
-
-    def _learn(self, words: Collection[str]) -> None:
-        """All at once, as one text: a call for each word would take longer than the words."""
-        [tokens] = self._tokens.token_offsets([" ".join(words)])
-        ends = accumulate(len(word) + 1 for word in words)
-        before = np.searchsorted([start for start, _ in tokens], [0, *ends])
-        self._known.update(zip(words, np.diff(before).tolist(), strict=True))
+                yield from ((start, 1) for start in tokens[first:end])
 
 
 def _content(hierarchy: Hierarchy) -> Iterator[tuple[int, int]]:
@@ -161,18 +128,6 @@ def _content(hierarchy: Hierarchy) -> Iterator[tuple[int, int]]:
         is_heading = section.kind is Kind.SECTION and section.span.start == paragraph.span.start
         if not is_heading or members[owner] == 1:
             yield index, owner
-
-
-def _children_first(hierarchy: Hierarchy) -> list[tuple[int, Node]]:
-    """Sections in text order of their ends, inner ones before those around them."""
-    return sorted(hierarchy.of_kind(Kind.SECTION), key=lambda item: (item[1].span.end, -item[1].depth))
-
-
-def _sentences(hierarchy: Hierarchy, paragraph: int) -> Iterator[Node]:
-    for index in range(paragraph + 1, len(hierarchy.nodes)):
-        if hierarchy.nodes[index].parent != paragraph:
-            return
-        yield hierarchy.nodes[index]
 
 
 def _cuts(text: str, units: Sequence[tuple[int, int]], sentences: set[int], budget: int) -> Iterator[int]:

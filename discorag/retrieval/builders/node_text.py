@@ -1,118 +1,18 @@
-"""Inner nodes over neighbours and the text they get: concatenated, or summarised by the tau rule."""
+"""Inner nodes and the text they get: concatenated, summarised by the tau rule, or always summarised."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from discorag.discourse.parse.inline import escape, unescape
-from discorag.discourse.parse.parser import UnitParser, marked
-from discorag.discourse.parse.rules import RuleParser
-from discorag.models.protocol import LanguageModel, Message, Request, Template
-from discorag.retrieval.builders.base import Built, Summariser, Summary, around
-from discorag.schema.discourse import Nuclearity, Split
-from discorag.schema.errors import InvariantError, ModelError, Usage
+from discorag.retrieval.builders.base import Built, inner
+from discorag.retrieval.builders.summaries import Summariser, Summary
+from discorag.schema.discourse import Split
+from discorag.schema.errors import Usage
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.values import count_words, first_words, within
-from discorag.text.cut_off import whole_sentences
-from discorag.text.sentences import sentence_spans
-
-_TOKENS_PER_WORD = 3
-_TOKENS_SPARE = 64
-
-
-class ExtractiveSummariser:
-    """The most nuclear sentences of a parse of the texts, in text order.
-
-    Args:
-        parser: Joins their sentences.
-
-    Source: Marcu (2000), "The Theory and Practice of Discourse Parsing and Summarization".
-    """
-
-    def __init__(self, parser: UnitParser | None = None) -> None:
-        self._parser = parser or RuleParser()
-
-    @property
-    def version(self) -> str:
-        """The parser's."""
-        return f"nuclear:{marked(self._parser)}"
-
-    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
-        """Sentences under the lightest satellite links, earlier ones first, up to ``words``; all of them if they fit.
-
-        Where already the first is longer, its first words.
-
-        Raises:
-            InvariantError: The texts hold no sentence.
-        """
-        sentences = [span.of(text) for text in texts for span in sentence_spans(text)]
-        if not sentences:
-            raise InvariantError(f"There is no sentence in {list(texts)[:3]!r}.", hint="Leave blank texts out.")
-        sizes = [count_words(s) for s in sentences]
-        kept = range(len(sentences))
-        if sum(sizes) > words:
-            tree = await asyncio.to_thread(self._parser.parse_units, sentences, "sentence")
-            weights = tree.satellite_weight
-            order = sorted(kept, key=lambda i: weights[i])
-            kept = sorted(order[: within((sizes[i] for i in order), words)])
-        return Summary(text=first_words((sentences[i] for i in kept), words))
-
-
-class LlmSummariser:
-    """One call of a language model for each text.
-
-    Args:
-        model: The gateway.
-        template: Prompt with the variables ``texts`` and ``words``.
-        fallback: Makes the text where the call fails, and shortens what is too long for one prompt.
-        input_words: What one prompt may hold.
-
-    Source: DISRetrieval eq. 2 and appendix D (the prompt, here in other words); RAPTOR section 3.
-    """
-
-    def __init__(
-        self, model: LanguageModel, template: Template, fallback: ExtractiveSummariser, *, input_words: int = 4000
-    ) -> None:
-        self._model, self._template, self._fallback = model, template, fallback
-        self._input_words = input_words
-
-    @property
-    def version(self) -> str:
-        """Model, prompt and fallback."""
-        return f"llm:{self._model.name}:{self._template.hash[:8]}|{self._fallback.version}"
-
-    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
-        """The model's summary; after a failed call the fallback's, with the failure told."""
-        if sum(map(count_words, texts)) > self._input_words:
-            texts = [(await self._fallback.summarise(texts, words=self._input_words)).text]
-        try:
-            reply = await self._model.complete(self._request(texts, words))
-        except ModelError as error:
-            made = await self._fallback.summarise(texts, words=words)
-            return Summary(text=made.text, usage=error.usage or Usage(), failure=f"{error.kind}: {error}")
-        return Summary(text=reply.value, usage=reply.usage)
-
-    def _request(self, texts: Sequence[str], words: int) -> Request[str]:
-        prompt = self._template.render(texts=escape("\n\n".join(texts)), words=str(words))
-        return Request(
-            stage="summarise",
-            messages=(Message(role="user", content=prompt),),
-            parse=_text,
-            cut=whole_sentences,
-            max_tokens=_TOKENS_PER_WORD * words + _TOKENS_SPARE,
-        )
-
-
-def _text(reply: str) -> str:
-    text = unescape(reply).strip()
-    if not text:
-        raise ValueError("The reply is empty. Write the summary.")
-    return text
-
+from discorag.schema.values import count_words, first_words
 
 ENCODED_WORDS = 256
 """A word is a token or more, so of a text's further words the encoder's window of 256 tokens holds none."""
@@ -123,16 +23,16 @@ class Branch:
     """An inner node before it has text.
 
     Args:
-        children: Indices of the neighbouring nodes that it joins, in text order.
-        satellite: The child that only supports the other; None if all are nuclei.
+        children: Indices of the nodes that it joins, in text order.
         relation: As in `RetrievalNode`.
         heading: As in `RetrievalNode`.
+        sources: The nodes whose texts it stands for, if others than its children.
     """
 
     children: tuple[int, ...]
-    satellite: int | None = None
     relation: str = ""
     heading: str = ""
+    sources: tuple[int, ...] = ()
 
 
 def binary(splits: Sequence[Split], units: Sequence[int], first: int) -> list[Branch]:
@@ -146,19 +46,10 @@ def binary(splits: Sequence[Split], units: Sequence[int], first: int) -> list[Br
     at = {(i, i + 1): unit for i, unit in enumerate(units)}
     branches: list[Branch] = []
     for split in reversed(splits):
-        left, right = at[split.start, split.mid], at[split.mid, split.end]
+        children = at[split.start, split.mid], at[split.mid, split.end]
         at[split.start, split.end] = first + len(branches)
-        satellite = {Nuclearity.NS: right, Nuclearity.SN: left, Nuclearity.NN: None}[split.nuclearity]
-        branches.append(Branch((left, right), satellite, split.relation))
+        branches.append(Branch(children, split.relation))
     return branches
-
-
-class Texts(Protocol):
-    """The texts of one document's nodes while they are made."""
-
-    async def add(self, branches: Sequence[Branch]) -> list[Summary]:
-        """The text of each, in order; children are earlier nodes, those added before or earlier branches."""
-        ...
 
 
 class NodeText(Protocol):
@@ -169,8 +60,13 @@ class NodeText(Protocol):
         """Everything that shapes the texts."""
         ...
 
-    def start(self, leaves: Sequence[str]) -> Texts:
-        """For a document with these leaves."""
+    async def write(self, nodes: Sequence[RetrievalNode], branches: Sequence[Branch]) -> list[Summary]:
+        """The text of each branch, in order.
+
+        Args:
+            nodes: All nodes before the branches.
+            branches: Each stands on ``nodes`` and on earlier branches, which are numbered after these.
+        """
         ...
 
 
@@ -189,9 +85,12 @@ class Concat:
         """The limit."""
         return f"concat-1/{self.words}"
 
-    def start(self, leaves: Sequence[str]) -> Texts:
-        """For a document with these leaves."""
-        return _Concat(list(leaves), self.words)
+    async def write(self, nodes: Sequence[RetrievalNode], branches: Sequence[Branch]) -> list[Summary]:
+        """See `NodeText.write`."""
+        texts = [node.text for node in nodes]
+        for branch in branches:
+            texts.append(first_words((texts[c] for c in branch.children), self.words))
+        return [Summary(text) for text in texts[len(nodes) :]]
 
 
 @dataclass(frozen=True)
@@ -199,7 +98,7 @@ class Tau:
     """The children's texts together if they are short, else a summary of them, under the heading if there is one.
 
     Args:
-        summariser: Makes the summaries; those of one layer at the same time.
+        summariser: Makes the summaries, at the same time where none waits for another.
         tau: From how many words of the children's texts together on there is a summary.
         words: Of a summary.
 
@@ -215,48 +114,52 @@ class Tau:
         """Limits and summariser."""
         return f"tau-1/{self.tau}/{self.words}/{self.summariser.version}"
 
-    def start(self, leaves: Sequence[str]) -> Texts:
-        """For a document with these leaves."""
-        return _Tau(self, leaves)
+    async def write(self, nodes: Sequence[RetrievalNode], branches: Sequence[Branch]) -> list[Summary]:
+        """See `NodeText.write`."""
+        return await _write_upwards(nodes, branches, self._write_one)
+
+    async def _write_one(self, branch: Branch, texts: Sequence[str]) -> Summary:
+        if sum(map(count_words, texts)) < self.tau:
+            return Summary(" ".join(texts))
+        summary = await self.summariser.summarise(texts, words=self.words)
+        return replace(summary, text=f"{branch.heading}\n{summary.text}") if branch.heading else summary
 
 
-@dataclass
-class _Concat:
-    texts: list[str]
+@dataclass(frozen=True)
+class Summarised:
+    """A summary for every inner node, as RAPTOR and HTSIR have it; `Tau` says what ``summariser`` and ``words`` are."""
+
+    summariser: Summariser
     words: int
 
-    async def add(self, branches: Sequence[Branch]) -> list[Summary]:
-        first = len(self.texts)
-        for branch in branches:
-            self.texts.append(first_words((self.texts[c] for c in branch.children), self.words))
-        return [Summary(text) for text in self.texts[first:]]
+    @property
+    def version(self) -> str:
+        """Limit and summariser."""
+        return f"summarised-1/{self.words}/{self.summariser.version}"
+
+    async def write(self, nodes: Sequence[RetrievalNode], branches: Sequence[Branch]) -> list[Summary]:
+        """See `NodeText.write`."""
+        return await _write_upwards(
+            nodes, branches, lambda _, texts: self.summariser.summarise(texts, words=self.words)
+        )
 
 
-class _Tau:
-    def __init__(self, rule: Tau, leaves: Sequence[str]) -> None:
-        self._rule = rule
-        self._texts, self._layers = list(leaves), [0] * len(leaves)
+async def _write_upwards(
+    nodes: Sequence[RetrievalNode],
+    branches: Sequence[Branch],
+    write: Callable[[Branch, Sequence[str]], Awaitable[Summary]],
+) -> list[Summary]:
+    """The text of each branch, written as soon as those of the nodes that it stands for are there."""
+    tasks: list[asyncio.Task[Summary]] = []
 
-    async def add(self, branches: Sequence[Branch]) -> list[Summary]:
-        first = len(self._texts)
-        for branch in branches:
-            self._layers.append(1 + max(self._layers[c] for c in branch.children))
-        made = [Summary("")] * len(branches)
-        self._texts += [""] * len(branches)
-        order = sorted(range(len(branches)), key=lambda i: self._layers[first + i])
-        for _, group in groupby(order, key=lambda i: self._layers[first + i]):
-            layer = list(group)
-            for i, summary in zip(layer, await asyncio.gather(*(self._one(branches[i]) for i in layer)), strict=True):
-                made[i], self._texts[first + i] = summary, summary.text
-        return made
+    async def text_of(node: int) -> str:
+        return nodes[node].text if node < len(nodes) else (await tasks[node - len(nodes)]).text
 
-    async def _one(self, branch: Branch) -> Summary:
-        texts = [self._texts[c] for c in branch.children]
-        if sum(map(count_words, texts)) < self._rule.tau:
-            return Summary(" ".join(texts))
-        made = await self._rule.summariser.summarise(texts, words=self._rule.words)
-        text = f"{branch.heading}\n{made.text}" if branch.heading else made.text
-        return Summary(text, made.usage, made.failure)
+    async def write_one(branch: Branch) -> Summary:
+        return await write(branch, [await text_of(node) for node in branch.sources or branch.children])
+
+    tasks += [asyncio.create_task(write_one(branch)) for branch in branches]
+    return await asyncio.gather(*tasks)
 
 
 @dataclass
@@ -265,38 +168,34 @@ class Growth:
 
     Args:
         nodes: The leaves, at the start.
-        texts: Of the nodes above them.
+        text: Gives inner nodes their text.
+        gaps: Whether an inner node leaves out what lies between its children; see `inner`.
     """
 
     nodes: list[RetrievalNode]
-    texts: Texts
+    text: NodeText
+    gaps: bool = False
     usage: Usage = field(default_factory=Usage)
     failures: list[str] = field(default_factory=list[str])
 
-    @classmethod
-    def over(cls, leaves: Sequence[RetrievalNode], text: NodeText) -> Growth:
-        """Nothing but leaves yet."""
-        return cls(list(leaves), text.start([leaf.text for leaf in leaves]))
-
-    async def add(self, branches: Sequence[Branch]) -> None:
-        """Nodes for ``branches``, each with one span that covers all of its children."""
-        for branch, summary in zip(branches, await self.texts.add(branches), strict=True):
-            self.nodes.append(_node([self.nodes[c] for c in branch.children], branch, summary.text))
+    async def add(self, branches: Sequence[Branch]) -> list[int]:
+        """Make nodes of ``branches``, whose children are earlier nodes or branches; returns their indices."""
+        first = len(self.nodes)
+        for branch, summary in zip(branches, await self.text.write(self.nodes, branches), strict=True):
+            node = inner(
+                self.nodes,
+                branch.children,
+                summary.text,
+                heading=branch.heading,
+                relation=branch.relation,
+                gaps=self.gaps,
+            )
+            self.nodes.append(node)
             self.usage += summary.usage
             self.failures += [summary.failure] if summary.failure else []
+        return list(range(first, len(self.nodes)))
 
     def built(self, builder: str, *, parsed: int = 0, reused: int = 0) -> Built:
         """The tree as far as it has grown, with what it cost."""
         tree = RetrievalTree(builder=builder, nodes=tuple(self.nodes))
         return Built(tree, self.usage, tuple(self.failures), parsed, reused)
-
-
-def _node(children: Sequence[RetrievalNode], branch: Branch, text: str) -> RetrievalNode:
-    return RetrievalNode(
-        text=text,
-        spans=(around(children),),
-        children=tuple(sorted(branch.children)),
-        layer=1 + max(child.layer for child in children),
-        heading=branch.heading,
-        relation=branch.relation,
-    )

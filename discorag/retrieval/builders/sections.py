@@ -10,29 +10,18 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from discorag.ingest.segment.chunks import SPLITTER_VERSION
 from discorag.models.protocol import Encoder
-from discorag.retrieval.builders.base import (
-    Built,
-    Source,
-    Summariser,
-    Summary,
-    Unit,
-    encode_cut,
-    inner,
-    pack,
-    room,
-    sentences_of,
-    span_of,
-)
+from discorag.retrieval.builders.base import Built, Source, Unit, chunk_leaves, encode_cut, room, units_of
+from discorag.retrieval.builders.node_text import Branch, Growth, Summarised
+from discorag.retrieval.builders.summaries import Summariser
 from discorag.schema.document import Kind
-from discorag.schema.errors import ConfigError, Usage
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.schema.retrieval_tree import RetrievalNode
 from discorag.schema.values import Vectors
 
 # Below this a section's own summary is the only one: one of its parts would say the same again.
@@ -56,9 +45,6 @@ class SectionSizes:
         theme_words: Words that a theme should have.
         summary_words: Words that a summary may have.
 
-    Raises:
-        ConfigError: One of them is below 1.
-
     Source: HTSIR section "Experiment Settings"; r = 4 is the best of table 8.
     """
 
@@ -68,43 +54,10 @@ class SectionSizes:
     theme_words: int = 1000
     summary_words: int = 100
 
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if value < 1:
-                raise ConfigError(f"{name} of a section tree is {value}.", hint="Set it to 1 or more.")
-
     @property
     def version(self) -> str:
         """All of them."""
         return "/".join(str(value) for value in vars(self).values())
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A section or a theme before it has nodes.
-
-    Args:
-        chunks: Its own leaves.
-        groups: The same, as they are summarised together; empty if they are not.
-        parts: Subsections or themes below it.
-        heading: The section's.
-        summarised: Whether it gets a node.
-    """
-
-    chunks: range
-    groups: tuple[range, ...] = ()
-    parts: tuple[_Part, ...] = ()
-    heading: str = ""
-    summarised: bool = True
-
-
-@dataclass(frozen=True)
-class _Inner:
-    """A node before it has a text: its children, and the nodes whose texts it stands for."""
-
-    children: tuple[int, ...]
-    sources: tuple[int, ...]
-    heading: str = ""
 
 
 class SectionBuilder:
@@ -125,7 +78,7 @@ class SectionBuilder:
 
     Example:
         >>> from discorag.retrieval.builders.sections import SectionBuilder
-        >>> from discorag.retrieval.builders.node_text import ExtractiveSummariser
+        >>> from discorag.retrieval.builders.summaries import ExtractiveSummariser
         >>> tree = asyncio.run(SectionBuilder(encoder, ExtractiveSummariser()).build(source)).tree
         >>> [node.heading for node in tree.nodes[tree.leaves :]]
         ['Spring tides', 'Tides']
@@ -134,9 +87,7 @@ class SectionBuilder:
     name = "sections"
 
     def __init__(self, encoder: Encoder, summariser: Summariser, sizes: SectionSizes | None = None) -> None:
-        self._encoder = encoder
-        self._summariser = summariser
-        self._sizes = sizes or SectionSizes()
+        self._encoder, self._summariser, self._sizes = encoder, summariser, sizes or SectionSizes()
 
     @property
     def version(self) -> str:
@@ -144,113 +95,97 @@ class SectionBuilder:
         return f"1/{self._sizes.version}:{self._encoder.version}:{self._summariser.version}:{SPLITTER_VERSION}"
 
     async def build(self, source: Source) -> Built:
-        """The tree of a document with at least one sentence.
-
-        Raises:
-            ModelError: The encoder's endpoint failed. What the summariser cannot do is told in the result.
-        """
+        """See `Builder.build`."""
         layout = _Layout(source, self._encoder, self._sizes)
-        whole = await layout.document()
-        inners: list[_Inner] = []
-        _tops(whole, len(layout.leaves), inners)
-        return await self._summarised(layout.leaves, inners)
-
-    async def _summarised(self, leaves: Sequence[RetrievalNode], inners: Sequence[_Inner]) -> Built:
-        """Layer upon layer, the summaries of one layer at the same time."""
-        texts = [leaf.text for leaf in leaves] + [""] * len(inners)
-        layers = _layers(len(leaves), inners)
-        usage, failures = Usage(), list[str]()
-        for _, layer in groupby(sorted(range(len(leaves), len(texts)), key=layers.__getitem__), key=layers.__getitem__):
-            at = list(layer)
-            calls = (self._summary([texts[s] for s in inners[i - len(leaves)].sources]) for i in at)
-            for i, summary in zip(at, await asyncio.gather(*calls), strict=True):
-                texts[i] = summary.text
-                usage += summary.usage
-                failures += [summary.failure] if summary.failure else []
-        nodes = list(leaves)
-        for node in inners:
-            nodes.append(inner(nodes, node.children, texts[len(nodes)], heading=node.heading))
-        return Built(RetrievalTree(builder=self.name, nodes=tuple(nodes)), usage, tuple(failures))
-
-    async def _summary(self, texts: Sequence[str]) -> Summary:
-        return await self._summariser.summarise(texts, words=self._sizes.summary_words)
+        await layout.cut()
+        growth = Growth(layout.leaves, Summarised(self._summariser, self._sizes.summary_words), gaps=True)
+        await growth.add(layout.branches())
+        return growth.built(self.name)
 
 
 class _Layout:
-    """Cuts one document into parts, and their chunks into ``leaves``."""
+    """Cuts one document into ``leaves``, and draws the nodes above them.
+
+    How many leaves there are is not known while nodes are drawn: they are numbered -1, -2, ... until all are there.
+    """
 
     def __init__(self, source: Source, encoder: Encoder, sizes: SectionSizes) -> None:
         self.leaves: list[RetrievalNode] = []
-        self._text, self._hierarchy = source.document.text, source.hierarchy
-        self._encoder, self._sizes = encoder, sizes
+        self._source, self._encoder, self._sizes = source, encoder, sizes
+        self._drawn: list[Branch] = []
         self._units: defaultdict[int, list[Unit]] = defaultdict(list)
         self._sections: defaultdict[int, list[int]] = defaultdict(list)
         self._carried: list[Unit] = []  # headings above the text that comes next
 
-    async def document(self) -> _Part:
-        """The document as a part without a node: the paper's root nodes are its sections."""
-        for unit in await asyncio.to_thread(sentences_of, self._text, self._hierarchy, self._encoder.tokens):
+    def branches(self) -> list[Branch]:
+        """The nodes above the leaves, children before parents."""
+
+        def numbered(nodes: Sequence[int]) -> tuple[int, ...]:
+            return tuple(n if n >= 0 else len(self.leaves) - 1 - n for n in nodes)
+
+        return [Branch(numbered(b.children), heading=b.heading, sources=numbered(b.sources)) for b in self._drawn]
+
+    async def cut(self) -> None:
+        """The whole document, which gets no node: the paper's root nodes are its sections."""
+        for unit in await asyncio.to_thread(units_of, self._source, self._encoder.tokens):
             self._units[unit.section].append(unit)
-        for i, node in self._hierarchy.of_kind(Kind.SECTION):
+        for i, node in self._source.hierarchy.of_kind(Kind.SECTION):
             self._sections[node.parent or 0].append(i)
-        preamble = await self._own(self._units[0])
-        parts = preamble.parts or ((preamble,) if preamble.chunks else ())
-        below = [await self._section(i) for i in self._sections[0]]
-        return _Part(range(0), parts=(*parts, *below), summarised=False)
+        if preamble := self._units[0]:
+            children, sources = await self._text(preamble)
+            if not self._is_long(preamble):
+                self._draw(children, sources)
+        for section in self._sections[0]:
+            await self._section(section)
 
-    async def _section(self, index: int, *, summarised: bool = True) -> _Part:
-        heading = self._hierarchy.nodes[index].heading
-        summarised = summarised and not _ABSTRACT.fullmatch(heading)
+    async def _section(self, index: int) -> list[int]:
+        """Cut a section; returns the nodes that become children of what is above it."""
+        heading, subsections = self._source.hierarchy.nodes[index].heading, self._sections[index]
+        if _ABSTRACT.fullmatch(heading):
+            return self._leaves_of(index)
         units = [*self._carried, *self._units[index]]
-        bare = summarised and bool(self._sections[index]) and all(unit.heading for unit in units)
-        self._carried = units if bare else []
-        own = await self._own([] if bare else units) if summarised else self._chunked(units, self._sizes.group)
-        below = [await self._section(i, summarised=summarised) for i in self._sections[index]]
-        return replace(own, parts=(*own.parts, *below), heading=heading, summarised=summarised)
+        is_bare = bool(subsections) and all(unit.heading for unit in units)
+        self._carried = units if is_bare else []
+        children, sources = await self._text([] if is_bare else units)
+        below = [node for section in subsections for node in await self._section(section)]
+        return [self._draw([*children, *below], [*sources, *below], heading)]
 
-    async def _own(self, units: Sequence[Unit]) -> _Part:
-        """Text without headings in between: as one part, or with its themes as parts."""
-        if sum(unit.words for unit in units) <= _THEMED_FROM * self._sizes.theme_words:
-            return self._chunked(units, self._sizes.group)
-        vectors = await encode_cut(self._encoder, [unit.span.of(self._text) for unit in units])
+    def _leaves_of(self, index: int) -> list[int]:
+        """The chunks of a section that gets no summary, and of those in it."""
+        units, self._carried = [*self._carried, *self._units[index]], []
+        return [*self._chunks(units), *(leaf for section in self._sections[index] for leaf in self._leaves_of(section))]
+
+    async def _text(self, units: Sequence[Unit]) -> tuple[list[int], list[int]]:
+        """Text without headings in between: the nodes below the one that stands for it, and those it summarises."""
+        if not self._is_long(units):
+            return self._grouped(units, self._sizes.group)
+        vectors = await encode_cut(self._encoder, [unit.span.of(self._source.document.text) for unit in units])
         words = [unit.words for unit in units]
         starts = await asyncio.to_thread(theme_starts, vectors, words, target=self._sizes.theme_words)
-        themes = (units[a:b] for a, b in zip(starts, [*starts[1:], len(units)], strict=True))
-        parts = tuple(self._chunked(theme, self._sizes.theme_group) for theme in themes)
-        return _Part(range(0), parts=parts)
+        parts = [units[a:b] for a, b in pairwise([*starts, len(units)])]
+        themes = [self._draw(*self._grouped(part, self._sizes.theme_group)) for part in parts]
+        return themes, themes
 
-    def _chunked(self, units: Sequence[Unit], group: int) -> _Part:
-        first = len(self.leaves)
-        for chunk in pack(units, tokens=room(self._encoder.tokens), words=self._sizes.chunk_words):
-            span = span_of(chunk)
-            self.leaves.append(RetrievalNode(text=span.of(self._text), spans=(span,)))
-        chunks = range(first, len(self.leaves))
+    def _is_long(self, units: Sequence[Unit]) -> bool:
+        """Whether text is cut into themes."""
+        return sum(unit.words for unit in units) > _THEMED_FROM * self._sizes.theme_words
+
+    def _grouped(self, units: Sequence[Unit], size: int) -> tuple[list[int], list[int]]:
+        """As `_text`, of text that is not cut into themes: its chunks, or groups of ``size`` of them."""
+        chunks = self._chunks(units)
         if sum(unit.words for unit in units) < _MIN_GROUPED_WORDS:
-            return _Part(chunks)
-        return _Part(chunks, groups=tuple(chunks[i : i + group] for i in range(0, len(chunks), group)))
+            return chunks, chunks
+        groups = [chunks[i : i + size] for i in range(0, len(chunks), size)]
+        return [self._draw(group, group) for group in groups], chunks
 
+    def _chunks(self, units: Sequence[Unit]) -> list[int]:
+        first, limit = len(self.leaves), room(self._encoder.tokens)
+        self.leaves += chunk_leaves(self._source, units, tokens=limit, words=self._sizes.chunk_words)
+        return list(range(first, len(self.leaves)))
 
-def _tops(part: _Part, leaves: int, inners: list[_Inner]) -> list[int]:
-    """Append the nodes of ``part``, children before parents, and return those that hang from what is above it."""
-    below = list(part.chunks)
-    if part.summarised and part.groups:
-        below = [_append(inners, leaves, _Inner(tuple(group), tuple(group))) for group in part.groups]
-    parts = [top for p in part.parts for top in _tops(p, leaves, inners)]
-    if not part.summarised:
-        return [*below, *parts]
-    return [_append(inners, leaves, _Inner((*below, *parts), (*part.chunks, *parts), part.heading))]
-
-
-def _append(inners: list[_Inner], leaves: int, node: _Inner) -> int:
-    inners.append(node)
-    return leaves + len(inners) - 1
-
-
-def _layers(leaves: int, inners: Sequence[_Inner]) -> list[int]:
-    layers = [0] * leaves
-    for node in inners:
-        layers.append(1 + max(layers[child] for child in node.children))
-    return layers
+    def _draw(self, children: Sequence[int], sources: Sequence[int], heading: str = "") -> int:
+        self._drawn.append(Branch(tuple(children), heading=heading, sources=tuple(sources)))
+        return -len(self._drawn)
 
 
 def theme_starts(vectors: Vectors, words: Sequence[int], *, target: int) -> list[int]:
@@ -281,13 +216,7 @@ def theme_starts(vectors: Vectors, words: Sequence[int], *, target: int) -> list
         costs = best[first:end] + scatter + _LENGTH_WEIGHT * length**2
         chosen = int(np.argmin(costs))
         best[end], starts[end] = costs[chosen], first + chosen
-    return _path(starts.tolist())
-
-
-def _path(starts: Sequence[int]) -> list[int]:
-    path: list[int] = []
-    at = len(starts) - 1
-    while at:
-        at = starts[at]
-        path.append(at)
+    path = [int(starts[-1])]
+    while path[-1]:
+        path.append(int(starts[path[-1]]))
     return path[::-1]

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from discorag.retrieval.builders.base import Builder, Built, Source, inner
 from discorag.retrieval.builders.node_text import ENCODED_WORDS
-from discorag.retrieval.selectors import positive
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import first_words
+from discorag.store.outline import Shape
 
 
 def windows_along(tree: RetrievalTree, widest: int) -> NDArray[np.bool_]:
@@ -26,15 +26,14 @@ def windows_along(tree: RetrievalTree, widest: int) -> NDArray[np.bool_]:
     * two subtrees that touch, wherever they hang.
 
     In a binary tree the second adds nothing to the first and the third; in a flat one the second gives every window.
-
-    Raises:
-        ConfigError: ``widest`` is below 1.
+    ``widest`` is 1 or more.
     """
-    positive(widest=widest)
-    spans = _subtrees(tree, widest)
+    runs = Shape.of(tree).groups
+    starts, stops = runs.starts[runs.first], runs.stops[runs.first]
+    is_adjacent = np.diff(runs.first, append=len(runs.starts)) == 1
+    is_subtree = is_adjacent & (stops - starts <= widest)
     whole = np.zeros((tree.leaves, widest), np.bool_)
-    for start, end in filter(None, spans):
-        whole[start, end - start - 1] = True
+    whole[starts[is_subtree], (stops - starts)[is_subtree] - 1] = True
     found = whole.copy()
     longest = min(widest, tree.leaves)
     for left in range(1, longest):
@@ -42,35 +41,19 @@ def windows_along(tree: RetrievalTree, widest: int) -> NDArray[np.bool_]:
             count = tree.leaves - left
             found[:count, left + right - 1] |= whole[:count, left - 1] & whole[left:, right - 1]
     for siblings in (tree.roots, *(node.children for node in tree.nodes[tree.leaves :])):
-        for start, end in _runs([span for child in siblings if (span := spans[child])], widest):
+        spans = sorted((int(starts[child]), int(stops[child])) for child in siblings if is_subtree[child])
+        for start, end in _touching(spans, widest):
             found[start, end - start - 1] = True
     return found
 
 
-def _subtrees(tree: RetrievalTree, widest: int) -> list[tuple[int, int] | None]:
-    """For each node its leaves as ``[start, end)``, if they are adjacent and not too many."""
-    below: list[set[int] | None] = [{i} for i in range(tree.leaves)]
-    for node in tree.nodes[tree.leaves :]:
-        parts = [part for child in node.children if (part := below[child]) is not None]
-        union = set[int]().union(*parts)
-        below.append(union if len(parts) == len(node.children) and len(union) <= widest else None)
-    return [_adjacent(leaves) for leaves in below]
-
-
-def _adjacent(leaves: set[int] | None) -> tuple[int, int] | None:
-    if not leaves:
-        return None
-    start, end = min(leaves), max(leaves) + 1
-    return (start, end) if end - start == len(leaves) else None
-
-
-def _runs(spans: list[tuple[int, int]], widest: int) -> Iterator[tuple[int, int]]:
-    ordered = sorted(spans)
-    for i, (start, _) in enumerate(ordered):
-        for (_, before), (after, reach) in pairwise(ordered[i : i + widest]):
-            if after != before or reach - start > widest:
+def _touching(spans: Sequence[tuple[int, int]], widest: int) -> Iterator[tuple[int, int]]:
+    """From the start of one span to the end of a later one, where each touches the next, up to ``widest`` leaves."""
+    for i, (start, _) in enumerate(spans):
+        for (_, before), (after, end) in pairwise(spans[i : i + widest]):
+            if after != before or end - start > widest:
                 break
-            yield start, reach
+            yield start, end
 
 
 class TreeWindowBuilder:
@@ -82,7 +65,7 @@ class TreeWindowBuilder:
 
     Example:
         >>> from discorag.retrieval.builders.baselines import BisectionBuilder
-        >>> from discorag.retrieval.builders.node_text import Concat, ENCODED_WORDS
+        >>> from discorag.retrieval.builders.node_text import Concat
         >>> from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
         >>> tree = asyncio.run(TreeWindowBuilder(BisectionBuilder(Concat()), widest=3).build(source)).tree
         >>> [node.children for node in tree.nodes[tree.leaves :]]
@@ -102,8 +85,7 @@ class TreeWindowBuilder:
     async def build(self, source: Source) -> Built:
         """Sentences, and the windows in the order of their starts; with what the other builder's tree took."""
         built = await self._trees.build(source)
-        follows = windows_along(built.tree, self._widest)
-        starts, beyond = np.nonzero(follows[:, 1:])
+        starts, beyond = np.nonzero(windows_along(built.tree, self._widest)[:, 1:])
         runs = zip(starts.tolist(), (starts + beyond + 2).tolist(), strict=True)
         leaves = built.tree.nodes[: built.tree.leaves]
         return replace(built, tree=window_tree(leaves, runs, self.name))

@@ -19,6 +19,11 @@ from discorag.retrieval.routers.walk import STAGE, Decision, RetrievalSubtree, R
 from discorag.schema.values import Vectors
 
 _SPARE, _TOKENS_PER_ID = 64, 6
+NEAR = 0.4
+"""Cosine with the question from which on a passage is selected and a heading unfolded, for the packaged MiniLM.
+
+It rests on little: 33 questions on 7 papers of QASPER's sample, with the papers' five nearest paragraphs as retrieved.
+"""
 
 
 class RouteReply(BaseModel):
@@ -108,13 +113,6 @@ def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers)) or "none"
 
 
-NEAR = 0.4
-"""Cosine with the question from which on a passage is selected and a heading unfolded, for the packaged MiniLM.
-
-It rests on little: 33 questions on 7 papers of QASPER's sample, with the papers' five nearest paragraphs as retrieved.
-"""
-
-
 class LocalRouter:
     """A `discorag.retrieval.routers.walk.Router` that compares vectors; deterministic.
 
@@ -142,6 +140,6 @@ class LocalRouter:
         return Decision(answer, best if best is not None and nearness[best] >= NEAR else None)
 
 
-def router_of(box: Toolbox) -> Router:
+def router_of(backends: Toolbox) -> Router:
     """The language model if there is one, else similarity."""
-    return LlmRouter(box.model, box.template("route")) if box.model else LocalRouter(box.encoder)
+    return LlmRouter(backends.model, backends.template("route")) if backends.model else LocalRouter(backends.encoder)

@@ -19,6 +19,8 @@ from discorag.schema.errors import InvalidOutputError, InvariantError, ModelErro
 from discorag.schema.ledger import Failure
 from discorag.schema.retrieval_tree import RetrievalTree
 
+STAGE = "route"
+
 
 @dataclass(frozen=True)
 class RetrievalSubtree:
@@ -142,9 +144,6 @@ def derive(tree: RetrievalTree, retrieved: Iterable[int]) -> RetrievalSubtree:
     return RetrievalSubtree(tree, tuple(sorted(lit)), frozenset(lit))
 
 
-STAGE = "route"
-
-
 @dataclass(frozen=True)
 class Decision:
     """A router's actions in one step, as nodes of the subtree's tree.
@@ -193,7 +192,7 @@ class Routed:
     Args:
         steps: For each step the leaves that it selected (equation 6); no leaf is in two of them.
         subtree: What is visible now.
-        ending: Why it ended; None: it goes on.
+        ending: Why it ended; None while it has not.
         usage: Tokens of all steps.
         failures: What a router could not do; what was selected before stays.
     """
@@ -232,7 +231,8 @@ async def _step(question: str, walk: Routed, router: Router, expand_iter: int) -
     if walk.ending is not None:
         return walk
     try:
-        decision = await _decide(question, walk.subtree, router)
+        decision = await router.decide(question, walk.subtree)
+        _check_visible(decision, walk.subtree)
     except ModelError as error:
         failure = Failure.of(STAGE, error, fallback="the passages selected before")
         usage = walk.usage + (error.usage or Usage())
@@ -249,15 +249,14 @@ async def _step(question: str, walk: Routed, router: Router, expand_iter: int) -
     return Routed(steps, subtree=opened, ending=ending, usage=walk.usage + decision.usage)
 
 
-async def _decide(question: str, subtree: RetrievalSubtree, router: Router) -> Decision:
-    decision = await router.decide(question, subtree)
+def _check_visible(decision: Decision, subtree: RetrievalSubtree) -> None:
     headings = range(subtree.tree.leaves, len(subtree.tree.nodes))
-    unseen = sorted(set(decision.answer) - set(subtree.lit))
-    wrong = [*unseen, *(() if decision.expand is None or decision.expand in headings else (decision.expand,))]
+    wrong = sorted(set(decision.answer) - set(subtree.lit))
+    if decision.expand is not None and decision.expand not in headings:
+        wrong.append(decision.expand)
     if wrong:
         raise InvalidOutputError(
             f"The router selected nodes that are not there to select: {wrong}.",
             hint="It may answer with lit leaves and expand inner nodes.",
             usage=decision.usage,
         )
-    return decision

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.discourse.parse.trained.parser import TrainedParser
+from discorag.ingest.segment.blocks import MARKDOWN
 from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.layout import WHOLE, is_mark
-from discorag.ingest.segment.structure import MARKDOWN
 from discorag.schema.discourse import RstTree
 from discorag.schema.document import Chunk, Document, UnitKind
 from tests.text.layouts import SAMPLES

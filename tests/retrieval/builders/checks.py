@@ -8,8 +8,8 @@ from itertools import pairwise
 from hypothesis import strategies as st
 
 from discorag.discourse.parse.parser import Unit, joined
+from discorag.ingest.segment.blocks import MARKDOWN
 from discorag.ingest.segment.headings import build_hierarchy
-from discorag.ingest.segment.structure import MARKDOWN
 from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.baselines import cut_splits
 from discorag.schema.discourse import Nuclearity, Relation, RstTree

@@ -1,59 +1,40 @@
-"""Every builder by name, with parts that cost next to nothing."""
+"""The builders of all retrievers by name, made of parts that cost next to nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import cast
 
+import prompts
+from discorag.config import Settings, TreeSettings
 from discorag.discourse.parse.rules import RuleParser
-from discorag.retrieval.builders.base import Builder, Summariser, Summary
-from discorag.retrieval.builders.baselines import BisectionBuilder, FlatChunkBuilder, FlatSentenceBuilder, WindowBuilder
-from discorag.retrieval.builders.clusters import ClusterBuilder, ClusterSizes
-from discorag.retrieval.builders.discourse import DiscourseBuilder, ParagraphBuilder, UnifiedBuilder
-from discorag.retrieval.builders.headings import HeadingBuilder
-from discorag.retrieval.builders.node_text import Concat, NodeText, Tau
-from discorag.retrieval.builders.sections import SectionBuilder
-from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
-from discorag.schema.values import first_words
+from discorag.models.protocol import LanguageModel
+from discorag.models.toolbox import Toolbox
+from discorag.retrieval.builders.base import Builder
+from discorag.retrieval.registry import TreeTools, tree_retrievers
 from tests.retrieval.hashing import HashingEncoder
 
 OVERLAPPING = frozenset({"clusters", "snapped"})
 """Builders that put a node under several parents: soft clusters, and windows."""
 GAPPED = frozenset({"clusters"})
 """Builders whose nodes may stand for text with gaps."""
-ONE_ROOT = frozenset({"bisection", "windows", "discourse", "unified", "headings", "paragraphs"})
-SUMMARISING = ("bisection", "windows", "discourse", "unified", "paragraphs", "clusters", "sections")
+ONE_ROOT = frozenset({"bisection", "windows", "discourse", "unified", "headings"})
+SUMMARISING = ("bisection", "windows", "discourse", "unified", "clusters", "sections")
 
 
-class Heads:
-    """A summariser whose text is the beginning of what it is given."""
+def every_builder(model: LanguageModel | None = None, *, window: int = 256) -> Mapping[str, Builder]:
+    """All of them; a model, where one is given, summarises every inner node.
 
-    version = "heads"
-
-    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
-        return Summary(first_words(texts, words))
-
-
-def every_builder(
-    summariser: Summariser | None = None, *, text: NodeText | None = None, chunk_tokens: int = 100
-) -> Mapping[str, Builder]:
-    """All of them; inner nodes hold all text below, or follow eq. 2 with ``summariser`` where one is given."""
-    encoder = HashingEncoder()
-    text = text or (Tau(summariser, tau=0, words=20) if summariser else Concat())
-    summaries = summariser or Heads()
-    discourse = DiscourseBuilder(RuleParser(), text)
-    made: list[Builder] = [
-        FlatSentenceBuilder(),
-        FlatChunkBuilder(),
-        BisectionBuilder(text),
-        WindowBuilder(text),
-        TreeWindowBuilder(discourse),
-    ]
-    made += [
-        discourse,
-        UnifiedBuilder(RuleParser(), text),
-        ParagraphBuilder(text),
-        SectionBuilder(encoder, summaries),
-        HeadingBuilder(encoder.tokens),
-    ]
-    made.append(ClusterBuilder(encoder, summaries, encoder.tokens, ClusterSizes(chunk_tokens=chunk_tokens)))
-    return {builder.name: builder for builder in made}
+    Args:
+        model: Writes summaries.
+        window: Tokens that the encoder reads of a text; a small one makes many chunks of few sentences.
+    """
+    parts = SimpleNamespace(
+        settings=Settings(trees=TreeSettings(tau=0)),
+        encoder=HashingEncoder(window + HashingEncoder(0).tokens.special_tokens),
+        model=model,
+        template=prompts.load,
+    )
+    tools = TreeTools(cast("Toolbox", parts), RuleParser(), {})
+    return {retriever.builder: retriever.build(tools) for retriever in tree_retrievers().values()}

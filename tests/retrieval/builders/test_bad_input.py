@@ -6,10 +6,9 @@ import sys
 
 import pytest
 
-import prompts
 from discorag.retrieval.builders.base import Built, Source
-from discorag.retrieval.builders.node_text import ExtractiveSummariser, LlmSummariser
 from discorag.schema.document import Kind
+from discorag.schema.errors import EmptyDocumentError
 from discorag.schema.retrieval_tree import RetrievalTree
 from tests.models.helpers import gateway
 from tests.retrieval.builders.checks import source_of
@@ -32,8 +31,8 @@ OUTLINES = {
 }
 
 
-async def built(name: str, text: str, *, chunk_tokens: int = 100) -> RetrievalTree:
-    return (await every_builder(chunk_tokens=chunk_tokens)[name].build(source_of(text))).tree
+async def built(name: str, text: str, *, window: int = 256) -> RetrievalTree:
+    return (await every_builder(window=window)[name].build(source_of(text))).tree
 
 
 def words_of(tree: RetrievalTree) -> list[str]:
@@ -41,10 +40,12 @@ def words_of(tree: RetrievalTree) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_one_sentence_is_a_tree(name: str) -> None:
+async def test_one_sentence_is_a_tree_and_a_blank_document_is_refused(name: str) -> None:
     tree = await built(name, "Alone.")
     assert [n.text for n in tree.nodes[: tree.leaves]] == ["Alone."]
     assert len(tree.nodes) == 1 + (name in {"headings", "sections"})
+    with pytest.raises(EmptyDocumentError, match=r"d\.md holds no (sentence|paragraph)"):
+        await built(name, " \n")
 
 
 @pytest.mark.parametrize("outline", OUTLINES)
@@ -62,7 +63,7 @@ async def test_headings_of_any_shape_make_a_tree_that_holds_the_text(name: str, 
 @pytest.mark.parametrize("name", NAMES)
 async def test_sentences_all_alike_are_built_however_many(name: str, count: int) -> None:
     """Also fewer chunks than UMAP has neighbours or dimensions, and more than it can tell apart."""
-    tree = await built(name, " ".join(["The same again."] * count), chunk_tokens=4)
+    tree = await built(name, " ".join(["The same again."] * count), window=4)
     assert words_of(tree) == ["The", "same", "again."] * count
 
 
@@ -99,8 +100,7 @@ async def with_failing_model(name: str) -> Built:
     with ScriptedServer(model) as server:
         llm = gateway(server)
         try:
-            summariser = LlmSummariser(llm, prompts.load("summary"), ExtractiveSummariser())
-            return await every_builder(summariser)[name].build(source_of(PARTS))
+            return await every_builder(llm)[name].build(source_of(PARTS))
         finally:
             await llm.aclose()
 

@@ -1,52 +1,39 @@
-"""The papers' baselines: flat trees, halves of halves, windows; and node texts that need no parser."""
+"""The papers' baselines: flat trees, chunks, halves of halves, windows; and node texts that need no parser."""
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from discorag.retrieval.builders.base import Source, chunk_leaves, paragraph_leaves
-from discorag.retrieval.builders.baselines import BisectionBuilder, FlatChunkBuilder, FlatSentenceBuilder, WindowBuilder
+from discorag.models.tokens import PackagedTokens
+from discorag.retrieval.builders.base import Source, chunk_leaves, units_of
+from discorag.retrieval.builders.baselines import BisectionBuilder, WindowBuilder
 from discorag.retrieval.builders.node_text import Concat
-from discorag.schema.document import Kind
-from discorag.schema.errors import ConfigError, EmptyDocumentError
+from discorag.schema.errors import ConfigError
 from tests.retrieval.builders.checks import below, checked, source_of, sources
 
-_SIX = "One two three. Four five six. Seven eight nine ten."
+
+@given(sources, st.integers(1, 12))
+def test_chunks_hold_every_sentence_in_order_and_none_could_take_one_more(source: Source, words: int):
+    units, text = units_of(source), source.document.text
+    chunks = chunk_leaves(source, units, words=words)
+    held = [[unit.words for unit in units if chunk.spans[0].contains(unit.span)] for chunk in chunks]
+    assert [size for chunk in held for size in chunk] == [unit.words for unit in units]
+    assert all(len(chunk) == 1 or sum(chunk) <= words for chunk in held)
+    assert all(sum(a) + b[0] > words for a, b in pairwise(held))
+    assert all(chunk.text == chunk.spans[0].of(text) for chunk in chunks)
 
 
-def _chunks(text: str, words: int) -> list[str]:
-    return [leaf.text for leaf in chunk_leaves(source_of(text), words)]
-
-
-@given(sources)
-async def test_chunks_hold_every_sentence_once_and_are_slices(source: Source):
-    tree = (await FlatChunkBuilder(words=5).build(source)).tree
-    sentences = [n.span for _, n in source.hierarchy.of_kind(Kind.SENTENCE)]
-    held = [s for n in tree.nodes for s in sentences if n.spans[0].contains(s)]
-    assert held == sentences
-    assert all(n.text == n.spans[0].of(source.document.text) for n in tree.nodes)
-
-
-def test_a_chunk_may_have_exactly_its_limit_in_words():
-    assert _chunks(_SIX, 6) == ["One two three. Four five six.", "Seven eight nine ten."]
-    assert _chunks(_SIX, 5) == ["One two three.", "Four five six.", "Seven eight nine ten."]
-
-
-def test_a_sentence_longer_than_a_chunk_is_a_chunk_alone():
-    assert _chunks(f"Ann bit. {_SIX}", 3)[-1] == "Seven eight nine ten."
-    assert len(_chunks(f"Ann bit. {_SIX}", 3)) == 4
-
-
-def test_paragraphs_are_ranges_of_sentence_leaves():
-    assert paragraph_leaves(source_of("# T\n\nAnn bit. Cid dug.\n\nEva fed.")) == [range(1), range(1, 3), range(3, 4)]
-
-
-async def test_a_blank_document_is_refused():
-    with pytest.raises(EmptyDocumentError, match=r"d\.md holds no sentence"):
-        await FlatSentenceBuilder().build(source_of(" \n"))
+def test_a_sentence_longer_than_the_window_comes_in_pieces_that_fit_and_lose_nothing():
+    source, counter = source_of(" ".join(f"word{i}" for i in range(400))), PackagedTokens()
+    pieces = [unit.span.of(source.document.text) for unit in units_of(source, counter)]
+    assert len(pieces) > 1
+    assert "".join(pieces).replace(" ", "") == source.document.text.replace(" ", "")
+    assert max(counter.counts(pieces)) <= counter.max_tokens
 
 
 _FIVE = source_of("Ann ate. Bob bit. Cid cut. Dan dug. Eva ebbed.")
@@ -90,9 +77,3 @@ async def test_windows_of_seven_are_joined_until_one_is_left(sentences: int, win
 def test_windows_that_would_never_end_are_refused():
     with pytest.raises(ConfigError, match="Windows of 1"):
         WindowBuilder(Concat(), size=1)
-
-
-async def test_leaves_under_windows_are_chunks():
-    tree = (await WindowBuilder(Concat(), size=2, chunk_words=4).build(_FIVE)).tree
-    texts = ["Ann ate. Bob bit.", "Cid cut. Dan dug.", "Eva ebbed."]
-    assert [n.text for n in tree.nodes] == [*texts, " ".join(texts[:2]), " ".join(texts)]

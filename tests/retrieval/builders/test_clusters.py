@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.encoder import PackagedEncoder
-from discorag.retrieval.builders.base import Built, Source, Summary
+from discorag.retrieval.builders.base import Built, Source
 from discorag.retrieval.builders.clusters import ClusterBuilder, ClusterSizes, _mixture, clusters_of
+from discorag.retrieval.builders.summaries import Summary
 from discorag.schema.document import Document
-from discorag.schema.errors import ConfigError, Usage
+from discorag.schema.errors import Usage
 from discorag.schema.values import Vectors
 from discorag.text.sentences import sentence_spans
 
@@ -45,7 +46,7 @@ def topic_sentences(topic: int) -> list[str]:
 
 async def build(text: str, sizes: ClusterSizes | None = None) -> Built:
     document = Document(uri="u", title="t", text=text)
-    builder = ClusterBuilder(ENCODER, FirstSentences(), ENCODER.tokens, sizes)
+    builder = ClusterBuilder(ENCODER, FirstSentences(), sizes)
     return await builder.build(Source(document, build_hierarchy(document)))
 
 
@@ -67,12 +68,6 @@ async def test_three_topics_told_in_turns_are_found() -> None:
     assert all(len({child % 3 for child in node.children}) == 1 for node in first)
     assert {node.children[0] % 3 for node in first} == {0, 1, 2}
     assert len(tree.roots) == 1
-
-
-def test_clusters_hold_one_topic_each_and_every_text() -> None:
-    clusters = clusters_of(topics_of(20), [1] * 60, ClusterSizes())
-    assert {m for members in clusters for m in members} == set(range(60))
-    assert all(len({m % 3 for m in members}) == 1 for members in clusters)
 
 
 def test_a_point_between_two_clusters_is_in_both_and_others_are_in_one() -> None:
@@ -125,17 +120,3 @@ async def test_leaves_are_whole_sentences_of_at_most_a_hundred_tokens() -> None:
     assert " ".join(n.text for n in leaves) == text
     assert all(text.endswith(".") for text in (n.text for n in leaves))
     assert max(ENCODER.tokens.counts([n.text for n in leaves])) <= 102
-
-
-def test_impossible_sizes_are_refused_by_name() -> None:
-    with pytest.raises(ConfigError, match="cluster_tokens"):
-        ClusterSizes(cluster_tokens=0)
-    with pytest.raises(ConfigError, match="threshold"):
-        ClusterSizes(threshold=1.0)
-
-
-def test_the_version_changes_with_the_sizes() -> None:
-    versions = {
-        ClusterBuilder(ENCODER, FirstSentences(), ENCODER.tokens, s).version for s in (None, ClusterSizes(seed=1))
-    }
-    assert len(versions) == 2

@@ -12,10 +12,11 @@ from discorag.discourse.parse.parser import Unit
 from discorag.discourse.parse.rules import RuleParser
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.models.protocol import Encoder
-from discorag.retrieval.builders.base import Source, Summary, inner
+from discorag.retrieval.builders.base import Source, inner
 from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentenceBuilder
 from discorag.retrieval.builders.discourse import DiscourseBuilder, UnifiedBuilder
-from discorag.retrieval.builders.node_text import Concat, ExtractiveSummariser, Tau
+from discorag.retrieval.builders.node_text import Concat, Tau
+from discorag.retrieval.builders.summaries import ExtractiveSummariser, Summary
 from discorag.retrieval.forest import node_vectors
 from discorag.schema.discourse import Relation, RstTree
 from discorag.schema.retrieval_tree import RetrievalTree
@@ -94,12 +95,6 @@ async def test_with_a_cache_only_a_changed_paragraph_and_what_is_above_are_parse
     assert built.tree == (await DiscourseBuilder(RuleParser(), Concat()).build(changed)).tree
 
 
-async def test_another_parser_does_not_get_the_cached_trees():
-    cache: dict[str, RstTree] = {}
-    await DiscourseBuilder(RuleParser(), Concat(), cache=cache).build(_THREE)
-    assert (await DiscourseBuilder(RightBranchingUnits(), Concat(), cache=cache).build(_THREE)).reused == 0
-
-
 async def test_the_trained_parser_reads_english_and_the_rules_the_rest():
     parser = TrainedParser()
     english = source_of("Iron rusts because it is wet. However, gold does not. It is noble.\n\nRings are of gold.")
@@ -108,21 +103,6 @@ async def test_the_trained_parser_reads_english_and_the_rules_the_rest():
     for text in ("铁会生锈。金不会。因此戒指是金的。\n\n戒指是金的。", "Iron rusts. 铁会生锈。\n\n\u200b\n\n\u200b"):
         source = source_of(text)
         checked(source, (await DiscourseBuilder(parser, Concat()).build(source)).tree)
-
-
-async def test_one_sentence_is_one_leaf_and_takes_no_parse():
-    built = await DiscourseBuilder(RuleParser(), Concat()).build(source_of("Alone."))
-    assert (len(built.tree.nodes), built.parsed) == (1, 0)
-
-
-@pytest.mark.parametrize(
-    ("kind", "between", "relation"), [("paragraph", "\n\n", Relation.JOINT), ("sentence", " ", Relation.ELABORATION)]
-)
-def test_the_rules_know_paragraphs_from_sentences(kind: Unit, between: str, relation: Relation):
-    texts = ["Iron rusts.", "Gold shines."]
-    tree = RuleParser().parse_units(texts, kind)
-    assert [edu.of(between.join(texts)) for edu in tree.edus] == texts
-    assert tree.splits[0].relation is relation
 
 
 _TEXT = "Opening line.\n\n# Metals\n\nIron rusts. It is wet.\n\nGold shines.\n\n## Rings\n\nRings last.\n\n# End"
@@ -142,25 +122,10 @@ async def test_sections_stand_over_their_heading_paragraphs_and_subsections():
     assert headings == {(1, 2, 3, 4, 5, 6): "Metals", (5, 6): "Rings"}
 
 
-async def test_paragraphs_have_relations_and_sections_none():
-    tree = (await UnifiedBuilder(RuleParser(), Concat()).build(source_of(_TEXT))).tree
-    assert {tree.leaves_of[i] for i, n in enumerate(tree.nodes) if n.relation} == {(2, 3)}
-
-
 async def test_a_summary_of_a_section_stands_under_its_heading():
     source = source_of("# Metals\n\nIron rusts. It is wet.\n\nGold shines.")
     tree = (await UnifiedBuilder(RuleParser(), Tau(ExtractiveSummariser(), tau=0, words=4)).build(source)).tree
     assert tree.nodes[-1].text.startswith("Metals\n")
-
-
-async def test_headings_are_never_parsed_and_the_cache_serves_paragraphs():
-    cache: dict[str, RstTree] = {}
-    text = "# A\n\nBob bit. Cid cut.\n\nDan dug. Eva ebbed."
-    await UnifiedBuilder(RuleParser(), Concat(), cache=cache).build(source_of(text))
-    built = await UnifiedBuilder(RuleParser(), Concat(), cache=cache).build(
-        source_of(text.replace("Eva ebbed.", "Flo fed."))
-    )
-    assert (built.parsed, built.reused) == (1, 1)
 
 
 async def test_vectors_of_texts_are_the_encoders(encoder: Encoder):

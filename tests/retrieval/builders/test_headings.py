@@ -13,7 +13,6 @@ from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.headings import HeadingBuilder
 from discorag.schema.document import Document, Kind
-from discorag.schema.errors import EmptyDocumentError
 from discorag.schema.retrieval_tree import RetrievalTree
 
 
@@ -62,12 +61,6 @@ async def test_an_inner_node_reads_as_the_path_of_headings():
     assert [n.text for n in tree.nodes[tree.leaves :]] == ["Parks > Rides > Old", "Parks > Rides", "Parks"]
 
 
-async def test_a_title_of_its_own_is_the_root_above_all_sections():
-    tree = await built("Before.\n\n# Rides\n\nFast.\n", title="Parks")
-    assert outline(tree) == ["0 Parks", "1 'Before.'", "1 Rides", "2 'Fast.'"]
-    assert [n.text for n in tree.nodes[tree.leaves :]] == ["Parks > Rides", "Parks"]
-
-
 async def test_text_before_the_heading_that_is_the_title_keeps_the_section_below_the_root():
     tree = await built("Before.\n\n# Parks\n\nFast.\n", title="Parks")
     assert outline(tree) == ["0 Parks", "1 'Before.'", "1 Parks", "2 'Fast.'"]
@@ -78,21 +71,9 @@ async def test_a_document_without_headings_is_one_level_of_leaves_under_its_titl
     assert outline(tree) == ["0 Parks", "1 'One.'", "1 'Two.'"]
 
 
-async def test_headings_six_deep_nest_six_deep():
-    text = "\n\n".join(f"{'#' * level} H{level}\n\nText {level}." for level in range(1, 7))
-    tree = await built(text, title="H1")
-    assert outline(tree)[-2:] == ["5 H6", "6 'Text 6.'"]
-    assert tree.nodes[tree.roots[0]].layer == 6
-
-
 async def test_skipped_levels_nest_by_rank():
     tree = await built("# Parks\n\n#### Deep\n\nA.\n\n## Shallow\n\nB.\n\n### Under\n\nC.\n")
     assert outline(tree) == ["0 Parks", "1 Deep", "2 'A.'", "1 Shallow", "2 'B.'", "2 Under", "3 'C.'"]
-
-
-async def test_a_document_that_starts_below_its_highest_heading_keeps_every_section():
-    tree = await built("### Low\n\nA.\n\n# High\n\nB.\n")
-    assert outline(tree) == ["0 Parks", "1 Low", "2 'A.'", "1 High", "2 'B.'"]
 
 
 async def test_a_document_of_headings_alone_has_the_innermost_as_leaves():
@@ -131,47 +112,9 @@ async def test_long_text_of_any_words_is_cut_into_pieces_that_the_encoder_reads(
     assert "".join(parts) == "".join(document.text.split())
 
 
-async def test_a_long_sentence_is_cut_at_white_space_where_there_is_some():
-    document = Document(uri="u", title="t", text="well-known " * 300)
-    source = Source(document=document, hierarchy=build_hierarchy(document))
-    tree = (await HeadingBuilder(PackagedTokens()).build(source)).tree
-    assert {word for n in tree.nodes[: tree.leaves] for word in n.text.split()} == {"well-known"}
-
-
 async def test_a_path_beyond_the_window_keeps_its_end():
     tree = await built("# Parks\n\n## one two three four five six\n\n### seven eight nine\n\nText.\n", window=8)
     assert tree.nodes[1].text == "five six > seven eight nine"
-
-
-class Asked(Words):
-    """A token counter that keeps what it was asked."""
-
-    def __init__(self) -> None:
-        super().__init__(100)
-        self.texts: list[str] = []
-
-    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        self.texts += texts
-        return super().token_offsets(texts)
-
-
-async def test_a_word_is_tokenised_once_whatever_the_number_of_its_documents():
-    tokens = Asked()
-    builder = HeadingBuilder(tokens)
-    for uri in ("a", "b"):
-        document = Document(uri=uri, title="Parks", text="Tall rides, tall\ntrees.\n\nFast rides, tall trees.")
-        await builder.build(Source(document=document, hierarchy=build_hierarchy(document)))
-    asked = " ".join(tokens.texts).split()
-    assert sorted(asked) == sorted(set(asked))
-
-
-async def test_a_builder_that_has_met_very_many_words_still_keeps_to_the_window():
-    builder, window = HeadingBuilder(Words(12)), 10
-    for first in (0, 60_000, 0):
-        document = Document(uri="u", title="Parks", text=" ".join(f"w{first + i}" for i in range(60_000)))
-        source = Source(document=document, hierarchy=build_hierarchy(document))
-        tree = (await builder.build(source)).tree
-        assert {len(n.text.split()) for n in tree.nodes[: tree.leaves]} == {window}
 
 
 async def test_a_word_beyond_the_window_is_cut_among_words_that_stay_whole():
@@ -191,15 +134,6 @@ async def test_no_node_of_any_text_exceeds_the_encoders_window(text: str):
     source = Source(document=document, hierarchy=build_hierarchy(document))
     tree = (await HeadingBuilder(tokens).build(source)).tree
     assert max(tokens.counts([n.text for n in tree.nodes])) <= tokens.max_tokens
-
-
-async def test_a_blank_document_is_refused():
-    with pytest.raises(EmptyDocumentError, match="u holds no paragraph"):
-        await built(" \n\n ")
-
-
-async def test_the_version_changes_with_the_window():
-    assert HeadingBuilder(Words(12)).version != HeadingBuilder(Words(13)).version
 
 
 _LINES = st.sampled_from(

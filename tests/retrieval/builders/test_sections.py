@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,13 +11,13 @@ from hypothesis import strategies as st
 
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.encoder import PackagedEncoder
-from discorag.models.tokens import PackagedTokens
-from discorag.retrieval.builders.base import Built, Source, Summary, Unit, encode_cut, pack, room, sentences_of
+from discorag.retrieval.builders.base import Built, Source
 from discorag.retrieval.builders.sections import SectionBuilder, SectionSizes, theme_starts
+from discorag.retrieval.builders.summaries import Summary
 from discorag.schema.document import Document
-from discorag.schema.errors import ConfigError, Usage
+from discorag.schema.errors import Usage
 from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.schema.values import Span, count_words
+from discorag.schema.values import count_words
 from discorag.text.sentences import sentence_spans
 
 ENCODER = PackagedEncoder()
@@ -145,85 +144,10 @@ async def test_every_tree_holds_the_whole_text_in_its_leaves(parts: list[tuple[i
     assert all(len(node) == 1 for i, node in enumerate(tree.parents) if i not in tree.roots)
 
 
-def test_a_size_below_one_is_refused_by_name() -> None:
-    with pytest.raises(ConfigError, match="theme_group"):
-        SectionSizes(theme_group=0)
-
-
-def test_the_version_changes_with_the_sizes() -> None:
-    versions = {SectionBuilder(ENCODER, FirstSentences(), SectionSizes(group=r)).version for r in (2, 3)}
-    assert len(versions) == 2
-
-
-TOKENS = PackagedTokens()
-
-
-def units(text: str) -> list[Unit]:
-    document = Document(uri="u", title="t", text=text, media_type="text/markdown")
-    return sentences_of(text, build_hierarchy(document), TOKENS)
-
-
-def sized(*words: int) -> list[Unit]:
-    return [Unit(Span(start=i, end=i + 1), w, w, 0, heading=False) for i, w in enumerate(words)]
-
-
-def sizes(chunks: list[list[Unit]]) -> list[list[int]]:
-    return [[unit.words for unit in chunk] for chunk in chunks]
-
-
-def test_a_sentence_that_exceeds_the_limit_goes_whole_into_the_next_chunk() -> None:
-    assert sizes(pack(sized(60, 40, 1, 250, 99, 2), tokens=1000, words=100)) == [[60, 40], [1], [250], [99], [2]]
-
-
-@given(st.lists(st.integers(1, 40), max_size=30), st.integers(1, 60))
-def test_chunks_hold_every_sentence_in_order_and_none_could_take_one_more(words: list[int], limit: int) -> None:
-    chunks = pack(sized(*words), tokens=limit)
-    assert [unit for chunk in chunks for unit in chunk] == sized(*words)
-    found = sizes(chunks)
-    assert all(len(chunk) == 1 or sum(chunk) <= limit for chunk in found)
-    assert all(sum(a) + b[0] > limit for a, b in pairwise(found))
-
-
-def test_units_know_their_section_and_whether_they_are_its_heading() -> None:
-    found = units("Before.\n\n# One\n\nFirst. Second.\n\n## Two\n\nThird.")
-    assert [(u.section > 0, u.heading) for u in found] == [
-        (False, False),
-        (True, True),
-        (True, False),
-        (True, False),
-        (True, True),
-        (True, False),
-    ]
-    assert found[1].section == found[3].section != found[5].section
-
-
-def test_a_sentence_longer_than_the_window_comes_in_pieces_that_fit_and_lose_nothing() -> None:
-    text = " ".join(f"word{i}" for i in range(400))
-    found = units(text)
-    pieces = [u.span.of(text) for u in found]
-    assert len(found) > 1
-    assert "".join(pieces).replace(" ", "") == text.replace(" ", "")
-    assert max(TOKENS.counts(pieces)) <= TOKENS.max_tokens
-
-
-async def test_a_text_longer_than_the_window_is_embedded_as_far_as_it_is_seen() -> None:
-    encoder = PackagedEncoder()
-    text = "cats and dogs " * 200
-    vectors = await encode_cut(encoder, [text, "cats"])
-    assert vectors.shape == (2, 384)
-    assert room(TOKENS) == 254
-
-
 def test_themes_start_where_the_vectors_change() -> None:
     axes = np.eye(3, dtype=np.float32)
     vectors = np.repeat(axes, [10, 6, 12], axis=0)
     assert theme_starts(vectors, [10] * 28, target=100) == [0, 10, 16]
-
-
-def test_themes_of_a_text_all_of_one_kind_have_about_the_wanted_length() -> None:
-    vectors = np.ones((50, 1), dtype=np.float32)
-    starts = theme_starts(vectors, [20] * 50, target=200)
-    assert np.diff([*starts, 50]).tolist() == [10] * 5
 
 
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=40), st.integers(1, 300))

@@ -39,18 +39,6 @@ def test_all_headings_and_the_siblings_of_retrieved_passages_are_visible(parks: 
     assert subtree.visible == set(subtree.lit) | set(range(parks.leaves, len(parks.nodes)))
 
 
-def test_subsections_beside_a_retrieved_passage_stay_collapsed(parks: RetrievalTree):
-    subtree = derive(parks, nodes(parks, 55))
-    assert ids(parks, subtree.lit) == [55]
-    assert {56, 157} <= set(ids(parks, subtree.collapsed))
-
-
-def test_without_retrieved_passages_only_headings_are_visible(parks: RetrievalTree):
-    subtree = derive(parks, ())
-    assert subtree.lit == ()
-    assert subtree.visible == set(range(parks.leaves, len(parks.nodes)))
-
-
 def test_an_inner_node_is_no_retrieved_passage(parks: RetrievalTree):
     with pytest.raises(InvariantError, match=rf"Node {parks.leaves} is not a leaf.*leaves_of"):
         derive(parks, [parks.leaves])
@@ -94,12 +82,6 @@ def test_nodes_are_written_as_indented_lines_in_reading_order():
         "  3: Fast &amp; &lt;tall&gt; &#124;",
         " 4 #+: Food",
     ]
-
-
-def test_a_node_with_two_parents_is_written_once():
-    leaves = [leaf("a", 0), leaf("b", 2)]
-    tree = tree_of(*leaves, inner(leaves, [0, 1], "one"), inner(leaves, [1], "two"))
-    assert derive(tree, [0]).render().split("\n") == ["0 #: one", " 1: a", " 2: b", "3 #: two"]
 
 
 @given(subtrees())

@@ -37,11 +37,6 @@ async def test_table_16_is_walked_step_by_step(parks: RetrievalTree):
     assert ids(parks, answered.in_step_order) == [19, 41, 44]
 
 
-async def test_step_order_is_not_text_order_where_a_later_step_reads_earlier_text(parks: RetrievalTree):
-    routed = await walked(parks, 41, decision(parks, 44, 41, expand=18), decision(parks, 19))
-    assert ids(parks, routed.in_step_order) == [44, 41, 19]
-
-
 @pytest.mark.parametrize("again", [18, 40])
 async def test_a_router_that_unfolds_what_is_unfolded_ends_the_walk(parks: RetrievalTree, again: int):
     routed = await walked(parks, 19, decision(parks, 19, expand=40), decision(parks, 41, expand=again))

@@ -1,0 +1,132 @@
+"""Texts that stand for others: the most nuclear sentences, or what a language model writes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from discorag.discourse.parse.inline import escape, unescape
+from discorag.discourse.parse.parser import UnitParser, marked
+from discorag.discourse.parse.rules import RuleParser
+from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.schema.errors import InvariantError, ModelError, Usage
+from discorag.schema.values import count_words, first_words, within
+from discorag.text.cut_off import whole_sentences
+from discorag.text.sentences import sentence_spans
+
+_TOKENS_PER_WORD = 3
+_TOKENS_SPARE = 64
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A text that stands for others; ``failure`` says why a model's was replaced by an extractive one."""
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    failure: str = ""
+
+
+class Summariser(Protocol):
+    """Makes one text of several."""
+
+    @property
+    def version(self) -> str:
+        """Model and prompt."""
+        ...
+
+    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
+        """A text of at most about ``words`` words that stands for ``texts``, which are in reading order.
+
+        Where a model fails, the text is extractive and ``failure`` says why; nothing is raised.
+        """
+        ...
+
+
+class ExtractiveSummariser:
+    """The most nuclear sentences of a parse of the texts, in text order.
+
+    Args:
+        parser: Joins their sentences.
+
+    Source: Marcu (2000), "The Theory and Practice of Discourse Parsing and Summarization".
+    """
+
+    def __init__(self, parser: UnitParser | None = None) -> None:
+        self._parser = parser or RuleParser()
+
+    @property
+    def version(self) -> str:
+        """The parser's."""
+        return f"nuclear:{marked(self._parser)}"
+
+    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
+        """Sentences under the lightest satellite links, earlier ones first, up to ``words``; all of them if they fit.
+
+        Where already the first is longer, its first words.
+
+        Raises:
+            InvariantError: The texts hold no sentence.
+        """
+        sentences = [span.of(text) for text in texts for span in sentence_spans(text)]
+        if not sentences:
+            raise InvariantError(f"There is no sentence in {list(texts)[:3]!r}.", hint="Leave blank texts out.")
+        sizes = [count_words(s) for s in sentences]
+        chosen = range(len(sentences))
+        if sum(sizes) > words:
+            tree = await asyncio.to_thread(self._parser.parse_units, sentences, "sentence")
+            order = sorted(chosen, key=tree.satellite_weight.__getitem__)
+            chosen = sorted(order[: within((sizes[i] for i in order), words)])
+        return Summary(text=first_words((sentences[i] for i in chosen), words))
+
+
+class LlmSummariser:
+    """One call of a language model for each text.
+
+    Args:
+        model: The gateway.
+        template: Prompt with the variables ``texts`` and ``words``.
+        fallback: Makes the text where the call fails, and shortens what is too long for one prompt.
+        input_words: What one prompt may hold.
+
+    Source: DISRetrieval eq. 2 and appendix D (the prompt, here in other words); RAPTOR section 3.
+    """
+
+    def __init__(
+        self, model: LanguageModel, template: Template, fallback: ExtractiveSummariser, *, input_words: int = 4000
+    ) -> None:
+        self._model, self._template, self._fallback = model, template, fallback
+        self._input_words = input_words
+
+    @property
+    def version(self) -> str:
+        """Model, prompt and fallback."""
+        return f"llm:{self._model.name}:{self._template.hash[:8]}|{self._fallback.version}"
+
+    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
+        """The model's summary; after a failed call the fallback's, with the failure."""
+        if sum(map(count_words, texts)) > self._input_words:
+            texts = [(await self._fallback.summarise(texts, words=self._input_words)).text]
+        prompt = self._template.render(texts=escape("\n\n".join(texts)), words=str(words))
+        request = Request(
+            stage="summarise",
+            messages=(Message(role="user", content=prompt),),
+            parse=_read_reply,
+            cut=whole_sentences,
+            max_tokens=_TOKENS_PER_WORD * words + _TOKENS_SPARE,
+        )
+        try:
+            reply = await self._model.complete(request)
+        except ModelError as error:
+            extract = await self._fallback.summarise(texts, words=words)
+            return Summary(text=extract.text, usage=error.usage or Usage(), failure=f"{error.kind}: {error}")
+        return Summary(text=reply.value, usage=reply.usage)
+
+
+def _read_reply(reply: str) -> str:
+    text = unescape(reply).strip()
+    if not text:
+        raise ValueError("The reply is empty. Write the summary.")
+    return text
