@@ -14,10 +14,10 @@ from typing import Any
 from langgraph.graph import START
 from langgraph.runtime import Runtime
 
+from discorag.options import PRESETS
 from graphs.answer import Graph, add_ending, add_retrieval, steps
 from nodes.answer import baselines
 from nodes.context import AnswerContext
-from nodes.options import PRESETS
 from nodes.state import AnswerState, Json
 
 Node = Callable[[AnswerState, Runtime[AnswerContext]], Awaitable[Json]]

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from discorag import DiscoRAG
+from discorag.options import PRESETS
 from discorag.retrieval.registry import tree_retriever
 from discorag.schema.answer import Answer
 from discorag.schema.document import Chunk
@@ -22,7 +23,6 @@ from eval.suite import Suite, System
 from interfaces.branches import Branches
 from interfaces.facade import AskResult
 from nodes.context import AnswerContext
-from nodes.options import PRESETS
 from nodes.state import AnswerInput
 
 LEAD = 6

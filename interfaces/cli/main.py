@@ -21,6 +21,7 @@ from typer.models import OptionInfo
 from discorag.config import read_settings
 from discorag.discourse.formats.table import FORMATS, READERS, is_tree, read_tree, written
 from discorag.ingest.survey import Status
+from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import DiscoRagError, InputError
 from discorag.store.records import Manifest
@@ -45,7 +46,6 @@ from interfaces.facade import AskResult, DiscoRAG
 from interfaces.questions import answer_file, read_questions
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from nodes.context import AnswerContext
-from nodes.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")

@@ -30,10 +30,12 @@ from discorag.schema.errors import (
     StoreFullError,
 )
 from interfaces.http.observability import Meters
+from interfaces.threads import ConflictError
 
 _STATUS: tuple[tuple[type[DiscoRagError], int], ...] = (
     (NotFoundError, 404),
     (EmptyCorpusError, 404),
+    (ConflictError, 409),
     (StoreFullError, 507),
     (StoreError, 503),
     (ContextTooLongError, 422),
@@ -140,6 +142,7 @@ _SAID = {
     401: "No valid key.",
     403: "The key may not do this.",
     404: "There is no such thing, or nothing to answer from.",
+    409: "The thread is in a state in which this cannot be done.",
     413: "The request is too large.",
     415: "No loader reads files of this kind.",
     422: "The request cannot be carried out as it is.",

@@ -8,7 +8,6 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response, status
 from pydantic import BaseModel, ConfigDict, Field
 
-from discorag.schema.errors import InputError
 from interfaces.http.access import Principal
 from interfaces.http.ask import Filters, Options, unless_gone
 from interfaces.http.problems import COMMON, documented
@@ -19,7 +18,6 @@ from nodes.state import AnswerInput
 
 router = APIRouter(tags=["threads"], responses=COMMON, route_class=Keyed)
 Checkpoint = Annotated[str | None, Field(min_length=1, max_length=100, description="None: where the thread stands.")]
-Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 class NewThread(BaseModel):
@@ -53,6 +51,14 @@ class Changed(Edit):
     """What to change, and at which checkpoint."""
 
     checkpoint: Checkpoint = None
+
+
+class Part(BaseModel):
+    """How many of the checkpoints."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    limit: int = Field(default=100, ge=1, le=1000)
 
 
 class From(BaseModel):
@@ -89,12 +95,12 @@ async def delete(who: Reader, served: Served, thread_id: UUID) -> Response:
 
 
 @router.get("/threads/{thread_id}/history", responses=documented(404))
-async def history(who: Reader, served: Served, thread_id: UUID, limit: Limit = 100) -> list[ThreadState]:
+async def history(who: Reader, served: Served, thread_id: UUID, part: Annotated[Part, Query()]) -> list[ThreadState]:
     """Its checkpoints, the latest first: any of them can be edited, forked, and gone on from."""
-    return await served.threads.history(await _of(served, who, thread_id), limit)
+    return await served.threads.history(await _of(served, who, thread_id), part.limit)
 
 
-@router.post("/threads/{thread_id}/runs", responses=documented(404, 502, 507))
+@router.post("/threads/{thread_id}/runs", responses=documented(404, 409, 502, 507))
 async def run(request: Request, who: Asker, served: Served, thread_id: UUID, asked: Run) -> ThreadState:
     """Ask, or go on where the thread has stopped."""
     thread = await _of(served, who, thread_id)
@@ -110,17 +116,14 @@ async def run(request: Request, who: Asker, served: Served, thread_id: UUID, ask
     return state
 
 
-@router.patch("/threads/{thread_id}/state", responses=documented(404, 507))
+@router.patch("/threads/{thread_id}/state", responses=documented(404, 409, 507))
 async def edit(who: Reader, served: Served, thread_id: UUID, changed: Changed) -> ThreadState:
     """Change the evidence, graph, plan or draft with which a stopped run goes on."""
-    if not changed.model_fields_set - {"checkpoint"}:
-        raise InputError("Nothing is changed.", hint="Give hits, evidence, graph, plan or draft.")
     thread = await _of(served, who, thread_id)
-    edited = Edit.model_validate(changed.model_dump(exclude={"checkpoint"}, exclude_unset=True))
-    return await served.threads.edit(thread, edited, changed.checkpoint)
+    return await served.threads.edit(thread, changed, changed.checkpoint)
 
 
-@router.post("/threads/{thread_id}/fork", status_code=status.HTTP_201_CREATED, responses=documented(404, 507))
+@router.post("/threads/{thread_id}/fork", status_code=status.HTTP_201_CREATED, responses=documented(404, 409, 507))
 async def fork(who: Reader, served: Served, thread_id: UUID, at: From) -> Thread:
     """A new thread that stands where this one does, or did."""
     return await served.threads.fork(await _of(served, who, thread_id), at.checkpoint)

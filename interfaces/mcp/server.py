@@ -38,6 +38,7 @@ from pydantic import AnyUrl, Field
 
 from discorag.discourse.formats.table import FORMATS, written
 from discorag.models.loops import cancel_scope
+from discorag.options import DEFAULT_RETRIEVER, RetrieverName
 from discorag.retrieval.registry import tree_retriever
 from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError, InputError, NotFoundError
@@ -46,7 +47,6 @@ from discorag.text.escaping import one_line
 from interfaces.facade import AskResult, DiscoRAG
 from interfaces.langchain import DiscoRetriever
 from interfaces.mcp import results
-from nodes.options import DEFAULT_RETRIEVER, RetrieverName
 
 T = TypeVar("T")
 PAGE = 50

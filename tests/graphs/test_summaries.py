@@ -10,10 +10,10 @@ import pytest
 from pydantic import ValidationError
 
 from discorag import DiscoRAG
+from discorag.options import PAPERS, PRESETS
 from discorag.schema.document import Chunk, Scope
 from interfaces.facade import AskResult
 from nodes.context import AnswerContext
-from nodes.options import PAPERS, PRESETS
 from tests.conftest import Pipelines
 from tests.servers.scripted import Body, ScriptedServer
 

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 from typing import get_args, get_type_hints
 
+from discorag.options import PRESETS, Preset
 from discorag.schema.ledger import STAGES
 from graphs import baselines
 from graphs.baselines import PIPELINES
 from interfaces.threads import _BEFORE, Stage
-from nodes.options import PRESETS, Preset
 from nodes.state import AnswerInput, AnswerState, fresh_answer
 
 ROOT = Path(__file__).parents[2]

@@ -125,19 +125,25 @@ def test_nobody_reaches_another_tenants_thread(
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "said"),
+    ("path", "body", "status", "message"),
     [
-        ("/runs", {}, "no run that has stopped"),
-        ("/state", {"plan": "x"}, "not stopped where it could be edited"),
-        ("/state", {}, "Nothing is changed"),
-        ("/runs", {"checkpoint": "none", "query": "Why?"}, "no checkpoint none"),
+        ("/runs", {}, 409, "no run that has stopped"),
+        ("/runs", {"checkpoint": "none", "query": "Why?"}, 404, "no checkpoint none"),
+        ("/state", {"plan": "x"}, 409, "not stopped where it could be edited"),
+        ("/state", {}, 422, "Nothing is changed"),
+        ("/state", {"plan": None, "graph": None}, 422, "Nothing is changed"),
+        ("/state", {"evidence": {"chunk": [[0, 10**20]]}}, 422, "less than or equal"),
     ],
 )
-def test_what_a_thread_cannot_do_is_an_error_that_says_so(client: TestClient, path: str, body: Any, said: str) -> None:
-    thread = made(client)
-    reply = client.request("PATCH" if path == "/state" else "POST", thread + path, json=body)
-    assert reply.status_code in (404, 422)
-    assert said in reply.json()["error"]["message"]
+def test_what_a_thread_cannot_do_is_an_error_that_says_so(
+    client: TestClient, path: str, body: Any, status: int, message: str
+) -> None:
+    thread, method = made(client), "PATCH" if path == "/state" else "POST"
+    reply = client.request(method, thread + path, json=body)
+    assert reply.status_code == status
+    assert message in reply.json()["error"]["message"]
+    operation = client.get("/openapi.json").json()["paths"][f"/threads/{{thread_id}}{path}"][method.lower()]
+    assert str(status) in operation["responses"]
 
 
 def test_a_deleted_thread_is_gone(client: TestClient) -> None:

@@ -35,11 +35,11 @@ export interface Body_ingest_ingest_post {
 }
 
 export interface Changed {
-  hits?: HitEdit[] | null;
-  evidence?: Record<string, [number, number][]> | null;
-  graph?: RhetoricalGraph | null;
-  plan?: string | null;
-  draft?: string | null;
+  hits?: HitEdit[];
+  evidence?: Record<string, [number, number][]>;
+  graph?: RhetoricalGraph;
+  plan?: string;
+  draft?: string;
   checkpoint?: string | null;
 }
 
