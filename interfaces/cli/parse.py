@@ -32,7 +32,7 @@ def parse(
     parser: Annotated[str, typer.Option(help=f"auto: as configured; {PARSERS.described()}.")] = "auto",
     out: Annotated[Path | None, typer.Option(help="File to write; default: standard output.")] = None,
 ) -> None:
-    """Write the RST tree over a whole document, which is not stored; or a tree's file in another format."""
+    """``disco-rag parse``."""
     check_format(format_)
     text = written([read_tree(path) if is_tree(path) else _parsed(path, parser)], format_)
     if out is None:
