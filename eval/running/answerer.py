@@ -15,13 +15,13 @@ from discorag.schema.errors import ModelRejectedError, ModelUnavailableError, Ra
 from discorag.schema.values import Span
 from eval.errors import DataError
 from eval.metrics.grounding import reached
+from eval.running.branches import Branches
 from eval.running.corpus import Corpus
 from eval.running.lost import trace
 from eval.running.record import Lost, Record
 from eval.sample import DocSpan, Sample
 from eval.suite import Suite, System
-from interfaces.branches import Branches
-from interfaces.facade import AskResult
+from interfaces.results import AskResult
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from typer.core import TyperCommand, TyperGroup
 
 ABOUT = "Ask your documents: trees, a graph and a plan show how the sources of an answer relate to each other."
@@ -30,14 +28,8 @@ COMMANDS = {
 """Name -> help; `interfaces.cli.main` takes it from here."""
 
 
-def main() -> None:
-    """The command line."""
-    if sys.argv[1:] in ([], ["--help"]):
-        commands = [TyperCommand(name, help=text) for name, text in COMMANDS.items()]
-        group = TyperGroup(
-            name="disco-rag", commands=commands, help=ABOUT, no_args_is_help=True, rich_markup_mode="rich"
-        )
-        group.main(prog_name="disco-rag")
-    from interfaces.cli.main import main as run
-
-    run()
+def show_help() -> None:
+    """Print it and exit."""
+    commands = [TyperCommand(name, help=text) for name, text in COMMANDS.items()]
+    group = TyperGroup(name="disco-rag", commands=commands, help=ABOUT, no_args_is_help=True, rich_markup_mode="rich")
+    group.main(prog_name="disco-rag")

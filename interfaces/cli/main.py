@@ -29,6 +29,7 @@ from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
 from discorag.text.citations import steps
 from discorag.text.escaping import one_line
+from interfaces.cli.batch import answer_file, read_questions
 from interfaces.cli.cli_help import ABOUT, COMMANDS
 from interfaces.cli.maintenance import backup, check, reindex, restore
 from interfaces.cli.models import models
@@ -43,8 +44,8 @@ from interfaces.cli.present import (
     status_table,
 )
 from interfaces.cli.serving import key, mcp, serve
-from interfaces.facade import AskResult, DiscoRAG
-from interfaces.questions import answer_file, read_questions
+from interfaces.facade import DiscoRAG
+from interfaces.results import AskResult
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from nodes.context import AnswerContext
 

@@ -16,8 +16,8 @@ from discorag.ingest.survey import Status
 from discorag.schema.ledger import Ledger
 from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import one_line
-from interfaces.facade import IngestResult
-from interfaces.questions import Reply
+from interfaces.cli.batch import Reply
+from interfaces.results import IngestResult
 
 
 class _Bar:

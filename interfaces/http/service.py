@@ -20,11 +20,12 @@ from discorag.models.deadline import models_within
 from discorag.models.loops import cancel_scope
 from discorag.schema.errors import StoreError
 from discorag.store.jobs import JobTable
-from interfaces.facade import AskResult, DiscoRAG
+from interfaces.facade import DiscoRAG
 from interfaces.http.access import Access, Principal, Questions, Quotas, Role, audit, check_site
 from interfaces.http.jobs import Job, Jobs, Uploads
 from interfaces.http.observability import Meters
 from interfaces.http.problems import RefusedError, declared
+from interfaces.results import AskResult
 from interfaces.threads import Threads
 
 T = TypeVar("T")

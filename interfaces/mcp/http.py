@@ -23,7 +23,7 @@ from discorag.config import Settings, read_settings
 from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError
 from discorag.text.escaping import one_line
-from interfaces.facade import AskResult, DiscoRAG
+from interfaces.facade import DiscoRAG
 from interfaces.http.access import Principal, Role, audit
 from interfaces.http.app import create_app
 from interfaces.http.documents import accept
@@ -32,6 +32,7 @@ from interfaces.http.problems import RefusedError, problem_of
 from interfaces.http.service import Guard, Service
 from interfaces.mcp.results import Ingested, Outcome, ingested
 from interfaces.mcp.server import Caller, Corpus, Server
+from interfaces.results import AskResult
 
 PATH = "/mcp"
 POLL_S = 0.1

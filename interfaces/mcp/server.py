@@ -44,9 +44,10 @@ from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError, InputError, NotFoundError
 from discorag.store.records import Manifest
 from discorag.text.escaping import one_line
-from interfaces.facade import AskResult, DiscoRAG
+from interfaces.facade import DiscoRAG
 from interfaces.langchain import DiscoRetriever
 from interfaces.mcp import results
+from interfaces.results import AskResult
 
 T = TypeVar("T")
 PAGE = 50

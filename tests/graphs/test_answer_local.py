@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from discorag import DiscoRAG
+from discorag import AskResult, DiscoRAG
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.schema.errors import EmptyCorpusError, InputError, QueryError
-from interfaces.facade import AskResult
 from tests.conftest import EXAMPLES, Examples, Pipelines
 from tests.inputs import stage_of
 

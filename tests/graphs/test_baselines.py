@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from discorag import DiscoRAG
+from discorag import AskResult, DiscoRAG
 from discorag.discourse.parse.inline import escape
 from discorag.generation.prompted.paper import MARKERS
 from discorag.schema.errors import ConfigError, InputError
 from graphs.baselines import BASELINES
-from interfaces.facade import AskResult
 from tests.conftest import Pipelines
 from tests.graphs.paper_scripts import ANSWER, PLAN, fenced, model, name_of, outside, prompt_of, sections
 from tests.inputs import stage_of

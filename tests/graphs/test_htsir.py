@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from discorag import DiscoRAG
+from discorag import AskResult, DiscoRAG
 from discorag.config import RerankerSettings
 from discorag.schema.errors import ConfigError
-from interfaces.facade import AskResult
 from nodes.backends import Backends
 from nodes.context import AnswerContext
 from tests.conftest import Examples, Pipelines

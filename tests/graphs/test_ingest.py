@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from discorag import DiscoRAG, IngestResult
 from discorag.config import ReadingSettings, Settings, StoreSettings
 from discorag.ingest.survey import DocumentOutcome, Status, vanished
 from discorag.models.protocol import Encoder
@@ -16,7 +17,6 @@ from discorag.schema.document import Chunk
 from discorag.schema.errors import DecodingError, InputError, MissingPathError, StoreError, UnknownFormatError
 from discorag.store.records import Manifest
 from discorag.store.store import Store, open_store
-from interfaces.facade import DiscoRAG, IngestResult
 from nodes.backends import Backends
 from tests.conftest import EXAMPLES, Examples, Pipelines
 from tests.ingest.pdfs import endless_pdf

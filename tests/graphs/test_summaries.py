@@ -9,10 +9,9 @@ from typing import Literal
 import pytest
 from pydantic import ValidationError
 
-from discorag import DiscoRAG
+from discorag import AskResult, DiscoRAG
 from discorag.options import PAPERS, PRESETS
 from discorag.schema.document import Chunk, Scope
-from interfaces.facade import AskResult
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines
 from tests.servers.scripted import Body, ScriptedServer

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from discorag.schema.errors import DiscoRagError, InputError, StoreError
 from discorag.schema.ledger import Failure
-from interfaces.facade import AskResult, DiscoRAG
+from interfaces.facade import DiscoRAG
+from interfaces.results import AskResult
 
 _BEGINNING = '{"id":'
 """Of a reply's line."""
@@ -26,7 +27,7 @@ class Question(BaseModel):
         filters: Metadata key -> accepted values.
 
     Example:
-        >>> from interfaces.questions import Question
+        >>> from interfaces.cli.batch import Question
         >>> Question.model_validate_json('{"question": "Why do tides rise?"}').id
         ''
     """
@@ -42,7 +43,7 @@ class Reply(BaseModel):
     """A line of the replies' file: a result or an error.
 
     Example:
-        >>> from interfaces.questions import Reply
+        >>> from interfaces.cli.batch import Reply
         >>> Reply(id="1", question="Why?", result=rag.ask("Does it help?")).error is None
         True
     """
