@@ -1,14 +1,13 @@
-"""What a server reports to its operator: logs, the audit log, numbers for Prometheus, OpenTelemetry spans."""
+"""What a server tells its operator: logs, the audit log, numbers for Prometheus."""
 
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -18,12 +17,8 @@ from structlog.types import ExcInfo, Processor
 from discorag.schema.errors import ConfigError
 from discorag.schema.ledger import Ledger, StageRecord
 
-if TYPE_CHECKING:
-    from opentelemetry.sdk.trace import SpanProcessor
-
 LOGGER = "disco_rag.audit"
 SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
-ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _WHOLE = ExceptionDictTransformer(show_locals=False)
 
 
@@ -126,37 +121,3 @@ class Meters:
     def text(self) -> bytes:
         """Everything in Prometheus' text format."""
         return generate_latest(self.registry)
-
-
-def trace(*, texts: bool) -> None:
-    """Send spans to ``OTEL_EXPORTER_OTLP_ENDPOINT``, if it is set. Without ``texts`` no inputs and outputs.
-
-    Raises:
-        ConfigError: It is set, and the extra is not installed.
-    """
-    if ENDPOINT not in os.environ:
-        return
-    try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
-        instrument(BatchSpanProcessor(OTLPSpanExporter()), texts=texts)
-    except ImportError as error:
-        raise ConfigError(
-            f"{ENDPOINT} is set, but OpenTelemetry is not installed ({error.name}).",
-            hint="pip install 'disco-rag[otel]', or unset it.",
-        ) from error
-
-
-def instrument(processor: SpanProcessor, *, texts: bool) -> None:
-    """Give every span of a graph or step to ``processor``. Raises ``ImportError`` without the extra ``otel``."""
-    from openinference.instrumentation import TraceConfig
-    from openinference.instrumentation.langchain import LangChainInstrumentor
-    from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import TracerProvider
-
-    provider = TracerProvider(resource=Resource.create({"service.name": "disco-rag"}))
-    provider.add_span_processor(processor)
-    LangChainInstrumentor().instrument(
-        tracer_provider=provider, config=TraceConfig(hide_inputs=not texts, hide_outputs=not texts)
-    )

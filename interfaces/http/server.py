@@ -16,7 +16,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from discorag.config import ApiSettings, Settings
 from interfaces.http.jobs import Uploads
-from interfaces.http.observability import log_as_json, trace
+from interfaces.http.observability import log_as_json
+from interfaces.http.telemetry import trace
 
 HEAD_BYTES = 16_384
 """Largest head of a request. Only uvicorn's h11 protocol has such a limit; httptools would copy the head for ever."""

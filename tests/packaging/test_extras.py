@@ -53,7 +53,7 @@ from discorag.schema.errors import ConfigError
 from eval.metrics.sari import tokens_13a
 from interfaces.langchain import DiscoRetriever
 from interfaces.cli.serving import mcp, serve
-from interfaces.http.observability import ENDPOINT, trace
+from interfaces.http.telemetry import ENDPOINT, trace
 from langchain_core.language_models import FakeListChatModel
 
 for package in (discorag, importlib.import_module("nodes")):

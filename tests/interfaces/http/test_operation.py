@@ -26,8 +26,9 @@ from discorag.schema.errors import ConfigError, StoreError
 from discorag.schema.values import Vectors
 from interfaces.http.access import Role
 from interfaces.http.ask import Options
-from interfaces.http.observability import ENDPOINT, instrument, log_as_json, trace
+from interfaces.http.observability import log_as_json
 from interfaces.http.service import KNOWN_S
+from interfaces.http.telemetry import ENDPOINT, instrument, trace
 from tests.graphs.scripts import model
 from tests.interfaces.http.conftest import Serve
 from tests.interfaces.http.parts import QUERY, TEXTS, Apps, write_keys
