@@ -1,15 +1,19 @@
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
+import asyncio
 import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from discorag import AskResult, DiscoRAG
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.schema.errors import EmptyCorpusError, InputError, QueryError
+from discorag.schema.errors import ConfigError, EmptyCorpusError, InputError, QueryError
+from graphs.answer import build
+from nodes.context import AnswerContext
 from tests.conftest import EXAMPLES, Examples, Pipelines
 from tests.inputs import stage_of
 
@@ -109,8 +113,6 @@ def test_another_tenant_finds_nothing_of_ours(rag: DiscoRAG) -> None:
 
 
 def test_the_llm_engine_without_an_endpoint_says_which_setting_is_missing(rag: DiscoRAG) -> None:
-    from discorag.schema.errors import ConfigError
-
     with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
         rag.ask(FLU, corpus="vitamin-d", planner="llm")
 
@@ -135,11 +137,6 @@ def test_trees_are_made_at_query_time_for_chunks_that_have_none(pipeline: Pipeli
 
 
 async def test_a_second_question_in_a_thread_starts_with_an_empty_ledger(rag: DiscoRAG) -> None:
-    from langgraph.checkpoint.memory import InMemorySaver
-
-    from graphs.answer import build
-    from nodes.context import AnswerContext
-
     graph = build(checkpointer=InMemorySaver())
     context = AnswerContext(corpus="tides", backends=rag.backends)
     for query in ("Why are tides high?", "Why are tides late?"):
@@ -148,13 +145,6 @@ async def test_a_second_question_in_a_thread_starts_with_an_empty_ledger(rag: Di
 
 
 def test_a_plan_without_citations_is_declared_in_the_ledger(rag: DiscoRAG) -> None:
-    import asyncio
-
-    from langgraph.checkpoint.memory import InMemorySaver
-
-    from graphs.answer import build
-    from nodes.context import AnswerContext
-
     async def edited() -> dict[str, Any]:
         graph, config = (
             build(checkpointer=InMemorySaver(), interrupt_before=["generate"]),

@@ -98,12 +98,6 @@ def test_the_refined_answer_takes_the_place_of_the_first_and_its_call_is_counted
     assert all(text in prompt for text in TEXTS.values())
 
 
-def test_without_the_switch_nothing_is_refined(pipeline: Pipelines, texts: str) -> None:
-    with ScriptedServer(model()) as server:
-        asked(pipeline, server, texts)
-        assert not any(map(refines, server.requests))
-
-
 def test_rounds_go_on_from_the_last_answer_and_end_when_nothing_changes(pipeline: Pipelines, texts: str) -> None:
     with ScriptedServer(refining([BETTER, BETTER])) as server:
         result = asked(pipeline, server, texts, refine=3)
