@@ -51,13 +51,13 @@ class BackgroundLoop:
 
     def close(self) -> None:
         """Cancel what runs, wait until it has ended, and stop."""
-        asyncio.run_coroutine_threadsafe(_ended(), self._loop).result()
+        asyncio.run_coroutine_threadsafe(_cancel_all(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
 
-async def _ended() -> None:
+async def _cancel_all() -> None:
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
         task.cancel()

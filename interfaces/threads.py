@@ -188,7 +188,7 @@ class Threads:
             ConflictError: Nothing to go on with, or a run is under way.
             InputError: As `DiscoRAG.aask`.
         """
-        async with self._alone(thread):
+        async with self._exclusive(thread):
             config = await self._config(thread, checkpoint)
             if asked is None and not (await self._graph.aget_state(config)).next:
                 raise ConflictError("The thread has no run that has stopped.", hint="Ask a question first.")
@@ -205,7 +205,7 @@ class Threads:
         """Its checkpoints, the latest first."""
         async with _errors():
             states = self._graph.aget_state_history(_config(thread), limit=limit)
-            return [_shown(state) async for state in states]
+            return [_state_of(state) async for state in states]
 
     async def edit(self, thread: Thread, edit: Edit, checkpoint: str | None = None) -> ThreadState:
         """Change what a stopped run goes on with.
@@ -213,7 +213,7 @@ class Threads:
         Raises:
             ConflictError: It has not stopped before a stage whose input can be changed, or a run is under way.
         """
-        async with self._alone(thread):
+        async with self._exclusive(thread):
             config = await self._config(thread, checkpoint)
             [stage] = (await self._graph.aget_state(config)).next or [""]
             if stage not in _BEFORE:
@@ -258,7 +258,7 @@ class Threads:
             await self.delete(_thread(*row))
 
     async def _state(self, config: Any) -> ThreadState:
-        return _shown(await self._graph.aget_state(config))
+        return _state_of(await self._graph.aget_state(config))
 
     async def _config(self, thread: Thread, checkpoint: str | None) -> Any:
         """Raises `NotFoundError` for a checkpoint that there is not."""
@@ -268,7 +268,7 @@ class Threads:
         return config
 
     @asynccontextmanager
-    async def _alone(self, thread: Thread) -> AsyncGenerator[None]:
+    async def _exclusive(self, thread: Thread) -> AsyncGenerator[None]:
         """A block in which no other one has this thread. Raises `ConflictError` if one has."""
         lock = self._locks[thread.id]
         if lock.locked():
@@ -286,7 +286,7 @@ def _config(thread: Thread, checkpoint: str | None = None) -> Any:
     return {"configurable": {"thread_id": thread.id, "checkpoint_ns": "", **named}}
 
 
-def _shown(state: Any) -> ThreadState:
+def _state_of(state: Any) -> ThreadState:
     checkpoint, parent = (_checkpoint(config) for config in (state.config, state.parent_config))
     created = state.created_at or datetime.now(UTC)
     return ThreadState(checkpoint=checkpoint, parent=parent, next=state.next, created=created, values=state.values)

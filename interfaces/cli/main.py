@@ -150,9 +150,9 @@ def ask(
     options["baseline"] = baseline
     check_engine(engine)
     if batch or question is None:
-        return _answered(question, batch, replies, options)
+        return _answer_batch(question, batch, replies, options)
     with _pipeline() as rag:
-        result = asyncio.run(_streamed(rag, question, options, quiet=as_json))
+        result = asyncio.run(_stream_answer(rag, question, options, quiet=as_json))
     if as_json:
         return _print_json(result)
     plan = result.answer.plan
@@ -177,7 +177,7 @@ def show_tree(
 ) -> None:
     """The RST tree of each chunk of a document, or of one chunk in a format that other tools read."""
     path = Path(document)
-    chunks = [read_tree(path)] if is_tree(path) else _stored(document, chunk, corpus, tenant)
+    chunks = [read_tree(path)] if is_tree(path) else _stored_chunks(document, chunk, corpus, tenant)
     if as_json:
         return _print_json([c.model_dump(mode="json") for c in chunks])
     return typer.echo(written(chunks, "mermaid" if mermaid else format_), nl=False)
@@ -240,7 +240,7 @@ def delete(
 ) -> None:
     """``disco-rag delete``."""
     with _pipeline() as rag:
-        manifest = _one(rag, rag.scope(tenant=tenant, corpus=corpus), document)
+        manifest = _find_document(rag, rag.scope(tenant=tenant, corpus=corpus), document)
         rag.delete(manifest.doc_id, tenant=tenant, corpus=corpus)
     _print_json({"deleted": manifest.doc_id}) if as_json else out.print(
         Text(f"Deleted {one_line(manifest.title)} ({manifest.chunks} chunks).")
@@ -270,7 +270,7 @@ def _pipeline() -> Generator[DiscoRAG]:
         yield rag
 
 
-async def _streamed(rag: DiscoRAG, question: str, options: dict[str, Any], *, quiet: bool) -> AskResult:
+async def _stream_answer(rag: DiscoRAG, question: str, options: dict[str, Any], *, quiet: bool) -> AskResult:
     with err.status("retrieve ...") as spinner:
         async for event in rag.astream(question, **options):
             if isinstance(event, AskResult):
@@ -292,7 +292,7 @@ def _leave_soon(message: str) -> None:
     timer.start()
 
 
-def _answered(
+def _answer_batch(
     question: str | None,
     batch: Path | None,
     replies: Path,
@@ -324,18 +324,18 @@ def _options(given: list[str] | None) -> dict[str, Any]:
     return found
 
 
-def _stored(document: str, chunk: int | None, corpus: str | None, tenant: str | None) -> list[Chunk]:
+def _stored_chunks(document: str, chunk: int | None, corpus: str | None, tenant: str | None) -> list[Chunk]:
     """The chunks of a stored document, or one of them."""
     with _pipeline() as rag:
         scope = rag.scope(tenant=tenant, corpus=corpus)
-        manifest = _one(rag, scope, document)
+        manifest = _find_document(rag, scope, document)
         found = [c for c in rag.backends.store.chunks_of(scope, manifest.doc_id) if chunk in (None, c.order)]
     if not found:
         raise InputError(f"{manifest.title} has no chunk {chunk}.", hint=f"It has {manifest.chunks}, from 0.")
     return found
 
 
-def _one(rag: DiscoRAG, scope: Scope, wanted: str) -> Manifest:
+def _find_document(rag: DiscoRAG, scope: Scope, wanted: str) -> Manifest:
     """The only document with this id or path's end; if there is none, the only one that is named like this."""
     documents = rag.backends.store.manifests(scope)
     if not documents:

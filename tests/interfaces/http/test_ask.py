@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.schema.discourse import RstTree
+from discorag.schema.ledger import STAGES
 from interfaces.http.app import create_app
 from tests.graphs.scripts import ANSWER, model
 from tests.interfaces.http.conftest import Address, Listen, Served
@@ -50,9 +51,8 @@ def test_a_stream_brings_stages_in_order_the_words_of_the_draft_and_the_answer_l
         reply = served(llm=llm.base_url).post("/ask", json=asked(), headers=STREAM)
     assert reply.headers["content-type"].startswith("text/event-stream")
     found = events(reply.text)
-    stages = ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"]
-    assert [data["stage"] for name, data in found if name == "start"] == stages
-    assert [data["stage"] for name, data in found if name == "end"] == stages
+    assert [data["stage"] for name, data in found if name == "start"] == list(STAGES)
+    assert [data["stage"] for name, data in found if name == "end"] == list(STAGES)
     assert "".join(data["token"] for name, data in found if name == "token") == ANSWER
     assert [name for name, _ in found].count("answer") == 1
     assert found[-1][0] == "answer"

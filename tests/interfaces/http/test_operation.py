@@ -21,7 +21,6 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 
-from discorag.models.protocol import Encoder
 from discorag.schema.errors import ConfigError, StoreError
 from discorag.schema.values import Vectors
 from interfaces.http.access import Role
@@ -62,30 +61,21 @@ def test_a_server_whose_store_fails_is_alive_and_not_ready(apps: Apps, serve: Se
 
 
 def test_who_asks_often_whether_the_server_is_ready_makes_it_work_once(
-    apps: Apps, serve: Serve, uploads: Path, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, apps: Apps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = apps(uploads)
-    client, now, asked = serve(app), [100.0], list[str]()
+    now, asked, encode = [100.0], list[str](), apps.shared.encoder.encode_query
+
+    async def counted(text: str) -> Vectors:
+        asked.append(text)
+        return await encode(text)
+
     monkeypatch.setattr("interfaces.http.service.monotonic", lambda: now[0])
-    encoder = app.state.service.rag.backends.encoder
-    app.state.service.rag.backends.encoder = Counted(encoder, asked)
+    monkeypatch.setattr(apps.shared.encoder, "encode_query", counted)
     assert {client.get("/readyz").status_code for _ in range(5)} == {200}
-    assert len(asked) == 1
+    assert asked.count("probe") == 1
     now[0] += KNOWN_S
     client.get("/readyz")
-    assert len(asked) == 2
-
-
-class Counted:
-    """An encoder that says how often it was asked."""
-
-    def __init__(self, encoder: Encoder, asked: list[str]) -> None:
-        self._encoder, self._asked = encoder, asked
-        self.version = encoder.version
-
-    async def encode_query(self, text: str) -> Vectors:
-        self._asked.append(text)
-        return await self._encoder.encode_query(text)
+    assert asked.count("probe") == 2
 
 
 def test_the_page_of_the_calls_loads_nothing_from_elsewhere(client: TestClient) -> None:

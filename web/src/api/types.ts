@@ -1,5 +1,8 @@
 /** Written by `make api-types`. Spans count Unicode code points of a document's canonical text. */
 
+/** Of a question, in their order. */
+export const STAGE_ORDER = ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"];
+
 export interface Answer {
   query: string;
   sentences: AnswerSentence[];
