@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from discorag import AskResult, DiscoRAG
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.schema.errors import ConfigError, EmptyCorpusError, InputError, QueryError
+from discorag.schema.errors import ConfigError, DiscoRagError, EmptyCorpusError, InputError, QueryError
 from discorag.schema.ledger import STAGES
 from graphs.answer import build
 from nodes.context import AnswerContext
@@ -85,36 +85,27 @@ def test_filters_restrict_what_is_searched(rag: DiscoRAG) -> None:
     assert {e.doc_id for s in result.answer.sentences for e in s.evidence} == {one.doc_id}
 
 
-@pytest.mark.parametrize("query", ["", "  \n\t"])
-def test_an_empty_query_is_an_error_that_says_so(rag: DiscoRAG, query: str) -> None:
-    with pytest.raises(QueryError, match="empty"):
-        rag.ask(query, corpus="tides")
-
-
-def test_a_query_beyond_the_encoders_window_is_an_error_and_not_cut(rag: DiscoRAG) -> None:
-    with pytest.raises(QueryError, match="token"):
-        rag.ask("tide " * 400, corpus="tides")
-
-
-@pytest.mark.parametrize(("name", "value"), [("top_k", 0), ("use_tree", "perhaps"), ("planner", "magic"), ("topk", 3)])
-def test_an_impossible_or_unknown_switch_is_an_error_that_names_it(rag: DiscoRAG, name: str, value: Any) -> None:
-    with pytest.raises(InputError, match=name):
-        rag.ask(FLU, **{name: value})
-
-
-def test_an_empty_corpus_is_an_error_that_says_what_to_do(rag: DiscoRAG) -> None:
-    with pytest.raises(EmptyCorpusError, match=r"there are: .*tides \(5 documents\).*Ask with --corpus"):
-        rag.ask(FLU, corpus="nothing-here")
-
-
-def test_another_tenant_finds_nothing_of_ours(rag: DiscoRAG) -> None:
-    with pytest.raises(EmptyCorpusError):
-        rag.ask(FLU, corpus="vitamin-d", tenant="somebody-else")
-
-
-def test_the_llm_engine_without_an_endpoint_says_which_setting_is_missing(rag: DiscoRAG) -> None:
-    with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
-        rag.ask(FLU, corpus="vitamin-d", planner="llm")
+@pytest.mark.parametrize(
+    ("query", "options", "error", "message"),
+    [
+        ("", {}, QueryError, "empty"),
+        ("  \n\t", {}, QueryError, "empty"),
+        ("tide " * 400, {}, QueryError, "token"),
+        (FLU, {"corpus": "nothing-here"}, EmptyCorpusError, r"there are: .*tides \(5 documents\).*Ask with --corpus"),
+        (FLU, {"tenant": "somebody-else"}, EmptyCorpusError, "Nothing is stored"),
+        (FLU, {"planner": "llm"}, ConfigError, "DISCO_RAG_LLM__BASE_URL"),
+        (FLU, {"top_k": 0}, InputError, "top_k"),
+        (FLU, {"use_tree": "perhaps"}, InputError, "use_tree"),
+        (FLU, {"planner": "magic"}, InputError, "planner"),
+        (FLU, {"topk": 3}, InputError, "topk"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_is_an_error_that_says_why(
+    rag: DiscoRAG, query: str, options: dict[str, Any], error: type[DiscoRagError], message: str
+) -> None:
+    given: dict[str, Any] = {"corpus": "tides", **options}
+    with pytest.raises(error, match=message):
+        rag.ask(query, **given)
 
 
 async def test_a_stream_gives_stage_events_tokens_and_at_last_the_result(rag: DiscoRAG) -> None:
