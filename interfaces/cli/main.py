@@ -150,9 +150,9 @@ def ask(
     options["baseline"] = baseline
     check_engine(engine)
     if batch or question is None:
-        return _answer_batch(question, batch, replies, options)
+        return _answered(question, batch, replies, options)
     with _pipeline() as rag:
-        result = asyncio.run(_stream_answer(rag, question, options, quiet=as_json))
+        result = asyncio.run(_streamed(rag, question, options, quiet=as_json))
     if as_json:
         return _print_json(result)
     plan = result.answer.plan
@@ -270,7 +270,7 @@ def _pipeline() -> Generator[DiscoRAG]:
         yield rag
 
 
-async def _stream_answer(rag: DiscoRAG, question: str, options: dict[str, Any], *, quiet: bool) -> AskResult:
+async def _streamed(rag: DiscoRAG, question: str, options: dict[str, Any], *, quiet: bool) -> AskResult:
     with err.status("retrieve ...") as spinner:
         async for event in rag.astream(question, **options):
             if isinstance(event, AskResult):
@@ -292,7 +292,7 @@ def _leave_soon(message: str) -> None:
     timer.start()
 
 
-def _answer_batch(
+def _answered(
     question: str | None,
     batch: Path | None,
     replies: Path,
