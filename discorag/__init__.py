@@ -6,18 +6,24 @@ here reach up to the wiring, when they are first asked for.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from interfaces.facade import AskResult, DiscoRAG, IngestResult
+    from interfaces.facade import DiscoRAG
     from interfaces.langchain import DiscoRetriever
+    from interfaces.results import AskResult, IngestResult
 
 __all__ = ["AskResult", "DiscoRAG", "DiscoRetriever", "IngestResult", "main"]
 
 
 def main() -> None:
-    """The command line."""
-    from interfaces.cli.cli_help import main as run
+    """The command line; its help is shown without importing what the commands do."""
+    if sys.argv[1:] in ([], ["--help"]):
+        from interfaces.cli.cli_help import show_help
+
+        show_help()
+    from interfaces.cli.main import main as run
 
     run()
 
@@ -26,10 +32,14 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         """The public classes, imported at their first use: that takes a second, and this module's import none."""
-        if name in ("AskResult", "DiscoRAG", "IngestResult"):
-            from interfaces import facade
+        if name == "DiscoRAG":
+            from interfaces.facade import DiscoRAG
 
-            return getattr(facade, name)
+            return DiscoRAG
+        if name in ("AskResult", "IngestResult"):
+            from interfaces import results
+
+            return getattr(results, name)
         if name == "DiscoRetriever":
             from interfaces.langchain import DiscoRetriever
 

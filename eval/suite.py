@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discorag.discourse.parse.parser import PARSERS
 from discorag.discourse.relate.local import RELATION_ENGINES
+from discorag.options import PRESETS
 from discorag.registry import Named
 from discorag.schema.answer import Detail
 from discorag.schema.errors import ConfigError
@@ -46,9 +47,14 @@ class System(BaseModel):
     own: bool = False
 
     @property
+    def options(self) -> dict[str, Any]:
+        """The switches over those of their preset."""
+        return {**PRESETS[self.switches.get("preset", "default")], **self.switches}
+
+    @property
     def needs_llm(self) -> bool:
         """Whether it names the llm engine, by itself, by preset or as a baseline of the paper."""
-        return bool(self.baseline) or "llm" in self.switches.values() or self.switches.get("preset") == "paper"
+        return bool(self.baseline) or "llm" in self.options.values()
 
 
 class Suite(BaseModel):

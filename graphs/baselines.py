@@ -14,10 +14,10 @@ from typing import Any
 from langgraph.graph import START
 from langgraph.runtime import Runtime
 
+from discorag.options import PRESETS
 from graphs.answer import Graph, add_ending, add_retrieval, steps
 from nodes.answer import baselines
 from nodes.context import AnswerContext
-from nodes.options import PRESETS
 from nodes.state import AnswerState, Json
 
 Node = Callable[[AnswerState, Runtime[AnswerContext]], Awaitable[Json]]
@@ -57,9 +57,15 @@ markers = _chain("markers", relate=baselines.mark, generate=baselines.marked)
 """Discourse markers between chunks in the place of relations (fig. 17, appendix F)."""
 
 BASELINES = {g.name: g for g in (full_context, retrieve_and_plan, plan_and_retrieve, markers)}
-_PUBLIC = {"default": "disco-rag", "local": "disco-rag-local", "paper": "disco-rag-paper", "standard": "standard-rag"}
+PRESET_NAMES = {preset: preset for preset in PRESETS} | {
+    "default": "disco-rag",
+    "local": "disco-rag-local",
+    "paper": "disco-rag-paper",
+    "standard": "standard-rag",
+}
+"""Preset -> its name as a pipeline."""
 PIPELINES: dict[str, dict[str, Any]] = {
-    **{_PUBLIC.get(preset, preset): {"preset": preset} for preset in PRESETS},
+    **{name: {"preset": preset} for preset, name in PRESET_NAMES.items()},
     **{name: {"baseline": name} for name in BASELINES},
 }
 """Models of the OpenAI endpoint, and assistants of Studio -> arguments of `interfaces.facade.DiscoRAG.aask`."""

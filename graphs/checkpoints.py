@@ -1,4 +1,4 @@
-"""Where an ingest stopped: one SQLite file for each job, which is nobody else's and goes when the job has ended."""
+"""Where an ingest stopped: one SQLite file for each job, locked while the job runs and removed when it has ended."""
 
 from __future__ import annotations
 
@@ -20,61 +20,61 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from discorag.schema.errors import StoreError
 
 KEPT_S = 7 * 86_400
-"""How long the checkpoints of a job that nobody takes up are kept, in seconds."""
+"""Checkpoints of a job that is not resumed are removed after so many seconds."""
 _ATTEMPTS, _PAUSE_S = 3, 0.05
 _PLAIN = JsonPlusSerializer(allowed_msgpack_modules=None)
-"""Makes no objects of what it reads, which could be code that runs; a state holds JSON values only."""
+"""Creates no objects from what it reads, since they could run code; a state holds JSON values only."""
 
 
 @asynccontextmanager
 async def checkpoints(folder: Path, job: str) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
-    """Checkpoints of the job of this name; in memory, if the same job is at work elsewhere.
+    """Checkpoints of the job of this name; in memory, if the same job is running elsewhere.
 
-    Where the block is cancelled, or the process killed, the file stays, and the next block goes on with it.
+    When the block is cancelled, or the process killed, the file stays, and the next block resumes from it.
 
     Raises:
         StoreError: The disk fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
     _sweep(folder)
-    file, goes = folder / f"checkpoints-{job}.sqlite", False
+    file, is_over = folder / f"checkpoints-{job}.sqlite", False
     connection: aiosqlite.Connection | None = None
     try:
-        connection = await _taken(file)
-        goes = connection is not None
+        connection = await _open_exclusively(file)
+        is_over = connection is not None
         yield AsyncSqliteSaver(connection, serde=_PLAIN) if connection else InMemorySaver()
     except sqlite3.DatabaseError as error:
-        goes = True
+        is_over = True
         hint = "Check the disk and run it again: what is stored is not read again."
         raise StoreError(f"{file} cannot be used: {error}.", hint=hint) from error
     except asyncio.CancelledError:
-        goes = False
+        is_over = False
         raise
     finally:
-        if goes:
-            _remove(file)  # before it is free: whoever takes it then would write into a file that is gone
+        if is_over:
+            _remove(file)  # before the lock is released: the next owner would write into a file that is gone
         if connection:
-            await asyncio.shield(_closed(connection))
+            await asyncio.shield(_close(connection))
 
 
-async def _taken(file: Path) -> aiosqlite.Connection | None:
-    """The file, until it is closed; None if somebody else has it. Of two that try at one moment neither may get it."""
+async def _open_exclusively(file: Path) -> aiosqlite.Connection | None:
+    """The file, locked until it is closed; None if another run has it. Of two that try at once, neither may get it."""
     for _ in range(_ATTEMPTS):
         connection = aiosqlite.connect(file, timeout=0)
         try:
             await connection
-            if await _is_ours(connection):
+            if await _lock(connection):
                 return connection
         except BaseException:
-            await asyncio.shield(_closed(connection))
+            await asyncio.shield(_close(connection))
             raise
-        await _closed(connection)
+        await _close(connection)
         await asyncio.sleep(uniform(0, _PAUSE_S))
     return None
 
 
-async def _is_ours(connection: aiosqlite.Connection) -> bool:
-    """Take the file until it is closed; whether nobody else has it."""
+async def _lock(connection: aiosqlite.Connection) -> bool:
+    """Lock the file until it is closed; False if another run has it."""
     try:
         await connection.executescript("BEGIN EXCLUSIVE; PRAGMA locking_mode=EXCLUSIVE; COMMIT;")
     except sqlite3.OperationalError as error:
@@ -84,8 +84,8 @@ async def _is_ours(connection: aiosqlite.Connection) -> bool:
     return True
 
 
-async def _closed(connection: aiosqlite.Connection) -> None:
-    """A write that was cancelled is undone first: else it holds its lock as long as anybody has its cursor."""
+async def _close(connection: aiosqlite.Connection) -> None:
+    """Roll back first: a write that was cancelled holds its lock as long as its cursor lives."""
     with suppress(ValueError, sqlite3.Error):  # it was never open, or the disk fails
         await connection.rollback()
     await connection.close()

@@ -1,6 +1,6 @@
 """The ingest graph drives a folder: scan, its documents page by page, sweep.
 
-What is done with one document is a plain pipeline: `nodes.ingest.document`.
+A document itself goes through a plain pipeline: `nodes.ingest.document`.
 """
 
 # LangGraph leaves its own generics open:
@@ -30,10 +30,9 @@ from nodes.ingest.document import ingest_document
 from nodes.ingest.folder import scan, sweep
 from nodes.state import IngestInput, IngestOutput, IngestState, Json
 
-CONCURRENCY = 4  # documents on their way at once
+CONCURRENCY = 4  # documents at once
 PAGE = 256
-"""Documents that are sent out in one step: what a document costs grows with the number of those beside it."""
-
+"""Documents that are sent out in one step: the cost of a document grows with their number."""
 
 _SLOTS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
@@ -67,7 +66,7 @@ def build(**compile_options: Any) -> Graph:
 
 
 def _page(state: IngestState) -> Json:
-    """Go on behind the documents that were sent."""
+    """Move on to the next page."""
     return {"sent": state.get("sent", 0) + PAGE}
 
 
@@ -83,7 +82,7 @@ graph = build()
 async def run_ingest(
     path: str, context: IngestContext, progress: Callable[[dict[str, Any]], None] | None = None
 ) -> dict[str, Any]:
-    """Run the graph. An ingest of the same folder that was cut off is taken up where it was; a file starts anew.
+    """Run the graph. An ingest of the same folder that was interrupted is resumed; a file starts again.
 
     Raises:
         InputError, MissingExtraError: See `nodes.ingest.folder.scan`.

@@ -1,13 +1,28 @@
-"""An event loop in a thread of its own, for the sync twins of async methods."""
+"""Work beside the caller: an event loop in a thread of its own, and tasks that close what they have open."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from threading import Thread
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from anyio import move_on_after
 
 T = TypeVar("T")
+CLOSING_S = 5.0
+"""How long a task that is given up is waited for, in seconds, until it has closed what it had open."""
+
+
+async def end_task(task: asyncio.Task[Any]) -> None:
+    """Cancel a task and wait until it has closed what it had open, even where the caller is being cancelled.
+
+    Where a client leaves, Starlette and MCP cancel every ``await`` of its request again, so that nothing could be
+    closed in the request's own task.
+    """
+    task.cancel()
+    with move_on_after(CLOSING_S, shield=True):
+        await asyncio.wait({task})
 
 
 class BackgroundLoop:
@@ -36,13 +51,13 @@ class BackgroundLoop:
 
     def close(self) -> None:
         """Cancel what runs, wait until it has ended, and stop."""
-        asyncio.run_coroutine_threadsafe(_ended(), self._loop).result()
+        asyncio.run_coroutine_threadsafe(_cancel_all(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
 
-async def _ended() -> None:
+async def _cancel_all() -> None:
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
         task.cancel()

@@ -122,9 +122,9 @@ class DiscoRAG:
         Raises:
             InputError: Empty or too long query, unknown or impossible option, nothing to retrieve from.
         """
-        context, start = self.context(AnswerContext, _over_chunks(baseline) | {**options}), perf_counter()
+        context, start = self.context(AnswerContext, _baseline_options(baseline) | {**options}), perf_counter()
         state = await _graph(baseline).ainvoke(
-            _asked(query, instruction, history, filters), context=context, output_keys=_RESULT_KEYS
+            _graph_input(query, instruction, history, filters), context=context, output_keys=_RESULT_KEYS
         )
         return AskResult.of(state, perf_counter() - start)
 
@@ -139,10 +139,10 @@ class DiscoRAG:
         **options: Unpack[AnswerKeywords],
     ) -> AsyncGenerator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
-        context, start = self.context(AnswerContext, _over_chunks(baseline) | {**options}), perf_counter()
+        context, start = self.context(AnswerContext, _baseline_options(baseline) | {**options}), perf_counter()
         state: dict[str, Any] = {}
         stream = _graph(baseline).astream(
-            _asked(query, instruction, history, filters),
+            _graph_input(query, instruction, history, filters),
             context=context,
             stream_mode=["custom", "values"],
             output_keys=_RESULT_KEYS,
@@ -170,7 +170,7 @@ class DiscoRAG:
             InputError: Missing path, unknown format, unknown option.
         """
         context, start = self.context(IngestContext, {**options}), perf_counter()
-        state = await run_ingest(_given(path), context, progress)
+        state = await run_ingest(_checked_path(path), context, progress)
         outcomes = tuple(DocumentOutcome.model_validate(o) for o in state["outcomes"])
         ledger = ledger_of(state["ledger"])
         return IngestResult(outcomes=outcomes, ledger=ledger, seconds=perf_counter() - start)
@@ -188,7 +188,7 @@ class DiscoRAG:
             InputError: A text is empty.
         """
         scope = self.scope(tenant=options.get("tenant"), corpus=options.get("corpus"))
-        folder = self._texts() / scope.folder
+        folder = self._texts_folder() / scope.folder
         given = (t if isinstance(t, GivenText) else GivenText(t) for t in texts)
         files = {str(f) for f in await asyncio.to_thread(write_texts, given, folder)}
         done = await self.aingest(folder, **options)
@@ -220,7 +220,7 @@ class DiscoRAG:
         """What `aingest` would do and cost, without storing anything. Raises as `aingest`."""
         backends, context = self.backends, self.context(IngestContext, {"parser": parser})
         parser = context.tree_engine(backends)
-        found = await asyncio.to_thread(survey_at, _given(path))
+        found = await asyncio.to_thread(survey_at, _checked_path(path))
         return await estimate(
             found,
             scope=self.scope(tenant=tenant, corpus=corpus),
@@ -240,7 +240,7 @@ class DiscoRAG:
         progress: Progress | None = None,
     ) -> IngestResult:
         """Read a folder into a corpus of its name, without trees unless they are there already. Raises as `aingest`."""
-        name = corpus or Path(_given(path)).resolve().name
+        name = corpus or Path(_checked_path(path)).resolve().name
         stored = self.backends.store.manifests(self.scope(tenant=tenant, corpus=name))
         parser = "auto" if any(m.versions.get("parser", NOT_MADE) != NOT_MADE for m in stored) else NOT_MADE
         return await self.aingest(path, corpus=name, tenant=tenant, parser=parser, retriever="dense", progress=progress)
@@ -325,7 +325,7 @@ class DiscoRAG:
         self._loop = self._loop or BackgroundLoop()
         return self._loop.run(call)
 
-    def _texts(self) -> Path:
+    def _texts_folder(self) -> Path:
         """Where texts that were handed over are kept."""
         settings = self.backends.settings.store
         if settings.kind != "memory":
@@ -360,21 +360,21 @@ def _graph(baseline: str | None) -> Graph:
     return BASELINES[baseline]
 
 
-def _over_chunks(baseline: str | None) -> dict[str, Any]:
+def _baseline_options(baseline: str | None) -> dict[str, Any]:
     """The paper's baselines retrieve chunks by default."""
     if baseline is None:
         return {}
     return {"retriever": "all" if baseline == "full-context" else "dense", "abstain": "never"}
 
 
-def _asked(
+def _graph_input(
     query: str, instruction: str, history: Sequence[Message], filters: dict[str, list[str]] | None
 ) -> AnswerInput:
     said = [{"role": turn.role, "content": turn.content} for turn in history]
     return {"query": query, "instruction": instruction, "history": said, "filters": filters or {}}
 
 
-def _given(path: str | Path) -> str:
+def _checked_path(path: str | Path) -> str:
     """The path, if it names something: an empty string would silently mean the current folder."""
     if not str(path).strip():
         raise MissingPathError("No path was given.", hint="Name a file or a folder; . is the current one.")

@@ -1,4 +1,4 @@
-"""Options as keyword arguments that an editor completes, generated from `nodes.options`."""
+"""Options as keyword arguments that an editor completes, generated from `discorag.options`."""
 
 from __future__ import annotations
 

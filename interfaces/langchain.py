@@ -23,7 +23,8 @@ from discorag.schema.document import Chunk
 from discorag.schema.errors import EmptyCorpusError
 from discorag.schema.values import Span
 from graphs.answer import Graph, add_abstain, add_retrieval, steps
-from interfaces.facade import AskResult, DiscoRAG
+from interfaces.facade import DiscoRAG
+from interfaces.results import AskResult
 from nodes.context import AnswerContext
 from nodes.state import Json
 

@@ -12,13 +12,14 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from uuid import uuid4
 
 import aiosqlite
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.errors import InputError, NotFoundError, StoreError
@@ -74,18 +75,39 @@ class HitEdit(BaseModel):
     score: float = 0.0
 
 
+Offset = Annotated[int, Field(ge=0, le=10**9)]
+_EDITABLE = ("hits", "evidence", "graph", "plan", "draft")
+
+
 class Edit(BaseModel):
-    """What may be changed of a stopped run; what is not given stays."""
+    """What may be changed of a stopped run; what is not given stays. One at least is given, and none is null."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"anyOf": [{"required": [key]} for key in _EDITABLE]})
 
-    hits: list[HitEdit] | None = Field(default=None, max_length=500, description="Evidence, best first.")
-    evidence: dict[str, list[tuple[int, int]]] | None = Field(
-        default=None, max_length=500, description="Chunk id -> spans of it that are evidence, in document offsets."
+    hits: Annotated[list[HitEdit], Field(max_length=500)] | SkipJsonSchema[None] = Field(
+        default=None, description="Evidence, best first."
     )
-    graph: RhetoricalGraph | None = Field(default=None, description="Rhetorical graph over the chunks.")
-    plan: str | None = Field(default=None, max_length=20_000, description="Plan of the answer, one paragraph.")
-    draft: str | None = Field(default=None, max_length=100_000, description="The answer with citations [n].")
+    evidence: Annotated[dict[str, list[tuple[Offset, Offset]]], Field(max_length=500)] | SkipJsonSchema[None] = Field(
+        default=None, description="Chunk id -> spans of it that are evidence, in document offsets."
+    )
+    graph: RhetoricalGraph | SkipJsonSchema[None] = Field(default=None, description="Rhetorical graph over the chunks.")
+    plan: Annotated[str, Field(max_length=20_000)] | SkipJsonSchema[None] = Field(
+        default=None, description="Plan of the answer, one paragraph."
+    )
+    draft: Annotated[str, Field(max_length=100_000)] | SkipJsonSchema[None] = Field(
+        default=None, description="The answer with citations [n]."
+    )
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        given = [getattr(self, key) for key in _EDITABLE if key in self.model_fields_set]
+        if not given or None in given:
+            raise ValueError(f"Nothing is changed. Give {', '.join(_EDITABLE)}, and leave out what stays")
+        return self
+
+
+class ConflictError(InputError):
+    """The thread is in a state in which this cannot be done."""
 
 
 class Threads:
@@ -163,12 +185,13 @@ class Threads:
             checkpoint: Go on from there, which leaves what came after it in the history.
 
         Raises:
-            InputError: Nothing to go on with, or a run is under way; and as `DiscoRAG.aask`.
+            ConflictError: Nothing to go on with, or a run is under way.
+            InputError: As `DiscoRAG.aask`.
         """
-        async with self._alone(thread):
+        async with self._exclusive(thread):
             config = await self._config(thread, checkpoint)
             if asked is None and not (await self._graph.aget_state(config)).next:
-                raise InputError("The thread has no run that has stopped.", hint="Ask a question first.")
+                raise ConflictError("The thread has no run that has stopped.", hint="Ask a question first.")
             given: Any = asked
             await self._graph.ainvoke(given, config, context=context, interrupt_before=list(stop_before))
             return await self._state(_config(thread))
@@ -182,21 +205,21 @@ class Threads:
         """Its checkpoints, the latest first."""
         async with _errors():
             states = self._graph.aget_state_history(_config(thread), limit=limit)
-            return [_shown(state) async for state in states]
+            return [_state_of(state) async for state in states]
 
     async def edit(self, thread: Thread, edit: Edit, checkpoint: str | None = None) -> ThreadState:
         """Change what a stopped run goes on with.
 
         Raises:
-            InputError: It has not stopped before a stage whose input can be changed, or a run is under way.
+            ConflictError: It has not stopped before a stage whose input can be changed, or a run is under way.
         """
-        async with self._alone(thread):
+        async with self._exclusive(thread):
             config = await self._config(thread, checkpoint)
             [stage] = (await self._graph.aget_state(config)).next or [""]
             if stage not in _BEFORE:
                 hint = f"Stop it before one of {', '.join(_BEFORE)}."
-                raise InputError("The run has not stopped where it could be edited.", hint=hint)
-            values = edit.model_dump(mode="json", exclude_none=True)
+                raise ConflictError("The run has not stopped where it could be edited.", hint=hint)
+            values = edit.model_dump(mode="json", include=set(_EDITABLE), exclude_none=True)
             await self._graph.aupdate_state(config, values, as_node=_BEFORE[stage])
             return await self._state(_config(thread))
 
@@ -204,13 +227,14 @@ class Threads:
         """A new thread that stands where this one does, or did.
 
         Raises:
-            InputError: A run was under way there, or there are too many threads.
+            ConflictError: It has no evidence yet, there.
+            InputError: There are too many threads.
             NotFoundError: There is no such checkpoint.
         """
         state = await self.state(thread, checkpoint)
         before = _BEFORE.get(state.next[0]) if state.next else "abstain"
         if before is None:
-            raise InputError("It cannot be forked before its evidence was found.", hint="Ask the question again.")
+            raise ConflictError("It cannot be forked before its evidence was found.", hint="Ask the question again.")
         new = await self.remember(await self.create(thread.tenant, thread.corpus), thread.switches)
         async with _errors():
             await self._graph.aupdate_state(_config(new), state.values, as_node=before)
@@ -234,7 +258,7 @@ class Threads:
             await self.delete(_thread(*row))
 
     async def _state(self, config: Any) -> ThreadState:
-        return _shown(await self._graph.aget_state(config))
+        return _state_of(await self._graph.aget_state(config))
 
     async def _config(self, thread: Thread, checkpoint: str | None) -> Any:
         """Raises `NotFoundError` for a checkpoint that there is not."""
@@ -244,11 +268,11 @@ class Threads:
         return config
 
     @asynccontextmanager
-    async def _alone(self, thread: Thread) -> AsyncGenerator[None]:
-        """A block in which no other one has this thread. Raises `InputError` if one has."""
+    async def _exclusive(self, thread: Thread) -> AsyncGenerator[None]:
+        """A block in which no other one has this thread. Raises `ConflictError` if one has."""
         lock = self._locks[thread.id]
         if lock.locked():
-            raise InputError("A run of this thread is under way.", hint="Wait until it has ended.")
+            raise ConflictError("A run of this thread is under way.", hint="Wait until it has ended.")
         async with lock, _errors():
             yield
 
@@ -262,7 +286,7 @@ def _config(thread: Thread, checkpoint: str | None = None) -> Any:
     return {"configurable": {"thread_id": thread.id, "checkpoint_ns": "", **named}}
 
 
-def _shown(state: Any) -> ThreadState:
+def _state_of(state: Any) -> ThreadState:
     checkpoint, parent = (_checkpoint(config) for config in (state.config, state.parent_config))
     created = state.created_at or datetime.now(UTC)
     return ThreadState(checkpoint=checkpoint, parent=parent, next=state.next, created=created, values=state.values)

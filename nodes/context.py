@@ -16,10 +16,10 @@ from pydantic.json_schema import SkipJsonSchema
 from discorag.discourse.parse.parser import Limits
 from discorag.generation.prompted.engine import MOST_ANSWER, LlmEngine, Sampling
 from discorag.generation.prompted.paper import PaperEngine
+from discorag.options import AnswerOptions, IngestOptions, Options
 from discorag.schema.answer import Known
 from discorag.schema.document import Chunk, Scope
 from nodes.backends import Backends
-from nodes.options import AnswerOptions, IngestOptions, Options
 from nodes.templates import paper_templates, templates
 
 PROMPT_TOKENS = 2048

@@ -11,7 +11,6 @@ from discorag.schema.discourse import Plan, RhetoricalGraph, RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 from discorag.store.retrieval import check_query
-from nodes.backends import Backends
 from nodes.context import AnswerContext, EvidenceCache
 from nodes.state import AnswerState
 
@@ -48,29 +47,19 @@ async def _chunks(state: AnswerState, context: AnswerContext, found: Mapping[str
     """The chunks from the store as later stages see them: with this question's trees, narrowed, shortened."""
     backends, scope = await context.open_backends(), await context.scope()
     ids = [h["chunk_id"] for h in state.get("hits", [])]
-    read = all(i in found for i in ids)
-    chunks = [found[i] for i in ids] if read else await asyncio.to_thread(backends.store.chunks, scope, ids)
-    for chunk in chunks:
+    is_read = all(i in found for i in ids)
+    chunks = [found[i] for i in ids] if is_read else await asyncio.to_thread(backends.store.chunks, scope, ids)
+    trees, copies, evidence = state.get("trees", {}), state.get("copies", {}), state.get("evidence", {})
+
+    def as_read(chunk: Chunk) -> Chunk:
         backends.encoder.remember(chunk.unit_vectors)
-    made, evidence = state.get("trees", {}), state.get("evidence", {})
-    whole = (_with_tree(_placed(c, state), made, keep=context.use_tree) for c in chunks)
-    return tuple(_shortened(_narrowed(c, evidence), context, backends) for c in whole)
+        tree = RstTree.model_validate(trees[chunk.id]) if chunk.id in trees else chunk.tree
+        also_in = tuple(copies.get(chunk.doc_id, chunk.also_in))
+        chunk = chunk.model_copy(update={"tree": tree if context.use_tree else None, "also_in": also_in})
+        if spans := [Span(start=start, end=end) for start, end in evidence.get(chunk.id, ())]:
+            chunk = narrowed(chunk, spans)
+        if context.compress_to is not None:
+            chunk = compressed(chunk, context.compress_to, backends.encoder.tokens)
+        return chunk
 
-
-def _placed(chunk: Chunk, state: AnswerState) -> Chunk:
-    also = state.get("copies", {}).get(chunk.doc_id)
-    return chunk.model_copy(update={"also_in": tuple(also)}) if also else chunk
-
-
-def _shortened(chunk: Chunk, context: AnswerContext, backends: Backends) -> Chunk:
-    return chunk if context.compress_to is None else compressed(chunk, context.compress_to, backends.encoder.tokens)
-
-
-def _narrowed(chunk: Chunk, evidence: dict[str, list[list[int]]]) -> Chunk:
-    spans = [Span(start=start, end=end) for start, end in evidence.get(chunk.id, ())]
-    return narrowed(chunk, spans) if spans else chunk
-
-
-def _with_tree(chunk: Chunk, made: dict[str, dict[str, object]], *, keep: bool) -> Chunk:
-    tree = RstTree.model_validate(made[chunk.id]) if chunk.id in made else chunk.tree
-    return chunk.model_copy(update={"tree": tree if keep else None})
+    return tuple(map(as_read, chunks))

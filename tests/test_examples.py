@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from discorag.discourse.relate.passages import Passage
 
 import prompts
 from discorag import DiscoRAG
@@ -192,14 +191,6 @@ def nli_url() -> Iterator[str]:
 def cross_encoder(tmp_path: Path) -> Path:
     """A folder with a tiny cross-encoder, untrained."""
     return test_reranker.cross_encoder(tmp_path, labels=1)
-
-
-@pytest.fixture
-def passages(encoder: Encoder) -> list[Passage]:
-    """One sentence each of two documents."""
-    vectors = asyncio.run(encoder.encode_documents([TRIAL, REVIEW]))
-    texts = {"trial.md": TRIAL, "review.md": REVIEW}
-    return [Passage((text,), vectors[i : i + 1], name, 0, len(text)) for i, (name, text) in enumerate(texts.items())]
 
 
 @pytest.fixture

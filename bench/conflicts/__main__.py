@@ -1,7 +1,7 @@
 """What the audit finds: ``python -m bench.conflicts [KEY ...]`` (``make bench-conflicts``).
 
-Nothing was fitted or chosen on the sets here. Of `docversions`, rules were written with click, uvicorn and flask, chosen
-with urllib3 and tornado, and are scored on celery, pytest, scrapy and traefik.
+Nothing was fitted or chosen on the sets here. Of `docversions`, rules were written with click, uvicorn and flask,
+chosen with urllib3 and tornado, and are scored on celery, pytest, scrapy and traefik.
 
 - ``planted``: five pairs of documents of our own with three value conflicts and three others each.
 - ``wikicontradict``: of 118 pairs of passages, those between whose known sentences a contradiction is reported.
@@ -47,7 +47,7 @@ QUESTIONS = 150
 
 
 def planted(rag: DiscoRAG) -> dict[str, Any]:
-    """Reports by tier and kind over the five pairs; the sentences that were planted are listed in `planted/README.md`."""
+    """Reports by tier and kind over the five pairs of `planted/README.md`."""
     found: Counter[str] = Counter()
     for name in sorted({path.name.rpartition("-")[0] for path in PLANTED.glob("*-*.md")}):
         texts = [GivenText(path.read_text("utf-8"), path.stem) for path in sorted(PLANTED.glob(f"{name}-*.md"))]

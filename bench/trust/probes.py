@@ -23,13 +23,14 @@ from bench.serving.server import ApiServer, Home
 from bench.trust.drawn import Drawer, Drawn, Known, Operation, operations
 from bench.trust.jobs import ended
 from bench.trust.trial import Figures, Trial
+from graphs.baselines import PRESET_NAMES
 
 CORPUS = "shared-name"
 FILES = ("note.md", "report.md")
 SPARE = tuple(f"spare-{i}.md" for i in range(4))
 """Documents that their owner may delete."""
 QUESTIONS = ("What is kept in the harbour archive?", "Who signed the report?", "Which word is secret?")
-PRESETS = ("disco-rag", "standard-rag", "none")
+MODELS = (PRESET_NAMES["default"], PRESET_NAMES["standard"], "none")
 AT_ONCE = 8
 RARE = {"/v1/chat/completions": 0.2, "/ingest": 0.1, "/metrics": 0.3, "/threads/{thread_id}/runs": 0.2}
 """How often what takes long is asked for, against all others."""
@@ -120,8 +121,8 @@ def known(who: Owner, other: Owner, method: str) -> Known:
             "corpus": corpora,
             "query": QUESTIONS,
             "content": QUESTIONS,
-            "model": PRESETS,
-            "name": PRESETS,
+            "model": MODELS,
+            "name": MODELS,
             "role": ("user", "user", "system"),
             "files": [[(f"more-{rng.randrange(5)}.md", made_text("more.md", who.word).encode())]],
         }

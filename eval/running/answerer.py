@@ -14,15 +14,14 @@ from discorag.schema.errors import ModelRejectedError, ModelUnavailableError, Ra
 from discorag.schema.values import Span
 from eval.errors import DataError
 from eval.metrics.grounding import reached
+from eval.running.branches import Branches
 from eval.running.corpus import Corpus
 from eval.running.lost import trace
 from eval.running.record import Lost, Record
 from eval.sample import DocSpan, Sample
 from eval.suite import Suite, System
-from interfaces.branches import Branches
-from interfaces.facade import AskResult
+from interfaces.results import AskResult
 from nodes.context import AnswerContext
-from nodes.options import PRESETS
 from nodes.state import AnswerInput
 
 LEAD = 6
@@ -89,8 +88,7 @@ class Answerer:
             "detail": suite.detail,
             "layout": "inline",
         }
-        preset = PRESETS.get(system.switches.get("preset", ""), {})
-        retriever = {**preset, **system.switches}.get("retriever")
+        retriever = system.options.get("retriever")
         chunks = {} if retriever and tree_retriever(retriever) else {"top_k": suite.top_k}
         local = {} if self._rag.backends.model else {"relater": suite.relater}
         return {**common, **chunks, **local, **system.switches}
@@ -106,7 +104,7 @@ class Answerer:
     def _told(self, sample: Sample, system: System, result: AskResult) -> Record:
         """The record of an answer, with where gold evidence was lost."""
         answer, scope = result.answer, self._rag.scope(corpus=self._corpus.name)
-        trees = system.switches.get("use_tree", True)
+        trees = system.options.get("use_tree", True)
         chunks = self._rag.backends.store.chunks(scope, [h.chunk_id for h in result.hits])
         chunks = [c for c in chunks if not c.stands_for]  # summaries have no place in a document
         chunks = chunks if trees else [c.model_copy(update={"tree": None}) for c in chunks]

@@ -37,7 +37,7 @@ def audit(
     since: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only documents stored since.")] = None,
     format_: Annotated[Format, typer.Option("--format", help="How to print the report.")] = Format.TEXT,
 ) -> None:
-    """Find where documents disagree, and why; exit code 1 for a sure contradiction."""
+    """``disco-rag audit``."""
     if folder is None and (corpus is None or against is not None):
         raise InputError("There is nothing to audit.", hint="Name a folder, or a corpus with --corpus.")
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -1,11 +1,10 @@
-"""What ``disco-rag --help`` says, without importing what the commands do: that takes seconds."""
+"""The commands and what each says of itself, without importing what they do: ``disco-rag --help`` is quick."""
 
 from __future__ import annotations
 
-import sys
-
 from typer.core import TyperCommand, TyperGroup
 
+ABOUT = "Ask your documents: trees, a graph and a plan show how the sources of an answer relate to each other."
 COMMANDS = {
     "ingest": "Read documents into the store; changed ones are replaced, vanished ones deleted.",
     "ask": "Answer a question; every sentence with its sources, and what it cost. Or a file of them.",
@@ -27,20 +26,11 @@ COMMANDS = {
     "backup": "Write all documents of all tenants, with chunks, trees and vectors, into one file.",
     "restore": "Put all that a backup holds into an empty store: all of it, or nothing.",
 }
-"""Name -> what `interfaces.cli.main` says of it."""
+"""Name -> help; `interfaces.cli.main` takes it from here."""
 
 
-def main() -> None:
-    """The command line."""
-    if sys.argv[1:] in ([], ["--help"]):
-        _help()
-    from interfaces.cli.main import main as run
-
-    run()
-
-
-def _help() -> None:
-    commands = [TyperCommand(name, help=said) for name, said in COMMANDS.items()]
-    about = "Ask your documents: trees, a graph and a plan show how the sources of an answer relate to each other."
-    group = TyperGroup(name="disco-rag", commands=commands, help=about, no_args_is_help=True, rich_markup_mode="rich")
+def show_help() -> None:
+    """Print it and exit."""
+    commands = [TyperCommand(name, help=text) for name, text in COMMANDS.items()]
+    group = TyperGroup(name="disco-rag", commands=commands, help=ABOUT, no_args_is_help=True, rich_markup_mode="rich")
     group.main(prog_name="disco-rag")

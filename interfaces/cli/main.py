@@ -1,4 +1,4 @@
-"""Commands: ingest, ask, show, estimate, status, corpora, delete; check to restore; models; serve, mcp, key."""
+"""Ingest, ask, show, estimate, status, corpora and delete; and all commands put together."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from threading import Timer
 from typing import Annotated, Any
@@ -21,14 +22,16 @@ from typer.models import OptionInfo
 from discorag.config import read_settings
 from discorag.discourse.formats.table import FORMATS, READERS, is_tree, read_tree, written
 from discorag.ingest.survey import Status
+from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
 from discorag.schema.document import Chunk, Scope
-from discorag.schema.errors import DiscoRagError, InputError
+from discorag.schema.errors import ConfigError, DiscoRagError, InputError
 from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
 from discorag.text.citations import steps
 from discorag.text.escaping import one_line
 from interfaces.cli.audit import audit
-from interfaces.cli.engines import Engine, EngineOption, check_engine
+from interfaces.cli.batch import answer_file, read_questions
+from interfaces.cli.cli_help import ABOUT, COMMANDS
 from interfaces.cli.maintenance import backup, check, reindex, restore
 from interfaces.cli.models import models
 from interfaces.cli.parse import parse
@@ -42,18 +45,15 @@ from interfaces.cli.present import (
     status_table,
 )
 from interfaces.cli.serving import key, mcp, serve
-from interfaces.facade import AskResult, DiscoRAG
-from interfaces.questions import answer_file, read_questions
+from interfaces.facade import DiscoRAG
+from interfaces.results import AskResult
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from nodes.context import AnswerContext
-from nodes.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
 
-app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
-show = typer.Typer(no_args_is_help=True, help="Show a document's trees, or the graph or plan for a question.")
-app.add_typer(show, name="show")
-app.add_typer(models, name="models")
-for command in (parse, audit, serve, mcp, key, check, reindex, backup, restore):
-    app.command()(command)
+app = typer.Typer(no_args_is_help=True, help=ABOUT, pretty_exceptions_enable=False, add_completion=False)
+show = typer.Typer(no_args_is_help=True)
+for name, group in (("show", show), ("models", models)):
+    app.add_typer(group, name=name, help=COMMANDS[name])
 OPTIONS = AnswerContext.model_fields.keys() - {"backends"}
 out, err = Console(), Console(stderr=True)
 PATIENCE_S = 2.0
@@ -61,33 +61,45 @@ PATIENCE_S = 2.0
 _LISTED = 10  # documents that an error names
 
 
-def _option(kind: type[Options], name: str) -> OptionInfo:
+class Engine(StrEnum):
+    """Who works through the documents of an ingest, or the questions of a file."""
+
+    OWN = "own"
+    RAY = "ray"
+
+
+def check_engine(engine: Engine) -> None:
+    """Refuse Ray before anything is opened. Raises `ConfigError`."""
+    if engine is Engine.RAY:
+        raise ConfigError("--engine ray needs more than one machine's database.", hint="Leave it out for now.")
+
+
+def option(kind: type[Options], name: str) -> OptionInfo:
     """The flag of an option, with its help."""
     return typer.Option(help=kind.model_fields[name].description)
 
 
-Parser = Annotated[str, _option(IngestOptions, "parser")]
+Parser = Annotated[str, option(IngestOptions, "parser")]
 Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured).")]
 Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Mermaid = Annotated[bool, typer.Option("--mermaid", help="Print Mermaid.")]
 _WHICH = "Part of a document's title or file name, end of its path, or start of its id."
+EngineOption = Annotated[Engine, typer.Option("--engine", help="own: this process.")]
 Assignments = Annotated[list[str] | None, typer.Option("--set", help="An option, e.g. use_graph=false; repeatable.")]
 
 
-@app.command()
 def ingest(
     path: Annotated[str, typer.Argument(help="A file, a folder, or s3://bucket/prefix.")],
     corpus: Corpus = None,
     tenant: Tenant = None,
     parser: Parser = "auto",
-    retriever: Annotated[str, _option(IngestOptions, "retriever")] = DEFAULT_RETRIEVER,
-    refresh: Annotated[bool, _option(IngestOptions, "refresh")] = False,
+    retriever: Annotated[str, option(IngestOptions, "retriever")] = DEFAULT_RETRIEVER,
+    refresh: Annotated[bool, option(IngestOptions, "refresh")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate.")] = False,
     engine: EngineOption = Engine.OWN,
     as_json: AsJson = False,
 ) -> None:
-    """Read documents into the store; changed ones are replaced, vanished ones deleted."""
+    """``disco-rag ingest``."""
     check_engine(engine)
     if dry_run:
         estimate(path, corpus, tenant, parser, as_json)
@@ -107,7 +119,6 @@ def ingest(
         raise typer.Exit(1)
 
 
-@app.command()
 def estimate(
     path: Annotated[str, typer.Argument(help="A file, a folder, or s3://bucket/prefix.")],
     corpus: Corpus = None,
@@ -115,19 +126,18 @@ def estimate(
     parser: Parser = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Say what an ingest would do and cost, without storing anything."""
+    """``disco-rag estimate``."""
     with _pipeline() as rag:
         result = rag.estimate(path, corpus=corpus, tenant=tenant, parser=parser)
     _print_json(result) if as_json else out.print(estimate_table(result))
 
 
-@app.command()
 def ask(
     question: Annotated[str | None, typer.Argument(help="The question; or --batch.")] = None,
     corpus: Corpus = None,
     tenant: Tenant = None,
-    retriever: Annotated[str | None, _option(AnswerOptions, "retriever")] = None,
-    top_k: Annotated[int | None, _option(AnswerOptions, "top_k")] = None,
+    retriever: Annotated[str | None, option(AnswerOptions, "retriever")] = None,
+    top_k: Annotated[int | None, option(AnswerOptions, "top_k")] = None,
     assignments: Assignments = None,
     baseline: Annotated[str | None, typer.Option(help="A baseline of the paper instead, e.g. markers.")] = None,
     as_json: AsJson = False,
@@ -135,7 +145,7 @@ def ask(
     replies: Annotated[Path, typer.Option("--out", help="Of --batch.")] = Path("replies.jsonl"),
     engine: EngineOption = Engine.OWN,
 ) -> None:
-    """Answer a question; every sentence with its sources, and what it cost. Or a file of them."""
+    """``disco-rag ask``."""
     given: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k}
     options = {name: value for name, value in given.items() if value is not None} | _options(assignments)
     options["baseline"] = baseline
@@ -168,60 +178,45 @@ def show_tree(
 ) -> None:
     """The RST tree of each chunk of a document, or of one chunk in a format that other tools read."""
     path = Path(document)
-    chunks = [read_tree(path)] if is_tree(path) else _stored(document, chunk, corpus, tenant)
+    chunks = [read_tree(path)] if is_tree(path) else _stored_chunks(document, chunk, corpus, tenant)
     if as_json:
         return _print_json([c.model_dump(mode="json") for c in chunks])
     return typer.echo(written(chunks, "mermaid" if mermaid else format_), nl=False)
 
 
-@show.command("graph")
-def show_graph(
+@show.command("graph", help="The rhetorical graph over what is retrieved for a question.")
+@show.command("plan", help="The discourse plan for a question.")
+def show_discourse(
+    command: typer.Context,
     question: str,
     corpus: Corpus = None,
     tenant: Tenant = None,
     assignments: Assignments = None,
-    mermaid: Mermaid = False,
+    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """The rhetorical graph over what is retrieved for a question."""
+    """``disco-rag show graph`` and ``show plan``."""
     with _pipeline() as rag:
         result = rag.ask(question, corpus=corpus, tenant=tenant, **_options(assignments))
         scope = rag.scope(tenant=tenant, corpus=corpus)
         chunks = tuple(rag.backends.store.chunks(scope, [h.chunk_id for h in result.hits]))
-    if result.graph is None:
-        raise InputError("The graph is switched off.", hint="Leave out --set use_graph=false.")
+    answer, graph, plan = result.answer, result.graph, result.answer.plan
+    if command.info_name == "graph" and graph:
+        shown = graph, graph_mermaid(graph, chunks, answer), graph_text(graph, chunks, answer)
+    elif command.info_name == "plan" and plan:
+        data = {"paragraph": plan.paragraph, "steps": [s.model_dump() for s in steps(plan)]}
+        shown = data, plan_mermaid(plan, answer), plan_text(plan)
+    else:
+        off = f"use_{command.info_name}=false"
+        raise InputError(f"The {command.info_name} is switched off.", hint=f"Leave out --set {off}.")
+    data, diagram, text = shown
     if as_json:
-        return _print_json(result.graph)
-    return (
-        typer.echo(graph_mermaid(result.graph, chunks, result.answer))
-        if mermaid
-        else out.print(graph_text(result.graph, chunks, result.answer))
-    )
+        return _print_json(data)
+    return typer.echo(diagram) if mermaid else out.print(text)
 
 
-@show.command("plan")
-def show_plan(
-    question: str,
-    corpus: Corpus = None,
-    tenant: Tenant = None,
-    assignments: Assignments = None,
-    mermaid: Mermaid = False,
-    as_json: AsJson = False,
-) -> None:
-    """The discourse plan for a question."""
-    with _pipeline() as rag:
-        answer = rag.ask(question, corpus=corpus, tenant=tenant, **_options(assignments)).answer
-    plan = answer.plan
-    if plan is None:
-        raise InputError("The plan is switched off.", hint="Leave out --set use_plan=false.")
-    if as_json:
-        return _print_json({"paragraph": plan.paragraph, "steps": [s.model_dump() for s in steps(plan)]})
-    return typer.echo(plan_mermaid(plan, answer)) if mermaid else out.print(plan_text(plan))
-
-
-@app.command()
 def status(corpus: Corpus = None, tenant: Tenant = None, as_json: AsJson = False) -> None:
-    """List what is stored."""
+    """``disco-rag status``."""
     with _pipeline() as rag:
         documents = rag.documents(tenant=tenant, corpus=corpus)
         encoder, model = rag.backends.encoder.version, rag.backends.model
@@ -231,28 +226,32 @@ def status(corpus: Corpus = None, tenant: Tenant = None, as_json: AsJson = False
     return out.print(status_table(documents, encoder=encoder, model=f"{model.name} ({ability})" if model else None))
 
 
-@app.command()
 def corpora(tenant: Tenant = None, as_json: AsJson = False) -> None:
-    """List the corpora that hold documents."""
+    """``disco-rag corpora``."""
     with _pipeline() as rag:
         found = rag.corpora(tenant=tenant)
     _print_json([c.model_dump(mode="json") for c in found]) if as_json else out.print(corpora_table(found))
 
 
-@app.command()
 def delete(
     document: Annotated[str, typer.Argument(help=_WHICH)],
     corpus: Corpus = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Delete a document from the store."""
+    """``disco-rag delete``."""
     with _pipeline() as rag:
-        manifest = _one(rag, rag.scope(tenant=tenant, corpus=corpus), document)
+        manifest = _find_document(rag, rag.scope(tenant=tenant, corpus=corpus), document)
         rag.delete(manifest.doc_id, tenant=tenant, corpus=corpus)
     _print_json({"deleted": manifest.doc_id}) if as_json else out.print(
         Text(f"Deleted {one_line(manifest.title)} ({manifest.chunks} chunks).")
     )
+
+
+for command in (ingest, ask, status, corpora, estimate, delete):
+    app.command(help=COMMANDS[command.__name__])(command)
+for command in (parse, audit, serve, mcp, key, check, reindex, backup, restore):
+    app.command(help=COMMANDS[command.__name__])(command)
 
 
 def main() -> None:
@@ -326,18 +325,18 @@ def _options(given: list[str] | None) -> dict[str, Any]:
     return found
 
 
-def _stored(document: str, chunk: int | None, corpus: str | None, tenant: str | None) -> list[Chunk]:
+def _stored_chunks(document: str, chunk: int | None, corpus: str | None, tenant: str | None) -> list[Chunk]:
     """The chunks of a stored document, or one of them."""
     with _pipeline() as rag:
         scope = rag.scope(tenant=tenant, corpus=corpus)
-        manifest = _one(rag, scope, document)
+        manifest = _find_document(rag, scope, document)
         found = [c for c in rag.backends.store.chunks_of(scope, manifest.doc_id) if chunk in (None, c.order)]
     if not found:
         raise InputError(f"{manifest.title} has no chunk {chunk}.", hint=f"It has {manifest.chunks}, from 0.")
     return found
 
 
-def _one(rag: DiscoRAG, scope: Scope, wanted: str) -> Manifest:
+def _find_document(rag: DiscoRAG, scope: Scope, wanted: str) -> Manifest:
     """The only document with this id or path's end; if there is none, the only one that is named like this."""
     documents = rag.backends.store.manifests(scope)
     if not documents:

@@ -25,7 +25,7 @@ BackupFile = Annotated[Path, typer.Argument(help="The file.")]
 
 
 def check(as_json: AsJson = False) -> None:
-    """Read all that is stored, and compare it with what was written; exit code 1 if it differs. Changes nothing."""
+    """``disco-rag check``."""
     with err.status("Reading ..."), _store() as store:
         report, index = store.check(), store.index_note
     counted = report.model_dump(mode="json", exclude={"differences"})
@@ -50,7 +50,7 @@ def _advice(parts: list[str]) -> str:
 
 
 def reindex() -> None:
-    """Make the index of the store again from its database; nothing is encoded."""
+    """``disco-rag reindex``."""
     with err.status("Indexing ..."), _store() as store:
         count = store.reindex()
         store.optimise()
@@ -58,14 +58,14 @@ def reindex() -> None:
 
 
 def backup(file: BackupFile) -> None:
-    """Write all documents of all tenants, with chunks, trees and vectors, into one file."""
+    """``disco-rag backup``."""
     with _store() as store, _progress("Backup") as advance:
         count = backups.backup(store.database, file, advance)
     out.print(f"{count} documents in {file}, {file.stat().st_size / 1e6:.1f} MB.")
 
 
 def restore(file: BackupFile) -> None:
-    """Put all that a backup holds into an empty store: all of it, or nothing."""
+    """``disco-rag restore``."""
     with _progress("Restore") as advance:
         count = backups.restore(_on_disk(), file, advance)
     out.print(f"{count} documents restored.")

@@ -18,7 +18,7 @@ from discorag.models.packaged import MINILM, MS_MARCO_MINILM, PACKAGED, packaged
 from discorag.schema.errors import ConfigError, InputError
 
 out, err = Console(), Console(stderr=True)
-models = typer.Typer(no_args_is_help=True, help="List, download and carry the models that the pipeline uses.")
+models = typer.Typer(no_args_is_help=True)
 
 
 @dataclass(frozen=True)

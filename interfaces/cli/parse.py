@@ -32,9 +32,9 @@ def parse(
     parser: Annotated[str, typer.Option(help=f"auto: as configured; {PARSERS.described()}.")] = "auto",
     out: Annotated[Path | None, typer.Option(help="File to write; default: standard output.")] = None,
 ) -> None:
-    """Write the RST tree over a whole document, which is not stored; or a tree's file in another format."""
+    """``disco-rag parse``."""
     check_format(format_)
-    text = written([read_tree(path) if is_tree(path) else _parsed(path, parser)], format_)
+    text = written([read_tree(path) if is_tree(path) else _parse_document(path, parser)], format_)
     if out is None:
         return typer.echo(text, nl=False)
     try:
@@ -44,16 +44,16 @@ def parse(
     return None
 
 
-def _parsed(path: Path, parser: str) -> Chunk:
+def _parse_document(path: Path, parser: str) -> Chunk:
     """The document as one chunk with its tree."""
     settings = read_settings()
     name = settings.parser.kind if parser == "auto" else parser
     PARSERS.check(name)
-    with err.status("Parsing ..."), DiscoRAG(_storeless(settings, name)) as rag:
+    with err.status("Parsing ..."), DiscoRAG(_without_store(settings, name)) as rag:
         return rag.run(partial(_with_tree, rag.backends, path, name))
 
 
-def _storeless(settings: Settings, parser: str) -> Settings:
+def _without_store(settings: Settings, parser: str) -> Settings:
     """Nothing is stored, and no language model started that does not parse."""
     llm = settings.llm if parser in PROMPTED else LlmSettings()
     return settings.model_copy(update={"store": StoreSettings(kind="memory"), "llm": llm})

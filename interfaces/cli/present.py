@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from discorag.ingest.estimate import Estimate
 from discorag.ingest.survey import Status
+from discorag.schema.errors import Usage
 from discorag.schema.ledger import Ledger
 from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import one_line
-from interfaces.facade import IngestResult
-from interfaces.questions import Reply
+from interfaces.cli.batch import Reply
+from interfaces.results import IngestResult
 
 
 class _Bar:
@@ -101,31 +102,44 @@ def _noted(uri: str, note: str) -> str:
     return note if note.startswith(uri) else f"{uri}: {note}"
 
 
+_USAGE = {
+    "calls": "calls",
+    "tokens in": "tokens_in",
+    "cached": "tokens_cached",
+    "tokens out": "tokens_out",
+    "disk hits": "disk_hits",
+    "repairs": "repairs",
+}
+"""Column -> field of `Usage`."""
+
+
 def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
     """What each stage cost and the wall time, in seconds; failures below."""
-    table = Table(title="Ledger", title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for column in ("stage", "engine", "model"):
-        table.add_column(column)
-    for column in ("seconds", "calls", "tokens in", "cached", "tokens out", "disk hits", "repairs"):
-        table.add_column(column, justify="right")
+    table = _table("stage", "engine", "model", numbers=("seconds", *_USAGE), title="Ledger")
+
+    def add_row(name: str, engine: str, model: str, seconds: float, usage: Usage) -> None:
+        table.add_row(name, engine, model, f"{seconds:.2f}", *(str(getattr(usage, f)) for f in _USAGE.values()))
+
     for s in ledger.stages:
-        u = s.usage
-        numbers = (u.calls, u.tokens_in, u.tokens_cached, u.tokens_out, u.disk_hits, u.repairs)
-        table.add_row(s.stage, s.engine, s.model, f"{s.seconds:.2f}", *map(str, numbers))
-    total = ledger.usage
-    numbers = (total.calls, total.tokens_in, total.tokens_cached, total.tokens_out, total.disk_hits, total.repairs)
-    table.add_row("wall time", "", "", f"{seconds:.2f}", *map(str, numbers))
+        add_row(s.stage, s.engine, s.model, s.seconds, s.usage)
+    add_row("wall time", "", "", seconds, ledger.usage)
     notes = [Text(f"{s.stage}: {counted(s.counts)}", "dim") for s in ledger.stages if s.counts]
     notes += [
         Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
     ]
-    if total.beams_refused:
-        notes.append(Text(f"The endpoint has no beam search: {total.beams_refused} calls were made without."))
+    if refused := ledger.usage.beams_refused:
+        notes.append(Text(f"The endpoint has no beam search: {refused} calls were made without."))
     if sum(s.seconds for s in ledger.stages) > seconds:
         notes.append(
             Text("Documents run side by side: their seconds add up, and waiting for the encoder counts.", "dim")
         )
     return Group(Text(""), table, *notes)
+
+
+def _table(*texts: str, numbers: Sequence[str] = (), title: str | None = None) -> Table:
+    """A table without lines, with numbers aligned to the right."""
+    columns = [*(Column(name) for name in texts), *(Column(name, justify="right") for name in numbers)]
+    return Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
 
 
 def counted(counts: Mapping[str, int]) -> str:
@@ -143,10 +157,7 @@ def estimate_table(estimate: Estimate) -> RenderableType:
 
 def corpora_table(corpora: list[Corpus]) -> RenderableType:
     """A line each; times are this machine's."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("corpus")
-    for column in ("documents", "chunks"):
-        table.add_column(column, justify="right")
+    table = _table("corpus", numbers=("documents", "chunks"))
     table.add_column("last written")
     for c in corpora:
         written = f"{c.written.astimezone():%Y-%m-%d %H:%M}" if c.written else "not known"
@@ -156,9 +167,7 @@ def corpora_table(corpora: list[Corpus]) -> RenderableType:
 
 def status_table(documents: list[Manifest], *, encoder: str, model: str | None) -> RenderableType:
     """The stored documents, and which models would serve a question."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("id", "title", "chunks", "uri"):
-        table.add_column(column)
+    table = _table("id", "title", "chunks", "uri")
     for m in documents:
         table.add_row(m.doc_id[:8], Text(one_line(m.title)), str(m.chunks), Text(one_line(m.uri, 200)))
     total = sum(m.chunks for m in documents)

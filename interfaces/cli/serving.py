@@ -27,7 +27,7 @@ def serve(
     port: Annotated[int | None, typer.Option(help="Port (default: as configured).")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes that answer; for now there is one.")] = None,
 ) -> None:
-    """Serve the HTTP API until SIGTERM or Ctrl-C; requests under way are finished, or ended after a while."""
+    """``disco-rag serve``."""
     if workers not in (None, 1):
         raise ConfigError("Several workers need a database that machines share.", hint="Leave out --workers for now.")
     settings = _listening(read_settings(), host, port)
@@ -51,7 +51,7 @@ def mcp(
     corpus: Annotated[str | None, typer.Option(help="Corpus (default: as configured).")] = None,
     tenant: Annotated[str | None, typer.Option(help="Tenant of callers without a key (default: configured).")] = None,
 ) -> None:
-    """Serve tools and resources to clients of the Model Context Protocol, over standard input and output."""
+    """``disco-rag mcp``."""
     if (folder and http) or ((host or port or allow_host) and not http):
         raise ConfigError("--host, --port and --allow-host go with --http, --folder without.", hint="Leave one out.")
     given = {name: value for name, value in (("corpus", corpus), ("tenant", tenant)) if value is not None}
@@ -102,7 +102,7 @@ def key(
     role: Annotated[list[str] | None, typer.Option(help="read, write, operate; repeatable.")] = None,
     expires: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Refused from this day on.")] = None,
 ) -> None:
-    """Make an API key: it is shown once, on standard error; its entry for the file of keys goes to standard output."""
+    """``disco-rag key``."""
     with extra("api"):
         from interfaces.http.access import Role, new_key
     known = {str(r): r for r in Role}

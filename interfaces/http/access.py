@@ -197,9 +197,11 @@ class Access:
         found = self._file.now().keys.get(digest_of(key)) if key else None
         if found is None:
             said = "Not a key of this server." if key else "A key is needed."
-            raise _nobody("NoKeyError", said, "Send Authorization: Bearer KEY.")
+            raise _unauthorized("NoKeyError", said, "Send Authorization: Bearer KEY.")
         if found.expires and datetime.now(UTC).date() >= found.expires:
-            raise _nobody("ExpiredKeyError", f"This key expired on {found.expires}.", "Ask the operator for a new one.")
+            raise _unauthorized(
+                "ExpiredKeyError", f"This key expired on {found.expires}.", "Ask the operator for a new one."
+            )
         return Principal(name=found.name, tenant=found.tenant, roles=found.roles)
 
     def quota(self, tenant: str) -> QuotaSettings:
@@ -209,14 +211,14 @@ class Access:
 
     async def count(self, who: Principal) -> None:
         """Count a request. Raises `RefusedError` (429) if that is one too many."""
-        await self._hit(self._per_minute, "requests", who.name, "raise DISCO_RAG_API__REQUESTS_PER_MINUTE")
+        await self._check_rate(self._per_minute, "requests", who.name, "raise DISCO_RAG_API__REQUESTS_PER_MINUTE")
 
     async def count_question(self, who: Principal) -> None:
         """Count a question of a tenant. Raises `RefusedError` (429) if that is one too many."""
         most = self.quota(who.tenant).questions_per_minute
-        await self._hit(most, "questions", who.tenant, "ask the operator for more")
+        await self._check_rate(most, "questions", who.tenant, "ask the operator for more")
 
-    async def _hit(self, most: int, what: str, name: str, otherwise: str) -> None:
+    async def _check_rate(self, most: int, what: str, name: str, otherwise: str) -> None:
         rate = RateLimitItemPerMinute(most)
         if await self._limiter.hit(rate, what, name):
             return
@@ -242,7 +244,7 @@ def check_site(request: Request) -> None:
         raise RefusedError(403, "ForeignSiteError", "Web pages of other sites may not use a server without keys.")
 
 
-def _nobody(kind: str, said: str, hint: str) -> RefusedError:
+def _unauthorized(kind: str, said: str, hint: str) -> RefusedError:
     return RefusedError(401, kind, said, hint=hint, headers={"WWW-Authenticate": "Bearer"})
 
 
@@ -278,13 +280,15 @@ class Quotas:
         quota = self._access.quota(tenant)
         if await asyncio.to_thread(self._table.under_way, tenant) >= quota.jobs:
             said = f"{quota.jobs} jobs have not ended."
-            raise _over(said, "Wait until one has, or cancel one: DELETE /ingest/JOB.", **_LATER)
+            raise _over_quota(said, "Wait until one has, or cancel one: DELETE /ingest/JOB.", **_LATER)
         count, stored = await asyncio.to_thread(self._table.uploaded, tenant)
         if count + self._files[tenant] + files > quota.documents:
-            raise _over(f"There would be more than {quota.documents} documents.", "Delete some: DELETE /documents/ID.")
+            raise _over_quota(
+                f"There would be more than {quota.documents} documents.", "Delete some: DELETE /documents/ID."
+            )
         if stored + self._bytes[tenant] + size > quota.storage_mb * 1_000_000:
             said = f"The files kept would have more than {quota.storage_mb:g} MB."
-            raise _over(said, "Delete documents: DELETE /documents/ID.")
+            raise _over_quota(said, "Delete documents: DELETE /documents/ID.")
 
     @asynccontextmanager
     async def room(self, scope: Scope, sizes: dict[str, int]) -> AsyncGenerator[None]:
@@ -325,5 +329,5 @@ class Questions:
             self.under_way -= 1
 
 
-def _over(said: str, hint: str, **headers: str) -> RefusedError:
+def _over_quota(said: str, hint: str, **headers: str) -> RefusedError:
     return RefusedError(429, "QuotaError", said, hint=hint, headers=headers)

@@ -79,7 +79,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
         opened = rag or await asyncio.to_thread(DiscoRAG, settings)
         warming = asyncio.create_task(_warm(opened))
         try:
-            async with _opened(opened, access, meters) as app.state.service:
+            async with _open_service(opened, access, meters) as app.state.service:
                 yield {"service": app.state.service}
         finally:
             warming.cancel()
@@ -101,7 +101,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
 
 
 @asynccontextmanager
-async def _opened(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncGenerator[Service]:
+async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncGenerator[Service]:
     """The service, with its jobs at work. Jobs that are not done when it ends are taken up when it starts again."""
 
     def settled(file: JobFile) -> None:
@@ -112,7 +112,7 @@ async def _opened(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncGenerat
     await asyncio.to_thread(uploads.sweep)
     jobs = Jobs(table, documents.reader_of(rag, uploads, meters), settled, api.jobs)
     await jobs.resume()
-    tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_indexed(rag, jobs))]
+    tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_index_when_quiet(rag, jobs))]
     try:
         async with Threads.opened(api.uploads / "threads.sqlite") as threads:
             quotas, questions = Quotas(access, table), Questions(api.questions)
@@ -123,7 +123,7 @@ async def _opened(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncGenerat
         await asyncio.wait(tasks)
 
 
-async def _indexed(rag: DiscoRAG, jobs: Jobs) -> None:
+async def _index_when_quiet(rag: DiscoRAG, jobs: Jobs) -> None:
     """Index what jobs wrote when none has been at work for a while; questions and writes wait meanwhile."""
     while True:
         await jobs.quiet(QUIET_S, LONGEST_S)

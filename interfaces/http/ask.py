@@ -15,14 +15,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from discorag.generation.views import AnswerView
+from discorag.options import AnswerOptions
 from discorag.schema.answer import EvidenceSpan
 from discorag.schema.discourse import PlanStep
 from discorag.text.citations import steps
-from interfaces.facade import AskResult
 from interfaces.http.access import Principal
 from interfaces.http.problems import COMMON, RefusedError, documented, problem_of
 from interfaces.http.service import Asker, Keyed, Served, Service
-from nodes.options import AnswerOptions
+from interfaces.results import AskResult
 
 router = APIRouter(tags=["questions"], responses=COMMON, route_class=Keyed)
 T = TypeVar("T")

@@ -25,11 +25,11 @@ from discorag.generation.chat_turns import Conversation
 from discorag.generation.views import answer_markdown
 from discorag.schema.errors import NotFoundError, Usage
 from graphs.baselines import NEEDS_MODEL, PIPELINES
-from interfaces.facade import AskResult
 from interfaces.http.access import Principal, Role
 from interfaces.http.ask import STREAM, Reply, unless_gone
 from interfaces.http.problems import COMMON, documented, problem_of
 from interfaces.http.service import Asker, Guard, Keyed, Served, Service
+from interfaces.results import AskResult
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=COMMON, route_class=Keyed)
 ALONE = "(There is no language model that could read the conversation: this answers your last message alone.)"

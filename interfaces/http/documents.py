@@ -250,7 +250,7 @@ async def accept(
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     try:
         async with served.quotas.room(scope, sizes):
-            accepted = await _accepted(scope, content, sizes, served)
+            accepted = await _accept_files(scope, content, sizes, served)
     except (UnknownFormatError, StoreError) as error:
         status_code = 415 if isinstance(error, UnknownFormatError) else 507
         raise RefusedError(status_code, error.kind, error.message, hint=error.hint) from error
@@ -267,7 +267,9 @@ def _by_name(files: list[UploadFile]) -> dict[str, UploadFile]:
     return named
 
 
-async def _accepted(scope: Scope, content: Mapping[str, BinaryIO], sizes: Mapping[str, int], served: Service) -> Job:
+async def _accept_files(
+    scope: Scope, content: Mapping[str, BinaryIO], sizes: Mapping[str, int], served: Service
+) -> Job:
     staged = await asyncio.to_thread(served.uploads.stage, scope, content)
     try:
         return await served.jobs.accept(scope, sizes, staged.publish)

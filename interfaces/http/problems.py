@@ -30,10 +30,12 @@ from discorag.schema.errors import (
     StoreFullError,
 )
 from interfaces.http.observability import Meters
+from interfaces.threads import ConflictError
 
 _STATUS: tuple[tuple[type[DiscoRagError], int], ...] = (
     (NotFoundError, 404),
     (EmptyCorpusError, 404),
+    (ConflictError, 409),
     (StoreFullError, 507),
     (StoreError, 503),
     (ContextTooLongError, 422),
@@ -111,11 +113,11 @@ def handle_errors(app: FastAPI) -> None:
 
     for kind in (RefusedError, DiscoRagError, TimeoutError):
         app.add_exception_handler(kind, ours)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(PlainHttpError, _plain)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_exception_handler(PlainHttpError, _answer_http_error)
 
 
-async def _invalid(_: Request, error: Exception) -> JSONResponse:
+async def _answer_invalid(_: Request, error: Exception) -> JSONResponse:
     """422 with the first fields that are wrong; the values are not repeated, they may be long or secret."""
     found = cast("RequestValidationError", error).errors()
     said = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in found[:5])
@@ -123,7 +125,7 @@ async def _invalid(_: Request, error: Exception) -> JSONResponse:
     return JSONResponse(Problem(error=body).model_dump(), 422)
 
 
-async def _plain(_: Request, error: Exception) -> JSONResponse:
+async def _answer_http_error(_: Request, error: Exception) -> JSONResponse:
     raised = cast("PlainHttpError", error)
     body = ErrorBody(type="HttpError", message=str(raised.detail), hint="See /docs.")
     return JSONResponse(Problem(error=body).model_dump(), raised.status_code, raised.headers)
@@ -135,11 +137,12 @@ def declared(scope: Scope) -> int:
     return int(value) if value.isdigit() else 0
 
 
-_SAID = {
+_DESCRIPTIONS = {
     400: "The body cannot be read.",
     401: "No valid key.",
     403: "The key may not do this.",
     404: "There is no such thing, or nothing to answer from.",
+    409: "The thread is in a state in which this cannot be done.",
     413: "The request is too large.",
     415: "No loader reads files of this kind.",
     422: "The request cannot be carried out as it is.",
@@ -153,7 +156,7 @@ _SAID = {
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """OpenAPI's responses for these statuses."""
-    return {status: {"model": Problem, "description": _SAID[status]} for status in statuses}
+    return {status: {"model": Problem, "description": _DESCRIPTIONS[status]} for status in statuses}
 
 
 COMMON = documented(400, 401, 403, 413, 422, 429, 503, 504)
@@ -234,10 +237,10 @@ class Watched:
                     await response_of(error)(scope, receive, sent)
         finally:
             self._meters.under_way.dec()
-            self._tell(scope, status, perf_counter() - start, request_id)
+            self._log_request(scope, status, perf_counter() - start, request_id)
         return None
 
-    def _tell(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
+    def _log_request(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
         route, method, state = _route(scope), scope["method"], scope.get("state", {})
         self._meters.requests.labels(route, method if method in _METHODS else "other", str(status)).inc()
         self._meters.request_seconds.labels(route).observe(seconds)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Annotated, Any, Generic, TypeVar
 
-from anyio import move_on_after
 from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -20,11 +19,13 @@ from discorag.models.deadline import models_within
 from discorag.models.loops import cancel_scope
 from discorag.schema.errors import StoreError
 from discorag.store.jobs import JobTable
-from interfaces.facade import AskResult, DiscoRAG
+from interfaces.background import end_task
+from interfaces.facade import DiscoRAG
 from interfaces.http.access import Access, Principal, Questions, Quotas, Role, audit, check_site
 from interfaces.http.jobs import Job, Jobs, Uploads
 from interfaces.http.observability import Meters
 from interfaces.http.problems import RefusedError, declared
+from interfaces.results import AskResult
 from interfaces.threads import Threads
 
 T = TypeVar("T")
@@ -32,8 +33,6 @@ T = TypeVar("T")
 _BEARER = HTTPBearer(auto_error=False, description="An API key; not needed where the server has none.")
 KNOWN_S = 5.0
 """How long a probe's answer is kept, in seconds."""
-LEAVING_S = 5.0
-"""How long a stream that is left is waited for, in seconds, until it has closed what it had open."""
 MODEL_SHARE = 0.75
 """Part of a question's time that language models may use; what is left is for the local engines that stand in."""
 
@@ -192,11 +191,7 @@ class Service:
             raise RefusedError(503, "StoppingError", "The server is being stopped.", hint="Ask again.") from None
 
     async def each(self, parts: AsyncGenerator[T], end: float) -> AsyncGenerator[T]:
-        """The same parts, each `in_time`; they are closed at the end.
-
-        They come from a task of their own: where a client leaves, Starlette cancels every ``await`` of the response
-        again, so that nothing could be closed within it.
-        """
+        """The same parts, each `in_time`, from a task of their own; they are closed at the end."""
         queue = asyncio.Queue[T | None]()
         task = asyncio.create_task(_put_all(parts, queue))
         try:
@@ -208,9 +203,7 @@ class Service:
                 yield part
             await task  # raises what it was ended by
         finally:
-            task.cancel()
-            with move_on_after(LEAVING_S, shield=True):
-                await asyncio.wait({task})
+            await end_task(task)
 
     def stop(self) -> None:
         """End all questions that are under way with an error."""

@@ -8,7 +8,6 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response, status
 from pydantic import BaseModel, ConfigDict, Field
 
-from discorag.schema.errors import InputError
 from interfaces.http.access import Principal
 from interfaces.http.ask import Filters, Options, unless_gone
 from interfaces.http.problems import COMMON, documented
@@ -19,7 +18,6 @@ from nodes.state import AnswerInput
 
 router = APIRouter(tags=["threads"], responses=COMMON, route_class=Keyed)
 Checkpoint = Annotated[str | None, Field(min_length=1, max_length=100, description="None: where the thread stands.")]
-Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 class NewThread(BaseModel):
@@ -55,6 +53,14 @@ class Changed(Edit):
     checkpoint: Checkpoint = None
 
 
+class Part(BaseModel):
+    """How many of the checkpoints."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    limit: int = Field(default=100, ge=1, le=1000)
+
+
 class From(BaseModel):
     """Where to fork."""
 
@@ -78,26 +84,26 @@ async def threads(who: Reader, served: Served) -> list[Thread]:
 @router.get("/threads/{thread_id}", responses=documented(404))
 async def state(who: Reader, served: Served, thread_id: UUID) -> ThreadState:
     """Where a thread stands."""
-    return await served.threads.state(await _of(served, who, thread_id))
+    return await served.threads.state(await _find_thread(served, who, thread_id))
 
 
 @router.delete("/threads/{thread_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404, 507))
 async def delete(who: Reader, served: Served, thread_id: UUID) -> Response:
     """Forget a thread."""
-    await served.threads.delete(await _of(served, who, thread_id))
+    await served.threads.delete(await _find_thread(served, who, thread_id))
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 
 @router.get("/threads/{thread_id}/history", responses=documented(404))
-async def history(who: Reader, served: Served, thread_id: UUID, limit: Limit = 100) -> list[ThreadState]:
+async def history(who: Reader, served: Served, thread_id: UUID, part: Annotated[Part, Query()]) -> list[ThreadState]:
     """Its checkpoints, the latest first: any of them can be edited, forked, and gone on from."""
-    return await served.threads.history(await _of(served, who, thread_id), limit)
+    return await served.threads.history(await _find_thread(served, who, thread_id), part.limit)
 
 
-@router.post("/threads/{thread_id}/runs", responses=documented(404, 502, 507))
+@router.post("/threads/{thread_id}/runs", responses=documented(404, 409, 502, 507))
 async def run(request: Request, who: Asker, served: Served, thread_id: UUID, asked: Run) -> ThreadState:
     """Ask, or go on where the thread has stopped."""
-    thread = await _of(served, who, thread_id)
+    thread = await _find_thread(served, who, thread_id)
     if asked.switches is not None:
         thread = await served.threads.remember(thread, asked.switches.model_dump(exclude_unset=True))
     elif asked.query is not None:
@@ -110,22 +116,19 @@ async def run(request: Request, who: Asker, served: Served, thread_id: UUID, ask
     return state
 
 
-@router.patch("/threads/{thread_id}/state", responses=documented(404, 507))
+@router.patch("/threads/{thread_id}/state", responses=documented(404, 409, 507))
 async def edit(who: Reader, served: Served, thread_id: UUID, changed: Changed) -> ThreadState:
     """Change the evidence, graph, plan or draft with which a stopped run goes on."""
-    if not changed.model_fields_set - {"checkpoint"}:
-        raise InputError("Nothing is changed.", hint="Give hits, evidence, graph, plan or draft.")
-    thread = await _of(served, who, thread_id)
-    edited = Edit.model_validate(changed.model_dump(exclude={"checkpoint"}, exclude_unset=True))
-    return await served.threads.edit(thread, edited, changed.checkpoint)
+    thread = await _find_thread(served, who, thread_id)
+    return await served.threads.edit(thread, changed, changed.checkpoint)
 
 
-@router.post("/threads/{thread_id}/fork", status_code=status.HTTP_201_CREATED, responses=documented(404, 507))
+@router.post("/threads/{thread_id}/fork", status_code=status.HTTP_201_CREATED, responses=documented(404, 409, 507))
 async def fork(who: Reader, served: Served, thread_id: UUID, at: From) -> Thread:
     """A new thread that stands where this one does, or did."""
-    return await served.threads.fork(await _of(served, who, thread_id), at.checkpoint)
+    return await served.threads.fork(await _find_thread(served, who, thread_id), at.checkpoint)
 
 
-async def _of(served: Service, who: Principal, thread_id: UUID) -> Thread:
+async def _find_thread(served: Service, who: Principal, thread_id: UUID) -> Thread:
     """Raises `NotFoundError`."""
     return await served.threads.of(who.tenant, thread_id.hex)

@@ -23,7 +23,7 @@ from discorag.config import Settings, read_settings
 from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError
 from discorag.text.escaping import one_line
-from interfaces.facade import AskResult, DiscoRAG
+from interfaces.facade import DiscoRAG
 from interfaces.http.access import Principal, Role, audit
 from interfaces.http.app import create_app
 from interfaces.http.documents import accept
@@ -32,6 +32,7 @@ from interfaces.http.problems import RefusedError, problem_of
 from interfaces.http.service import Guard, Service
 from interfaces.mcp.results import Ingested, Outcome, ingested
 from interfaces.mcp.server import Caller, Corpus, Server
+from interfaces.results import AskResult
 
 PATH = "/mcp"
 POLL_S = 0.1
@@ -59,7 +60,7 @@ def create_mcp_app(
     server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,  # no session that somebody else's key could go on with
-        transport_security=_known((*LOOPBACK, settings.api.host, *hosts)),
+        transport_security=_security((*LOOPBACK, settings.api.host, *hosts)),
         max_request_body_size=settings.api.body_bytes,
     )
     app.router.routes.append(_Keyed(PATH, StreamableHTTPASGIApp(server.session_manager), methods=["POST"]))
@@ -74,7 +75,7 @@ def create_mcp_app(
     return app
 
 
-def _known(hosts: Sequence[str]) -> TransportSecuritySettings:
+def _security(hosts: Sequence[str]) -> TransportSecuritySettings:
     """No page of another site gets through, not even one whose name was rebound to this machine."""
     names = [name for host in hosts for name in (host, f"{host}:*")]
     origins = [f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
@@ -159,12 +160,12 @@ class KeyedServer(Server):
             raise
         job = await accept(who, corpus, {name: BytesIO(content)}, {name: len(content)}, service)
         await ctx.report_progress(0, len(job.files))
-        job = await _ended(job, service)
+        job = await _wait_for(job, service)
         await ctx.report_progress(sum(f.status is not None for f in job.files), len(job.files))
         return ingested(_outcomes(job, service))
 
 
-async def _ended(job: Job, service: Service) -> Job:
+async def _wait_for(job: Job, service: Service) -> Job:
     """The job when it has ended, or as it is when the request must."""
     end = service.deadline()
     while job.ended is None and monotonic() < end and not service.stopped:

@@ -18,7 +18,7 @@ from discorag.ingest.survey import Status
 from discorag.schema.answer import Answer, Disagreement, EvidenceSpan, Support
 from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import code_block, markdown
-from interfaces.facade import AskResult
+from interfaces.results import AskResult
 
 NO_DISAGREEMENT = "Among the passages that bear on this question no disagreement was found."
 _ID = "The document's id, as the other tools and the resources take it."

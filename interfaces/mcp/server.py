@@ -12,7 +12,6 @@ from contextlib import aclosing, asynccontextmanager
 from importlib.metadata import version
 from typing import Annotated, Any, TypeVar
 
-from anyio import move_on_after
 from mcp.server import MCPServer, ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context
@@ -38,23 +37,23 @@ from pydantic import AnyUrl, Field
 
 from discorag.discourse.formats.table import FORMATS, written
 from discorag.models.loops import cancel_scope
+from discorag.options import DEFAULT_RETRIEVER, RetrieverName
 from discorag.retrieval.registry import tree_retriever
 from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError, InputError, NotFoundError
 from discorag.store.records import Manifest
 from discorag.text.escaping import one_line
-from interfaces.facade import AskResult, DiscoRAG
+from interfaces.background import end_task
+from interfaces.facade import DiscoRAG
 from interfaces.langchain import DiscoRetriever
 from interfaces.mcp import results
-from nodes.options import DEFAULT_RETRIEVER, RetrieverName
+from interfaces.results import AskResult
 
 T = TypeVar("T")
 PAGE = 50
 """Documents of one page of the list of resources, each with its tree."""
 TEXT = "text/plain"
 MOST = 10**9
-LEAVING_S = 5.0
-"""How long a call that is given up is waited for, in seconds, until it has closed what it had open."""
 Corpus = Annotated[str | None, Field(max_length=200, description="Named set of documents. None: as configured.")]
 Question = Annotated[str, Field(min_length=1, max_length=4000, description="The question, self-contained.")]
 DocId = Annotated[str, Field(max_length=100, description="The document's id, as list_documents and search give it.")]
@@ -98,18 +97,13 @@ class Caller:
 
 
 async def run_to_end(call: Coroutine[Any, Any, T]) -> T:
-    """The call's result, from a task of its own.
-
-    A client that gives up has every ``await`` of the request cancelled again, so that nothing could be closed in it.
-    """
+    """The call's result, from a task of its own, which is ended when the client gives up."""
     task = asyncio.create_task(call)
     try:
         await asyncio.wait({task})  # to await the task itself would cancel it once more
         return task.result()
     finally:
-        task.cancel()
-        with move_on_after(LEAVING_S, shield=True):
-            await asyncio.wait({task})
+        await end_task(task)
 
 
 class Server(MCPServer, ABC):

@@ -11,13 +11,13 @@ from langgraph.types import Command
 from discorag.generation.calibration import Assessment, assess_evidence, find_calibration
 from discorag.generation.relevance import read_evidence
 from discorag.models.packaged import language_warning
+from discorag.options import PAPERS
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ConfigError, InputError, ModelError
 from discorag.text.terms import terms
 from nodes.backends import Backends
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
-from nodes.options import PAPERS
 from nodes.stage import Stage
 from nodes.state import AnswerState
 

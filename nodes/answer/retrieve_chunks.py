@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.discourse.relate.follow import wanted
+from discorag.discourse.relate.follow import Wanted, wanted
 from discorag.retrieval.search import search_chunks, search_following
 from discorag.store.records import Hit
 from discorag.store.retrieval import Distinct, distinct_chunks
@@ -27,24 +28,21 @@ async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -
     """
     context, stage, question = answer_context(runtime), Stage("retrieve"), question_of(state)
     relations = wanted(question) if context.follow else None
-    if relations is None:
-        found = await search_question(question, state, context)
-        return await retrieved(found.found, context, stage, copies=found.copies)
-    backends, scope, filters = await context.open_backends(), await context.scope(), state.get("filters") or {}
-    found, read = await search_following(
-        backends, scope, question, relations, context.retriever, top_k=context.top_k, filters=filters
-    )
-    context.set_cache(EvidenceCache(found=read))
-    preview = f"{len(found.found)} chunks, following {relations.name}"
+    found = await search_question(question, state, context, relations)
+    preview = f"{len(found.found)} chunks" + (f", following {relations.name}" if relations else "")
     return await retrieved(found.found, context, stage, copies=found.copies, preview=preview)
 
 
-async def search_question(question: str, state: AnswerState, context: AnswerContext) -> Distinct[Hit]:
-    """The ``top_k`` best chunks for one question under the state's filters."""
+async def search_question(
+    question: str, state: AnswerState, context: AnswerContext, relations: Wanted | None = None
+) -> Distinct[Hit]:
+    """The ``top_k`` best chunks under the state's filters; some by ``relations`` to the others, if given."""
     backends, scope, filters = await context.open_backends(), await context.scope(), state.get("filters") or {}
-    found, read = await search_chunks(
-        backends, scope, question, context.retriever, top_k=context.top_k, filters=filters
-    )
+    options: dict[str, Any] = {"retriever": context.retriever, "top_k": context.top_k, "filters": filters}
+    if relations:
+        found, read = await search_following(backends, scope, question, relations, **options)
+    else:
+        found, read = await search_chunks(backends, scope, question, **options)
     context.set_cache(EvidenceCache(found=read))
     return found
 

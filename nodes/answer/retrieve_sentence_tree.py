@@ -10,10 +10,9 @@ from discorag.schema.errors import ReadOnlyStoreError
 from nodes.answer.retrieve_chunks import search_question
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import question_of
-from nodes.retrieved import Found, retrieved
+from nodes.retrieved import Found, retrieved, retrieved_nodes, search_nodes
 from nodes.stage import Stage
 from nodes.state import AnswerState
-from nodes.trees import retrieved_nodes, search_nodes
 
 
 async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:

@@ -10,10 +10,9 @@ from langgraph.types import Command
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.rounds import Rounds
 from nodes.context import AnswerContext, answer_context
-from nodes.retrieved import Found
+from nodes.retrieved import Found, retrieved_nodes, search_nodes
 from nodes.stage import Stage
 from nodes.state import AnswerState
-from nodes.trees import retrieved_nodes, search_nodes
 
 Next = Found | Literal["route_headings"]
 

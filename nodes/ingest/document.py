@@ -48,9 +48,9 @@ from discorag.schema.errors import (
 from discorag.schema.ledger import Failure, StageRecord
 from nodes.backends import Backends
 from nodes.context import IngestContext
+from nodes.retrieved import record_effort
 from nodes.stage import Stage
 from nodes.state import Json
-from nodes.trees import record_effort
 
 AT_ONCE = 1
 """Chunks of a document that wait for a local parser at once: other documents come in between."""

@@ -8,9 +8,8 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from discorag import DiscoRAG
+from discorag import AskResult, DiscoRAG
 from discorag.schema.document import Chunk
-from interfaces.facade import AskResult
 from prompts import load, names
 from tests.conftest import Pipelines
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer

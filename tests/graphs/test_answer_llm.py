@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from discorag import DiscoRAG
+from discorag import AskResult, DiscoRAG
 from discorag.config import EncoderSettings, LlmSettings, Settings, StoreSettings
 from discorag.discourse.parse.inline import unmark
 from discorag.discourse.parse.trained.parser import TrainedParser
@@ -17,7 +17,6 @@ from discorag.generation.views import answer_markdown
 from discorag.schema.answer import Support
 from discorag.schema.discourse import ChunkRelation, RstTree
 from graphs.answer import build
-from interfaces.facade import AskResult
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines
 from tests.graphs.scripts import ANSWER, PLAN, chunk_count, model, turn_of

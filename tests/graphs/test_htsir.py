@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from discorag import DiscoRAG
+from discorag import AskResult, DiscoRAG
 from discorag.config import RerankerSettings
 from discorag.schema.errors import ConfigError
-from interfaces.facade import AskResult
 from nodes.backends import Backends
 from nodes.context import AnswerContext
 from tests.conftest import Examples, Pipelines
@@ -97,12 +96,6 @@ def test_the_refined_answer_takes_the_place_of_the_first_and_its_call_is_counted
     assert f"<question>\n{QUERY}\n\nOne sentence.\n</question>" in prompt
     assert f"<answer>\n{ANSWER}\n</answer>" in prompt
     assert all(text in prompt for text in TEXTS.values())
-
-
-def test_without_the_switch_nothing_is_refined(pipeline: Pipelines, texts: str) -> None:
-    with ScriptedServer(model()) as server:
-        asked(pipeline, server, texts)
-        assert not any(map(refines, server.requests))
 
 
 def test_rounds_go_on_from_the_last_answer_and_end_when_nothing_changes(pipeline: Pipelines, texts: str) -> None:

@@ -9,18 +9,19 @@ from typing import Any, cast
 
 import pytest
 
-from discorag.config import ReadingSettings, Settings, StoreSettings
+from discorag import DiscoRAG, IngestResult
+from discorag.config import EncoderSettings, ReadingSettings, Settings, StoreSettings
 from discorag.ingest.survey import DocumentOutcome, Status, vanished
 from discorag.models.protocol import Encoder
 from discorag.schema.document import Chunk
 from discorag.schema.errors import DecodingError, InputError, MissingPathError, StoreError, UnknownFormatError
 from discorag.store.records import Manifest
 from discorag.store.store import Store, open_store
-from interfaces.facade import DiscoRAG, IngestResult
 from nodes.backends import Backends
 from tests.conftest import EXAMPLES, Examples, Pipelines
 from tests.ingest.pdfs import endless_pdf
 from tests.inputs import stored
+from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
 
 ROOT = EXAMPLES.parent
 QUICK: dict[str, Any] = {"parser": "rules", "retriever": "dense"}
@@ -203,21 +204,14 @@ def test_progress_events_name_the_total_and_every_document(rag: DiscoRAG, folder
 
 
 def test_an_encoder_that_fails_stores_nothing_and_says_so(pipeline: Pipelines, folder: Path, tmp_path: Path) -> None:
-    from discorag.config import EncoderSettings, Settings, StoreSettings
-    from nodes.backends import Backends
-    from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
-
     down: list[bool] = []
 
     def embed(texts: list[str]) -> list[list[float]] | Scripted:
         return Scripted("bad input", status=400) if down else [hashed_vector(t) for t in texts]
 
     with ScriptedServer(embed=embed) as server:
-        settings = Settings(
-            store=StoreSettings(kind="memory"),
-            encoder=EncoderSettings(base_url=server.base_url, model="m"),
-        )
-        with DiscoRAG(backends=Backends.open(settings)) as rag:
+        encoder = EncoderSettings(base_url=server.base_url, model="m")
+        with DiscoRAG(Settings(store=StoreSettings(kind="memory"), encoder=encoder)) as rag:
             down.append(True)
             result = rag.ingest(folder)
             assert set(statuses(result).values()) == {"failed"}

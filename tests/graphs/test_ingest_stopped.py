@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from interfaces.facade import DiscoRAG
+from discorag import DiscoRAG
 from tests.conftest import EXAMPLES, Pipelines
 from tests.inputs import stored
 

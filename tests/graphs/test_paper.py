@@ -12,14 +12,13 @@ from typing import Any
 import pytest
 
 import prompts
-from discorag import DiscoRAG
+from discorag import AskResult, DiscoRAG
 from discorag.config import Settings, StoreSettings
 from discorag.discourse.parse.as_printed import drawn
 from discorag.discourse.parse.inline import escape
 from discorag.generation.prompted.paper import graph_lines
 from discorag.schema.discourse import PAPER_RELATIONS, ChunkRelation
 from discorag.schema.errors import ConfigError
-from interfaces.facade import AskResult
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines
 from tests.graphs import scripts

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from discorag import DiscoRAG
 from discorag.config import TreeSettings
 from discorag.retrieval.registry import RETRIEVERS, tree_retrievers
-from discorag.retrieval.search import tree_index
 from discorag.schema.document import Scope
 from discorag.schema.errors import EmptyCorpusError, StoreError
 from discorag.schema.values import count_words
@@ -157,25 +156,6 @@ def test_who_counts_or_follows_chunks_gets_chunks_and_a_retriever_over_trees_ref
     assert AnswerContext.model_validate({"preset": "paper"}).retriever == "dense"
     with pytest.raises(ValidationError, match="evidence_words"):
         AnswerContext.model_validate({"top_k": 3, "retriever": "raptor"})
-
-
-async def test_a_changed_paragraph_takes_two_parses_and_the_rest_are_known(rag: DiscoRAG, tmp_path: Path) -> None:
-    paragraphs = [f"Pump {i} failed. It was cheap. Nobody looked at pump {i}." for i in range(6)]
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    scope, backends = Scope(corpus="notes"), rag.backends
-
-    async def effort() -> tuple[int, int]:
-        (folder / "a.txt").write_text("\n\n".join(paragraphs), encoding="utf-8")
-        await rag.aingest(folder, corpus="notes", parser="rules", retriever="dense")
-        index = tree_index(tree_retrievers()["discourse"], backends.tree_tools("local"), backends.store, scope)
-        await index.ensure([m.doc_id for m in backends.store.manifests(scope)])
-        return index.effort.parsed, index.effort.reused
-
-    assert await effort() == (7, 0)
-    assert await effort() == (0, 0)  # unchanged: nothing is built
-    paragraphs[3] = "Pump 3 was replaced. It works. Everybody is glad."
-    assert await effort() == (2, 5)
 
 
 @pytest.mark.parametrize(("retriever", "parses"), [("discourse", (7, 2)), ("snapped", (0, 0)), ("unified", (6, 1))])

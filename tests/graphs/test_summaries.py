@@ -9,11 +9,10 @@ from typing import Literal
 import pytest
 from pydantic import ValidationError
 
-from discorag import DiscoRAG
+from discorag import AskResult, DiscoRAG
+from discorag.options import PAPERS, PRESETS
 from discorag.schema.document import Chunk, Scope
-from interfaces.facade import AskResult
 from nodes.context import AnswerContext
-from nodes.options import PAPERS, PRESETS
 from tests.conftest import Pipelines
 from tests.servers.scripted import Body, ScriptedServer
 

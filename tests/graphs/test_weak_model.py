@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from discorag import DiscoRAG
+from discorag import AskResult, DiscoRAG
 from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Template
-from interfaces.facade import AskResult
 from prompts import load
 from tests.conftest import Pipelines
 from tests.graphs.scripts import ANSWER, PLAN, model, turn_of

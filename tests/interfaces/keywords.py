@@ -10,7 +10,7 @@ from interfaces import keywords
 from nodes.context import AnswerContext, IngestContext
 
 FILE = Path(keywords.__file__)
-_HEAD = '''"""Options as keyword arguments that an editor completes, generated from `nodes.options`."""
+_HEAD = '''"""Options as keyword arguments that an editor completes, generated from `discorag.options`."""
 
 from __future__ import annotations
 

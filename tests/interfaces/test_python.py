@@ -10,11 +10,10 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
-from discorag import DiscoRAG
+from discorag import AskResult, DiscoRAG
 from discorag.config import Settings
 from discorag.ingest.texts import GivenText
 from discorag.schema.errors import EmptyCorpusError, InputError
-from interfaces.results import AskResult
 from interfaces.views.frames import rows, to_pandas
 from tests.interfaces import keywords
 

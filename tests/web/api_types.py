@@ -1,4 +1,4 @@
-"""Writes `web/src/api/types.ts`, the page's types of what the API sends and takes, from the API's schema."""
+"""Writes `web/src/api/types.ts`: what the API sends and takes, from its schema, and the stages in their order."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from discorag.config import Settings
+from discorag.schema.ledger import STAGES
 from interfaces.http.app import create_app
 
 FILE = Path(__file__).parents[2] / "web" / "src" / "api" / "types.ts"
@@ -26,7 +27,8 @@ def typescript(api: dict[str, Any]) -> str:
     responses = [method["responses"] for methods in api["paths"].values() for method in methods.values()]
     sent = _reachable(responses, schemas)
     parts = [_declared(name, schema, whole=name in sent) for name, schema in sorted(schemas.items())]
-    return "\n\n".join([HEAD, *parts]) + "\n"
+    order = f"/** Of a question, in their order. */\nexport const STAGE_ORDER = {json.dumps(list(STAGES))};"
+    return "\n\n".join([HEAD, order, *parts]) + "\n"
 
 
 def _reachable(part: Any, schemas: dict[str, Any]) -> set[str]:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -35,6 +36,8 @@ def apps(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterator
 
 Serve = Callable[[FastAPI], TestClient]
 Listen = Callable[[FastAPI], str]
+Served = Callable[..., TestClient]
+Address = Callable[..., str]
 
 
 @pytest.fixture
@@ -70,3 +73,29 @@ def audit(tmp_path: Path) -> Iterator[Path]:
 def uploads(tmp_path: Path) -> Path:
     """A folder for uploads."""
     return tmp_path / "uploads"
+
+
+@pytest.fixture
+def served(apps: Apps, serve: Serve, uploads: Path) -> Served:
+    """Starts an app with these options and gives a client of it, without a socket."""
+
+    def start(**options: Any) -> TestClient:
+        return serve(apps(uploads, **options))
+
+    return start
+
+
+@pytest.fixture
+def client(served: Served) -> TestClient:
+    """A client of an app as it comes, without a socket."""
+    return served()
+
+
+@pytest.fixture
+def listening(apps: Apps, listen: Listen, uploads: Path) -> Address:
+    """Starts an app with these options on a loopback port and gives its address."""
+
+    def start(**options: Any) -> str:
+        return listen(apps(uploads, **options))
+
+    return start

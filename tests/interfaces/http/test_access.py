@@ -21,7 +21,7 @@ from discorag.schema.errors import ConfigError
 from interfaces.cli.main import app as cli
 from interfaces.http.access import Access, KeyFile, Role, new_key
 from interfaces.http.problems import RefusedError
-from tests.interfaces.http.conftest import Serve
+from tests.interfaces.http.conftest import Serve, Served
 from tests.interfaces.http.parts import QUERY, Apps, bearer, write_keys
 
 EVERY = tuple(Role)
@@ -40,6 +40,7 @@ def keys(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
+        (None, "cannot be read"),
         (b"[[key", "cannot be read"),
         (b'name = "caf\xe9"', "cannot be read"),
         (b"", "no key"),
@@ -53,38 +54,28 @@ def keys(tmp_path: Path) -> Path:
         ((ENTRY + ENTRY.replace('name = "a"', 'name = "b"')).encode(), "same key"),
     ],
 )
-def test_a_file_of_keys_that_is_not_right_is_one_error_that_names_it(keys: Path, content: bytes, said: str) -> None:
-    keys.write_bytes(content)
+def test_a_file_of_keys_that_is_not_right_is_one_error_that_names_it(
+    keys: Path, content: bytes | None, said: str
+) -> None:
+    if content is not None:
+        keys.write_bytes(content)
     with pytest.raises(ConfigError, match=said) as error:
         access(keys)
     assert str(keys) in error.value.message
     assert error.value.hint
 
 
-def test_a_file_of_keys_that_is_not_there_is_an_error(keys: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be read"):
-        access(keys)
-
-
-def test_what_disco_rag_key_prints_is_an_entry_whose_key_opens_the_server(
-    apps: Apps, serve: Serve, uploads: Path, keys: Path
-) -> None:
+def test_what_disco_rag_key_prints_is_an_entry_whose_key_opens_the_server(served: Served, keys: Path) -> None:
     shown = io.StringIO()
     with contextlib.redirect_stderr(shown):
         made = CliRunner().invoke(cli, ["key", 'the "first"', "--tenant", "alpha", "--role", "read", "--role", "write"])
     keys.write_text(made.stdout, encoding="utf-8")
     key = next(word for word in (made.stderr + shown.getvalue()).split() if word.startswith("dr-"))
     assert key not in made.stdout
-    client = serve(apps(uploads, keys=keys))
+    client = served(keys=keys)
     assert client.get("/documents", headers=bearer(key)).json()["total"] == 3
     assert client.get("/metrics", headers=bearer(key)).status_code == 403
     assert access(keys).who(key).name == 'the "first"'
-
-
-def test_disco_rag_key_refuses_a_role_that_there_is_not() -> None:
-    made = CliRunner().invoke(cli, ["key", "a", "--tenant", "t", "--role", "rule"])
-    assert isinstance(made.exception, ConfigError)
-    assert "read, write, operate" in made.exception.hint
 
 
 @pytest.mark.parametrize(
@@ -93,10 +84,10 @@ def test_disco_rag_key_refuses_a_role_that_there_is_not() -> None:
     ids=["none", "wrong", "empty", "basic", "scheme only"],
 )
 def test_without_a_valid_key_nothing_but_health_is_answered(
-    apps: Apps, serve: Serve, uploads: Path, keys: Path, headers: dict[str, str]
+    served: Served, keys: Path, headers: dict[str, str]
 ) -> None:
     write_keys(keys, ("a", "alpha", EVERY))
-    client = serve(apps(uploads, keys=keys))
+    client = served(keys=keys)
     for method, path in KEYED:
         reply = client.request(method, path, headers=headers)
         assert (reply.status_code, reply.headers["www-authenticate"]) == (401, "Bearer"), path
@@ -138,11 +129,9 @@ KEYED = {
 
 
 @pytest.mark.parametrize("role", EVERY)
-def test_a_key_may_do_what_its_role_says_and_nothing_else(
-    apps: Apps, serve: Serve, uploads: Path, keys: Path, role: Role
-) -> None:
+def test_a_key_may_do_what_its_role_says_and_nothing_else(served: Served, keys: Path, role: Role) -> None:
     (headers,) = write_keys(keys, ("a", "alpha", [role]))
-    client = serve(apps(uploads, keys=keys))
+    client = served(keys=keys)
     for (method, path), needed in KEYED.items():
         reply = client.request(method, path, headers=headers)
         assert (reply.status_code == 403) == (role != needed), path
@@ -158,11 +147,9 @@ def test_every_path_of_the_schema_is_in_the_tables_of_these_tests(apps: Apps, up
     assert found == KEYED.keys() | {("GET", "/healthz"), ("GET", "/readyz")}
 
 
-def test_a_rate_is_each_keys_own_and_says_when_to_come_again(
-    apps: Apps, serve: Serve, uploads: Path, keys: Path
-) -> None:
+def test_a_rate_is_each_keys_own_and_says_when_to_come_again(served: Served, keys: Path) -> None:
     one, other = write_keys(keys, ("one", "alpha", EVERY), ("other", "alpha", EVERY))
-    client = serve(apps(uploads, keys=keys, requests_per_minute=3))
+    client = served(keys=keys, requests_per_minute=3)
     replies = [client.get("/documents", headers=one) for _ in range(4)]
     assert [r.status_code for r in replies] == [200, 200, 200, 429]
     assert 1 <= int(replies[-1].headers["retry-after"]) <= 60
@@ -216,21 +203,15 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-def test_keys_come_and_go_with_their_file_while_the_server_runs(
-    apps: Apps, serve: Serve, uploads: Path, keys: Path
-) -> None:
+def test_keys_come_and_go_with_their_file_while_the_server_runs(served: Served, keys: Path) -> None:
     one, other = new_key("one", "alpha", EVERY), new_key("other", "alpha", EVERY)
-    client, status = serve_with(apps, serve, uploads, keys, one[1]), list[list[int]]()
+    keys.write_text(one[1], encoding="utf-8")
+    client, status = served(keys=keys), list[list[int]]()
     for content in (one[1] + other[1], other[1], "[[key", other[1].replace("read", "rule"), None, one[1], ""):
         keys.write_text(content, encoding="utf-8") if content is not None else keys.unlink()
         status.append([client.get("/documents", headers=bearer(key)).status_code for key, _ in (one, other)])
     only_other = [401, 200]
     assert status == [[200, 200], only_other, only_other, only_other, only_other, [200, 401], [401, 401]]
-
-
-def serve_with(apps: Apps, serve: Serve, uploads: Path, keys: Path, content: str) -> TestClient:
-    keys.write_text(content, encoding="utf-8")
-    return serve(apps(uploads, keys=keys))
 
 
 @pytest.mark.usefixtures("at_once")
@@ -263,62 +244,57 @@ def test_the_file_of_keys_is_looked_at_once_a_second_at_most(keys: Path, monkeyp
     assert error.value.status == 401
 
 
-def test_a_key_is_refused_from_the_day_on_which_it_expires(apps: Apps, serve: Serve, uploads: Path, keys: Path) -> None:
+def test_a_key_is_refused_from_the_day_on_which_it_expires(served: Served, keys: Path) -> None:
     today = datetime.now(UTC).date()
     made = [new_key(f"key {days}", "alpha", EVERY, today + timedelta(days=days)) for days in (-1, 0, 2)]
-    client = serve_with(apps, serve, uploads, keys, "".join(entry for _, entry in made))
+    keys.write_text("".join(entry for _, entry in made), encoding="utf-8")
+    client = served(keys=keys)
     replies = [client.get("/documents", headers=bearer(key)) for key, _ in made]
     assert [reply.status_code for reply in replies] == [401, 401, 200]
     assert replies[0].json()["error"]["type"] == "ExpiredKeyError"
     assert f"expired on {today}" in replies[1].json()["error"]["message"]
 
 
-def test_disco_rag_key_makes_keys_that_expire(keys: Path) -> None:
+def test_disco_rag_key_makes_keys_that_expire_and_refuses_what_it_does_not_know(keys: Path) -> None:
     made = CliRunner().invoke(cli, ["key", "a", "--tenant", "alpha", "--expires", "2001-02-03"])
     keys.write_text(made.stdout, encoding="utf-8")
     assert [str(key.expires) for key in KeyFile(keys).now().keys.values()] == ["2001-02-03"]
     assert CliRunner().invoke(cli, ["key", "a", "--tenant", "alpha", "--expires", "soon"]).exit_code == 2
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])
-def test_a_server_without_keys_listens_to_this_machine_only(host: str, keys: Path) -> None:
-    with pytest.raises(ConfigError, match="without keys"):
-        access(None, host=host)
-    write_keys(keys, ("a", "alpha", EVERY))
-    assert not access(keys, host=host).is_open
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
-def test_a_server_without_keys_may_listen_to_loopback(host: str) -> None:
-    assert access(None, host=host).is_open
+    unknown = CliRunner().invoke(cli, ["key", "a", "--tenant", "t", "--role", "rule"]).exception
+    assert isinstance(unknown, ConfigError)
+    assert "read, write, operate" in unknown.hint
 
 
 @pytest.mark.parametrize(
-    ("origin", "status"),
+    ("host", "is_loopback"),
     [
-        ("https://elsewhere.example", 403),
-        ("null", 403),
-        ("http://127.0.0.1.elsewhere.example", 403),
-        ("http://localhost:3000", 200),
-        ("http://127.0.0.1:8080", 200),
-        ("http://[::1]:8080", 200),
+        *((host, False) for host in ("0.0.0.0", "::", "192.168.1.5", "example.org")),
+        *((host, True) for host in ("127.0.0.1", "127.1.2.3", "::1", "localhost")),
     ],
 )
-def test_a_web_page_of_another_site_may_not_use_a_server_without_keys(
-    apps: Apps, serve: Serve, uploads: Path, origin: str, status: int
-) -> None:
-    client = serve(apps(uploads))
-    assert client.get("/documents", headers={"Origin": origin}).status_code == status
+def test_a_server_without_keys_listens_to_this_machine_only(host: str, is_loopback: bool, keys: Path) -> None:
+    write_keys(keys, ("a", "alpha", EVERY))
+    assert not access(keys, host=host).is_open
+    if is_loopback:
+        assert access(None, host=host).is_open
+    else:
+        with pytest.raises(ConfigError, match="without keys"):
+            access(None, host=host)
 
 
-@pytest.mark.parametrize("origin", ["http://[", "//", "http://[::1", ""])
-def test_an_origin_that_is_none_is_refused(apps: Apps, serve: Serve, uploads: Path, origin: str) -> None:
-    assert serve(apps(uploads)).get("/documents", headers={"Origin": origin}).status_code == 403
+FOREIGN = ["https://elsewhere.example", "null", "http://127.0.0.1.elsewhere.example"]
+NO_ORIGIN = ["http://[", "//", "http://[::1", ""]
+OWN = ["http://localhost:3000", "http://127.0.0.1:8080", "http://[::1]:8080"]
 
 
-def test_with_a_key_the_origin_does_not_matter(apps: Apps, serve: Serve, uploads: Path, keys: Path) -> None:
+def test_a_web_page_of_another_site_may_not_use_a_server_without_keys(client: TestClient) -> None:
+    found = {o: client.get("/session", headers={"Origin": o}).status_code for o in (*FOREIGN, *NO_ORIGIN, *OWN)}
+    assert found == dict.fromkeys([*FOREIGN, *NO_ORIGIN], 403) | dict.fromkeys(OWN, 200)
+
+
+def test_with_a_key_the_origin_does_not_matter(served: Served, keys: Path) -> None:
     (headers,) = write_keys(keys, ("a", "alpha", EVERY))
-    client: TestClient = serve(apps(uploads, keys=keys))
+    client: TestClient = served(keys=keys)
     body = {"query": QUERY}
     reply = client.post("/ask", json=body, headers=headers | {"Origin": "https://elsewhere.example"})
     assert reply.status_code == 200

@@ -8,12 +8,14 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi.testclient import TestClient
 
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.schema.discourse import RstTree
+from discorag.schema.ledger import STAGES
 from interfaces.http.app import create_app
 from tests.graphs.scripts import ANSWER, model
-from tests.interfaces.http.conftest import Listen, Serve
+from tests.interfaces.http.conftest import Address, Listen, Served
 from tests.interfaces.http.parts import PATIENCE_S, QUERY, TEXTS, Apps, Listening, events, until
 from tests.servers.scripted import Scripted, ScriptedServer
 
@@ -24,8 +26,8 @@ def asked(**more: Any) -> dict[str, Any]:
     return {"query": QUERY, **more}
 
 
-def test_the_evidence_of_an_answer_is_the_documents_characters(apps: Apps, serve: Serve, uploads: Path) -> None:
-    reply = serve(apps(uploads)).post("/ask", json=asked())
+def test_the_evidence_of_an_answer_is_the_documents_characters(client: TestClient, apps: Apps) -> None:
+    reply = client.post("/ask", json=asked())
     assert reply.status_code == 200
     found = reply.json()
     evidence = [e for s in found["answer"]["sentences"] for e in s["evidence"]]
@@ -44,24 +46,21 @@ def test_the_evidence_of_an_answer_is_the_documents_characters(apps: Apps, serve
     assert reply.headers["x-request-id"]
 
 
-def test_a_stream_brings_stages_in_order_the_words_of_the_draft_and_the_answer_last(
-    apps: Apps, serve: Serve, uploads: Path
-) -> None:
+def test_a_stream_brings_stages_in_order_the_words_of_the_draft_and_the_answer_last(served: Served) -> None:
     with ScriptedServer(model()) as llm:
-        reply = serve(apps(uploads, llm=llm.base_url)).post("/ask", json=asked(), headers=STREAM)
+        reply = served(llm=llm.base_url).post("/ask", json=asked(), headers=STREAM)
     assert reply.headers["content-type"].startswith("text/event-stream")
     found = events(reply.text)
-    stages = ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"]
-    assert [data["stage"] for name, data in found if name == "start"] == stages
-    assert [data["stage"] for name, data in found if name == "end"] == stages
+    assert [data["stage"] for name, data in found if name == "start"] == list(STAGES)
+    assert [data["stage"] for name, data in found if name == "end"] == list(STAGES)
     assert "".join(data["token"] for name, data in found if name == "token") == ANSWER
     assert [name for name, _ in found].count("answer") == 1
     assert found[-1][0] == "answer"
     assert found[-1][1]["draft"] == ANSWER
 
 
-def test_a_stream_that_fails_midway_ends_in_one_error_event(apps: Apps, serve: Serve, uploads: Path) -> None:
-    reply = serve(apps(uploads)).post("/ask", json=asked(corpus="nothing"), headers=STREAM)
+def test_a_stream_that_fails_midway_ends_in_one_error_event(client: TestClient) -> None:
+    reply = client.post("/ask", json=asked(corpus="nothing"), headers=STREAM)
     assert reply.status_code == 200
     found = events(reply.text)
     assert (found[0][0], found[0][1]["stage"]) == ("start", "prepare")
@@ -72,11 +71,11 @@ def test_a_stream_that_fails_midway_ends_in_one_error_event(apps: Apps, serve: S
 
 @pytest.mark.parametrize("headers", [{}, STREAM], ids=["whole", "streamed"])
 def test_a_model_that_hangs_is_stood_in_for_before_the_deadline_and_the_ledger_says_so(
-    apps: Apps, serve: Serve, uploads: Path, headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    served: Served, headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("interfaces.http.service.MODEL_SHARE", 0.01)
     with ScriptedServer(lambda _: Scripted("late", delay_s=600)) as llm:
-        client = serve(apps(uploads, llm=llm.base_url, deadline_s=120))
+        client = served(llm=llm.base_url, deadline_s=120)
         reply = client.post("/ask", json=asked(), headers=headers)
     assert reply.status_code == 200
     result = events(reply.text)[-1][1] if headers else reply.json()
@@ -173,9 +172,9 @@ async def test_a_question_too_many_is_turned_away_and_told_when_to_come_again(
 
 @pytest.mark.parametrize("headers", [{}, STREAM], ids=["whole", "streamed"])
 def test_a_question_that_no_engine_answers_in_time_ends_at_the_deadline(
-    apps: Apps, serve: Serve, uploads: Path, headers: dict[str, str]
+    served: Served, headers: dict[str, str]
 ) -> None:
-    reply = serve(apps(uploads, deadline_s=0.001)).post("/ask", json=asked(), headers=headers)
+    reply = served(deadline_s=0.001).post("/ask", json=asked(), headers=headers)
     assert reply.status_code == (200 if headers else 504)
     problem = events(reply.text)[-1][1] if headers else reply.json()
     assert problem["error"]["type"] == "DeadlineError"
@@ -197,26 +196,24 @@ def test_a_question_that_no_engine_answers_in_time_ends_at_the_deadline(
     ],
 )
 def test_what_cannot_be_answered_is_refused_with_its_reason(
-    apps: Apps, serve: Serve, uploads: Path, body: dict[str, Any], status: int, said: str
+    client: TestClient, body: dict[str, Any], status: int, said: str
 ) -> None:
-    reply = serve(apps(uploads)).post("/ask", json=body)
+    reply = client.post("/ask", json=body)
     assert reply.status_code == status
     assert said in str(reply.json()["error"])
     assert reply.json()["error"]["hint"]
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff", b'{"query": NaN}', b'{"query": "\\ud800"}', b"[]", b""])
-def test_a_body_that_is_no_question_is_refused(apps: Apps, serve: Serve, uploads: Path, body: bytes) -> None:
-    reply = serve(apps(uploads)).post("/ask", content=body, headers={"Content-Type": "application/json"})
+def test_a_body_that_is_no_question_is_refused(client: TestClient, body: bytes) -> None:
+    reply = client.post("/ask", content=body, headers={"Content-Type": "application/json"})
     assert reply.status_code in {400, 422}
     assert reply.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("declared", [True, False], ids=["with Content-Length", "in chunks"])
-def test_a_body_beyond_the_limit_is_refused(apps: Apps, listen: Listen, uploads: Path, declared: bool) -> None:
+def test_a_body_beyond_the_limit_is_refused(listening: Address, declared: bool) -> None:
     body = b'{"query": "' + b"x" * 5000 + b'"}'
     content = body if declared else iter([body[:2000], body[2000:]])
-    reply = httpx.post(
-        f"{listen(apps(uploads, body_kb=1))}/ask", content=content, headers={"Content-Type": "application/json"}
-    )
+    reply = httpx.post(f"{listening(body_kb=1)}/ask", content=content, headers={"Content-Type": "application/json"})
     assert (reply.status_code, "1000 bytes" in reply.json()["error"]["message"]) == (413, True)

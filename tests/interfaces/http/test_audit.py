@@ -12,17 +12,17 @@ from fastapi.testclient import TestClient
 from discorag.schema.errors import ConfigError
 from interfaces.http.access import Role
 from interfaces.http.observability import log_as_json
-from tests.interfaces.http.conftest import Serve
-from tests.interfaces.http.parts import QUERY, TEXTS, Apps, bearer, ended, upload, write_keys
+from tests.interfaces.http.conftest import Served
+from tests.interfaces.http.parts import QUERY, TEXTS, bearer, ended, upload, write_keys
 
 PRIVATE = "Quillfeather measured tides in secret."
 
 
 def test_every_document_that_was_read_or_changed_is_named_with_who_did_it_and_no_text_is(
-    apps: Apps, serve: Serve, uploads: Path, tmp_path: Path, audit: Path
+    served: Served, tmp_path: Path, audit: Path
 ) -> None:
     (me,) = write_keys(tmp_path / "keys.toml", ("auditor", "alpha", tuple(Role)))
-    client = serve(apps(uploads, keys=tmp_path / "keys.toml"))
+    client = served(keys=tmp_path / "keys.toml")
     mine, corpus = {d["doc_id"] for d in client.get("/documents", headers=me).json()["documents"]}, {"corpus": "audit"}
     replies = [
         client.post("/ask", json={"query": QUERY}, headers=me),
@@ -60,8 +60,8 @@ def lines(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
-def test_a_listing_that_shows_nothing_leaves_no_line(apps: Apps, serve: Serve, uploads: Path, audit: Path) -> None:
-    client: TestClient = serve(apps(uploads))
+def test_a_listing_that_shows_nothing_leaves_no_line(served: Served, audit: Path) -> None:
+    client: TestClient = served()
     client.get("/documents", params={"corpus": PRIVATE})
     assert lines(audit) == []
 

@@ -33,10 +33,7 @@ def run(client: TestClient, files: dict[str, str | bytes], corpus: str) -> dict[
     return ended(client, upload(client, files, corpus=corpus).json()["job"]["id"])
 
 
-def test_a_bad_file_fails_alone_with_its_reason_and_the_others_are_stored(
-    apps: Apps, serve: Serve, uploads: Path
-) -> None:
-    client = serve(apps(uploads))
+def test_a_bad_file_fails_alone_with_its_reason_and_the_others_are_stored(client: TestClient, uploads: Path) -> None:
     files = {"bad.txt": "潮汐涨落".encode("gb2312"), "empty.txt": b" ", "no.pdf": b"%PDF-1.7 broken", "good.txt": PLAIN}
     progress = run(client, files, "mixed")
     assert (progress["settled"], progress["failed"], progress["total"]) == (4, 3, 4)
@@ -51,8 +48,7 @@ def test_a_bad_file_fails_alone_with_its_reason_and_the_others_are_stored(
     assert 'disco_rag_documents_total{status="failed"} 3.0' in client.get("/metrics").text
 
 
-def test_a_file_of_the_same_name_replaces_the_document(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client = serve(apps(uploads))
+def test_a_file_of_the_same_name_replaces_the_document(client: TestClient) -> None:
     assert outcomes(run(client, {"a.txt": PLAIN}, "same")) == {"a.txt": "added"}
     assert outcomes(run(client, {"a.txt": PLAIN}, "same")) == {"a.txt": "unchanged"}
     before = client.get("/documents", params={"corpus": "same"}).json()["documents"]
@@ -74,8 +70,7 @@ FORMATS = {
 }
 
 
-def test_a_tree_comes_as_a_file_of_the_format_asked_for(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client = serve(apps(uploads))
+def test_a_tree_comes_as_a_file_of_the_format_asked_for(client: TestClient) -> None:
     run(client, {"a.txt": PLAIN}, "drawn")
     (document,) = client.get("/documents", params={"corpus": "drawn"}).json()["documents"]
     path, where = f"/trees/{document['doc_id']}", {"corpus": "drawn", "chunk": 0}
@@ -103,16 +98,12 @@ def test_a_deleted_document_is_gone_with_its_file_and_can_be_uploaded_again(
     assert outcomes(run(client, {"a.txt": PLAIN}, "deleted")) == {"a.txt": "added"}
 
 
-def test_documents_come_in_parts(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client = serve(apps(uploads))
+def test_documents_come_in_parts(client: TestClient) -> None:
     part = client.get("/documents", params={"offset": 1, "limit": 1}).json()
     assert (part["total"], [d["name"] for d in part["documents"]]) == (3, ["b.txt"])
 
 
-def test_a_job_that_is_done_is_not_done_again_by_a_retry_and_not_undone_by_cancelling(
-    apps: Apps, serve: Serve, uploads: Path
-) -> None:
-    client = serve(apps(uploads))
+def test_a_job_that_is_done_is_not_done_again_by_a_retry_and_not_undone_by_cancelling(client: TestClient) -> None:
     progress = run(client, {"a.txt": PLAIN}, "again")
     job = f"/ingest/{progress['job']['id']}"
     assert client.post(f"{job}/retry").json() == progress
@@ -131,8 +122,7 @@ def test_a_file_that_failed_is_read_again_by_a_retry(apps: Apps, serve: Serve, u
     assert outcomes(again) == {"a.txt": "added", "b.txt": "added"}
 
 
-def test_a_job_that_there_is_not_is_not_found(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client = serve(apps(uploads))
+def test_a_job_that_there_is_not_is_not_found(client: TestClient) -> None:
     assert client.get(f"/ingest/{'0' * 32}").status_code == 404
     assert client.get("/ingest/none").status_code == 422
 

@@ -11,13 +11,12 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 
-from discorag import DiscoRAG
+from discorag import AskResult, DiscoRAG
 from discorag.generation.views import answer_markdown
 from discorag.schema.answer import Answer, EvidenceSpan
 from discorag.schema.errors import StoreLockedError
 from discorag.schema.ledger import Ledger
 from discorag.schema.values import Span
-from interfaces.facade import AskResult
 from interfaces.mcp import server as mcp_server
 from interfaces.mcp.server import Server, run_to_end
 from interfaces.mcp.stdio import LocalServer

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from interfaces.http.access import Role
 from tests.graphs.scripts import ANSWER, model
-from tests.interfaces.http.conftest import Listen
+from tests.interfaces.http.conftest import Address, Listen
 from tests.interfaces.http.parts import QUERY, Apps, write_keys
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
@@ -37,9 +37,9 @@ def answered(reply: Any) -> dict[str, Any]:
     return reply.model_extra["disco_rag"]
 
 
-def test_a_whole_answer_names_its_sources_and_what_it_cost(apps: Apps, listen: Listen, uploads: Path) -> None:
+def test_a_whole_answer_names_its_sources_and_what_it_cost(listening: Address) -> None:
     with ScriptedServer(model()) as llm:
-        reply = client(listen(apps(uploads, llm=llm.base_url))).chat.completions.create(model="disco-rag", messages=ASK)
+        reply = client(listening(llm=llm.base_url)).chat.completions.create(model="disco-rag", messages=ASK)
     content = reply.choices[0].message.content
     assert content
     assert "12 %" in content
@@ -58,11 +58,9 @@ def test_a_whole_answer_names_its_sources_and_what_it_cost(apps: Apps, listen: L
 TEXT = "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults."
 
 
-def test_a_stream_brings_the_words_of_the_whole_answer_and_the_usage_if_asked(
-    apps: Apps, listen: Listen, uploads: Path
-) -> None:
+def test_a_stream_brings_the_words_of_the_whole_answer_and_the_usage_if_asked(listening: Address) -> None:
     with ScriptedServer(model()) as llm:
-        chat = client(listen(apps(uploads, llm=llm.base_url))).chat.completions
+        chat = client(listening(llm=llm.base_url)).chat.completions
         whole = chat.create(model="disco-rag", messages=ASK)
         options = {"stream_options": {"include_usage": True}}
         counted = list(chat.create(model="disco-rag", messages=ASK, stream=True, extra_body=options))
@@ -81,11 +79,11 @@ def test_a_stream_brings_the_words_of_the_whole_answer_and_the_usage_if_asked(
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_an_answer_that_a_model_did_not_write_says_so_and_what_it_quotes_is_no_link(
-    apps: Apps, listen: Listen, uploads: Path, stream: bool
+    listening: Address, stream: bool
 ) -> None:
     refused = Scripted("see [1](http://evil.test)", status=401)
     with ScriptedServer(lambda _: refused) as llm:
-        asked = client(listen(apps(uploads, llm=llm.base_url))).chat.completions
+        asked = client(listening(llm=llm.base_url)).chat.completions
         if stream:
             chunks = list(asked.create(model="disco-rag", messages=ASK, stream=True))
             said = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
@@ -111,21 +109,21 @@ def test_the_models_are_the_pipelines_that_can_be_asked(apps: Apps, listen: List
         assert {m.id for m in with_llm.models.list()} > MODELS | {"disco-rag-paper"}
 
 
-def test_every_model_that_is_listed_answers(apps: Apps, listen: Listen, uploads: Path) -> None:
-    chat = client(listen(apps(uploads)))
+def test_every_model_that_is_listed_answers(listening: Address) -> None:
+    chat = client(listening())
     for listed in chat.models.list():
         reply = chat.chat.completions.create(model=listed.id, messages=ASK)
         assert reply.choices[0].message.content
 
 
-def test_errors_are_those_of_the_client(apps: Apps, listen: Listen, uploads: Path, tmp_path: Path) -> None:
+def test_errors_are_those_of_the_client(listening: Address, tmp_path: Path) -> None:
     reader, writer, few = write_keys(
         tmp_path / "keys.toml",
         ("reader", "alpha", [Role.READ]),
         ("writer", "alpha", [Role.WRITE]),
         ("few", "alpha", [Role.READ]),
     )
-    url = listen(apps(uploads, keys=tmp_path / "keys.toml", requests_per_minute=3))
+    url = listening(keys=tmp_path / "keys.toml", requests_per_minute=3)
 
     def create(headers: dict[str, str], **more: Any) -> Any:
         key = headers["Authorization"].removeprefix("Bearer ")
@@ -150,32 +148,28 @@ def test_errors_are_those_of_the_client(apps: Apps, listen: Listen, uploads: Pat
     assert int(error.value.response.headers["retry-after"]) >= 1
 
 
-def test_an_error_inside_a_stream_is_raised_by_the_client(apps: Apps, listen: Listen, uploads: Path) -> None:
-    chat = client(listen(apps(uploads))).chat.completions
+def test_an_error_inside_a_stream_is_raised_by_the_client(listening: Address) -> None:
+    chat = client(listening()).chat.completions
     stream = chat.create(model="disco-rag", messages=ASK, stream=True, extra_body={"corpus": "nothing"})
     with pytest.raises(openai.APIError, match="Nothing is stored in corpus"):
         list(stream)
 
 
-def test_a_message_of_system_or_developer_says_how_to_answer_and_is_not_searched_for(
-    apps: Apps, listen: Listen, uploads: Path
-) -> None:
+def test_a_message_of_system_or_developer_says_how_to_answer_and_is_not_searched_for(listening: Address) -> None:
     told: list[ChatCompletionMessageParam] = [
         {"role": "system", "content": "Answer in French."},
         {"role": "developer", "content": "Be brief."},
     ]
     with ScriptedServer(model()) as llm:
-        chat = client(listen(apps(uploads, llm=llm.base_url))).chat.completions
+        chat = client(listening(llm=llm.base_url)).chat.completions
         reply = chat.create(model="disco-rag", messages=[*told, *ASK])
         prompts = "".join(m["content"] for m in llm.requests[-1]["messages"])
     assert answered(reply)["answer"]["query"] == QUERY
     assert "Answer in French.\n\nBe brief." in prompts
 
 
-def test_parts_of_a_message_are_read_as_one_text_and_other_kinds_refused(
-    apps: Apps, listen: Listen, uploads: Path
-) -> None:
-    chat = client(listen(apps(uploads))).chat.completions
+def test_parts_of_a_message_are_read_as_one_text_and_other_kinds_refused(listening: Address) -> None:
+    chat = client(listening()).chat.completions
     parts: Any = [{"type": "text", "text": "Does vitamin D"}, {"type": "text", "text": "lower influenza?"}]
     reply = chat.create(model="disco-rag", messages=[{"role": "user", "content": parts}])
     assert answered(reply)["answer"]["query"] == "Does vitamin D\nlower influenza?"
@@ -192,10 +186,10 @@ def rewriting(reply: Scripted | str) -> Callable[[Body], Scripted | str]:
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_of_a_follow_up_the_question_as_rewritten_is_searched_and_its_tokens_are_counted(
-    apps: Apps, listen: Listen, uploads: Path, stream: bool
+    listening: Address, stream: bool
 ) -> None:
     with ScriptedServer(rewriting(json.dumps({"question": QUERY}))) as llm:
-        chat = client(listen(apps(uploads, llm=llm.base_url))).chat.completions
+        chat = client(listening(llm=llm.base_url)).chat.completions
         options: dict[str, Any] = {"stream_options": {"include_usage": True}} if stream else {}
         reply = chat.create(model="disco-rag", messages=FOLLOW_UP, stream=stream, extra_body=options)
         chunks: list[Any] = list(reply) if stream else [reply]  # pyright: ignore[reportArgumentType]
@@ -220,10 +214,10 @@ def test_of_a_follow_up_the_question_as_rewritten_is_searched_and_its_tokens_are
     ids=["500", "prose", "empty"],
 )
 def test_a_follow_up_that_cannot_be_rewritten_is_asked_as_it_stands_and_the_ledger_says_so(
-    apps: Apps, listen: Listen, uploads: Path, reply: Scripted | str, kind: str
+    listening: Address, reply: Scripted | str, kind: str
 ) -> None:
     with ScriptedServer(rewriting(reply)) as llm:
-        chat = client(listen(apps(uploads, llm=llm.base_url))).chat.completions
+        chat = client(listening(llm=llm.base_url)).chat.completions
         result = answered(chat.create(model="disco-rag", messages=FOLLOW_UP))
     assert result["answer"]["query"] == FOLLOW_UP[-1].get("content")
     (failure,) = result["ledger"]["stages"][0]["failures"]
@@ -233,16 +227,16 @@ def test_a_follow_up_that_cannot_be_rewritten_is_asked_as_it_stands_and_the_ledg
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_without_a_language_model_an_answer_to_a_follow_up_says_that_it_is_of_the_last_message_alone(
-    apps: Apps, listen: Listen, uploads: Path, stream: bool
+    listening: Address, stream: bool
 ) -> None:
-    chat = client(listen(apps(uploads))).chat.completions
+    chat = client(listening()).chat.completions
     reply: Any = chat.create(model="disco-rag", messages=FOLLOW_UP, stream=stream)
     text = "".join(c.choices[0].delta.content or "" for c in reply) if stream else str(reply.choices[0].message.content)
     assert text.startswith("(There is no language model that could read the conversation")
 
 
-def test_langchain_talks_to_it(apps: Apps, listen: Listen, uploads: Path) -> None:
-    url = listen(apps(uploads))
+def test_langchain_talks_to_it(listening: Address) -> None:
+    url = listening()
     chat = ChatOpenAI(base_url=f"{url}/v1", api_key=SecretStr("none"), model="disco-rag", max_retries=0)
     whole = chat.invoke([("system", "Be brief."), ("user", QUERY)])
     assert TEXT in whole.text

@@ -21,7 +21,6 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 
-from discorag.models.protocol import Encoder
 from discorag.schema.errors import ConfigError, StoreError
 from discorag.schema.values import Vectors
 from interfaces.http.access import Role
@@ -30,7 +29,7 @@ from interfaces.http.observability import log_as_json
 from interfaces.http.service import KNOWN_S
 from interfaces.http.telemetry import ENDPOINT, instrument, trace
 from tests.graphs.scripts import model
-from tests.interfaces.http.conftest import Serve
+from tests.interfaces.http.conftest import Serve, Served
 from tests.interfaces.http.parts import QUERY, TEXTS, Apps, write_keys
 from tests.servers.scripted import Scripted, ScriptedServer
 
@@ -62,34 +61,24 @@ def test_a_server_whose_store_fails_is_alive_and_not_ready(apps: Apps, serve: Se
 
 
 def test_who_asks_often_whether_the_server_is_ready_makes_it_work_once(
-    apps: Apps, serve: Serve, uploads: Path, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, apps: Apps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = apps(uploads)
-    client, now, asked = serve(app), [100.0], list[str]()
+    now, asked, encode = [100.0], list[str](), apps.shared.encoder.encode_query
+
+    async def counted(text: str) -> Vectors:
+        asked.append(text)
+        return await encode(text)
+
     monkeypatch.setattr("interfaces.http.service.monotonic", lambda: now[0])
-    encoder = app.state.service.rag.backends.encoder
-    app.state.service.rag.backends.encoder = Counted(encoder, asked)
+    monkeypatch.setattr(apps.shared.encoder, "encode_query", counted)
     assert {client.get("/readyz").status_code for _ in range(5)} == {200}
-    assert len(asked) == 1
+    assert asked.count("probe") == 1
     now[0] += KNOWN_S
     client.get("/readyz")
-    assert len(asked) == 2
+    assert asked.count("probe") == 2
 
 
-class Counted:
-    """An encoder that says how often it was asked."""
-
-    def __init__(self, encoder: Encoder, asked: list[str]) -> None:
-        self._encoder, self._asked = encoder, asked
-        self.version = encoder.version
-
-    async def encode_query(self, text: str) -> Vectors:
-        self._asked.append(text)
-        return await self._encoder.encode_query(text)
-
-
-def test_the_page_of_the_calls_loads_nothing_from_elsewhere(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client = serve(apps(uploads))
+def test_the_page_of_the_calls_loads_nothing_from_elsewhere(client: TestClient) -> None:
     page = client.get("/docs").text
     loaded = re.findall(r'(?:src|href)="([^"]+)"', page)
     assert len(loaded) >= 3
@@ -101,8 +90,8 @@ def test_the_page_of_the_calls_loads_nothing_from_elsewhere(apps: Apps, serve: S
 NUMBERS = [-(2**64), -1, 2**31, 2**64, 10**30]
 
 
-def test_no_number_is_too_large_to_be_refused(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client, wrong = serve(apps(uploads)), list[str]()
+def test_no_number_is_too_large_to_be_refused(served: Served) -> None:
+    client, wrong = served(), list[str]()
     numbers = [name for name, field in Options.model_fields.items() if "int" in str(field.annotation)]
     assert "search_documents" in numbers
     message = [{"role": "user", "content": QUERY}]
@@ -137,10 +126,10 @@ def summed(found: dict[Sample, float], name: str, **labels: str) -> float:
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_the_numbers_are_those_of_the_ledgers(apps: Apps, serve: Serve, uploads: Path, streamed: bool) -> None:
+def test_the_numbers_are_those_of_the_ledgers(served: Served, streamed: bool) -> None:
     script = model({"plan": Scripted("broken", status=500)})
     with ScriptedServer(script) as llm:
-        client = serve(apps(uploads, llm=llm.base_url))
+        client = served(llm=llm.base_url)
         asked = [ask(client, streamed) for _ in range(2)]
     stages = [stage for reply in asked for stage in reply["ledger"]["stages"]]
     found = samples(client)
@@ -169,8 +158,7 @@ def ask(client: TestClient, streamed: bool) -> dict[str, Any]:
     return json.loads(reply.text.split("event: answer\ndata: ")[1].split("\n")[0])
 
 
-def test_no_request_makes_a_series_of_its_own(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client = serve(apps(uploads))
+def test_no_request_makes_a_series_of_its_own(client: TestClient) -> None:
     for i in range(5):
         client.get(f"/nowhere/{i}")
         client.get(f"/ingest/{i:032x}")
@@ -210,10 +198,10 @@ def operator(tmp_path: Path) -> dict[str, str]:
 
 
 def test_a_request_is_one_line_of_json_that_holds_no_text_and_no_key(
-    apps: Apps, serve: Serve, uploads: Path, tmp_path: Path, operator: dict[str, str], log: io.StringIO
+    served: Served, tmp_path: Path, operator: dict[str, str], log: io.StringIO
 ) -> None:
     with ScriptedServer(model()) as llm:
-        client = serve(apps(uploads, llm=llm.base_url, keys=tmp_path / "keys.toml"))
+        client = served(llm=llm.base_url, keys=tmp_path / "keys.toml")
         replies = [
             client.post("/ask", json={"query": QUERY}, headers=operator),
             client.post("/ask", json={"query": ""}, headers=operator),
@@ -278,10 +266,8 @@ def test_an_error_inside_a_stream_that_nobody_expected_is_in_the_log(
 
 
 @pytest.mark.parametrize("shown", [False, True], ids=["as usual", "log_text"])
-def test_the_question_is_in_the_log_if_it_shall_be(
-    apps: Apps, serve: Serve, uploads: Path, log: io.StringIO, shown: bool
-) -> None:
-    client = serve(apps(uploads, log_text=shown))
+def test_the_question_is_in_the_log_if_it_shall_be(served: Served, log: io.StringIO, shown: bool) -> None:
+    client = served(log_text=shown)
     client.post("/ask", json={"query": QUERY, "switches": LOCAL})
     message = {"role": "user", "content": QUERY}
     client.post("/v1/chat/completions", json={"model": "disco-rag-local", "messages": [message]})

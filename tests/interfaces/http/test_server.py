@@ -14,10 +14,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from fastapi.testclient import TestClient
 
 from interfaces.http.server import HEAD_BYTES
 from tests.house import ROOT
-from tests.interfaces.http.conftest import Serve
 from tests.interfaces.http.parts import PATIENCE_S, Apps, Listening, until, write_keys
 
 HEAD = b"POST /ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
@@ -86,8 +86,7 @@ def test_a_request_under_way_is_not_closed(server: Listening) -> None:
         assert rest_of(under_way).startswith(b"HTTP/1.1 404")
 
 
-def test_every_answer_has_security_headers(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client = serve(apps(uploads))
+def test_every_answer_has_security_headers(client: TestClient) -> None:
     listed = client.get("/documents").json()["documents"]
     tree = f"/trees/{listed[0]['doc_id']}?format=svg"
     answers = {path: client.get(path) for path in ("/", "/healthz", "/docs", "/openapi.json", "/nothing", tree)}

@@ -12,16 +12,16 @@ from fastapi.testclient import TestClient
 
 from interfaces.http.access import Role
 from tests.graphs.scripts import model
-from tests.interfaces.http.conftest import Listen, Serve
-from tests.interfaces.http.parts import PATIENCE_S, QUERY, Apps, until, write_keys
+from tests.interfaces.http.conftest import Address, Served
+from tests.interfaces.http.parts import PATIENCE_S, QUERY, until, write_keys
 from tests.servers.scripted import Scripted, ScriptedServer
 
 DENSE = {"retriever": "dense"}
 
 
 @pytest.fixture
-def client(apps: Apps, serve: Serve, uploads: Path) -> TestClient:
-    return serve(apps(uploads))
+def client(served: Served) -> TestClient:
+    return served()
 
 
 def made(client: TestClient, **headers: Any) -> str:
@@ -95,9 +95,9 @@ def test_a_state_says_from_which_checkpoint_it_came(client: TestClient) -> None:
     assert {one["parent"] for one in history[:-1]} <= {one["checkpoint"] for one in history}
 
 
-def test_threads_survive_the_server(apps: Apps, serve: Serve, uploads: Path) -> None:
-    thread, state = stopped(serve(apps(uploads)))
-    later = serve(apps(uploads))
+def test_threads_survive_the_server(served: Served) -> None:
+    thread, state = stopped(served())
+    later = served()
     assert later.get(thread).json() == state
     assert later.post(f"{thread}/runs", json={}).json()["values"]["answer"]["sentences"]
 
@@ -114,10 +114,10 @@ def test_threads_survive_the_server(apps: Apps, serve: Serve, uploads: Path) -> 
     ],
 )
 def test_nobody_reaches_another_tenants_thread(
-    apps: Apps, serve: Serve, uploads: Path, tmp_path: Path, method: str, path: str, body: Any
+    served: Served, tmp_path: Path, method: str, path: str, body: Any
 ) -> None:
     own, other = write_keys(tmp_path / "keys.toml", ("a", "default", tuple(Role)), ("b", "alpha", tuple(Role)))
-    client = serve(apps(uploads, keys=tmp_path / "keys.toml"))
+    client = served(keys=tmp_path / "keys.toml")
     thread = made(client, headers=own)
     assert client.request(method, thread + path, json=body, headers=other).status_code == 404
     assert client.get("/threads", headers=other).json() == []
@@ -125,19 +125,25 @@ def test_nobody_reaches_another_tenants_thread(
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "said"),
+    ("path", "body", "status", "message"),
     [
-        ("/runs", {}, "no run that has stopped"),
-        ("/state", {"plan": "x"}, "not stopped where it could be edited"),
-        ("/state", {}, "Nothing is changed"),
-        ("/runs", {"checkpoint": "none", "query": "Why?"}, "no checkpoint none"),
+        ("/runs", {}, 409, "no run that has stopped"),
+        ("/runs", {"checkpoint": "none", "query": "Why?"}, 404, "no checkpoint none"),
+        ("/state", {"plan": "x"}, 409, "not stopped where it could be edited"),
+        ("/state", {}, 422, "Nothing is changed"),
+        ("/state", {"plan": None, "graph": None}, 422, "Nothing is changed"),
+        ("/state", {"evidence": {"chunk": [[0, 10**20]]}}, 422, "less than or equal"),
     ],
 )
-def test_what_a_thread_cannot_do_is_an_error_that_says_so(client: TestClient, path: str, body: Any, said: str) -> None:
-    thread = made(client)
-    reply = client.request("PATCH" if path == "/state" else "POST", thread + path, json=body)
-    assert reply.status_code in (404, 422)
-    assert said in reply.json()["error"]["message"]
+def test_what_a_thread_cannot_do_is_an_error_that_says_so(
+    client: TestClient, path: str, body: Any, status: int, message: str
+) -> None:
+    thread, method = made(client), "PATCH" if path == "/state" else "POST"
+    reply = client.request(method, thread + path, json=body)
+    assert reply.status_code == status
+    assert message in reply.json()["error"]["message"]
+    operation = client.get("/openapi.json").json()["paths"][f"/threads/{{thread_id}}{path}"][method.lower()]
+    assert str(status) in operation["responses"]
 
 
 def test_a_deleted_thread_is_gone(client: TestClient) -> None:
@@ -147,12 +153,10 @@ def test_a_deleted_thread_is_gone(client: TestClient) -> None:
     assert client.get("/threads").json() == []
 
 
-async def test_a_run_that_its_client_left_stops_and_the_thread_goes_on(
-    apps: Apps, listen: Listen, uploads: Path
-) -> None:
+async def test_a_run_that_its_client_left_stops_and_the_thread_goes_on(listening: Address) -> None:
     late = [60.0, 0.0]
     with ScriptedServer(lambda body: Scripted(str(model()(body)), delay_s=late[0])) as llm:
-        async with httpx.AsyncClient(base_url=listen(apps(uploads, llm=llm.base_url)), timeout=PATIENCE_S) as client:
+        async with httpx.AsyncClient(base_url=listening(llm=llm.base_url), timeout=PATIENCE_S) as client:
             thread = "/threads/" + (await client.post("/threads", json={})).json()["id"]
             asked = {"query": QUERY, "switches": DENSE}
             run = asyncio.create_task(client.post(f"{thread}/runs", json=asked))

@@ -13,13 +13,14 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import InputError, StoreError
 from interfaces.http.jobs import Uploads, checked_name
-from tests.interfaces.http.conftest import Listen, Serve
+from tests.interfaces.http.conftest import Address, Serve, Served
 from tests.interfaces.http.parts import Apps, ended, upload
 
 PLAIN = "The Moon pulls the sea. Tides rise."
@@ -63,24 +64,16 @@ def test_a_file_and_its_folders_are_synced_before_it_is_published(
     assert steps == [".part", "folder", "folder", "folder", "replace", "folder"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../x.txt",
-        "/etc/x.txt",
-        "a/b.txt",
-        "..",
-        ".hidden.txt",
-        "x" * 300 + ".txt",
-        "a\\b.txt",
-        "a\x7fb.txt",
-    ],
-)
-def test_a_name_that_is_not_plain_is_refused_before_anything_is_kept(
-    apps: Apps, serve: Serve, uploads: Path, name: str
+NOT_PLAIN = ["../x.txt", "/etc/x.txt", "a/b.txt", "..", ".hidden.txt", "x" * 300 + ".txt", "a\\b.txt", "a\x7fb.txt"]
+UNKNOWN = ["a.exe", "noending", "a.txt.zip"]
+
+
+def test_a_name_that_is_not_plain_or_of_no_known_format_is_refused_before_anything_is_kept(
+    client: TestClient, uploads: Path
 ) -> None:
-    reply = upload(serve(apps(uploads)), {"good.txt": PLAIN, name: PLAIN}, corpus="names")
-    assert reply.status_code == 422
+    found = {name: upload(client, {"good.txt": PLAIN, name: PLAIN}, corpus="names") for name in NOT_PLAIN + UNKNOWN}
+    assert {n: r.status_code for n, r in found.items()} == dict.fromkeys(NOT_PLAIN, 422) | dict.fromkeys(UNKNOWN, 415)
+    assert {found[name].json()["error"]["type"] for name in UNKNOWN} == {"UnknownFormatError"}
     assert kept(uploads) == []
 
 
@@ -111,25 +104,15 @@ def test_files_of_scopes_whose_names_run_together_lie_apart(tmp_path: Path) -> N
     )
 
 
-@pytest.mark.parametrize("name", ["a.exe", "noending", "a.txt.zip"])
-def test_an_unknown_format_is_refused_before_anything_is_kept(
-    apps: Apps, serve: Serve, uploads: Path, name: str
-) -> None:
-    reply = upload(serve(apps(uploads)), {"good.txt": PLAIN, name: PLAIN}, corpus="formats")
-    assert (reply.status_code, reply.json()["error"]["type"]) == (415, "UnknownFormatError")
-    assert kept(uploads) == []
-
-
-def test_files_of_one_name_in_a_request_are_refused_together(apps: Apps, serve: Serve, uploads: Path) -> None:
+def test_files_of_one_name_in_a_request_are_refused_together(client: TestClient, uploads: Path) -> None:
     parts = [("files", (name, text)) for name, text in (("a.txt", "1."), ("b.txt", "2."), ("a.txt", "3."))]
-    reply = serve(apps(uploads)).post("/ingest", files=parts, data={"corpus": "same"})
+    reply = client.post("/ingest", files=parts, data={"corpus": "same"})
     assert (reply.status_code, reply.json()["error"]["type"]) == (422, "InputError")
     assert "'a.txt'" in reply.json()["error"]["message"]
     assert kept(uploads) == []
 
 
-def test_a_request_without_files_is_refused(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client = serve(apps(uploads))
+def test_a_request_without_files_is_refused(client: TestClient) -> None:
     assert client.post("/ingest", data={"corpus": "c"}).status_code == 422
     assert client.post("/ingest", content=b"--x", headers={"Content-Type": "multipart/form-data"}).status_code == 400
     assert client.post("/ingest", files=[("files", ("", b"x"))]).status_code == 422
@@ -137,28 +120,27 @@ def test_a_request_without_files_is_refused(apps: Apps, serve: Serve, uploads: P
 
 @pytest.mark.parametrize("declared", [True, False], ids=["with Content-Length", "in chunks"])
 def test_an_upload_beyond_the_limit_is_refused_and_nothing_is_kept(
-    apps: Apps, listen: Listen, uploads: Path, declared: bool
+    listening: Address, uploads: Path, declared: bool
 ) -> None:
     head = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
     body = head + b"x" * 30_000 + b"\r\n--x--\r\n"
     content: Any = body if declared else iter([body[:15_000], body[15_000:]])
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
-    url = listen(apps(uploads, upload_mb=0.02))
+    url = listening(upload_mb=0.02)
     reply = httpx.post(f"{url}/ingest", content=content, headers=headers)
     assert reply.status_code == 413
     assert "20000 bytes" in reply.json()["error"]["message"]
     assert kept(uploads) == []
 
 
-def test_an_upload_may_be_larger_than_other_requests(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client = serve(apps(uploads, body_kb=1))
+def test_an_upload_may_be_larger_than_other_requests(served: Served) -> None:
+    client = served(body_kb=1)
     reply = upload(client, {"a.txt": PLAIN * 100}, corpus="large")
     assert reply.status_code == 202
     assert ended(client, reply.json()["job"]["id"])["failed"] == 0
 
 
-def test_where_nothing_can_be_written_the_request_ends_in_507(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client = serve(apps(uploads))
+def test_where_nothing_can_be_written_the_request_ends_in_507(client: TestClient, uploads: Path) -> None:
     (uploads / "files").write_text("a file in the place of the folder")
     reply = upload(client, {"a.txt": PLAIN}, corpus="full")
     assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreError")
@@ -191,8 +173,7 @@ def test_a_full_disk_ends_in_507_and_keeps_nothing_of_the_request(apps: Apps, se
     assert ended(client, again.json()["job"]["id"])["failed"] == 0
 
 
-def test_files_whose_job_cannot_be_recorded_are_not_kept(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client = serve(apps(uploads))
+def test_files_whose_job_cannot_be_recorded_are_not_kept(client: TestClient, uploads: Path) -> None:
     with files_of_at_most(1_000):
         reply = upload(client, {"a.txt": PLAIN}, corpus="full")
     assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreError")
@@ -210,7 +191,7 @@ def test_a_job_whose_files_cannot_be_published_is_forgotten(apps: Apps, serve: S
 
 
 def test_what_a_killed_server_had_staged_or_was_receiving_is_removed_at_the_next_start(
-    apps: Apps, serve: Serve, uploads: Path, tmp_path: Path
+    served: Served, uploads: Path, tmp_path: Path
 ) -> None:
     with (tmp_path / "source").open("w+b") as source:
         staged = Uploads(uploads).stage(Scope(), {"a.txt": source})
@@ -218,7 +199,7 @@ def test_what_a_killed_server_had_staged_or_was_receiving_is_removed_at_the_next
     left = Uploads(uploads).spool / "tmp1"
     left.parent.mkdir(parents=True)
     left.write_bytes(b"x")
-    serve(apps(uploads))
+    served()
     assert kept(uploads) == []
     assert not left.exists()
     with pytest.raises(StoreError):

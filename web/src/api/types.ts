@@ -1,5 +1,8 @@
 /** Written by `make api-types`. Spans count Unicode code points of a document's canonical text. */
 
+/** Of a question, in their order. */
+export const STAGE_ORDER = ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"];
+
 export interface Answer {
   query: string;
   sentences: AnswerSentence[];
@@ -35,11 +38,11 @@ export interface Body_ingest_ingest_post {
 }
 
 export interface Changed {
-  hits?: HitEdit[] | null;
-  evidence?: Record<string, [number, number][]> | null;
-  graph?: RhetoricalGraph | null;
-  plan?: string | null;
-  draft?: string | null;
+  hits?: HitEdit[];
+  evidence?: Record<string, [number, number][]>;
+  graph?: RhetoricalGraph;
+  plan?: string;
+  draft?: string;
   checkpoint?: string | null;
 }
 

@@ -38,8 +38,6 @@ const STAGES: Record<string, string> = {
   abstain: "No answer",
 };
 
-export const STAGE_ORDER = ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"];
-
 export const stageName = (stage: string): string => STAGES[stage] ?? stage;
 
 /** BACKGROUND_FOR as "background for". */

@@ -1,4 +1,5 @@
-import { STAGE_ORDER, seconds, stageName } from "../lib/words";
+import { STAGE_ORDER } from "../api/types";
+import { seconds, stageName } from "../lib/words";
 import { useApp } from "../state/app";
 import type { StageSeen } from "../state/useRun";
 

@@ -10,7 +10,7 @@ import pytest
 
 from discorag import DiscoRAG
 from discorag.schema.errors import InputError, StoreError
-from interfaces.questions import Question, Reply, answer_file, read_questions
+from interfaces.cli.batch import Question, Reply, answer_file, read_questions
 from tests.interfaces.test_python import COFFEE, MEMORY, TIDES
 
 TIDE, SLEEP = (Question(id=i, question=q) for i, q in (("t", "Why does the tide rise?"), ("s", "What keeps us awake?")))

@@ -10,7 +10,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from graphs.answer import build
-from interfaces.facade import AskResult
+from interfaces.results import AskResult
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from discorag import DiscoRAG
-from interfaces.branches import Branches
+from eval.running.branches import Branches
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput
 from tests.conftest import Examples, Pipelines

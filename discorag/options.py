@@ -11,6 +11,7 @@ from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.registry import Named
 from discorag.retrieval.forest import NodeScores
 from discorag.retrieval.registry import POOL, RETRIEVERS, UNFOLD, ChunkRetriever, tree_retriever
+from discorag.retrieval.search import TreeOptions
 from discorag.schema.answer import Detail
 from discorag.verification.verifier import VERIFIERS
 
@@ -204,9 +205,18 @@ class AnswerOptions(Options):
     )
 
     @property
-    def evidence_budget(self) -> int:
-        """Of a retriever over trees, in tokens where ``evidence_tokens`` is set, else in words."""
-        return self.evidence_tokens or self.evidence_words
+    def tree_options(self) -> TreeOptions:
+        """What of this is about retrievers over trees."""
+        return TreeOptions(
+            documents=self.search_documents,
+            scored_by=self.node_scores,
+            budget=self.evidence_tokens or self.evidence_words,
+            in_tokens=self.evidence_tokens is not None,
+            own_texts=self.context == "nodes",
+            k=self.node_k,
+            pool=self.pool,
+            unfold=self.unfold,
+        )
 
     @model_validator(mode="before")
     @classmethod

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from discorag.schema.errors import DiscoRagError, InputError, StoreError
 from discorag.schema.ledger import Failure
-from interfaces.facade import AskResult, DiscoRAG
+from interfaces.facade import DiscoRAG
+from interfaces.results import AskResult
 
 _BEGINNING = '{"id":'
 """Of a reply's line."""
@@ -26,7 +27,7 @@ class Question(BaseModel):
         filters: Metadata key -> accepted values.
 
     Example:
-        >>> from interfaces.questions import Question
+        >>> from interfaces.cli.batch import Question
         >>> Question.model_validate_json('{"question": "Why do tides rise?"}').id
         ''
     """
@@ -42,7 +43,7 @@ class Reply(BaseModel):
     """A line of the replies' file: a result or an error.
 
     Example:
-        >>> from interfaces.questions import Reply
+        >>> from interfaces.cli.batch import Reply
         >>> Reply(id="1", question="Why?", result=rag.ask("Does it help?")).error is None
         True
     """
@@ -105,7 +106,7 @@ class _ReplyFile:
     """
 
     def __init__(self, out: Path, questions: Sequence[Question], on_reply: Callable[[Reply], None]) -> None:
-        done = _taken_up(out, questions)
+        done = _answered_before(out, questions)
         self.open = [asked for asked in questions if asked.id not in done]
         self.failed = 0
         self._out, self._on_reply = out, on_reply
@@ -116,7 +117,7 @@ class _ReplyFile:
         try:
             self._file = self._out.open("a", encoding="utf-8")
         except OSError as error:
-            raise _unwritten(self._out, error) from error
+            raise _write_error(self._out, error) from error
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -128,7 +129,7 @@ class _ReplyFile:
             self._file.write(reply.model_dump_json() + "\n")
             self._file.flush()
         except OSError as error:
-            raise _unwritten(self._out, error) from error
+            raise _write_error(self._out, error) from error
         self.failed += reply.error is not None
         self._on_reply(reply)
 
@@ -183,7 +184,7 @@ async def _reply_to(rag: DiscoRAG, asked: Question, options: Mapping[str, Any]) 
     return Reply(id=asked.id, question=asked.question, result=result)
 
 
-def _taken_up(out: Path, questions: Sequence[Question]) -> dict[str, Reply]:
+def _answered_before(out: Path, questions: Sequence[Question]) -> dict[str, Reply]:
     """The answers to these questions that are there, by id. Errors, and a line that was cut off, leave the file."""
     replies = {r.id: r for r in _read(out) if r.result}
     for asked in questions:
@@ -194,7 +195,7 @@ def _taken_up(out: Path, questions: Sequence[Question]) -> dict[str, Reply]:
         part.write_text("".join(r.model_dump_json() + "\n" for r in replies.values()), "utf-8")
         part.replace(out)
     except OSError as error:
-        raise _unwritten(out, error) from error
+        raise _write_error(out, error) from error
     return {asked.id: replies[asked.id] for asked in questions if asked.id in replies}
 
 
@@ -213,5 +214,5 @@ def _read(out: Path) -> list[Reply]:
     return found
 
 
-def _unwritten(out: Path, error: Exception) -> StoreError:
+def _write_error(out: Path, error: Exception) -> StoreError:
     return StoreError(f"{out} cannot be written: {error}.", hint="Check --out, and run it again.")
