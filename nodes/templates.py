@@ -44,4 +44,5 @@ def paper_templates(folder: Path | None = None) -> PaperTemplates:
         retrieved=load("paper-retrieved"),
         markers=load("paper-markers"),
         answer=load("paper-answer"),
+        marked_trees=load("paper-trees"),
     )

@@ -14,7 +14,7 @@ import pytest
 import prompts
 from discorag import DiscoRAG
 from discorag.config import Settings, StoreSettings
-from discorag.discourse.parse.as_printed import drawn
+from tests.drawing import drawn
 from discorag.discourse.parse.inline import escape
 from discorag.generation.prompted.paper import graph_lines
 from discorag.schema.discourse import PAPER_RELATIONS, ChunkRelation

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from discorag.discourse.parse.as_printed import drawn
+from tests.drawing import drawn
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.generation.prompted.paper import PAIR_TOKENS
 from discorag.models.tokens import likely_tokens

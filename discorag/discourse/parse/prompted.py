@@ -1,4 +1,4 @@
-"""The prompted parser: a language model segments the text and joins its EDUs; the reply is checked to the letter.
+"""The prompted parser: a language model segments the text and joins its EDUs; the reply is aligned with the text.
 
 Source: Disco-RAG section 3, "Intra-Chunk RST Tree", and fig. 10. Where the paper asks for an indented drawing of the
 tree, this asks for its nodes as JSON, which a server can enforce and a program can check.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from itertools import accumulate, pairwise
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -22,6 +24,8 @@ from discorag.schema.values import Span
 
 SHORTEST = 6
 """Bytes, two Chinese characters, that an EDU has on average at least: so many EDUs may a reply have."""
+LIKENESS = 0.7
+"""Share of an EDU's letters and digits that a model's copy of it must have."""
 _QUOTE = 60  # characters of a text that an error message shows
 
 _Range = Annotated[list[int], Field(min_length=2, max_length=2)]
@@ -152,12 +156,33 @@ def tree_from_reply(reply: str, text: str, *, offset: int) -> RstTree:
 
 
 def aligned(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ...]:
-    """Where a model's copies of the EDUs stand, in document offsets, if ``text`` starts at ``offset``.
+    """Where the EDUs that a model copied stand, in document offsets, if ``text`` starts at ``offset``.
+
+    The copies are aligned with the text, white space apart, so small slips do no harm: quotes that were straightened, a
+    dropped full stop or heading mark, a typing error. The spans together hold all of the text but white space.
 
     Raises:
-        ValueError: They are not exactly the text, white space apart; the message tells the model what to change.
+        ValueError: Too little of an EDU's letters and digits is in its copy; the message tells the model what to change.
     """
-    return tuple(Span(start=a + offset, end=b + offset) for a, b in _align(_unescaped(edus, text), text))
+    if not edus:
+        raise ValueError("There are no EDUs. Copy the whole text into them, word for word.")
+    where = [i for i, char in enumerate(text) if not char.isspace()]
+    copies = ["".join(edu.split()) for edu in _unescaped(edus, text)]
+    starts = list(accumulate(map(len, copies), initial=0))
+    matches = _matches("".join(copies), "".join(text.split()))
+    cuts = [0, *(_cut(matches, start, where) for start in starts[1:-1]), len(where)]
+    spans: list[Span] = []
+    for number, (start, end) in enumerate(pairwise(cuts), start=1):
+        copy = {at for at in matches[starts[number - 1] : starts[number]] if at is not None}
+        letters = [at for at in range(start, end) if text[where[at]].isalnum()]
+        if start >= end or len(copy.intersection(letters)) < LIKENESS * len(letters):
+            found = text[where[start] : where[end - 1] + 1] if start < end else ""
+            raise ValueError(
+                f"EDU {number} is {_quote(edus[number - 1])} where the text has {_quote(found)}. "
+                "Copy the text word for word and in its order; leave nothing out, add nothing, repeat nothing."
+            )
+        spans.append(Span(start=where[start] + offset, end=where[end - 1] + 1 + offset))
+    return tuple(spans)
 
 
 def _unescaped(edus: Sequence[str], text: str) -> Sequence[str]:
@@ -169,51 +194,25 @@ def _length(text: str) -> int:
     return sum(map(len, text.split()))
 
 
-def _align(edus: Sequence[str], text: str) -> list[tuple[int, int]]:
-    """Where each EDU stands in ``text``, white space apart."""
-    at = _skip_space(text, 0)
-    spans: list[tuple[int, int]] = []
-    for number, edu in enumerate(edus, start=1):
-        end = _match(edu, text, at)
-        if end is None:
-            raise ValueError(_edu_message(number, edu, text[at:]))
-        spans.append((at, end))
-        at = _skip_space(text, end)
-    if at < len(text):
-        raise ValueError(
-            f"The EDUs end too early. Not covered: {_quote(text[at:])}. Add EDUs for the rest of the text."
-        )
-    return spans
+def _matches(copy: str, text: str) -> list[int | None]:
+    """For every character of the copy, where it stands in the text; None for one that was added."""
+    if copy == text:
+        return list(range(len(text)))
+    matches: list[int | None] = [None] * len(copy)
+    for at, there, size in SequenceMatcher(None, copy, text, autojunk=False).get_matching_blocks():
+        matches[at : at + size] = range(there, there + size)
+    return matches
 
 
-def _match(edu: str, text: str, at: int) -> int | None:
-    """The end of ``edu`` in ``text`` from ``at`` on, white space skipped in both; None if it does not stand there."""
-    end = None
-    for char in edu:
-        if char.isspace():
-            continue
-        at = _skip_space(text, at)
-        if at >= len(text) or text[at] != char:
-            return None
-        at = end = at + 1
-    return end
+def _cut(matches: Sequence[int | None], start: int, where: Sequence[int]) -> int:
+    """Where the EDU whose copy starts at ``start`` begins.
 
-
-def _skip_space(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at
-
-
-def _edu_message(number: int, edu: str, rest: str) -> str:
-    if not edu.strip():
-        return f"EDU {number} is empty. Remove it."
-    if not rest:
-        return f"EDU {number} ({_quote(edu)}) comes after the end of the text. Remove it."
-    return (
-        f"EDU {number} does not match the text: it is {_quote(edu)} where the text goes on with {_quote(rest)}. "
-        "Copy the text word for word and in its order; leave nothing out, add nothing, repeat nothing."
-    )
+    Characters that the copy leaves out there belong to the EDU before it, up to the first white space.
+    """
+    before = next((at + 1 for at in reversed(matches[:start]) if at is not None), 0)
+    after = next((at for at in matches[start:] if at is not None), len(where))
+    spaced = (at for at in range(max(before, 1), after) if where[at] > where[at - 1] + 1)
+    return next(spaced, after)
 
 
 def _quote(text: str) -> str:

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discorag.discourse.parse.as_printed import drawn, read
+from discorag.discourse.parse.as_printed import read
 from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
+from tests.drawing import drawn
 from tests.strategies import shifted, texts, trees, trees_over
 
 _TRAPS = (
