@@ -9,7 +9,7 @@ _FILLER = r"(?:(?:\d[.)]|here|is|are|the|my|final|rst|elementary|discourse|units
 
 
 def parts_of(reply: str, *names: str) -> dict[str, str]:
-    """What stands under each name, as far as the reply has it; of two parts of one name the last counts.
+    r"""What stands under each name, as far as the reply has it; of two parts of one name the last counts.
 
     A name begins a line and ends with a colon, fills its line, or is in capitals. It may be a heading, in bold, in a
     list, in any case, in the plural; "Here is the" and the like may precede it, a remark in brackets may follow it.
@@ -20,7 +20,7 @@ def parts_of(reply: str, *names: str) -> dict[str, str]:
 
     Example:
         >>> from discorag.text.replies import parts_of
-        >>> parts_of("Sure!\\n**Plan:** First this.\\n## Answer\\nYes.", "PLAN", "ANSWER")
+        >>> parts_of("Sure!\n**Plan:** First this.\n## Answer\nYes.", "PLAN", "ANSWER")
         {'PLAN': 'First this.', 'ANSWER': 'Yes.'}
     """
     either = "|".join(map(re.escape, names))

@@ -14,7 +14,6 @@ import pytest
 import prompts
 from discorag import DiscoRAG
 from discorag.config import Settings, StoreSettings
-from tests.drawing import drawn
 from discorag.discourse.parse.inline import escape
 from discorag.generation.prompted.paper import graph_lines
 from discorag.schema.discourse import PAPER_RELATIONS, ChunkRelation
@@ -22,6 +21,7 @@ from discorag.schema.errors import ConfigError
 from interfaces.facade import AskResult
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines
+from tests.drawing import drawn
 from tests.graphs import scripts
 from tests.graphs.paper_scripts import (
     ANSWER,

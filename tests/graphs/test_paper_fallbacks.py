@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.drawing import drawn
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.generation.prompted.paper import PAIR_TOKENS
 from discorag.models.tokens import likely_tokens
 from tests.conftest import Pipelines
+from tests.drawing import drawn
 from tests.graphs.paper_scripts import (
     PIPELINE,
     QUERY,

@@ -172,9 +172,11 @@ def _drawing(section: str, n: int) -> dict[_Range, Node]:
     for node, end in zip(nodes, ends, strict=False):
         block = section[node.end() : end].split("\n\n", maxsplit=1)[0]  # a remark on the tree may follow
         *_, (role, relation) = [("", ""), *_ROLE.findall(block)]
-        if role and role.upper() != node[1][0].upper():
-            raise ValueError(f"{node[0].strip()!r} is marked ({role}): a NUCLEUS takes (N), a SATELLITE takes (S).")
         span = (int(node[2]) - 1, int(node[3] or node[2]))
+        if role and role.upper() != node[1][0].upper():
+            raise ValueError(
+                f"EDUs {_name(*span)}: a NUCLEUS is marked (N) and a SATELLITE (S), not {node[1]} ({role})."
+            )
         if span in sides:
             raise ValueError(f"Two nodes cover EDUs {_name(*span)}.")
         sides[span] = Node(*span, node[1][0].upper(), relation.upper())
@@ -239,7 +241,7 @@ def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
 
 
 class PaperParser(PromptedParser):
-    """A `TreeParser` as Disco-RAG prints it (fig. 10): one call a chunk, free text checked afterwards.
+    r"""A `TreeParser` as Disco-RAG prints it (fig. 10): one call a chunk, free text checked afterwards.
 
     Args:
         model: The language model.
@@ -250,7 +252,7 @@ class PaperParser(PromptedParser):
 
     Example:
         >>> from discorag.discourse.parse.as_printed import PaperParser
-        >>> reply = "EDUs:\\n[1] The moon pulls the sea.\\nRST ANALYSIS:\\nTREE STRUCTURE:\\nROOT[1]"
+        >>> reply = "\n".join(["EDUs:", "[1] The moon pulls the sea.", "RST ANALYSIS:", "TREE STRUCTURE:", "ROOT[1]"])
         >>> short = sample_of("tides.md", ["The moon pulls the sea."]).chunks[0]
         >>> parser = PaperParser(says(reply), prompt("paper-tree"))
         >>> len(asyncio.run(parser.parse(short)).tree.edus)

@@ -24,8 +24,8 @@ from discorag.schema.values import Span
 
 SHORTEST = 6
 """Bytes, two Chinese characters, that an EDU has on average at least: so many EDUs may a reply have."""
-LIKENESS = 0.7
-"""Share of an EDU's letters and digits that a model's copy of it must have."""
+LIKENESS = 0.75
+"""Share of its letters and digits that an EDU and a model's copy of it must have in common."""
 _QUOTE = 60  # characters of a text that an error message shows
 
 _Range = Annotated[list[int], Field(min_length=2, max_length=2)]
@@ -162,7 +162,8 @@ def aligned(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ...]:
     dropped full stop or heading mark, a typing error. The spans together hold all of the text but white space.
 
     Raises:
-        ValueError: Too little of an EDU's letters and digits is in its copy; the message tells the model what to change.
+        ValueError: A copy and its place in the text differ in too many letters and digits; the message tells the model
+            what to change.
     """
     if not edus:
         raise ValueError("There are no EDUs. Copy the whole text into them, word for word.")
@@ -172,16 +173,14 @@ def aligned(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ...]:
     matches = _matches("".join(copies), "".join(text.split()))
     cuts = [0, *(_cut(matches, start, where) for start in starts[1:-1]), len(where)]
     spans: list[Span] = []
-    for number, (start, end) in enumerate(pairwise(cuts), start=1):
-        copy = {at for at in matches[starts[number - 1] : starts[number]] if at is not None}
-        letters = [at for at in range(start, end) if text[where[at]].isalnum()]
-        if start >= end or len(copy.intersection(letters)) < LIKENESS * len(letters):
-            found = text[where[start] : where[end - 1] + 1] if start < end else ""
+    for number, (copy, (first, end)) in enumerate(zip(copies, pairwise(cuts), strict=True), start=1):
+        source = text[where[first] : where[end - 1] + 1] if first < end else ""
+        if not source or _likeness(copy, source) < LIKENESS:
             raise ValueError(
-                f"EDU {number} is {_quote(edus[number - 1])} where the text has {_quote(found)}. "
+                f"EDU {number} is {_quote(edus[number - 1])} where the text has {_quote(source)}. "
                 "Copy the text word for word and in its order; leave nothing out, add nothing, repeat nothing."
             )
-        spans.append(Span(start=where[start] + offset, end=where[end - 1] + 1 + offset))
+        spans.append(Span(start=where[first] + offset, end=where[end - 1] + 1 + offset))
     return tuple(spans)
 
 
@@ -192,6 +191,12 @@ def _unescaped(edus: Sequence[str], text: str) -> Sequence[str]:
 
 def _length(text: str) -> int:
     return sum(map(len, text.split()))
+
+
+def _likeness(copy: str, source: str) -> float:
+    """Share of their letters and digits that both have in the same order."""
+    a, b = ("".join(filter(str.isalnum, text)) for text in (copy, source))
+    return SequenceMatcher(None, a, b, autojunk=False).ratio()
 
 
 def _matches(copy: str, text: str) -> list[int | None]:
