@@ -114,7 +114,7 @@ def _hangs(satellite: Node, on: Node, heads: Mapping[int, int], awaited: set[int
 _EDU = re.compile(r"[\W_]*(?:EDU)?\W?(\d{1,4})(?:\]|[.):](?=[\s*_]|$))[:*_]*\s*(.*)", re.IGNORECASE)
 _EDUS = r"(\d{1,4})(?:\s*(?:[-–—](?!>)|\.\.)\s*(?:EDU\W?)?(\d{1,4}))?"
 _NODE = re.compile(rf"^[^\w\n]*(NUCLEUS|SATELLITE)\W{{1,3}}(?:EDU\W?)?{_EDUS}(?!\d)", re.IGNORECASE | re.MULTILINE)
-_ROLE = re.compile(r"\(\W*(N|S)(?:UCLEUS|ATELLITE)?\b[^\w\n]*([A-Z]+)?", re.IGNORECASE)
+_ROLE = re.compile(r"\(\W{0,3}(N|S)(?:UCLEUS|ATELLITE)?\b[^\w\n]*([A-Z]+)?", re.IGNORECASE)
 _PAIR = re.compile(rf"(?<!\d){_EDUS}(?:[\W_]|EDU){{1,12}}{_EDUS}(?!\d)", re.IGNORECASE)
 _NAMES = {r.value for r in PAPER_RELATIONS}
 
