@@ -52,7 +52,6 @@ async def test_ten_chunks_are_read_in_13_thousand_tokens(examples: Examples) -> 
     assert (result.ledger.usage.calls, result.ledger.failures) == (3, ())
     assert result.graph is not None
     assert len(result.graph.edges) == 14
-    print([(s.stage, s.usage.tokens_in, s.usage.tokens_out) for s in result.ledger.stages])
     assert result.ledger.usage.tokens_in <= 13_000
 
 
