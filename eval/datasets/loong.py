@@ -230,9 +230,8 @@ def _prompt(question: _Question) -> str:
 
 
 def _reference(answer: _Answer) -> str:
-    if isinstance(answer, str):
-        return answer
-    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+    """As the official code puts a gold answer into the judge's prompt: Python's own form of lists and mappings."""
+    return str(answer)
 
 
 # --- papers ---------------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ def _hangs(satellite: Node, on: Node, heads: Mapping[int, int], awaited: set[int
 _EDU = re.compile(r"[\W_]*(?:EDU)?\W?(\d{1,4})(?:\]|[.):](?=[\s*_]|$))[:*_]*\s*(.*)", re.IGNORECASE)
 _EDUS = r"(\d{1,4})(?:\s*(?:[-–—](?!>)|\.\.)\s*(?:EDU\W?)?(\d{1,4}))?"
 _NODE = re.compile(rf"^[^\w\n]*(NUCLEUS|SATELLITE)\W{{1,3}}(?:EDU\W?)?{_EDUS}(?!\d)", re.IGNORECASE | re.MULTILINE)
-_ROLE = re.compile(r"\(\W{0,3}(N|S)(?:UCLEUS|ATELLITE)?\b[^\w\n]*([A-Z]+)?", re.IGNORECASE)
+_ROLE = re.compile(r"\(\W{0,3}(N|S)(?:UCLEUS|ATELLITE)?\b[^\w\n(]*([A-Z]+)?", re.IGNORECASE)
 _PAIR = re.compile(rf"(?<!\d){_EDUS}(?:[\W_]|EDU){{1,12}}{_EDUS}(?!\d)", re.IGNORECASE)
 _NAMES = {r.value for r in PAPER_RELATIONS}
 
@@ -171,15 +171,16 @@ def _drawing(section: str, n: int) -> dict[_Range, Node]:
     ends = [*(node.start() for node in nodes[1:]), len(section)]
     for node, end in zip(nodes, ends, strict=False):
         block = section[node.end() : end].split("\n\n", maxsplit=1)[0]  # a remark on the tree may follow
-        *_, (role, relation) = [("", ""), *_ROLE.findall(block)]
-        span = (int(node[2]) - 1, int(node[3] or node[2]))
-        if role and role.upper() != node[1][0].upper():
+        span, role = (int(node[2]) - 1, int(node[3] or node[2])), node[1][0].upper()
+        marked = [(mark.upper(), relation) for mark, relation in _ROLE.findall(block)]
+        relations = [relation.upper() for mark, relation in marked if mark == role]  # of them the text may hold some
+        if marked and not relations:
             raise ValueError(
-                f"EDUs {_name(*span)}: a NUCLEUS is marked (N) and a SATELLITE (S), not {node[1]} ({role})."
+                f"EDUs {_name(*span)}: a NUCLEUS takes (N) and a SATELLITE (S), not {node[1]} ({marked[0][0]})."
             )
         if span in sides:
             raise ValueError(f"Two nodes cover EDUs {_name(*span)}.")
-        sides[span] = Node(*span, node[1][0].upper(), relation.upper())
+        sides[span] = Node(*span, role, relations[-1] if relations else "")
     sides.pop((0, n), None)  # the root
     return sides
 
