@@ -45,11 +45,18 @@ class Corpus:
 
 
 async def ingest(
-    rag: DiscoRAG, benchmark: Benchmark, home: Path, progress: Progress | None = None, *, parser: str = "local"
+    rag: DiscoRAG,
+    benchmark: Benchmark,
+    home: Path,
+    progress: Progress | None = None,
+    *,
+    parser: str = "local",
+    refresh: bool = False,
 ) -> Corpus:
     """Write the documents below ``home`` and ingest them; unchanged ones are neither written nor ingested again.
 
-    Each parser's trees make a corpus of their own, and those of each language model that parses.
+    Each parser's trees make a corpus of their own, and those of each language model that parses. ``refresh`` ingests
+    unchanged documents too.
 
     Raises:
         DataError: A document could not be ingested, or its canonical text would differ from the benchmark's.
@@ -59,7 +66,9 @@ async def ingest(
         name += f"-{digest(rag.backends.require_model().name)[:8]}"
     folder = home / "documents" / name
     files = await asyncio.to_thread(_write, benchmark.documents, folder)
-    result = await rag.aingest(folder, corpus=name, parser=parser, retriever="dense", progress=progress)
+    result = await rag.aingest(
+        folder, corpus=name, parser=parser, retriever="dense", progress=progress, refresh=refresh
+    )
     for outcome in result.outcomes:
         if outcome.status in (Status.FAILED, Status.SKIPPED, Status.DUPLICATE):
             raise DataError(

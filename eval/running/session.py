@@ -15,6 +15,7 @@ from rich.console import Console
 
 from discorag import DiscoRAG
 from discorag.config import Settings, StoreSettings
+from discorag.discourse.parse.parser import PROMPTED
 from discorag.models.memo import MemoEncoder
 from discorag.schema.errors import MissingPathError
 from discorag.schema.ledger import Ledger
@@ -110,7 +111,7 @@ class Session:
         backends = self.rag.backends
         model = CountingModel(backends.encoder.tokens)
         counting = DiscoRAG(backends=Backends(backends.settings, backends.store, backends.encoder, model))
-        corpus = await self._corpus(counting)
+        corpus = await self._corpus(counting, refresh=self.suite.parser in PROMPTED)
         answerer = Answerer(self.suite, corpus, counting)
         ledgers: dict[str, list[Ledger]] = {}
         wanted = [systems()[n] for n in self.suite.systems if systems()[n].kind == "graph"]
@@ -140,9 +141,10 @@ class Session:
             )
             await runner.run()
 
-    async def _corpus(self, rag: DiscoRAG) -> Corpus:
+    async def _corpus(self, rag: DiscoRAG, *, refresh: bool = False) -> Corpus:
         with IngestProgress(self.console) as progress:
-            corpus = await ingest(rag, self.benchmark, self.place.home, progress.on_event, parser=self.suite.parser)
+            parser, home = self.suite.parser, self.place.home
+            corpus = await ingest(rag, self.benchmark, home, progress.on_event, parser=parser, refresh=refresh)
         self._stood_in = corpus.failures
         return corpus
 

@@ -134,7 +134,10 @@ async def test_the_trees_of_the_documents_are_billed_once_and_the_papers_questio
 ) -> None:
     with ScriptedServer(model()) as server:
         wanted = suite("lay-summaries", systems=("paper", "paper-standard"), parser="paper")
-        trees, paper, standard = await session(pipeline(llm=server.base_url), tmp_path, wanted).bill()
+        counted = session(pipeline(llm=server.base_url), tmp_path, wanted)
+        trees, paper, standard = await counted.bill()
+        again = await counted.bill()
+    assert again == [trees, paper, standard]
     assert server.requests == []
     assert (trees.system, trees.questions) == ("trees of the documents", 0)
     assert trees.calls > 3

@@ -17,7 +17,8 @@ from tests.drawing import drawn
 from tests.strategies import shifted, texts, trees, trees_over
 
 _TRAPS = (
-    "[1] ", "[2]", "(N)", "(N", "(n = 12)", "share(s)", "(S): CAUSE", "(S)", "ROOT[1-2]", "|--- NUCLEUS[1] x (N)", "EDUs:\n", "\nRST ANALYSIS:\n",
+    "[1] ", "[2]", "(N)", "(N", "(n = 12)", "share(s)", "(S): CAUSE", "(S)",
+    "ROOT[1-2]", "|--- NUCLEUS[1] x (N)", "EDUs:\n", "\nRST ANALYSIS:\n",
     "TREE STRUCTURE:", "RELATION(EDU1, EDU2): CAUSE", "12", ": JOINT", "{CAUSE}", "&amp;lt;", "🧪", "\r\n", "\n\n",
     "\x0b", "\u2028", "</chunk>",
 )  # fmt: skip
