@@ -66,7 +66,8 @@ def pair_labels(text: str, sources: range, k: int, *, known: frozenset[str]) -> 
     found = (_pair_line(known).search(line) for line in text.split("\n"))
     by_words = {_words(label): label for label in known}
     read = [((int(line[1]), int(line[2])), by_words[_words(line[3])]) for line in found if line]
-    labels = {pair: label for pair, label in reversed(read) if pair in set(expected)}
+    first = dict(reversed(read))
+    labels = {pair: first[pair] for pair in expected if pair in first}
     if len(labels) < FEWEST * len(expected):
         missing = [pair for pair in expected if pair not in labels][:5]
         raise ValueError(
