@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -230,9 +229,8 @@ def _prompt(question: _Question) -> str:
 
 
 def _reference(answer: _Answer) -> str:
-    if isinstance(answer, str):
-        return answer
-    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+    """As the official code puts a gold answer into the judge's prompt: Python's own form of lists and mappings."""
+    return str(answer)
 
 
 # --- papers ---------------------------------------------------------------------------------------

@@ -57,8 +57,10 @@ def bills(suite: Suite, given: Sequence[Bill]) -> RenderableType:
     for column in ("calls", "tokens in", "of them cached", "tokens out"):
         table.add_column(column, justify="right")
     for bill in given:
-        table.add_row(bill.system, f"each of {bill.questions}", *_counts(bill, bill.questions))
-        if suite.official:
+        table.add_row(
+            bill.system, f"each of {bill.questions}" if bill.questions else "once", *_counts(bill, bill.questions or 1)
+        )
+        if suite.official and bill.questions:
             table.add_row("", f"official {suite.official:,}", *_counts(bill.for_questions(suite.official), 1))
     return table
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Sequence
-from itertools import permutations
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from discorag.discourse.parse.inline import unescape
 from discorag.models.protocol import LanguageModel, Message, Reply, Request
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Ledger
@@ -18,13 +19,11 @@ from discorag.text.tokens import TokenCounter
 from eval.suite import Suite
 
 T = TypeVar("T")
+EDU_TOKENS = 11
+"""Tokens of an EDU in a tree that is assumed, as the local parser cuts English prose."""
 _CHUNK = re.compile(r"^CHUNK\[\d+\]:$", re.MULTILINE)
-ASSUMED = {
-    "parse": 640,
-    "relate": 220,
-    "plan": 180,
-    "generate": 260,
-}  # tokens of a reply; limited by the request's own limit
+ASSUMED = {"relate": 220, "plan": 180, "generate": 260}
+"""Tokens of a reply, where the one that is given is shorter; limited by the request's own limit."""
 _TEXT = {
     "plan": "PLAN: Use [1].\nRETRIEVAL HINT:\n- evidence",
     "generate": "PLAN: Use [1].\nANSWER: Something [1].",
@@ -32,7 +31,7 @@ _TEXT = {
 
 
 class Bill(BaseModel):
-    """Tokens of one system over the questions that were tried, and per question of them.
+    """Tokens of one system over the questions that were tried; with no questions, of what is paid once.
 
     ``cached`` of ``tokens_in`` repeat the beginning of the conversation's last call: a server with a prefix cache does
     not compute them again.
@@ -51,9 +50,14 @@ class Bill(BaseModel):
     def of(cls, system: str, ledgers: Sequence[Ledger]) -> Bill:
         """The bill of a system's ledgers, one per question."""
         usage = sum((ledger.usage for ledger in ledgers), Usage())
+        return cls.once(system, usage).model_copy(update={"questions": len(ledgers)})
+
+    @classmethod
+    def once(cls, name: str, usage: Usage) -> Bill:
+        """The bill of what does not depend on the number of questions."""
         return cls(
-            system=system,
-            questions=len(ledgers),
+            system=name,
+            questions=0,
             calls=usage.calls,
             tokens_in=usage.tokens_in,
             cached=usage.tokens_cached,
@@ -61,7 +65,9 @@ class Bill(BaseModel):
         )
 
     def for_questions(self, n: int) -> Bill:
-        """The bill scaled to ``n`` questions."""
+        """The bill scaled to ``n`` questions; what is paid once stays."""
+        if not self.questions:
+            return self
         scaled = {
             k: round(getattr(self, k) * n / self.questions) for k in ("calls", "tokens_in", "cached", "tokens_out")
         }
@@ -99,7 +105,7 @@ class CountingModel(LanguageModel):
 
     async def complete(self, request: Request[T]) -> Reply[T]:
         """See `LanguageModel.complete`; never fails."""
-        text = _reply(request)
+        text = self._tree(request) if request.stage == "parse" else _reply(request)
         return Reply(text=text, value=request.parse(text), usage=self._usage(request, text))
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
@@ -107,6 +113,21 @@ class CountingModel(LanguageModel):
         reply = await self.complete(request)
         yield reply.text
         yield reply
+
+    def _tree(self, request: Request[T]) -> str:
+        """A tree in which each EDU elaborates on the one before it, in the form that the request asks for."""
+        text = unescape(request.messages[-1].content.rpartition("<chunk>")[2].rpartition("</chunk>")[0].strip())
+        starts = [start for start, _ in self._counter.token_offsets([text])[0][::EDU_TOKENS]]
+        edus = [" ".join(text[a:b].split()) for a, b in pairwise([0, *starts[1:], len(text)])]
+        n, label = len(edus), "ELABORATION"
+        if request.schema is not None:
+            nodes = [{"left": [i, i], "right": [i + 1, n], "relation": label, "nuclearity": "NS"} for i in range(1, n)]
+            return json.dumps({"edus": edus, "nodes": nodes})
+        pairs = [f"RELATION(EDU{i + 1}, EDU{i}): {label}" for i in range(1, n)]
+        drawn = [f"|--- SATELLITE[{i}] {edu} (S): {label}" for i, edu in enumerate(edus[1:], start=2)]
+        listed = [f"[{i}] {edu}" for i, edu in enumerate(edus, start=1)]
+        root = [f"ROOT[1-{n}]", f"|--- NUCLEUS[1] {edus[0]} (N)"]
+        return "\n".join(["EDUs:", *listed, "RST ANALYSIS:", *pairs, "TREE STRUCTURE:", *root, *drawn])
 
     def _usage(self, request: Request[T], text: str) -> Usage:
         written = len(self._counter.token_offsets([text])[0])
@@ -129,11 +150,8 @@ def _reply(request: Request[T]) -> str:
         rows: dict[str, dict[str, str]] = request.schema.get("properties", {})
         return json.dumps({key: {} if row.get("type") == "object" else [] for key, row in rows.items()})
     prompt = request.messages[-1].content
-    if request.stage == "relate":  # as printed: a line for every ordered pair
+    if request.stage == "relate":  # as printed: a line for every ordered pair, three pairs in two chunks related
         pairs = permutations(range(1, len(_CHUNK.findall(prompt)) + 1), 2)
-        label = "NONE" if "NONE" in prompt else "UNRELATED"
-        return "\n".join(f"CHUNK[{i}] -> CHUNK[{j}]: {label}" for i, j in pairs)
-    if request.stage == "parse":  # as printed: a tree of one EDU
-        text = " ".join(prompt.rpartition("<chunk>")[2].rpartition("</chunk>")[0].split())
-        return f"EDUs:\n[1] {text}\nRST ANALYSIS:\n\nTREE STRUCTURE:\nROOT[1]"
+        related, other = ("however", "NONE") if "NONE" in prompt else ("SUPPORTS", "UNRELATED")
+        return "\n".join(f"CHUNK[{i}] -> CHUNK[{j}]: {related if j in (i + 1, i + 5) else other}" for i, j in pairs)
     return _TEXT.get(request.stage, _TEXT["generate"])

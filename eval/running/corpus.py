@@ -6,14 +6,15 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from discorag import DiscoRAG
+from discorag.discourse.parse.parser import PROMPTED
 from discorag.ingest.loaders import Source, load
 from discorag.ingest.survey import Status
 from discorag.schema.document import Chunk
-from discorag.schema.errors import DiscoRagError
+from discorag.schema.errors import DiscoRagError, Usage
 from discorag.schema.values import digest
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, SourceDocument
@@ -29,12 +30,14 @@ class Corpus:
         stored: Document id of the benchmark -> id in the store.
         known: The reverse.
         failures: Trees that the suite's parser could not make at ingest: the local parser's stand in their place.
+        usage: What a language model that parses took at this ingest.
     """
 
     name: str
     stored: Mapping[str, str]
     known: Mapping[str, str]
     failures: int = 0
+    usage: Usage = field(default_factory=Usage)
 
     def place(self, chunk: Chunk) -> DocSpan:
         """Where a chunk stands, in the benchmark's terms."""
@@ -42,19 +45,30 @@ class Corpus:
 
 
 async def ingest(
-    rag: DiscoRAG, benchmark: Benchmark, home: Path, progress: Progress | None = None, *, parser: str = "local"
+    rag: DiscoRAG,
+    benchmark: Benchmark,
+    home: Path,
+    progress: Progress | None = None,
+    *,
+    parser: str = "local",
+    refresh: bool = False,
 ) -> Corpus:
     """Write the documents below ``home`` and ingest them; unchanged ones are neither written nor ingested again.
 
-    Each parser's trees make a corpus of their own.
+    Each parser's trees make a corpus of their own, and those of each language model that parses. ``refresh`` ingests
+    unchanged documents too.
 
     Raises:
         DataError: A document could not be ingested, or its canonical text would differ from the benchmark's.
     """
     name = f"{benchmark.name}-{_digest(benchmark)[:8]}" + (f"-{parser}" if parser != "local" else "")
+    if parser in PROMPTED:
+        name += f"-{digest(rag.backends.require_model().name)[:8]}"
     folder = home / "documents" / name
     files = await asyncio.to_thread(_write, benchmark.documents, folder)
-    result = await rag.aingest(folder, corpus=name, parser=parser, retriever="dense", progress=progress)
+    result = await rag.aingest(
+        folder, corpus=name, parser=parser, retriever="dense", progress=progress, refresh=refresh
+    )
     for outcome in result.outcomes:
         if outcome.status in (Status.FAILED, Status.SKIPPED, Status.DUPLICATE):
             raise DataError(
@@ -63,7 +77,9 @@ async def ingest(
     ids = {Path(m.uri).name: m.doc_id for m in rag.documents(corpus=name)}
     stored = {doc: ids[file] for file, doc in files.items()}
     known = {v: k for k, v in stored.items()}
-    return Corpus(name=name, stored=stored, known=known, failures=len(result.ledger.failures))
+    return Corpus(
+        name=name, stored=stored, known=known, failures=len(result.ledger.failures), usage=result.ledger.usage
+    )
 
 
 def _digest(benchmark: Benchmark) -> str:

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from discorag import DiscoRAG
 from discorag.config import Settings, StoreSettings
+from discorag.discourse.parse.parser import PROMPTED
 from discorag.models.memo import MemoEncoder
 from discorag.schema.errors import MissingPathError
 from discorag.schema.ledger import Ledger
@@ -106,11 +107,12 @@ class Session:
         return run
 
     async def bill(self) -> list[Bill]:
-        """What each system's model calls would cost over the suite's questions; no model is asked."""
+        """What a parser's and each system's model calls would cost over the suite's questions; no model is asked."""
         backends = self.rag.backends
         model = CountingModel(backends.encoder.tokens)
-        counting = Backends(backends.settings, backends.store, backends.encoder, model)
-        answerer = Answerer(self.suite, await self._corpus(), DiscoRAG(backends=counting))
+        counting = DiscoRAG(backends=Backends(backends.settings, backends.store, backends.encoder, model))
+        corpus = await self._corpus(counting, refresh=self.suite.parser in PROMPTED)
+        answerer = Answerer(self.suite, corpus, counting)
         ledgers: dict[str, list[Ledger]] = {}
         wanted = [systems()[n] for n in self.suite.systems if systems()[n].kind == "graph"]
         branching = [s for s in wanted if s.again]
@@ -121,10 +123,11 @@ class Session:
             for system in [*first, *branching]:
                 ledgers.setdefault(system.name, []).append((await answerer.answer(sample, system)).ledger)
             await answerer.forget(sample)
-        return [Bill.of(s.name, ledgers[s.name]) for s in wanted]
+        bills = [Bill.of(s.name, ledgers[s.name]) for s in wanted]
+        return [Bill.once("trees of the documents", corpus.usage), *bills] if corpus.usage.calls else bills
 
     async def _answer(self, folder: RunFolder, wanted: Sequence[System], concurrency: int) -> None:
-        corpus = await self._corpus()
+        corpus = await self._corpus(self.rag)
         total, done = len(self.benchmark.samples) * len(wanted), len(folder.records())
         with RunProgress(self.console, self.suite.label, total, done) as progress:
             runner = Runner(
@@ -138,11 +141,10 @@ class Session:
             )
             await runner.run()
 
-    async def _corpus(self) -> Corpus:
+    async def _corpus(self, rag: DiscoRAG, *, refresh: bool = False) -> Corpus:
         with IngestProgress(self.console) as progress:
-            corpus = await ingest(
-                self.rag, self.benchmark, self.place.home, progress.on_event, parser=self.suite.parser
-            )
+            parser, home = self.suite.parser, self.place.home
+            corpus = await ingest(rag, self.benchmark, home, progress.on_event, parser=parser, refresh=refresh)
         self._stood_in = corpus.failures
         return corpus
 

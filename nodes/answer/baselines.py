@@ -88,7 +88,7 @@ async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Jso
     """generate: from what the queries brought (fig. 16, stage 2)."""
     context = answer_context(runtime)
     calls = await _calls(context)
-    return await _written(state, context, calls, calls.after_hint)
+    return await _written(state, context, calls, calls.answer_after_hint)
 
 
 async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -97,7 +97,7 @@ async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     calls = await _calls(context)
     inputs = without_structure(await load_inputs(state, context))
     try:
-        outcome = await calls.mark(inputs)
+        outcome = await calls.find_markers(inputs)
     except ModelError as error:
         stage.failed(error, fallback="no markers")
         return {"markers": [], "ledger": stage.done(engine="llm", model=_name(calls))}
@@ -113,7 +113,7 @@ async def marked(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     links = [Link.model_validate(m) for m in state.get("markers", [])]
 
     async def write(inputs: AnswerInputs) -> Outcome[str]:
-        return await calls.marked(inputs, links)
+        return await calls.answer_with_markers(inputs, links)
 
     return await _written(state, context, calls, write)
 

@@ -116,3 +116,20 @@ def test_the_written_bill_holds_the_count_and_the_official_size(tmp_path: Path) 
     assert written["official"] == [bill.for_questions(8).model_dump()]
     write_bills(tmp_path / "new", suite("lay-summaries", official=None), [bill])
     assert json.loads((tmp_path / "new" / "bill.json").read_text("utf-8"))["official"] == []
+
+
+async def test_the_trees_of_the_documents_are_billed_once_and_the_papers_question_takes_three_calls(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    with ScriptedServer(model()) as server:
+        wanted = suite("lay-summaries", systems=("paper", "paper-standard"), parser="paper")
+        counted = session(pipeline(llm=server.base_url), tmp_path, wanted)
+        trees, paper, standard = await counted.bill()
+        again = await counted.bill()
+    assert again == [trees, paper, standard]
+    assert server.requests == []
+    assert (trees.system, trees.questions) == ("trees of the documents", 0)
+    assert trees.calls > 3
+    assert trees.for_questions(1000) == trees
+    assert (paper.calls, standard.calls) == (3 * 3, 3)
+    assert paper.tokens_in < 6 * standard.tokens_in

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discorag import AskResult, DiscoRAG
+from discorag.discourse.parse.inline import mark
 from discorag.schema.document import Chunk
 from prompts import load, names
 from tests.conftest import Pipelines
@@ -128,6 +129,12 @@ def opened(pipeline: Pipelines, server: ScriptedServer, texts: str, *, parser: s
     rag.ingest(texts, parser=parser)
     server.requests.clear()
     return rag
+
+
+def marked(chunk: Chunk) -> str:
+    """A chunk as plan and answer read it: its text with the marks of its tree."""
+    assert chunk.tree is not None
+    return mark(chunk.text, chunk.tree, offset=chunk.span.start)
 
 
 def chunks_of(rag: DiscoRAG, result: AskResult) -> tuple[Chunk, ...]:

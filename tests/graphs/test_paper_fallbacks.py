@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from discorag.discourse.parse.as_printed import drawn
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.generation.prompted.paper import PAIR_TOKENS
 from discorag.models.tokens import likely_tokens
@@ -20,6 +19,7 @@ from tests.graphs.paper_scripts import (
     QUERY,
     chunks_of,
     fenced,
+    marked,
     model,
     name_of,
     opened,
@@ -47,7 +47,7 @@ def test_a_pair_without_a_line_is_unrelated_and_counted_and_the_models_graph_sta
     with ScriptedServer(model({"graph": graph_without((1, 3))})) as server:
         result = opened(pipeline, server, texts, parser="paper").ask(QUERY, preset="paper")
         plan = server.requests[1]
-    assert "CHUNK[1] -> CHUNK[3]: UNRELATED" in outside(plan)
+    assert "CHUNK[1] -> CHUNK[3]" not in outside(plan)
     assert outside(plan).count("SUPPORTS") == 5
     relate = stage_of(result.ledger, "relate")
     assert (relate.engine, relate.failures, relate.usage.calls) == ("llm", (), 1)
@@ -93,7 +93,7 @@ def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines,
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
         ("parse", "InvalidOutputError", TrainedParser().version)
     ] * 3
-    assert len(fenced(requests[-1], "tree")) == 3
+    assert all("|1" in chunk for chunk in fenced(requests[-1], "chunk"))
     parse = stage_of(result.ledger, "parse")
     assert (parse.engine, parse.model) == ("local", TrainedParser().version)
 
@@ -119,7 +119,7 @@ def test_chunks_that_another_parser_parsed_are_parsed_again(pipeline: Pipelines,
         requests = server.requests
     assert [name_of(r) for r in requests] == PIPELINE
     assert stage_of(result.ledger, "parse").usage.calls == 3
-    assert all("(S): ELABORATION" in tree for tree in fenced(requests[-1], "tree"))
+    assert all(chunk.count("<elab|") == chunk.count("|1") == 1 for chunk in fenced(requests[-1], "chunk"))
 
 
 def test_trees_that_the_papers_parser_made_at_ingest_cost_one_call_a_chunk_once(
@@ -154,5 +154,5 @@ def test_the_local_parser_keeps_the_trees_that_are_stored(pipeline: Pipelines, t
         result = rag.ask(QUERY, preset="paper", parser="local")
         requests = server.requests
     assert [name_of(r) for r in requests] == ["graph", "plan", "answer"]
-    assert fenced(requests[-1], "tree") == [drawn(c) for c in chunks_of(rag, result)]
+    assert fenced(requests[-1], "chunk") == [marked(c) for c in chunks_of(rag, result)]
     assert stage_of(result.ledger, "parse").engine == "stored"

@@ -25,13 +25,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from discorag.discourse.parse.inline import escape
 from discorag.discourse.parse.parser import Limits, reply_tokens
 from discorag.discourse.parse.prompted import PromptedParser, aligned
 from discorag.models.protocol import LanguageModel, Request, Template
 from discorag.models.toolbox import Toolbox
 from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
+from discorag.text.replies import parts_of
 
 
 @dataclass(frozen=True)
@@ -111,125 +111,85 @@ def _hangs(satellite: Node, on: Node, heads: Mapping[int, int], awaited: set[int
     return heads.get(satellite.number) == on.number and satellite.number not in awaited
 
 
-_SECTIONS = re.compile(r"EDUs:\n(.*?)\nRST ANALYSIS:\n(.*?)^TREE STRUCTURE:\n(.*)", re.DOTALL | re.MULTILINE)
-_EDU = re.compile(r"\[(\d+)\]\s*(.*)")
-_ROOT = re.compile(r"ROOT\[(\d+)(?:-(\d+))?\]")
-_NEXT_NODE = re.compile(r"\n(?=[\s|]*-+\s*(?:NUCLEUS|SATELLITE)\[)")
-_NODE = re.compile(r"[\s|]*-+\s*(NUCLEUS|SATELLITE)\[(\d+)(?:-(\d+))?\].*?\(([NS])\)(?::\s*(\w+))?\s*$", re.DOTALL)
-_PAIR = re.compile(r"RELATION\(EDU(\d+),\s*EDU(\d+)\):\s*(\w+)\s*$")
+_EDU = re.compile(r"[\W_]*(?:EDU)?\W?(\d{1,4})(?:\]|[.):](?=[\s*_]|$))[:*_]*\s*(.*)", re.IGNORECASE)
+_EDUS = r"(\d{1,4})(?:\s*(?:[-–—](?!>)|\.\.)\s*(?:EDU\W?)?(\d{1,4}))?"
+_NODE = re.compile(rf"^[^\w\n]*(NUCLEUS|SATELLITE)\W{{1,3}}(?:EDU\W?)?{_EDUS}(?!\d)", re.IGNORECASE | re.MULTILINE)
+_ROLE = re.compile(r"\(\W{0,3}(N|S)(?:UCLEUS|ATELLITE)?\b[^\w\n(]*([A-Z]+)?", re.IGNORECASE)
+_PAIR = re.compile(rf"(?<!\d){_EDUS}(?:[\W_]|EDU){{1,12}}{_EDUS}(?!\d)", re.IGNORECASE)
 _NAMES = {r.value for r in PAPER_RELATIONS}
 
 _Range = tuple[int, int]
 _ROLES = {"NS": Nuclearity.NS, "SN": Nuclearity.SN, "NN": Nuclearity.NN}
 
 
-@dataclass(frozen=True)
-class _Side:
-    """A line of the drawing: its role (N or S) and the relation it names, if any."""
+def read(reply: str, text: str, *, offset: int) -> RstTree:
+    """The tree over ``text``, in document offsets, that a reply in the paper's notation draws.
 
-    role: str
-    relation: str
+    The drawing determines the tree. The analysis is a help where a drawing is flat or does not name a relation; lines
+    of it that cannot be read are ignored.
 
-
-def drawn(chunk: Chunk) -> str:
-    """The chunk's tree in the paper's notation, escaped; every EDU on one line. Empty where there is no tree."""
-    tree = chunk.tree
-    if tree is None:
-        return ""
-    texts = [" ".join(escape(chunk.slice(edu)).split()) for edu in tree.edus]
-    edus = [f"[{i}] {text}" for i, text in enumerate(texts, start=1)]
-    pairs = [_pair(tree, split) for split in tree.splits]
-    lines = [f"ROOT[{_name(0, len(texts))}]" if len(texts) > 1 else "ROOT[1]", *_sides(tree, texts)]
-    return "\n".join(["EDUs:", *edus, "RST ANALYSIS:", *pairs, "TREE STRUCTURE:", *lines])
+    Raises:
+        ValueError: The EDUs or the drawing are missing, the EDUs are not the text (see `aligned`), a relation is none
+            of the 24, or the drawing is not one binary tree. The message tells the model what to change.
+    """
+    parts = parts_of(reply, "EDU", "RST ANALYSIS", "TREE STRUCTURE")
+    if "EDU" not in parts or "TREE STRUCTURE" not in parts:
+        raise ValueError("Write the three parts 'EDUs:', 'RST ANALYSIS:' and 'TREE STRUCTURE:', each on its own line.")
+    edus = aligned(_edus(parts["EDU"]), text, offset=offset)
+    sides = _drawing(parts["TREE STRUCTURE"], len(edus))
+    return from_splits(edus, dict(_splits(sides, dict(_analysis(parts.get("RST ANALYSIS", ""))), len(edus))))
 
 
-def _pair(tree: RstTree, split: Split) -> str:
-    """The relation between the heads of a split's sides, satellite first."""
-    left, right = tree.head(split.start, split.mid) + 1, tree.head(split.mid, split.end) + 1
-    first, second = (left, right) if split.nuclearity is Nuclearity.SN else (right, left)
-    return f"RELATION(EDU{first}, EDU{second}): {split.relation}"
+def _edus(section: str) -> list[str]:
+    """The EDUs by their numbers; a line without the next number continues the EDU before it."""
+    texts: list[str] = []
+    for line in filter(str.strip, section.split("\n")):
+        found = _EDU.match(line)
+        if found and int(found[1]) == len(texts) + 1:
+            texts.append(found[2])
+        elif texts:
+            texts[-1] += " " + line
+        else:
+            raise ValueError(f"The first EDU must be numbered [1]; it is {line[:60]!r}.")
+    return texts
 
 
-def _sides(tree: RstTree, texts: list[str]) -> Iterator[str]:
-    """Both sides of every split, each below its parent, in text order."""
-    stack = [(0, len(texts), 0, "")]
-    while stack:
-        start, end, depth, line = stack.pop()
-        if line:
-            yield line
-        if end - start < 2:
-            continue
-        split = tree.split_at(start, end)
-        sides = [(split.start, split.mid, split.nuclearity[0], ""), (split.mid, split.end, split.nuclearity[1], "N")]
-        for low, high, role, named in reversed(sides):
-            label = f": {split.relation}" if role == "S" or (named and split.nuclearity is Nuclearity.NN) else ""
-            kind = "SATELLITE" if role == "S" else "NUCLEUS"
-            text = f" {texts[low]}" if high - low == 1 else ""
-            drawing = "|   " * depth + f"|--- {kind}[{_name(low, high)}]{text} ({role}){label}"
-            stack.append((low, high, depth + 1, drawing))
+def _analysis(section: str) -> Iterator[tuple[_Range, str]]:
+    """Pairs of EDUs, of a range its first, and the relation between them, from the lines that can be read."""
+    for line in section.split("\n"):
+        found = _PAIR.search(line)
+        words = re.findall("[A-Z]+", (line[found.end() :] + " " + line[: found.start()]).upper()) if found else []
+        name = next((word for word in words if word in _NAMES), "")
+        if found and name:
+            yield (int(found[1]) - 1, int(found[3]) - 1), name
+
+
+def _drawing(section: str, n: int) -> dict[_Range, Node]:
+    """The nodes below the root by their EDUs, zero-based and half-open; an EDU's text may go over several lines."""
+    sides: dict[_Range, Node] = {}
+    nodes = list(_NODE.finditer(section))
+    ends = [*(node.start() for node in nodes[1:]), len(section)]
+    for node, end in zip(nodes, ends, strict=False):
+        block = section[node.end() : end].split("\n\n", maxsplit=1)[0]  # a remark on the tree may follow
+        span, role = (int(node[2]) - 1, int(node[3] or node[2])), node[1][0].upper()
+        marked = [(mark.upper(), relation) for mark, relation in _ROLE.findall(block)]
+        relations = [relation.upper() for mark, relation in marked if mark == role]  # of them the text may hold some
+        if marked and not relations:
+            raise ValueError(
+                f"EDUs {_name(*span)}: a NUCLEUS takes (N) and a SATELLITE (S), not {node[1]} ({marked[0][0]})."
+            )
+        if span in sides:
+            raise ValueError(f"Two nodes cover EDUs {_name(*span)}.")
+        sides[span] = Node(*span, role, relations[-1] if relations else "")
+    sides.pop((0, n), None)  # the root
+    return sides
 
 
 def _name(start: int, end: int) -> str:
     return str(end) if end - start == 1 else f"{start + 1}-{end}"
 
 
-def read(reply: str, text: str, *, offset: int) -> RstTree:
-    """The tree over ``text``, in document offsets, that a reply in the paper's notation draws.
-
-    Raises:
-        ValueError: A section is missing, the EDUs are not exactly the text (white space apart), a relation is none of
-            the 24, or the drawing is not one binary tree. The message tells the model what to change.
-    """
-    sections = _SECTIONS.match("\n".join(filter(None, map(str.strip, reply.split("\n")))))
-    if sections is None:
-        raise ValueError("Write the three parts 'EDUs:', 'RST ANALYSIS:' and 'TREE STRUCTURE:', each on its own line.")
-    edus = aligned(list(_edus(sections[1])), text, offset=offset)
-    sides = _drawing(sections[3], len(edus))
-    return from_splits(edus, dict(_splits(sides, dict(_analysis(sections[2])), len(edus))))
-
-
-def _edus(section: str) -> Iterator[str]:
-    """The EDUs by their numbers; a line without a number goes on with the EDU before it."""
-    texts: list[str] = []
-    for line in filter(str.strip, section.split("\n")):
-        found = _EDU.match(line.strip())
-        if found and int(found[1]) == len(texts) + 1:
-            texts.append(found[2])
-        elif texts:
-            texts[-1] += " " + line.strip()
-        else:
-            raise ValueError(f"The first EDU must be numbered [1]; it is {line[:60]!r}.")
-    return iter(texts)
-
-
-def _analysis(section: str) -> Iterator[tuple[_Range, str]]:
-    for line in filter(str.strip, section.split("\n")):
-        found = _PAIR.match(line.strip())
-        if found is None:
-            raise ValueError(f"Under RST ANALYSIS, {line[:60]!r} is not RELATION(EDUi, EDUj): TYPE.")
-        yield (int(found[1]) - 1, int(found[2]) - 1), found[3]
-
-
-def _drawing(section: str, n: int) -> dict[_Range, _Side]:
-    """The nodes below the root by their EDUs, zero-based and half-open; an EDU's text may go over several lines."""
-    root, *lines = _NEXT_NODE.split(section)
-    found = _ROOT.match(root.strip())
-    if found is None or (int(found[1]), int(found[2] or found[1])) != (1, n):
-        raise ValueError(f"The drawing must start with ROOT[1-{n}]; it starts with {root[:60]!r}.")
-    sides: dict[_Range, _Side] = {}
-    for line in lines:
-        node = _NODE.match(line)
-        if node is None or node[1][0] != node[4]:
-            raise ValueError(f"{line[:60]!r} is no NUCLEUS[a-b] ... (N) or SATELLITE[a-b] ... (S): TYPE.")
-        span = (int(node[2]) - 1, int(node[3] or node[2]))
-        if span in sides:
-            raise ValueError(f"Two nodes cover EDUs {_name(*span)}.")
-        sides[span] = _Side(node[4], node[5] or "")
-    sides.pop((0, n), None)  # says what the root says
-    return sides
-
-
-def _splits(sides: Mapping[_Range, _Side], named: Mapping[_Range, str], n: int) -> Iterator[tuple[_Range, Split]]:
+def _splits(sides: Mapping[_Range, Node], named: Mapping[_Range, str], n: int) -> Iterator[tuple[_Range, Split]]:
     stack, drawn_below = [(0, n)], 0
     while stack:
         start, end = stack.pop()
@@ -245,30 +205,29 @@ def _splits(sides: Mapping[_Range, _Side], named: Mapping[_Range, str], n: int) 
         raise ValueError(f"{odd} nodes cross others or cover nothing; every node must lie inside one other.")
 
 
-def _parts(sides: Mapping[_Range, _Side], start: int, end: int) -> Iterator[Node]:
+def _parts(sides: Mapping[_Range, Node], start: int, end: int) -> Iterator[Node]:
     """The widest nodes inside some EDUs; together they must be all of these."""
     at = start
     while at < end:
         ends = [high for low, high in sides if low == at and high <= end and (low, high) != (start, end)]
         if not ends:
             raise ValueError(f"EDUs {_name(start, end)} must be cut into nodes that are drawn, side by side.")
-        side = sides[at, max(ends)]
-        yield Node(at, max(ends), side.role, side.relation)
+        yield sides[at, max(ends)]
         at = max(ends)
 
 
 def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
-    """A join; a satellite names its relation, of two nuclei one does, else what the analysis says of the two sides."""
-    if "S" in (left.role, right.role):
-        name = left.relation if left.role == "S" else right.relation
-    else:
-        pairs = ((sorted(pair), name) for pair, name in named.items())
-        across = (name for (a, b), name in pairs if left.holds(a) and right.holds(b))
-        name = right.relation or left.relation or next(across, "")
-    if name not in _NAMES:
-        raise ValueError(f"EDUs {_name(left.start, right.end)}: {name!r} is none of the allowed relations.")
+    """A join. A satellite names its relation, of two nuclei one does; else the analysis of the two sides does."""
+    across = (name for pair, name in named.items() if left.holds(min(pair)) and right.holds(max(pair)))
+    drawn = [node.relation for node in (right, left) if node.role == "S" or "S" not in (left.role, right.role)]
+    names = list(filter(None, (*drawn, *across)))
+    known = next((name for name in names if name in _NAMES), None)
+    if known is None:
+        raise ValueError(
+            f"EDUs {_name(left.start, right.end)}: {(names or [''])[0]!r} is none of the allowed relations."
+        )
     nuclearity = _ROLES[left.role + right.role]
-    return Split(start=left.start, mid=left.end, end=right.end, relation=Relation(name), nuclearity=nuclearity)
+    return Split(start=left.start, mid=left.end, end=right.end, relation=Relation(known), nuclearity=nuclearity)
 
 
 def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
@@ -283,7 +242,7 @@ def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
 
 
 class PaperParser(PromptedParser):
-    """A `TreeParser` as Disco-RAG prints it (fig. 10): one call a chunk, free text checked afterwards.
+    r"""A `TreeParser` as Disco-RAG prints it (fig. 10): one call a chunk, free text checked afterwards.
 
     Args:
         model: The language model.
@@ -293,11 +252,12 @@ class PaperParser(PromptedParser):
         beam_width: 3 in the paper.
 
     Example:
-        >>> from discorag.discourse.parse.as_printed import PaperParser, drawn
+        >>> from discorag.discourse.parse.as_printed import PaperParser
+        >>> reply = "\n".join(["EDUs:", "[1] The moon pulls the sea.", "RST ANALYSIS:", "TREE STRUCTURE:", "ROOT[1]"])
         >>> short = sample_of("tides.md", ["The moon pulls the sea."]).chunks[0]
-        >>> parser = PaperParser(says(drawn(short)), prompt("paper-tree"))
-        >>> asyncio.run(parser.parse(short)).tree == short.tree
-        True
+        >>> parser = PaperParser(says(reply), prompt("paper-tree"))
+        >>> len(asyncio.run(parser.parse(short)).tree.edus)
+        1
     """
 
     kind = "paper"

@@ -1,4 +1,4 @@
-"""The prompted parser: a language model segments the text and joins its EDUs; the reply is checked to the letter.
+"""The prompted parser: a language model segments the text and joins its EDUs; the reply is aligned with the text.
 
 Source: Disco-RAG section 3, "Intra-Chunk RST Tree", and fig. 10. Where the paper asks for an indented drawing of the
 tree, this asks for its nodes as JSON, which a server can enforce and a program can check.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from itertools import accumulate, pairwise
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -22,6 +24,8 @@ from discorag.schema.values import Span
 
 SHORTEST = 6
 """Bytes, two Chinese characters, that an EDU has on average at least: so many EDUs may a reply have."""
+LIKENESS = 0.8
+"""Share of its letters and digits that an EDU and a model's copy of it must have in common."""
 _QUOTE = 60  # characters of a text that an error message shows
 
 _Range = Annotated[list[int], Field(min_length=2, max_length=2)]
@@ -152,12 +156,32 @@ def tree_from_reply(reply: str, text: str, *, offset: int) -> RstTree:
 
 
 def aligned(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ...]:
-    """Where a model's copies of the EDUs stand, in document offsets, if ``text`` starts at ``offset``.
+    """Where the EDUs that a model copied stand, in document offsets, if ``text`` starts at ``offset``.
+
+    The copies are aligned with the text, white space apart, so small slips do no harm: quotes that were straightened, a
+    dropped full stop or heading mark, a typing error. The spans together hold all of the text but white space.
 
     Raises:
-        ValueError: They are not exactly the text, white space apart; the message tells the model what to change.
+        ValueError: A copy and its place in the text differ in too many letters and digits; the message tells the model
+            what to change.
     """
-    return tuple(Span(start=a + offset, end=b + offset) for a, b in _align(_unescaped(edus, text), text))
+    if not edus:
+        raise ValueError("There are no EDUs. Copy the whole text into them, word for word.")
+    where = [i for i, char in enumerate(text) if not char.isspace()]
+    copies = ["".join(edu.split()) for edu in _unescaped(edus, text)]
+    starts = list(accumulate(map(len, copies), initial=0))
+    matches = _matches("".join(copies), "".join(text.split()))
+    cuts = [0, *(_cut(matches, start, where) for start in starts[1:-1]), len(where)]
+    spans: list[Span] = []
+    for number, (copy, (first, end)) in enumerate(zip(copies, pairwise(cuts), strict=True), start=1):
+        source = text[where[first] : where[end - 1] + 1] if first < end else ""
+        if not source or _likeness(copy, source) < LIKENESS:
+            raise ValueError(
+                f"EDU {number} is {_quote(edus[number - 1])} where the text has {_quote(source)}. "
+                "Copy the text word for word and in its order; leave nothing out, add nothing, repeat nothing."
+            )
+        spans.append(Span(start=where[first] + offset, end=where[end - 1] + 1 + offset))
+    return tuple(spans)
 
 
 def _unescaped(edus: Sequence[str], text: str) -> Sequence[str]:
@@ -169,51 +193,31 @@ def _length(text: str) -> int:
     return sum(map(len, text.split()))
 
 
-def _align(edus: Sequence[str], text: str) -> list[tuple[int, int]]:
-    """Where each EDU stands in ``text``, white space apart."""
-    at = _skip_space(text, 0)
-    spans: list[tuple[int, int]] = []
-    for number, edu in enumerate(edus, start=1):
-        end = _match(edu, text, at)
-        if end is None:
-            raise ValueError(_edu_message(number, edu, text[at:]))
-        spans.append((at, end))
-        at = _skip_space(text, end)
-    if at < len(text):
-        raise ValueError(
-            f"The EDUs end too early. Not covered: {_quote(text[at:])}. Add EDUs for the rest of the text."
-        )
-    return spans
+def _likeness(copy: str, source: str) -> float:
+    """Share of their letters and digits that both have in the same order."""
+    a, b = ("".join(filter(str.isalnum, text)) for text in (copy, source))
+    return SequenceMatcher(None, a, b, autojunk=False).ratio()
 
 
-def _match(edu: str, text: str, at: int) -> int | None:
-    """The end of ``edu`` in ``text`` from ``at`` on, white space skipped in both; None if it does not stand there."""
-    end = None
-    for char in edu:
-        if char.isspace():
-            continue
-        at = _skip_space(text, at)
-        if at >= len(text) or text[at] != char:
-            return None
-        at = end = at + 1
-    return end
+def _matches(copy: str, text: str) -> list[int | None]:
+    """For every character of the copy, where it stands in the text; None for one that was added."""
+    if copy == text:
+        return list(range(len(text)))
+    matches: list[int | None] = [None] * len(copy)
+    for at, there, size in SequenceMatcher(None, copy, text, autojunk=False).get_matching_blocks():
+        matches[at : at + size] = range(there, there + size)
+    return matches
 
 
-def _skip_space(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at
+def _cut(matches: Sequence[int | None], start: int, where: Sequence[int]) -> int:
+    """Where the EDU whose copy starts at ``start`` begins.
 
-
-def _edu_message(number: int, edu: str, rest: str) -> str:
-    if not edu.strip():
-        return f"EDU {number} is empty. Remove it."
-    if not rest:
-        return f"EDU {number} ({_quote(edu)}) comes after the end of the text. Remove it."
-    return (
-        f"EDU {number} does not match the text: it is {_quote(edu)} where the text goes on with {_quote(rest)}. "
-        "Copy the text word for word and in its order; leave nothing out, add nothing, repeat nothing."
-    )
+    Characters that the copy leaves out there belong to the EDU before it, up to the first white space.
+    """
+    before = next((at + 1 for at in reversed(matches[:start]) if at is not None), 0)
+    after = next((at for at in matches[start:] if at is not None), len(where))
+    spaced = (at for at in range(max(before, 1), after) if where[at] > where[at - 1] + 1)
+    return next(spaced, after)
 
 
 def _quote(text: str) -> str:

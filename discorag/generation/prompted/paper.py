@@ -1,71 +1,73 @@
 """Disco-RAG as printed: its pipeline (figs. 11, 12 and 18; 14 with all off) and its baselines (figs. 13, 15, 16, 17).
 
 What differs from our own conversation (`discorag.generation.prompted.engine`): the graph call sees the chunks only and
-labels every ordered pair in a line of its own; plan and answer read chunks, trees and graph as three lists; nothing is
-cited; every call starts from nothing, so a server's prefix cache has little to reuse. Only the fences around quoted
-text are ours.
+labels every ordered pair in a line of its own; plan and answer are calls of their own, so a server's prefix cache has
+little to reuse; nothing is cited.
+
+The paper does not print how chunks, trees and graph are written into the prompts of plan and answer. Here each chunk
+stands there once, with its tree marked in it, and of the graph only the pairs that are related. Quoted text is fenced.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import groupby, pairwise, permutations
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.discourse.parse.as_printed import drawn
-from discorag.discourse.parse.inline import escape
-from discorag.generation.compression import shown_text
-from discorag.generation.prompted.engine import Sampling, outcome_of, tidied
+from discorag.discourse.parse.inline import code_table, escape, laid_out
+from discorag.generation.compression import GAP, shown_text
+from discorag.generation.prompted.engine import Sampling, marks_left, outcome_of, tidied
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.tokens import likely_tokens
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
 from discorag.text.cut_off import whole_sentences
+from discorag.text.replies import parts_of, without_fences
 
 PAIR_TOKENS = 24
 """Output tokens allowed for one line."""
 FEWEST = 0.5
-"""Share of the pairs that must have a line; the rest is taken for unrelated, and counted."""
-
-_LINE = re.compile(r"CHUNK\[(\d{1,4})\]\s*->\s*CHUNK\[(\d{1,4})\]:\s*\{?(.+?)\}?\s*$")
+"""Share of the pairs that must have a line; the others are taken to be unrelated, and counted."""
 
 Labels = dict[tuple[int, int], str]
 """Numbers of source and target -> label."""
 
 
-def parts(k: int, lines: int) -> Iterator[range]:
-    """The sources 1 to ``k``, cut so that the pairs of each part take ``lines`` lines at most, one source at least."""
+def source_ranges(k: int, lines: int) -> Iterator[range]:
+    """The sources 1 to ``k`` in ranges whose pairs take ``lines`` lines at most; one source at least."""
     step = max(1, lines // (k - 1))
     yield from (range(start, min(start + step, k + 1)) for start in range(1, k + 1, step))
 
 
-def wanted(sources: range, k: int) -> str:
-    """What a prompt asks for at its end where it asks for some sources only; empty for all of them."""
+def only_from(sources: range, k: int) -> str:
+    """The end of a prompt that asks for the lines of some sources only; empty for all of them."""
     if len(sources) == k:
         return ""
     return f"\n\nThis time write only the lines whose source is one of CHUNK[{sources[0]}] to CHUNK[{sources[-1]}]."
 
 
 def pair_labels(text: str, sources: range, k: int, *, known: frozenset[str]) -> Labels:
-    """The labels of the pairs from ``sources`` to all ``k`` chunks that have a line with a known one.
+    """The labels of the pairs from ``sources`` to all ``k`` chunks, as far as a line names one of the known labels.
+
+    Bullets, bold, braces, other arrows and case, and a remark behind the label do not matter. A line with two labels is
+    not read; of two lines for a pair the first counts.
 
     Raises:
         ValueError: More pairs than not have none; the message tells the model what to change.
     """
     expected = [(i, j) for i, j in permutations(range(1, k + 1), 2) if i in sources]
-    labels: Labels = {}
-    for found in filter(None, (_LINE.match(line.strip()) for line in text.split("\n"))):
-        pair = (int(found[1]), int(found[2]))
-        if found[3] in known:
-            labels.setdefault(pair, found[3])
-    labels = {pair: labels[pair] for pair in expected if pair in labels}
+    found = (_pair_line(known).search(line) for line in text.split("\n"))
+    by_words = {_words(label): label for label in known}
+    read = [((int(line[1]), int(line[2])), by_words[_words(line[3])]) for line in found if line]
+    first = dict(reversed(read))
+    labels = {pair: first[pair] for pair in expected if pair in first}
     if len(labels) < FEWEST * len(expected):
         missing = [pair for pair in expected if pair not in labels][:5]
         raise ValueError(
@@ -73,6 +75,19 @@ def pair_labels(text: str, sources: range, k: int, *, known: frozenset[str]) -> 
             f"{len(labels)} have one. Missing are e.g. {missing}."
         )
     return labels
+
+
+@cache
+def _pair_line(known: frozenset[str]) -> re.Pattern[str]:
+    """Two numbers of chunks, the arrow pointing right, and exactly one of the labels."""
+    label = "|".join(r"[\W_]+".join(_words(name).split()) for name in sorted(known, key=len, reverse=True))
+    another = rf"\s*(?:[,/&]|\bor\b|\band\b)\W*(?:{label})\b"
+    chunk = r"(?<!\d)(\d{1,4})(?!\d)"
+    return re.compile(rf"{chunk}[^\w<←]+(?:to\W+)?(?:chunk\W*)?{chunk}\W+({label})\b(?!{another})", re.IGNORECASE)
+
+
+def _words(label: str) -> str:
+    return re.sub(r"[\W_]+", " ", label).casefold()
 
 
 T = TypeVar("T")
@@ -91,6 +106,7 @@ class PaperTemplates:
     retrieved: Template  # 16, stage 2
     markers: Template  # 17
     answer: Template  # 18
+    trees: Template  # how trees are written in 12 and 18
 
 
 @dataclass(frozen=True)
@@ -134,40 +150,36 @@ class PaperEngine:
         chunks, each for some sources (``counts`` says how many calls). A pair without a line is counted.
         """
         outcome: Outcome[Labels] = Outcome(value={})
-        room = self._room(prompt)
-        calls = list(parts(k, room // PAIR_TOKENS))
+        room = sys.maxsize if self.context_tokens is None else self.context_tokens - likely_tokens(prompt)
+        calls = list(source_ranges(k, room // PAIR_TOKENS))
         for sources in calls:
             pairs = len(sources) * (k - 1)
             limit = max(PAIR_TOKENS * pairs, min(self.sampling.for_graph(k), room))
             read = partial(pair_labels, sources=sources, k=k, known=known)
-            outcome = _joined(outcome, await self.ask("relate", prompt + wanted(sources, k), read, limit, cut=str))
+            outcome = _joined(outcome, await self.ask("relate", prompt + only_from(sources, k), read, limit, cut=str))
         missing = k * (k - 1) - len(outcome.value)
         counts = {"pairs without a line": missing, "graph calls": len(calls) if len(calls) > 1 else 0}
         return replace(outcome, counts={name: n for name, n in counts.items() if n})
 
-    def _room(self, prompt: str) -> int:
-        """Tokens that are left beside the prompt."""
-        return sys.maxsize if self.context_tokens is None else self.context_tokens - likely_tokens(prompt)
-
     async def plan(self, inputs: AnswerInputs) -> Outcome[Plan]:
         """One paragraph from query, chunks, trees and graph (fig. 12)."""
-        prompt = self.templates.plan.render(material=material(replace(inputs, plan=None)))
+        prompt = self.templates.plan.render(material=self._material(replace(inputs, plan=None)))
         limit = self.sampling.for_plan(len(inputs.chunks))
-        return await self.ask("plan", prompt, plan_of, limit, cut=whole_sentences)
+        read = partial(_without_marks, passages=[c.text for c in inputs.chunks])
+        return await self.ask("plan", prompt, lambda text: plan_of(read(text)), limit, cut=whole_sentences)
 
     async def answer(self, inputs: AnswerInputs, *, structured: bool) -> AsyncIterator[str | Outcome[str]]:
         """The answer in one piece, then all of it (fig. 18; fig. 14 when not structured). Beams cannot be streamed."""
         template = self.templates.answer if structured else self.templates.standard
-        passages = [c.text for c in inputs.chunks]
-        outcome = await self.ask(
-            "generate",
-            template.render(material=material(inputs)),
-            lambda text: tidied(answer_of(text), passages),
-            self.sampling.for_answer(len(passages)),
-            cut=whole_sentences,
-        )
+        prompt = template.render(material=self._material(inputs))
+        limit = self.sampling.for_answer(len(inputs.chunks))
+        read = partial(_without_marks, passages=[c.text for c in inputs.chunks])
+        outcome = await self.ask("generate", prompt, lambda text: read(answer_of(text)), limit, cut=whole_sentences)
         yield outcome.value
         yield outcome
+
+    def _material(self, inputs: AnswerInputs) -> str:
+        return material(inputs, reading=self.templates.trees.render(codes=code_table()))
 
     async def ask(
         self,
@@ -192,10 +204,42 @@ class PaperEngine:
         return outcome_of(stage, await self.model.complete(request))
 
 
+def _without_marks(text: str, passages: Sequence[str]) -> str:
+    """Raises ``ValueError`` where marks of the chunks' trees are left among words that no passage has."""
+    clean = tidied(text, passages)
+    if marks_left(clean, passages):
+        raise ValueError("The output holds marks of the chunks' trees, such as |1<elab|. Write it without them.")
+    return clean
+
+
+def material(inputs: AnswerInputs, *, reading: str = "") -> str:
+    """Query, chunks with their trees, graph and plan, each part under its name; a part that is absent is not named.
+
+    Args:
+        inputs: What is shown.
+        reading: How the trees that are marked in the chunks are to be read.
+    """
+    parts = {"CHUNKS": _numbered(_marked(chunk) for chunk in inputs.chunks)}
+    if any(chunk.tree for chunk in inputs.chunks):
+        parts["RST TREES"] = reading
+    if inputs.graph is not None:
+        parts["RHETORICAL GRAPH"] = graph_lines(inputs.chunks, inputs.graph)
+    if inputs.plan is not None:
+        parts["PLAN"] = fenced("plan", escape(inputs.plan.paragraph))
+    return sections({**query_parts(inputs), **parts})
+
+
 def chunk_list(inputs: AnswerInputs) -> str:
     """The chunks by number, fenced and escaped, without titles, headings or trees."""
-    texts = enumerate(map(shown_text, inputs.chunks), start=1)
-    return "\n\n".join(f"CHUNK[{i}]:\n{fenced('chunk', escape(text))}" for i, text in texts)
+    return _numbered(escape(shown_text(chunk)) for chunk in inputs.chunks)
+
+
+def _numbered(texts: Iterable[str]) -> str:
+    return "\n\n".join(f"CHUNK[{i}]:\n{fenced('chunk', text)}" for i, text in enumerate(texts, start=1))
+
+
+def _marked(chunk: Chunk) -> str:
+    return laid_out(chunk, "inline", gap=GAP) if chunk.tree else escape(shown_text(chunk))
 
 
 def fenced(tag: str, text: str) -> str:
@@ -203,20 +247,7 @@ def fenced(tag: str, text: str) -> str:
     return f"<{tag}>\n{text}\n</{tag}>"
 
 
-def material(inputs: AnswerInputs) -> str:
-    """Query, chunks and what is known of trees, graph and plan, each under its name; what is absent is not named."""
-    parts = {"CHUNKS": chunk_list(inputs)}
-    trees = [(i, drawn(c)) for i, c in enumerate(inputs.chunks, start=1)]
-    if any(tree for _, tree in trees):
-        parts["RST TREES"] = "\n\n".join(f"TREE[{i}]:\n{fenced('tree', tree)}" for i, tree in trees if tree)
-    if inputs.graph is not None:
-        parts["RHETORICAL GRAPH"] = graph_lines(inputs.chunks, inputs.graph)
-    if inputs.plan is not None:
-        parts["PLAN"] = fenced("plan", escape(inputs.plan.paragraph))
-    return sections({**asked(inputs), **parts})
-
-
-def asked(inputs: AnswerInputs) -> dict[str, str]:
+def query_parts(inputs: AnswerInputs) -> dict[str, str]:
     """The query, and how the user wants it answered."""
     how = {"HOW TO ANSWER": fenced("instruction", escape(inputs.instruction))} if inputs.instruction else {}
     return {"QUERY": fenced("query", escape(inputs.query)), **how}
@@ -228,12 +259,11 @@ def sections(parts: Mapping[str, str]) -> str:
 
 
 def graph_lines(chunks: tuple[Chunk, ...], graph: RhetoricalGraph) -> str:
-    """A line for every ordered pair, UNRELATED included: the graph as fig. 11 wants it written."""
-    labels = {(e.source, e.target): e.relation for e in graph.edges}
-    numbered = permutations(enumerate((c.id for c in chunks), start=1), 2)
-    return "\n".join(
-        f"CHUNK[{i}] -> CHUNK[{j}]: {labels.get((a, b), ChunkRelation.UNRELATED)}" for (i, a), (j, b) in numbered
-    )
+    """A line for every related pair, as fig. 11 writes it, sorted; one sentence for all others."""
+    numbers = {chunk.id: i for i, chunk in enumerate(chunks, start=1)}
+    related = sorted((numbers[e.source], numbers[e.target], e.relation) for e in graph.edges)
+    lines = [f"CHUNK[{i}] -> CHUNK[{j}]: {relation}" for i, j, relation in related]
+    return "\n".join([*lines, f"{'All other' if lines else 'All'} ordered pairs are UNRELATED."])
 
 
 def graph_of(inputs: AnswerInputs, labels: Labels) -> RhetoricalGraph:
@@ -258,21 +288,24 @@ def _joined(a: Outcome[Labels], b: Outcome[Labels]) -> Outcome[Labels]:
 
 
 def plan_of(text: str) -> Plan:
-    """The paragraph behind ``PLAN:``. Raises ``ValueError`` if it says nothing."""
-    return Plan(paragraph=_behind("PLAN", text))
+    """The paragraph under ``PLAN:``. Raises ``ValueError`` if it says nothing."""
+    return Plan(paragraph=_saying(_under("PLAN", text)))
 
 
 def answer_of(text: str) -> str:
-    """The text behind ``ANSWER:``. Raises ``ValueError`` if it says nothing."""
-    return _behind("ANSWER", text)
+    """The text under ``ANSWER:``. Raises ``ValueError`` if it says nothing."""
+    return _saying(_under("ANSWER", text))
 
 
-def _behind(name: str, text: str) -> str:
-    """``text`` without its name in front: models leave it out now and then, and nothing is lost with it."""
-    said = re.sub(rf"\A\s*{name}\b\s*:?\s*", "", text).strip()
-    if not any(c.isalnum() for c in said):
+def _under(name: str, text: str) -> str:
+    """Models leave the name out now and then, and nothing is lost with it."""
+    return parts_of(text, name).get(name, without_fences(text).strip())
+
+
+def _saying(text: str) -> str:
+    if not any(c.isalnum() for c in text):
         raise ValueError("The output says nothing.")
-    return said
+    return text
 
 
 MARKERS = (
@@ -293,8 +326,6 @@ MARKERS = (
 """The connectives of fig. 17, in its order."""
 NONE = "NONE"
 
-_PLAN_ANSWER = re.compile(r"\s*(PLAN\b.*?)\n\s*(ANSWER\b.*)", re.DOTALL)
-_PLAN_HINT = re.compile(r"\s*(PLAN\b.*?)\n\s*RETRIEVAL HINT\b\s*:?(.*)", re.DOTALL)
 _BULLET = re.compile(r"\s*(?:[-*•]\s*|\d{1,2}[.)]\s+)?(.*?)\s*$")
 MAX_QUERIES = 10
 
@@ -318,7 +349,7 @@ class Hint:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedAnswer:
     """A plan and the answer written after it, in one call."""
 
     plan: Plan
@@ -346,11 +377,11 @@ class Baselines:
     async def full_context(self, inputs: AnswerInputs) -> Outcome[str]:
         """Answer from whole documents, without retrieval (fig. 13)."""
         prompt = self.engine.templates.full_context.render(
-            material=sections({**asked(inputs), "DOCUMENTS": document_list(inputs)})
+            material=sections({**query_parts(inputs), "DOCUMENTS": document_list(inputs)})
         )
         return await self._answer(prompt, inputs)
 
-    async def retrieve_and_plan(self, inputs: AnswerInputs) -> Outcome[Planned]:
+    async def retrieve_and_plan(self, inputs: AnswerInputs) -> Outcome[PlannedAnswer]:
         """Plan and answer in one call over the chunks (fig. 15)."""
         prompt = self.engine.templates.retrieve_and_plan.render(material=material(inputs))
         k = len(inputs.chunks)
@@ -362,7 +393,7 @@ class Baselines:
         prompt = self._hint_prompt(query)
         return await self.engine.ask("plan", prompt, hint_of, self.engine.sampling.for_plan(MAX_QUERIES))
 
-    async def after_hint(self, inputs: AnswerInputs) -> Outcome[str]:
+    async def answer_after_hint(self, inputs: AnswerInputs) -> Outcome[str]:
         """Answer from what the queries brought; stage 1 stands before it as a turn (fig. 16, stage 2).
 
         Where stage 1 failed there is no plan to follow, and it is standard RAG (fig. 14).
@@ -374,7 +405,7 @@ class Baselines:
         before = (first, Message(role="assistant", content=said))
         return await self._answer(self.engine.templates.retrieved.render(material=material(inputs)), inputs, before)
 
-    async def mark(self, inputs: AnswerInputs) -> Outcome[tuple[Link, ...]]:
+    async def find_markers(self, inputs: AnswerInputs) -> Outcome[tuple[Link, ...]]:
         """A connective or NONE for every ordered pair, in one call (fig. 17)."""
         ids = [c.id for c in inputs.chunks]
         if len(ids) < 2:
@@ -383,7 +414,7 @@ class Baselines:
         outcome = await self.engine.pairs(prompt, len(ids), frozenset({*MARKERS, NONE}))
         return outcome.holding(links_of(ids, outcome.value))
 
-    async def marked(self, inputs: AnswerInputs, links: Sequence[Link]) -> Outcome[str]:
+    async def answer_with_markers(self, inputs: AnswerInputs, links: Sequence[Link]) -> Outcome[str]:
         """Answer as in standard RAG (fig. 14), the connectives beside the chunks (appendix F)."""
         lines = [f"CHUNK[{inputs.number(li.source)}] -> CHUNK[{inputs.number(li.target)}]: {li.marker}" for li in links]
         text = material(inputs) + "\n\n" + sections({"DISCOURSE MARKERS": "\n".join(lines) or NONE})
@@ -415,12 +446,12 @@ def _rejoined(chunks: Sequence[Chunk]) -> str:
     return chunks[0].text + "".join(gap + c.text for gap, c in zip(gaps, chunks[1:], strict=True))
 
 
-def planned_of(text: str) -> Planned:
+def planned_of(text: str) -> PlannedAnswer:
     """Plan and answer from a reply. Raises ``ValueError`` if one of them is missing or says nothing."""
-    found = _PLAN_ANSWER.fullmatch(text)
-    if found is None:
+    parts = parts_of(text, "PLAN", "ANSWER")
+    if len(parts) < 2:
         raise ValueError("Write PLAN and a paragraph, then, on a new line, ANSWER and the answer.")
-    return Planned(plan_of(found[1]), answer_of(found[2]))
+    return PlannedAnswer(Plan(paragraph=_saying(parts["PLAN"])), _saying(parts["ANSWER"]))
 
 
 def hint_of(text: str) -> Hint:
@@ -429,13 +460,13 @@ def hint_of(text: str) -> Hint:
     Raises:
         ValueError: One of the two is missing.
     """
-    found = _PLAN_HINT.fullmatch(text)
-    lines = found[2].split("\n") if found else []
-    bare = (match[1].strip("\"'“”") for line in lines if (match := _BULLET.fullmatch(line)))
+    parts = parts_of(text, "PLAN", "RETRIEVAL HINT")
+    lines = parts.get("RETRIEVAL HINT", "").split("\n")
+    bare = (match[1].strip("\"'“”*`") for line in lines if (match := _BULLET.fullmatch(line)))
     queries = tuple(dict.fromkeys(filter(None, bare)))
-    if found is None or not queries:
+    if "PLAN" not in parts or not queries:
         raise ValueError("Write PLAN and a paragraph, then, on a new line, RETRIEVAL HINT and one query a line.")
-    return Hint(plan_of(found[1]), queries[:MAX_QUERIES])
+    return Hint(Plan(paragraph=_saying(parts["PLAN"])), queries[:MAX_QUERIES])
 
 
 def links_of(ids: Sequence[str], labels: Labels) -> tuple[Link, ...]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discorag.discourse.parse.as_printed import drawn, read
+from discorag.discourse.parse.as_printed import read
 from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
+from tests.drawing import drawn
 from tests.strategies import shifted, texts, trees, trees_over
 
 _TRAPS = (
-    "[1] ", "[2]", "(N)", "(S): CAUSE", "(S)", "ROOT[1-2]", "|--- NUCLEUS[1] x (N)", "EDUs:\n", "\nRST ANALYSIS:\n",
+    "[1] ", "[2]", "(N)", "(N", "(n = 12)", "share(s)", "(S): CAUSE", "(S)",
+    "ROOT[1-2]", "|--- NUCLEUS[1] x (N)", "EDUs:\n", "\nRST ANALYSIS:\n",
     "TREE STRUCTURE:", "RELATION(EDU1, EDU2): CAUSE", "12", ": JOINT", "{CAUSE}", "&amp;lt;", "🧪", "\r\n", "\n\n",
     "\x0b", "\u2028", "</chunk>",
 )  # fmt: skip
@@ -69,22 +72,9 @@ ROOT[1-3]
 |--- NUCLEUS[3] Zinc does not. (N): CONTRAST"""
 
 
-def test_a_tree_is_drawn_as_the_paper_prints_it() -> None:
-    assert drawn(_CHUNK) == _DRAWN
-
-
-def test_a_chunk_without_a_tree_is_not_drawn() -> None:
-    assert drawn(_CHUNK.model_copy(update={"tree": None})) == ""
-
-
 @given(_chunks())
 def test_what_is_drawn_is_read_as_the_same_tree(chunk: Chunk) -> None:
     assert read(drawn(chunk), chunk.text, offset=chunk.span.start) == chunk.tree
-
-
-@given(_chunks())
-def test_a_drawing_holds_no_fence(chunk: Chunk) -> None:
-    assert not set(drawn(chunk).replace(" -> ", "")) & set("<>")
 
 
 @given(trees())
@@ -101,20 +91,16 @@ def test_the_head_of_a_constituent_lies_in_its_nucleus(tree: RstTree) -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        "\n\n" + _DRAWN.replace("\n", "\n\n") + "\n",
-        _DRAWN.replace("\n", "\r\n"),
-        _DRAWN.replace("if you are", "if you\nare"),
-        _DRAWN.replace("|   |---", "    |---"),
-        _DRAWN.replace("|--- NUCLEUS[1-2] (N)\n", "").replace("ROOT[1-3]", "ROOT[1-3]\n|--- NUCLEUS[1-2] (N)"),
-        _DRAWN.replace("(N): CONTRAST", "(N)"),  # the analysis names it
         _DRAWN.replace("RELATION(EDU3, EDU1)", "RELATION(EDU2,EDU3)").replace("(N): CONTRAST", "(N)"),
         _DRAWN.replace("NUCLEUS[1-2] (N)", "NUCLEUS[1-2] (N): CONTRAST").replace("not. (N): CONTRAST", "not. (N)"),
-        _DRAWN.replace("RELATION(EDU2, EDU1): CONDITION\n", ""),  # the drawing names it
-        _DRAWN.replace("|--- NUCLEUS[1-2] (N)\n", "").replace("|   |---", "|---"),  # flat, as fig. 10 has it
-        _DRAWN.replace("ROOT[1-3]\n", "ROOT[1-3]\n|--- NUCLEUS[1-3] (N)\n"),
+        _DRAWN.replace("(N): CONTRAST", "(N): JOINT"),  # the analysis names one that is allowed
+        _DRAWN.replace("(S): CONDITION", "(S): HYPOTHESIS"),
+        _DRAWN.replace("ROOT[1-3]\n", ""),
+        _DRAWN.replace("[2] if you are", "[2] when you are"),
     ],
 )
-def test_harmless_differences_are_read_as_the_same_tree(reply: str) -> None:
+def test_what_two_parts_of_a_reply_or_its_text_make_clear_is_read(reply: str) -> None:
+    """More of the kind in tests/prompts/replies.yaml."""
     assert read(reply, _TEXT, offset=0) == _CHUNK.tree
 
 
@@ -164,52 +150,27 @@ def test_a_flat_drawing_without_a_nucleus_is_refused() -> None:
         read(_FLAT.format(analysis="", drawing=drawing), _TEXT, offset=0)
 
 
-def test_one_edu_takes_no_node() -> None:
-    reply = "EDUs:\n[1] All of it.\nRST ANALYSIS:\nTREE STRUCTURE:\nROOT[1]"
-    assert read(reply, "All of it.", offset=7) == RstTree(edus=(Span(start=7, end=17),))
-    assert read(reply.replace("ROOT[1]", "ROOT[1-1]"), "All of it.", offset=7).splits == ()
-    assert read(reply + "\n|--- NUCLEUS[1] All of it. (N)", "All of it.", offset=7).splits == ()
-
-
-def test_edus_are_read_in_either_form_escaped_or_not() -> None:
-    for edu in ("a < b & c", "a &lt; b &amp; c"):
-        assert read(f"EDUs:\n[1] {edu}\nRST ANALYSIS:\nTREE STRUCTURE:\nROOT[1]", "a < b & c", offset=0).splits == ()
-
-
 _DAMAGED = {
     "no EDUs": (_DRAWN.replace("EDUs:\n", ""), "three parts"),
-    "no analysis": (_DRAWN.replace("RST ANALYSIS:\n", ""), "three parts"),
     "no drawing": (_DRAWN.split("\nTREE", maxsplit=1)[0], "three parts"),
-    "cut off before the drawing": (_DRAWN.split("\nROOT", maxsplit=1)[0], "three parts|ROOT"),
-    "prose": ("The nucleus is the first clause.", "three parts"),
     "nothing": ("", "three parts"),
-    "EDU that differs": (_DRAWN.replace("[2] if you are", "[2] when you are"), "EDU 2 .*Copy the text"),
-    "EDU left out": (_DRAWN.replace("[3] Zinc does not.\n", ""), "Add EDUs"),
-    "EDU too many": (_DRAWN.replace("RST A", "[4] More.\nRST A"), "EDU 4 .*Remove it"),
+    "cut off before the drawing": (_DRAWN.split("\nROOT", maxsplit=1)[0], "EDUs 1-3 must be cut"),
+    "EDU in other words": (_DRAWN.replace("[3] Zinc does not.", "[3] Nor does zinc."), "EDU 3 .*Copy the text"),
+    "EDU left out": (_DRAWN.replace("[3] Zinc does not.\n", ""), "EDU 2 .* where the text has .*Zinc"),
+    "EDU too many": (_DRAWN.replace("RST A", "[4] More.\nRST A"), "EDU 4 .* where the text has ''"),
     "EDUs numbered from 0": (_DRAWN.replace("[1] Vitamin", "[0] Vitamin", 1), r"numbered \[1\]"),
-    "analysis of another form": (_DRAWN.replace("RELATION(EDU3, EDU1)", "EDU1 - EDU3"), r"RELATION\(EDUi, EDUj\)"),
-    "JOINT": (_DRAWN.replace("(N): CONTRAST", "(N): JOINT"), "EDUs 1-3: 'JOINT' is none"),
-    "JOINT by the analysis": (
-        _DRAWN.replace("(N): CONTRAST", "(N)").replace("EDU1): CONTRAST", "EDU1): JOINT"),
-        "'JOINT' is none",
-    ),
-    "unknown relation": (_DRAWN.replace("(S): CONDITION", "(S): HYPOTHESIS"), "EDUs 1-2: 'HYPOTHESIS' is none"),
-    "relation in small letters": (_DRAWN.replace("(S): CONDITION", "(S): condition"), "'condition' is none"),
-    "satellite without relation": (_DRAWN.replace("(S): CONDITION", "(S)"), "EDUs 1-2: '' is none"),
-    "nuclei without relation": (_DRAWN.replace("(N): CONTRAST", "(N)").replace(
-        "RELATION(EDU3, EDU1): CONTRAST\n", ""), "EDUs 1-3: '' is none"),
+    "JOINT": (_DRAWN.replace("CONTRAST", "JOINT"), "EDUs 1-3: 'JOINT' is none"),
+    "unknown relation": (_DRAWN.replace("CONDITION", "HYPOTHESIS"), "EDUs 1-2: 'HYPOTHESIS' is none"),
+    "no relation": (_DRAWN.replace(": CONTRAST", ""), "EDUs 1-3: '' is none"),
     "two satellites": (
         _DRAWN.replace("NUCLEUS[1] Vitamin D helps (N)", "SATELLITE[1] x (S): CAUSE"), "EDUs 1-2: .* a nucleus"),
-    "role and name differ": (_DRAWN.replace("SATELLITE[2]", "NUCLEUS[2]"), "is no NUCLEUS"),
+    "role and name differ": (_DRAWN.replace("SATELLITE[2]", "NUCLEUS[2]"), r"EDUs 2: .* not NUCLEUS \(S\)"),
     "missing EDU": (_DRAWN.replace("|--- NUCLEUS[3] Zinc does not. (N): CONTRAST", ""), "EDUs 1-3 must be cut"),
     "node too many": (_DRAWN + "\n|--- NUCLEUS[2-3] (N)", "1 nodes cross others or"),
     "node twice": (_DRAWN + "\n|--- NUCLEUS[3] (N)", "Two nodes cover EDUs 3"),
     "overlapping nodes": (_DRAWN.replace("NUCLEUS[3]", "NUCLEUS[2-3]"), "EDUs 1-3 must be cut"),
     "node backwards": (_DRAWN.replace("NUCLEUS[1-2]", "NUCLEUS[2-1]"), "1 nodes cross others or cover nothing"),
     "node beyond the text": (_DRAWN.replace("NUCLEUS[3]", "NUCLEUS[9]"), "EDUs 1-3 must be cut"),
-    "root too small": (_DRAWN.replace("ROOT[1-3]", "ROOT[1-2]"), r"start with ROOT\[1-3\]"),
-    "no root": (_DRAWN.replace("ROOT[1-3]\n", ""), r"start with ROOT\[1-3\]"),
-    "prose after the drawing": (_DRAWN + "\nThis tree is right.", "NUCLEUS.3. Zinc .* is no NUCLEUS"),
     "a number without end": (_DRAWN.replace("NUCLEUS[3]", "NUCLEUS[" + "3" * 5000 + "]"), "."),
 }  # fmt: skip
 
@@ -253,12 +214,11 @@ def test_a_damaged_reply_is_a_tree_over_the_text_or_a_value_error(case: tuple[Ch
     assert {s.relation for s in tree.splits} <= set(PAPER_RELATIONS)
 
 
-@pytest.mark.parametrize(
-    "head", ["EDUs:", "EDUs:\n[1] a\nRST ANALYSIS:", "EDUs:\n[1] a\nRST ANALYSIS:\nTREE STRUCTURE:"]
-)
+@pytest.mark.parametrize("junk", ["\n", " ", "(", "1 ", "|--- "])
 @pytest.mark.deep
-def test_a_reply_that_is_all_line_breaks_does_not_stop_the_event_loop(head: str) -> None:
+def test_a_reply_that_repeats_itself_to_its_limit_does_not_stop_the_event_loop(junk: str) -> None:
     start = time.perf_counter()
-    with pytest.raises(ValueError, match="three parts"):
-        read(head + "\n" * 20_000, "a", offset=0)
+    for head in ("EDUs:", "EDUs:\n[1] a\nRST ANALYSIS:", "EDUs:\n[1] a\nTREE STRUCTURE:\n|--- NUCLEUS[1]"):
+        with suppress(ValueError):
+            read(head + junk * 20_000, "a", offset=0)
     assert time.perf_counter() - start < 1

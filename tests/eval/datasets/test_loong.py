@@ -119,7 +119,7 @@ def test_papers_give_the_answer_titles_that_head_their_documents() -> None:
     citations, chain = load_loong(LOONG, ids=["loong-3", "loong-4"]).samples
     assert citations.titles == ("Loud Ants Learn Faster: Messages in Sorting Swarms",)
     assert citations.references == (
-        '{"Reference":[],"Citation":["# Loud Ants Learn Faster: Messages in Sorting Swarms "]}',
+        "{'Reference': [], 'Citation': ['# Loud Ants Learn Faster: Messages in Sorting Swarms ']}",
     )
     assert chain.titles == (
         "Sorting Letters with Quiet Ants: A Study of Small Agents",

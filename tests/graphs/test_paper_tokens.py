@@ -1,0 +1,72 @@
+"""What ``preset=paper`` reads, counted with the packaged tokenizer: a model's own differs by a tenth or two."""
+
+from __future__ import annotations
+
+from itertools import pairwise, permutations
+from pathlib import Path
+
+import pytest
+
+from discorag import DiscoRAG
+from discorag.generation.prompted.engine import Sampling
+from discorag.generation.prompted.paper import PaperEngine
+from discorag.models.tokens import PackagedTokens
+from discorag.schema.answer import AnswerInputs, Outcome
+from discorag.schema.discourse import ChunkRelation, Edge, Nuclearity, Plan, Relation, RhetoricalGraph, RstTree, Split
+from discorag.schema.document import Chunk
+from discorag.schema.values import Span
+from eval.running.bill import EDU_TOKENS, CountingModel
+from nodes.backends import Backends
+from nodes.templates import paper_templates
+from tests.conftest import Examples
+
+TOKENS = PackagedTokens()
+PROSE = 2 * "\n\n".join(path.read_text("utf-8") for path in sorted(Path("examples").rglob("*.md")))
+
+
+def _chunk(number: int) -> Chunk:
+    """256 tokens of real prose in EDUs of `EDU_TOKENS`, under a tree as deep as can be."""
+    offsets = TOKENS.token_offsets([PROSE[number * 900 : number * 900 + 3000]])[0][:256]
+    text = PROSE[number * 900 :][offsets[0][0] : offsets[-1][1]]
+    first = offsets[0][0]
+    starts = [start - first for start, _ in offsets[::EDU_TOKENS]]
+    cut = (text[a:b] for a, b in pairwise([*starts, len(text)]))
+    edus = tuple(Span(start=start, end=start + len(piece.rstrip())) for start, piece in zip(starts, cut, strict=True))
+    n = len(edus)
+    splits = tuple(
+        Split(start=i, mid=i + 1, end=n, relation=Relation.CIRCUMSTANCE, nuclearity=Nuclearity.NS) for i in range(n - 1)
+    )
+    span = Span(start=0, end=len(text))
+    tree = RstTree(edus=edus, splits=splits)
+    return Chunk(id=f"c{number}", doc_id="d", order=number, span=span, text=text, sentences=edus, tree=tree)
+
+
+async def test_ten_chunks_are_read_in_13_thousand_tokens(examples: Examples) -> None:
+    """The chunks of which plan and answer once read 40,500 tokens."""
+    backends = examples("vitamin-d").backends
+    counting = Backends(backends.settings, backends.store, backends.encoder, CountingModel(backends.encoder.tokens))
+    result = await DiscoRAG(backends=counting).aask(
+        "Does vitamin D prevent flu?", corpus="vitamin-d", preset="paper", parser="local"
+    )
+    assert len(result.hits) == 10
+    assert (result.ledger.usage.calls, result.ledger.failures) == (3, ())
+    assert result.graph is not None
+    assert len(result.graph.edges) == 14
+    assert result.ledger.usage.tokens_in <= 13_000
+
+
+@pytest.mark.parametrize("k", [10, 50])
+async def test_plan_and_answer_over_chunks_of_256_tokens_fit_a_context_of_128_thousand(k: int) -> None:
+    chunks = tuple(map(_chunk, range(k)))
+    assert all(len(TOKENS.token_offsets([c.text])[0]) == 256 for c in chunks)
+    pairs = permutations((c.id for c in chunks), 2)
+    longest = ChunkRelation.CONTRASTS_WITH
+    graph = RhetoricalGraph(
+        chunks=tuple(c.id for c in chunks), edges=tuple(Edge(source=a, target=b, relation=longest) for a, b in pairs)
+    )
+    engine = PaperEngine(CountingModel(TOKENS), paper_templates(), Sampling(beam_width=3), context_tokens=128_000)
+    inputs = AnswerInputs(query="Why?", chunks=chunks, graph=graph, plan=Plan(paragraph="word " * 1024))
+    written = [piece async for piece in engine.answer(inputs, structured=True) if isinstance(piece, Outcome)]
+    for outcome in (await engine.plan(inputs), *written):
+        assert outcome.usage.tokens_in + engine.sampling.for_answer(k) < 128_000
+        assert outcome.usage.tokens_in > 256 * k
