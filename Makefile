@@ -28,7 +28,7 @@ help: ## What there is to make
 .venv/run.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	@echo "Installing (a minute the first time) ..."
-	$(PIP) -e .
+	$(PIP) -e ".[llm]"
 	@touch $@
 
 .venv/eval.stamp: .venv/run.stamp
@@ -40,7 +40,7 @@ help: ## What there is to make
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,api,pdf,docx,pandas,raptor,torch,langchain,mcp,otel]"
+	$(PIP) -e ".[dev,eval,api,pdf,docx,pandas,raptor,torch,llm,mcp,otel]"
 	@touch $@
 
 # A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.

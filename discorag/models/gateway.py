@@ -12,11 +12,11 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
-from discorag.config import LlmSettings, Settings
+from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings
 from discorag.models.cache import ReplyCache, reply_key
 from discorag.models.chat import ChatClient, Draft
-from discorag.models.endpoint import Backoff
 from discorag.models.protocol import AskAgainError, Message, Reply, Request
+from discorag.models.providers import require_clients
 from discorag.models.tokens import fewest_tokens
 from discorag.schema.errors import (
     ConfigError,
@@ -58,7 +58,11 @@ class _Accepted(Generic[T]):
 
 
 class Chat(Protocol):
-    """What is behind a gateway: an endpoint (`ChatClient`), or a model in this process."""
+    """What is behind a gateway: a `ChatClient`, or a script in a test."""
+
+    async def context_tokens(self) -> int:
+        """How long prompt and output may be together. Raises `ModelError`."""
+        ...
 
     async def send(self, request: Request[Any]) -> Draft:
         """One call, waited for as a whole. Raises `ModelError`."""
@@ -74,34 +78,35 @@ class Chat(Protocol):
 
 
 class Gateway:
-    """A `LanguageModel` over any OpenAI-compatible endpoint.
+    """A `LanguageModel` over any chat model.
 
     May be used from several event loops, one after the other.
 
     Args:
-        settings: Endpoint, limits and cache.
-        base_wait_s: First wait before a retry, in seconds.
-        chat: What is asked in the endpoint's place.
+        settings: Model, limits and cache.
+        chat: What is asked in the place of the configured model.
 
     Raises:
-        ConfigError: ``settings.base_url`` is not set, and there is no ``chat``.
+        ConfigError: No model is configured, and there is no ``chat``.
+        MissingExtraError: The clients of language models are not installed.
 
     Example:
         >>> from discorag.models.gateway import Gateway
         >>> from discorag.models.protocol import Message, Request
-        >>> from discorag.config import LlmSettings
+        >>> from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings
         >>> model = Gateway(LlmSettings(base_url=llm_url, model="any", cache=None))
         >>> request = Request(stage="answer", messages=(Message(role="user", content="Why?"),), parse=str.upper)
         >>> asyncio.run(model.complete(request)).value
         'TIDES RISE TWICE A DAY.'
     """
 
-    def __init__(self, settings: LlmSettings, *, base_wait_s: float = 0.5, chat: Chat | None = None) -> None:
-        if settings.base_url is None and chat is None:
-            raise ConfigError("No language model is configured.", hint="Set DISCO_RAG_LLM__BASE_URL.")
+    def __init__(self, settings: LlmSettings, *, chat: Chat | None = None) -> None:
+        if chat is None:
+            if not settings.provider:
+                raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
+            require_clients()
         self._settings = settings
-        self._base_url = settings.base_url or ""
-        self._chat: Chat = chat or ChatClient(settings, Backoff(settings.retries, base_wait_s))
+        self._chat: Chat = chat or ChatClient(settings)
         self._cache = ReplyCache(settings.cache) if settings.cache else None
         self._has_beams = True
 
@@ -109,6 +114,10 @@ class Gateway:
     def name(self) -> str:
         """Model name, for the ledger."""
         return self._settings.model
+
+    async def context_tokens(self) -> int:
+        """How long prompt and output may be together. Raises `ModelError` if the server has to be asked and fails."""
+        return await self._chat.context_tokens()
 
     async def complete(self, request: Request[T]) -> Reply[T]:
         """One call: schema-constrained, checked, repaired once. A reply from the disk cache costs no tokens.
@@ -123,7 +132,7 @@ class Gateway:
         """
         if cached := await self._cached(request):
             return cached
-        self._check_fits(request)
+        await self._check_fits(request)
         return await self._settle(request, await self._sent(request))
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
@@ -140,7 +149,7 @@ class Gateway:
             yield reply.text
             yield reply
             return
-        self._check_fits(request)
+        await self._check_fits(request)
         async with aclosing(self._chat.stream(request)) as parts:
             async for part in parts:
                 yield part if isinstance(part, str) else await self._settle(request, part)
@@ -174,7 +183,7 @@ class Gateway:
         spent = bad.usage + Usage(repairs=1)
         repair = _repair_of(request, bad, error)
         if bad.finish_reason == "length":
-            repair = replace(repair, max_tokens=self._higher(request, bad))
+            repair = replace(repair, max_tokens=await self._higher(request, bad))
         try:
             good = _accepted(repair, await self._chat.send(repair))
             return replace(good, usage=spent + good.usage)
@@ -182,9 +191,9 @@ class Gateway:
             final.usage = spent + (final.usage or Usage())
             raise
 
-    def _higher(self, request: Request[Any], bad: Draft) -> int:
+    async def _higher(self, request: Request[Any], bad: Draft) -> int:
         """Twice the limit, as far as the context has room for it; not less than it was."""
-        room = self._settings.context_tokens - (bad.usage.tokens_in or _fewest(request)) - _REPAIR_TOKENS
+        room = await self.context_tokens() - (bad.usage.tokens_in or _fewest(request)) - _REPAIR_TOKENS
         return max(request.max_tokens, min(2 * request.max_tokens, room))
 
     def _reply(self, request: Request[T], good: _Accepted[T]) -> Reply[T]:
@@ -203,25 +212,27 @@ class Gateway:
 
     def _key(self, request: Request[Any]) -> str:
         sent = request if self._has_beams else replace(request, beam_width=1)
-        return reply_key(self.name, self._base_url, sent)
+        return reply_key(self.name, self._settings.base_url or "", sent)
 
     def _prompt_hash(self, request: Request[Any]) -> str:
         return digest(json.dumps([self.name, [(m.role, m.content) for m in request.messages]]))[:16]
 
-    def _check_fits(self, request: Request[Any]) -> None:
+    async def _check_fits(self, request: Request[Any]) -> None:
         tokens = _fewest(request)
-        room = self._settings.context_tokens - request.max_tokens
+        context = await self.context_tokens()
+        room = context - request.max_tokens
         if tokens > room:
             raise ContextTooLongError(
                 f"The prompt of stage '{request.stage}' has at least {tokens} tokens; {room} are left of "
-                f"{self._settings.context_tokens} beside max_tokens={request.max_tokens}.",
+                f"{context} next to max_tokens={request.max_tokens}.",
                 hint="Retrieve fewer chunks, or set DISCO_RAG_LLM__CONTEXT_TOKENS to the model's true context.",
             )
 
 
-def gateway_from(settings: Settings) -> Gateway | None:
-    """The configured gateway, or None if no endpoint is configured."""
-    return Gateway(settings.llm) if settings.llm.base_url else None
+def gateway_from(settings: Settings, role: Role = "reader") -> Gateway | None:
+    """The language model that plays a role, or None if none is configured. Raises as `Gateway`."""
+    llm = settings.llm_for(role)
+    return Gateway(llm) if llm.provider else None
 
 
 def _accepted(request: Request[T], draft: Draft) -> _Accepted[T]:

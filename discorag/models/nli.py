@@ -17,11 +17,10 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from discorag.config import NliSettings
 from discorag.extras import extra
-from discorag.models.breaker import Call, breaker_of
 from discorag.models.cross_encoder import Logits, OnnxCrossEncoder, is_onnx_folder
-from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
+from discorag.models.endpoint import Endpoint
 from discorag.models.hub import local_model, model_version
-from discorag.models.loops import PerLoop, raise_if_cancelled
+from discorag.models.loops import raise_if_cancelled
 from discorag.registry import Registry
 from discorag.schema.errors import ConfigError, InvalidOutputError
 
@@ -252,12 +251,8 @@ class ServerNli:
     """
 
     def __init__(self, settings: NliSettings) -> None:
-        assert settings.base_url
-        self._settings = settings
-        self._backoff = Backoff(settings.retries, 0.5)
-        self._model = settings.model or "default"
-        self._breaker = breaker_of(settings.base_url, self._model, settings.failures, settings.pause_s)
-        self._clients = PerLoop(lambda: client_of(settings.base_url, settings.api_key, settings.timeout_s))
+        self._batch_size, self._model = settings.batch_size, settings.model or "default"
+        self._endpoint = Endpoint(settings, self._model, VARIABLES)
 
     @property
     def version(self) -> str:
@@ -268,26 +263,15 @@ class ServerNli:
         """Return the probabilities of each pair, in requests of ``batch_size``.
 
         Raises:
-            ModelError: Timeout, 429 or 5xx to the end; refused; InvalidOutputError unless each pair gets its labels.
+            ModelError: As `Endpoint.call`; InvalidOutputError unless each pair gets its labels.
         """
-        size = self._settings.batch_size
+        size = self._batch_size
         batches = [await self._batch(pairs[i : i + size]) for i in range(0, len(pairs), size)]
         return np.concatenate([np.zeros((0, 3), np.float32), *batches])
 
     async def _batch(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
-        with self._breaker.call() as call:
-            try:
-                reply = await self._backoff.attempts()(self._once, pairs, call)
-            except ENDPOINT_ERRORS as error:
-                raise as_model_error(error, variables=VARIABLES) from error
+        reply = await self._endpoint.post("/predict", {"inputs": [list(pair) for pair in pairs], "truncate": True})
         return _served_probabilities(reply, len(pairs))
-
-    async def _once(self, pairs: Sequence[tuple[str, str]], call: Call) -> object:
-        call.ask()
-        client = await self._clients.get()
-        body = {"inputs": [list(pair) for pair in pairs], "truncate": True}
-        async with asyncio.timeout(self._settings.timeout_s):
-            return await client.post("/predict", body=body, cast_to=object)
 
 
 def _served_probabilities(reply: object, pairs: int) -> Probabilities:

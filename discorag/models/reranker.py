@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, FiniteFloat
 
 from discorag.config import RerankerSettings
 from discorag.extras import extra
 from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
+from discorag.models.endpoint import Endpoint, typed_errors
 from discorag.models.hub import local_model, model_version
 from discorag.models.loops import raise_if_cancelled
 from discorag.models.packaged import MS_MARCO_MINILM, PACKAGED, file_sha256, packaged_folder
@@ -60,7 +62,7 @@ register_reranker = RERANKERS.register
 
 RERANKERS.offer("packaged", "discorag.models.reranker:packaged_reranker", "ms-marco-MiniLM-L-12-v2, in this process")
 RERANKERS.offer("cross-encoder", "discorag.models.reranker:named_reranker", "a cross-encoder by name or folder")
-RERANKERS.offer("endpoint", "discorag.models.reranker_server:served_reranker", "a server's /rerank or /score")
+RERANKERS.offer("endpoint", "discorag.models.reranker:served_reranker", "a server's /rerank or /score")
 
 
 def reranker_from(settings: RerankerSettings) -> Reranker:
@@ -224,3 +226,92 @@ class CrossEncoderReranker:
                 raise ConfigError(f"The reranker '{self._name}' cannot be loaded: {error}", hint=hint) from error
             self._model.register_forward_pre_hook(raise_if_cancelled)  # before each batch
         return self._model
+
+
+VARIABLES = "DISCO_RAG_RERANKER"
+_BATCH = 64
+"""Texts a request."""
+
+
+def served_reranker(settings: RerankerSettings) -> ServerReranker:
+    """For the registry. Raises `ConfigError` without a ``base_url``."""
+    if settings.base_url is None:
+        raise ConfigError("An endpoint is to rerank, but none is named.", hint=f"Set {VARIABLES}__BASE_URL.")
+    return ServerReranker(settings)
+
+
+class _Ranked(BaseModel):
+    index: int
+    relevance_score: FiniteFloat
+
+
+class _RerankReply(BaseModel):
+    results: list[_Ranked]
+
+
+class _Scored(BaseModel):
+    index: int
+    score: FiniteFloat
+
+
+class _ScoreReply(BaseModel):
+    data: list[_Scored]
+
+
+class ServerReranker:
+    """A `Reranker` over an endpoint: ``/rerank`` as Cohere and Jina have it, or vLLM's ``/score``.
+
+    Args:
+        settings: Endpoint; ``base_url`` must be set.
+
+    Source: vLLM documentation, "Re-rank API" and "Score API".
+
+    Example:
+        >>> from discorag.config import RerankerSettings
+        >>> from discorag.models.reranker import ServerReranker
+        >>> reranker = ServerReranker(RerankerSettings(base_url=rerank_url, model="bge-reranker-v2-m3"))
+        >>> asyncio.run(reranker.scores("Why?", ["short", "a longer text"]))
+        (5.0, 13.0)
+    """
+
+    def __init__(self, settings: RerankerSettings) -> None:
+        self._path, self._model = settings.path, settings.model or "default"
+        self._endpoint = Endpoint(settings, self._model, VARIABLES)
+
+    @property
+    def version(self) -> str:
+        """The model's name, and that it is served."""
+        return f"{self._model}@server"
+
+    async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        """Return the scores as the server gives them.
+
+        Raises:
+            ModelError: As `Endpoint.call`; InvalidOutputError unless there is one finite score for each text.
+        """
+        batches = [await self._batch(query, texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
+        return tuple(score for batch in batches for score in batch)
+
+    async def aclose(self) -> None:
+        """Close the running loop's connections."""
+        await self._endpoint.aclose()
+
+    async def _batch(self, query: str, texts: Sequence[str]) -> list[float]:
+        one, many = ("query", "documents") if self._path == "/rerank" else ("text_1", "text_2")
+        reply = await self._endpoint.post(self._path, {"model": self._model, one: query, many: list(texts)})
+        with typed_errors(VARIABLES):
+            found = _indexed(reply)
+        if sorted(index for index, _ in found) != list(range(len(texts))):
+            raise InvalidOutputError(
+                f"The reranker gave scores for texts {[index for index, _ in found][:10]}, not one for each of "
+                f"{len(texts)}.",
+                hint=f"Check the server at {VARIABLES}__BASE_URL.",
+            )
+        return [score for _, score in sorted(found)]
+
+
+def _indexed(reply: object) -> list[tuple[int, float]]:
+    """Each text's place in the request, and its score. Raises ``ValueError`` if the reply has neither form."""
+    if isinstance(reply, dict) and "data" in reply:
+        return [(item.index, item.score) for item in _ScoreReply.model_validate(reply).data]
+    return [(item.index, item.relevance_score) for item in _RerankReply.model_validate(reply).results]

@@ -121,10 +121,11 @@ RDR2 = TreeRetriever(
 
 def text_of(tools: TreeTools) -> NodeText:
     """The rule of DISRetrieval's eq. 2 where a model summarises, else all that lies below."""
-    return Tau(summariser_of(tools), tools.box.settings.trees.tau) if tools.box.model else Concat()
+    return Tau(summariser_of(tools), tools.box.settings.trees.tau) if tools.box.model_for("summariser") else Concat()
 
 
 def summariser_of(tools: TreeTools) -> Summariser:
     """The language model if there is one, else the most nuclear sentences."""
     box, extractive = tools.box, ExtractiveSummariser(tools.parser)
-    return LlmSummariser(box.model, box.template("summary"), extractive) if box.model else extractive
+    model = box.model_for("summariser")
+    return LlmSummariser(model, box.template("summary"), extractive) if model else extractive

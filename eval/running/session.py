@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 
 from discorag import DiscoRAG
-from discorag.config import Settings, StoreSettings
+from discorag.config import ModelRoles, Settings, StoreSettings
 from discorag.models.memo import MemoEncoder
 from discorag.schema.errors import MissingPathError
 from discorag.schema.ledger import Ledger
@@ -109,7 +109,8 @@ class Session:
         """What each system's model calls would cost over the suite's questions; no model is asked."""
         backends = self.rag.backends
         model = CountingModel(backends.encoder.tokens)
-        counting = Backends(backends.settings, backends.store, backends.encoder, model)
+        no_roles = backends.settings.model_copy(update={"models": ModelRoles()})
+        counting = Backends(no_roles, backends.store, backends.encoder, model)
         answerer = Answerer(self.suite, await self._corpus(), DiscoRAG(backends=counting))
         ledgers: dict[str, list[Ledger]] = {}
         wanted = [systems()[n] for n in self.suite.systems if systems()[n].kind == "graph"]

@@ -262,7 +262,7 @@ async def test_a_finished_question_leaves_nothing_in_memory(pipeline: Pipelines,
 def test_systems_that_need_a_model_are_skipped_with_the_reason(has_llm: bool, names: list[str]) -> None:
     found = skipped(systems(), ["full", "local-local-local", "local-local-llm"], has_llm=has_llm)
     assert list(found) == names
-    assert all("DISCO_RAG_LLM__BASE_URL" in why for why in found.values())
+    assert all("DISCO_RAG_MODEL" in why for why in found.values())
 
 
 async def test_a_question_without_documents_is_not_answered_from_those_of_others(

@@ -112,7 +112,7 @@ def test_another_tenant_finds_nothing_of_ours(rag: DiscoRAG) -> None:
 def test_the_llm_engine_without_an_endpoint_says_which_setting_is_missing(rag: DiscoRAG) -> None:
     from discorag.schema.errors import ConfigError
 
-    with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
+    with pytest.raises(ConfigError, match="DISCO_RAG_MODEL"):
         rag.ask(FLU, corpus="vitamin-d", planner="llm")
 
 

@@ -32,12 +32,12 @@ TASK = "Instruct: Find passages that answer the question\nQuery: "
 
 
 def settings(server: ScriptedServer, **changes: Any) -> EncoderSettings:
-    values: dict[str, Any] = {"model": "qwen", "batch_size": 4, "timeout_s": 5.0} | changes
+    values: dict[str, Any] = {"model": "qwen", "batch_size": 4, "timeout_s": 5.0, "retries": 0} | changes
     return EncoderSettings(base_url=server.base_url, **values)
 
 
 async def connected(server: ScriptedServer, **changes: Any) -> ServerEncoder:
-    return await ServerEncoder.connect(settings(server, **changes), retries=2, base_wait_s=0.01)
+    return await ServerEncoder.connect(settings(server, **changes))
 
 
 async def test_dimension_is_learnt_on_connecting_and_vectors_are_unit_float32_in_order() -> None:
@@ -93,9 +93,10 @@ async def test_version_tells_models_and_prefixes_apart() -> None:
 
 
 async def test_passing_failure_is_retried() -> None:
-    replies = iter([Scripted("later", status=429), Scripted("oops", status=500), [[3.0, 4.0]]])
+    later = {"Retry-After": "0.01"}
+    replies = iter([Scripted("l", status=429, headers=later), Scripted("o", status=500, headers=later), [[3.0, 4.0]]])
     with ScriptedServer(embed=lambda texts: next(replies)) as server:
-        assert (await connected(server)).dimension == 2
+        assert (await connected(server, retries=2)).dimension == 2
 
 
 @pytest.mark.parametrize(

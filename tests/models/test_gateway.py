@@ -238,7 +238,7 @@ async def test_endpoint_that_dies_during_the_repair_still_reports_what_was_paid(
 
 def test_no_endpoint_means_no_gateway() -> None:
     assert gateway_from(Settings()) is None
-    with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
+    with pytest.raises(ConfigError, match="DISCO_RAG_MODEL"):
         Gateway(LlmSettings())
     made = gateway_from(Settings(llm=LlmSettings(base_url="http://127.0.0.1:1/v1", model="m")))
     assert made is not None

@@ -20,12 +20,7 @@ from pydantic import SecretStr
 
 from discorag.config import RerankerSettings
 from discorag.models.packaged import MINILM, MS_MARCO_MINILM, packaged_file, packaged_folder
-from discorag.models.reranker import (
-    CrossEncoderReranker,
-    OnnxReranker,
-    reranker_from,
-)
-from discorag.models.reranker_server import RerankerEndpoint, ServerReranker
+from discorag.models.reranker import CrossEncoderReranker, OnnxReranker, ServerReranker, reranker_from
 from discorag.schema.errors import (
     ConfigError,
     ContextTooLongError,
@@ -83,8 +78,8 @@ def served(answer: Answer = by_length) -> Generator[Served]:
 
 
 def reranker(seen: Served, **changes: Any) -> ServerReranker:
-    values: dict[str, Any] = {"model": "bge", "timeout_s": 5.0} | changes
-    return ServerReranker(RerankerEndpoint(seen.url, **values), retries=2, base_wait_s=0.01)
+    values: dict[str, Any] = {"base_url": seen.url, "model": "bge", "timeout_s": 5.0, "retries": 0} | changes
+    return ServerReranker(RerankerSettings(**values))
 
 
 async def scores(made: ServerReranker, texts: Sequence[str] = TEXTS) -> tuple[float, ...]:
@@ -95,7 +90,7 @@ async def scores(made: ServerReranker, texts: Sequence[str] = TEXTS) -> tuple[fl
 
 
 def failing(status: int, message: str = "no") -> Answer:
-    return lambda body: JSONResponse({"error": {"message": message}}, status)
+    return lambda body: JSONResponse({"error": {"message": message}}, status, {"Retry-After": "0.01"})
 
 
 async def test_scores_come_in_the_order_of_the_texts_whatever_the_order_of_the_reply() -> None:
@@ -113,10 +108,11 @@ async def test_the_score_endpoint_is_asked_in_its_own_form() -> None:
 
 
 async def test_texts_are_sent_in_batches_and_the_key_with_each() -> None:
+    texts = ["x" * n for n in range(1, 101)]
     with served() as seen:
-        found = await scores(reranker(seen, batch_size=2, api_key=SecretStr("k1")))
-    assert found == (5.0, 12.0, 23.0)
-    assert [body["documents"] for body in seen.bodies] == [TEXTS[:2], TEXTS[2:]]
+        found = await scores(reranker(seen, api_key=SecretStr("k1")), texts)
+    assert found == tuple(range(1, 101))
+    assert [len(body["documents"]) for body in seen.bodies] == [64, 36]
     assert seen.keys == ["Bearer k1"] * 2
 
 
@@ -136,7 +132,7 @@ async def test_a_key_of_another_server_is_not_sent(monkeypatch: pytest.MonkeyPat
 async def test_a_passing_failure_is_retried() -> None:
     replies = iter([failing(429), failing(503), by_length])
     with served(lambda body: next(replies)(body)) as seen:
-        assert await scores(reranker(seen)) == (5.0, 12.0, 23.0)
+        assert await scores(reranker(seen, retries=2)) == (5.0, 12.0, 23.0)
 
 
 def saying(reply: dict[str, Any]) -> Answer:
@@ -284,6 +280,6 @@ def _settings(**reranker: Any) -> RerankerSettings:
 
 
 def test_versions_tell_rerankers_apart(folder: Path) -> None:
-    served_one = ServerReranker(RerankerEndpoint("u", "m"))
+    served_one = ServerReranker(_settings(base_url="u", model="m"))
     made = [served_one, reranker_from(_settings()), CrossEncoderReranker(os.fspath(folder))]
     assert len({m.version for m in made}) == 3

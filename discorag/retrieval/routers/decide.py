@@ -144,4 +144,5 @@ class LocalRouter:
 
 def router_of(box: Toolbox) -> Router:
     """The language model if there is one, else similarity."""
-    return LlmRouter(box.model, box.template("route")) if box.model else LocalRouter(box.encoder)
+    model = box.model_for("router")
+    return LlmRouter(model, box.template("route")) if model else LocalRouter(box.encoder)
