@@ -17,13 +17,6 @@ from discorag.schema.values import Vectors, unit
 VARIABLES = "DISCO_RAG_ENCODER"
 
 
-async def connected(settings: EncoderSettings) -> ServerEncoder:
-    """For the registry. Raises `ConfigError` without a ``base_url``, `ModelError` if the endpoint does not answer."""
-    if settings.base_url is None:
-        raise ConfigError("An endpoint is to encode, but none is named.", hint="Set DISCO_RAG_ENCODER__BASE_URL.")
-    return await ServerEncoder.connect(settings)
-
-
 class ServerEncoder(BaseEncoder):
     """An encoder over an endpoint; make it with `connect`, which learns the dimension.
 
@@ -50,11 +43,11 @@ class ServerEncoder(BaseEncoder):
         """Ask the endpoint for one vector, to learn the dimension.
 
         Args:
-            settings: Endpoint; ``base_url`` must be set.
+            settings: Address, model and limits.
 
         Raises:
             ModelError: As `Endpoint.call`.
-            ConfigError: The tokenizer cannot be loaded, or it is not known how many tokens the model reads.
+            ConfigError: There is no address, no tokenizer of this name, or no window.
         """
         endpoint = Endpoint(settings, settings.model, VARIABLES)
         [probe] = await _vectors(endpoint, settings, ["dimension"])

@@ -19,6 +19,7 @@ from discorag.config import EndpointSettings
 from discorag.models.breaker import breaker_of
 from discorag.models.loops import PerLoop
 from discorag.schema.errors import (
+    ConfigError,
     ContextTooLongError,
     DiscoRagError,
     ModelError,
@@ -47,6 +48,9 @@ class Endpoint:
         model: Name of the model, which has a breaker of its own.
         variables: Prefix of the environment variables that configure it, for hints: ``DISCO_RAG_ENCODER``.
 
+    Raises:
+        ConfigError: The settings have no address.
+
     Example:
         >>> from discorag.config import EncoderSettings
         >>> from discorag.models.endpoint import Endpoint
@@ -56,6 +60,8 @@ class Endpoint:
     """
 
     def __init__(self, settings: EndpointSettings, model: str, variables: str) -> None:
+        if settings.base_url is None:
+            raise ConfigError("An endpoint is chosen, but none is named.", hint=f"Set {variables}__BASE_URL.")
         self._variables = variables
         self._breaker = breaker_of(settings, model)
         self._clients = PerLoop(lambda: openai_client(settings))

@@ -101,10 +101,10 @@ def own_model(chat: BaseChatModel, context_tokens: int) -> Connection:
         hint = "Check the chat model and its settings."
         return ModelUnavailableError(f"The chat model raised {type(error).__name__}: {error}", hint=hint)
 
-    return Connection(chat, context_tokens, _no_parameters, explain, says_why_it_ends=False)
+    return Connection(chat, context_tokens, _own_parameters, explain, says_why_it_ends=False)
 
 
-def _no_parameters(request: Request[Any], stream: bool) -> dict[str, Any]:
+def _own_parameters(_request: Request[Any], _stream: bool) -> dict[str, Any]:
     return {}
 
 

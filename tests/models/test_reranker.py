@@ -20,7 +20,7 @@ from pydantic import SecretStr
 
 from discorag.config import RerankerSettings
 from discorag.models.packaged import MINILM, MS_MARCO_MINILM, packaged_file, packaged_folder
-from discorag.models.reranker import CrossEncoderReranker, OnnxReranker, ServerReranker, reranker_from
+from discorag.models.reranker import CrossEncoderReranker, ServerReranker, reranker_from
 from discorag.schema.errors import (
     ConfigError,
     ContextTooLongError,
@@ -200,7 +200,7 @@ def cross_encoder(at: Path, *, labels: int, bias: float = 0.0) -> Path:
 
 
 async def test_a_cross_encoder_reads_query_and_text_together(folder: Path) -> None:
-    made = CrossEncoderReranker(os.fspath(folder))
+    made = reranker_from(_settings(model=os.fspath(folder)))
     found = await made.scores("query", TEXTS)
     assert len(found) == 3
     assert len(set(found)) == 3
@@ -211,24 +211,18 @@ async def test_a_cross_encoder_reads_query_and_text_together(folder: Path) -> No
 async def test_a_cross_encoder_whose_scores_are_no_numbers_fails(tmp_path: Path) -> None:
     folder = cross_encoder(tmp_path, labels=1, bias=float("nan"))
     with pytest.raises(InvalidOutputError, match="nan"):
-        await CrossEncoderReranker(os.fspath(folder)).scores("query", TEXTS)
+        await reranker_from(_settings(model=os.fspath(folder))).scores("query", TEXTS)
 
 
 async def test_a_classifier_is_not_taken_for_a_reranker(tmp_path: Path) -> None:
-    made = CrossEncoderReranker(os.fspath(cross_encoder(tmp_path, labels=3)))
+    made = reranker_from(_settings(model=os.fspath(cross_encoder(tmp_path, labels=3))))
     with pytest.raises(ConfigError, match="3 numbers"):
         await made.scores("query", TEXTS)
 
 
 async def test_a_cross_encoder_that_is_not_there_is_a_configuration_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="does not exist"):
-        await CrossEncoderReranker(os.fspath(tmp_path / "none")).scores("query", TEXTS)
-
-
-async def test_a_model_without_an_endpoint_is_a_cross_encoder_in_this_process(folder: Path) -> None:
-    made = reranker_from(_settings(model=os.fspath(folder)))
-    assert isinstance(made, CrossEncoderReranker)
-    assert await made.scores("query", TEXTS) == await CrossEncoderReranker(os.fspath(folder)).scores("query", TEXTS)
+        reranker_from(_settings(model=os.fspath(tmp_path / "none")))
 
 
 async def test_an_endpoint_is_asked_for_the_model_that_is_named() -> None:
@@ -265,13 +259,13 @@ async def test_an_onnx_folder_is_read_without_torch(tmp_path: Path) -> None:
     for name in MS_MARCO_MINILM.files:
         (tmp_path / name).symlink_to(packaged_file(MS_MARCO_MINILM.name, name))
     made = reranker_from(_settings(model=os.fspath(tmp_path)))
-    assert isinstance(made, OnnxReranker)
+    assert isinstance(made, CrossEncoderReranker)
     assert made.version == f"{tmp_path.name}@1225ccd6"
     assert await made.scores("query", TEXTS) == await reranker_from(_settings()).scores("query", TEXTS)
 
 
 async def test_a_cross_encoder_gives_logits_not_probabilities(tmp_path: Path) -> None:
-    made = CrossEncoderReranker(os.fspath(cross_encoder(tmp_path, labels=1, bias=5.0)))
+    made = reranker_from(_settings(model=os.fspath(cross_encoder(tmp_path, labels=1, bias=5.0))))
     assert min(await made.scores("query", TEXTS)) > 1
 
 
@@ -281,5 +275,5 @@ def _settings(**reranker: Any) -> RerankerSettings:
 
 def test_versions_tell_rerankers_apart(folder: Path) -> None:
     served_one = ServerReranker(_settings(base_url="u", model="m"))
-    made = [served_one, reranker_from(_settings()), CrossEncoderReranker(os.fspath(folder))]
+    made = [served_one, reranker_from(_settings()), reranker_from(_settings(model=os.fspath(folder)))]
     assert len({m.version for m in made}) == 3

@@ -23,7 +23,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any
+from typing import Any, Self
 
 import uvicorn
 from starlette.applications import Starlette
@@ -115,7 +115,7 @@ class ScriptedServer:
         """What goes into ``base_url`` settings, ending in ``/v1``."""
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
 
-    def __enter__(self) -> ScriptedServer:
+    def __enter__(self) -> Self:
         self._socket.bind(("127.0.0.1", 0))
         # An idle connection closed after the usual 5 s races with the next request on a busy machine.
         config = uvicorn.Config(
