@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
 
 from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings
 from discorag.models.cache import ReplyCache, reply_key
@@ -49,14 +49,6 @@ _REPAIR_TOKENS = 1024
 """Room for the two turns by which a repair is asked for."""
 
 
-@dataclass(frozen=True)
-class _Accepted(Generic[T]):
-    value: T
-    text: str
-    cut: bool
-    usage: Usage
-
-
 class Chat(Protocol):
     """What is behind a gateway: a `ChatClient`, or a script in a test."""
 
@@ -93,7 +85,7 @@ class Gateway:
     Example:
         >>> from discorag.models.gateway import Gateway
         >>> from discorag.models.protocol import Message, Request
-        >>> from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings
+        >>> from discorag.config import LlmSettings
         >>> model = Gateway(LlmSettings(base_url=llm_url, model="any", cache=None))
         >>> request = Request(stage="answer", messages=(Message(role="user", content="Why?"),), parse=str.upper)
         >>> asyncio.run(model.complete(request)).value
@@ -177,9 +169,9 @@ class Gateway:
             good = await self._repaired(request, draft, error)
         if self._cache:
             await self._cache.put(self._key(request) + _CUT * good.cut, good.text)
-        return self._reply(request, good)
+        return replace(good, prompt_hash=self._prompt_hash(request))
 
-    async def _repaired(self, request: Request[T], bad: Draft, error: ModelError) -> _Accepted[T]:
+    async def _repaired(self, request: Request[T], bad: Draft, error: ModelError) -> Reply[T]:
         spent = bad.usage + Usage(repairs=1)
         repair = _repair_of(request, bad, error)
         if bad.finish_reason == "length":
@@ -196,18 +188,14 @@ class Gateway:
         room = await self.context_tokens() - (bad.usage.tokens_in or _fewest(request)) - _REPAIR_TOKENS
         return max(request.max_tokens, min(2 * request.max_tokens, room))
 
-    def _reply(self, request: Request[T], good: _Accepted[T]) -> Reply[T]:
-        prompt = self._prompt_hash(request)
-        return Reply(text=good.text, value=good.value, usage=good.usage, prompt_hash=prompt, cut=good.cut)
-
     async def _cached(self, request: Request[T]) -> Reply[T] | None:
         for mark in ("", _CUT):
             text = await self._cache.get(self._key(request) + mark) if self._cache else None
             if text is None:
                 continue
             with suppress(ValueError):  # stored when ``parse`` was another
-                known = _Accepted(request.parse(text), text, bool(mark), Usage(disk_hits=1))
-                return self._reply(request, known)
+                value, prompt = request.parse(text), self._prompt_hash(request)
+                return Reply(text=text, value=value, usage=Usage(disk_hits=1), prompt_hash=prompt, cut=bool(mark))
         return None
 
     def _key(self, request: Request[Any]) -> str:
@@ -235,28 +223,24 @@ def gateway_from(settings: Settings, role: Role = "reader") -> Gateway | None:
     return Gateway(llm) if llm.provider else None
 
 
-def _accepted(request: Request[T], draft: Draft) -> _Accepted[T]:
-    """What the output is worth. Raises InvalidOutputError or OutputTruncatedError with the draft's usage."""
+def _accepted(request: Request[T], draft: Draft) -> Reply[T]:
+    """The reply, if the draft is one. Raises InvalidOutputError or OutputTruncatedError with the draft's usage."""
     is_cut = draft.finish_reason == "length" and bool(draft.text.strip())
     try:
         text = _kept(request, draft.text) if is_cut else _finished(draft)
-        return _Accepted(request.parse(text), text, is_cut, draft.usage)
+        return Reply(text=text, value=request.parse(text), usage=draft.usage, cut=is_cut)
     except (ValueError, RecursionError) as error:
         if is_cut and not isinstance(error, AskAgainError):
-            raise _truncated(request, draft) from error
+            raise OutputTruncatedError(
+                f"The output of stage '{request.stage}' was cut off at max_tokens={request.max_tokens}.",
+                hint="Raise max_tokens or give the model less to write about.",
+                usage=draft.usage,
+            ) from error
         raise InvalidOutputError(
             f"The output of stage '{request.stage}' is not valid: {str(error)[:_ERROR_LIMIT]}",
             hint="Use a stronger model, or the local engine for this stage.",
             usage=draft.usage,
         ) from error
-
-
-def _truncated(request: Request[Any], draft: Draft) -> OutputTruncatedError:
-    return OutputTruncatedError(
-        f"The output of stage '{request.stage}' was cut off at max_tokens={request.max_tokens}.",
-        hint="Raise max_tokens or give the model less to write about.",
-        usage=draft.usage,
-    )
 
 
 def _kept(request: Request[Any], text: str) -> str:
@@ -289,12 +273,9 @@ def _repair_of(request: Request[T], bad: Draft, error: ModelError) -> Request[T]
     if isinstance(error, OutputTruncatedError):
         shown, ask = bad.text[:_CUT_LIMIT] + " ...", _TRUNCATED.format(limit=request.max_tokens)
     else:
-        shown, ask = bad.text if bad.text.strip() else "(nothing)", _asked_again(error.__cause__)
+        cause = error.__cause__
+        said = str(cause)[:_ERROR_LIMIT].replace("<", "&lt;")
+        ask = cause.ask if isinstance(cause, AskAgainError) else _INVALID.format(error=said)
+        shown = bad.text if bad.text.strip() else "(nothing)"
     turns = (Message(role="assistant", content=shown), Message(role="user", content=ask))
     return replace(request, messages=request.messages + turns, beam_width=1)
-
-
-def _asked_again(cause: BaseException | None) -> str:
-    if isinstance(cause, AskAgainError):
-        return cause.ask
-    return _INVALID.format(error=str(cause)[:_ERROR_LIMIT].replace("<", "&lt;"))

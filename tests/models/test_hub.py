@@ -13,7 +13,6 @@ import pytest
 from huggingface_hub import constants
 from typer.testing import CliRunner
 
-from discorag.config import RerankerSettings
 from discorag.models import hub
 from discorag.models.hub import (
     LOCK_FILE,
@@ -23,7 +22,6 @@ from discorag.models.hub import (
     pull_model,
     use_lock,
 )
-from discorag.models.reranker import reranker_from
 from discorag.models.tokens import tokenizer_named
 from discorag.schema.errors import ConfigError, InputError
 from interfaces.cli import main as cli
@@ -90,11 +88,6 @@ def test_what_is_not_on_this_machine_is_not_downloaded(cache: Path) -> None:
         tokenizer_named("acme/mini")
     with pytest.raises(ConfigError, match="is not on this machine"):
         local_model("no/such name/at all")
-
-
-def test_a_reranker_that_is_not_there_says_so(cache: Path) -> None:
-    with pytest.raises(ConfigError, match="is not on this machine"):
-        reranker_from(RerankerSettings(model="acme/mini"))
 
 
 def test_a_model_in_the_cache_needs_no_lock_file(cache: Path) -> None:
