@@ -210,9 +210,10 @@ async def _encoder(settings: Settings, embeddings: Embeddings | None) -> Encoder
 
 
 def name_model(settings: Settings, name: str) -> Settings:
-    """The settings with another language model. Raises `ConfigError` if the name is not one of a model."""
+    """The settings with another reader, which also plays all roles without a model. Raises `ConfigError`."""
+    roles = settings.models.model_copy(update={"reader": None})
     try:
-        return Settings.model_validate(dict(settings) | {"model": name})
+        return Settings.model_validate(dict(settings) | {"model": name, "models": roles})
     except ValidationError as error:
         raise ConfigError(f"The language model {name!r} cannot be used.", hint=HOW_TO_NAME_A_MODEL) from error
 

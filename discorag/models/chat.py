@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -87,11 +87,9 @@ class ChatClient:
     """
 
     def __init__(self, settings: LlmSettings, connection: Connection | None = None) -> None:
-        make: Callable[[], Connection] = (lambda: connection) if connection else (lambda: connect(settings))
-        self._breaker = (
-            Breaker(settings.failures, settings.pause_s) if connection else breaker_of(settings, settings.model)
-        )
-        self._connections = PerLoop(make)
+        own = Breaker(settings.failures, settings.pause_s)
+        self._breaker = own if connection else breaker_of(settings, settings.model)
+        self._connections = PerLoop(lambda: connection or connect(settings))
         self._slots = PerLoop(lambda: asyncio.Semaphore(settings.concurrency))
         self._refused: dict[str, None] = {}
 
