@@ -18,7 +18,7 @@ COPY interfaces interfaces
 COPY nodes nodes
 COPY prompts prompts
 COPY --from=page /src/interfaces/http/page interfaces/http/page
-RUN --mount=type=cache,target=/root/.cache/pip pip install -c constraints.txt ".[api,pdf,docx,raptor,otel]"
+RUN --mount=type=cache,target=/root/.cache/pip pip install -c constraints.txt ".[api,pdf,docx,raptor,otel,llm]"
 
 FROM base
 ARG VERSION=0.1.0

@@ -21,14 +21,14 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser train-nli bench-nli bench-answers bench-conflicts bench-retrieval bench-trust test-vllm test-s3 clean help
+.PHONY: demo serve web api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets vllm studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser train-nli bench-nli bench-answers bench-conflicts bench-retrieval bench-trust test-vllm test-s3 clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 .venv/run.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	@echo "Installing (a minute the first time) ..."
-	$(PIP) -e .
+	$(PIP) -e ".[llm]"
 	@touch $@
 
 .venv/eval.stamp: .venv/run.stamp
@@ -40,7 +40,7 @@ help: ## What there is to make
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,api,pdf,docx,pandas,raptor,torch,langchain,mcp,otel]"
+	$(PIP) -e ".[dev,eval,api,pdf,docx,pandas,raptor,torch,llm,mcp,otel]"
 	@touch $@
 
 # A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.
@@ -65,6 +65,16 @@ help: ## What there is to make
 .venv-vllm/model.stamp: .venv-vllm/run.stamp tests/vllm/convert.py
 	.venv-vllm/bin/python -m tests.vllm.convert .venv-vllm/smollm2
 	@touch $@
+
+# vLLM for a GPU lives apart too.
+.venv-gpu/run.stamp: constraints-vllm.txt
+	$(PYTHON) -m venv .venv-gpu
+	@echo "Installing vLLM (gigabytes the first time) ..."
+	.venv-gpu/bin/python -m pip install --quiet --disable-pip-version-check vllm==0.32.0 pyyaml
+	@touch $@
+
+vllm: .venv-gpu/run.stamp ## Serve the language model of docker-compose.yml on this machine's GPU, at http://localhost:8000/v1
+	PATH="$$PWD/.venv-gpu/bin:$$PATH" HF_HUB_OFFLINE=0 python deploy/vllm.py chat
 
 demo: .venv/run.stamp ## Ingest examples/ and answer three questions
 	$(BIN)/python examples/demo.py
@@ -204,4 +214,4 @@ studio: .venv/dev.stamp ## Serve both graphs to LangGraph Studio
 	$(BIN)/langgraph dev --no-browser
 
 clean: ## Remove the environment and the stores; runs of the evaluation stay
-	rm -rf .venv .venv-vllm .venv-docs .langgraph_api $(filter-out .disco-rag/eval,$(wildcard .disco-rag/*))
+	rm -rf .venv .venv-vllm .venv-gpu .venv-docs .langgraph_api $(filter-out .disco-rag/eval,$(wildcard .disco-rag/*))

@@ -1,16 +1,16 @@
 """Settings: environment ``DISCO_RAG_*``, then files of secrets, then ``disco-rag.toml``, then defaults that run.
 
-Nested fields use two underscores: ``DISCO_RAG_LLM__BASE_URL=http://localhost:8000/v1``. A file of secrets holds one
-value and is named like its variable in lower case: ``/run/secrets/disco_rag_llm__api_key``.
+Nested fields use two underscores: ``DISCO_RAG_LLM__TIMEOUT_S=60``. A file of secrets holds one value and is named like
+its variable in lower case: ``/run/secrets/disco_rag_llm__api_key``.
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     NestedSecretsSettingsSource,
@@ -27,20 +27,41 @@ SECRETS_VARIABLE = "DISCO_RAG_SECRETS"
 """Folder of the files of secrets; ``/run/secrets`` if not set, as containers have it."""
 DATA_VARIABLE = "DISCO_RAG_DATA"
 """Folder of the benchmarks' data; read by the evaluation only."""
-FAILURES = 3
-PAUSE_S = 30.0
+HOW_TO_NAME_A_MODEL = "Set DISCO_RAG_MODEL, to ollama:qwen3:8b or http://localhost:8000/v1, for example."
+NAMELESS = "default"
+"""A model without a name: the only one of its server."""
+Role = Literal["reader", "summariser", "router", "judge", "parser"]
+"""What a language model is used for: the reader writes graph, plan and answer."""
+
+
+def _check_model_name(name: str) -> str:
+    if not name.partition(":")[1]:
+        raise ValueError(
+            f"'{name}' names no provider: write ollama:{name}, openai:{name} or http://HOST:PORT/v1#{name}"
+        )
+    return name
+
+
+ModelName = Annotated[str, AfterValidator(_check_model_name)]
+"""``ollama:qwen3:8b``, ``openai:gpt-5-mini``, any other provider of LangChain, or ``http://localhost:8000/v1#name``."""
 
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _EndpointSection(_Section):
+class EndpointSettings(_Section):
+    """A server of models, and how patiently it is asked."""
+
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+    timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
+    retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429 and 5xx.")
     failures: int = Field(
-        default=FAILURES, ge=1, description="Calls in a row without an answer, after which the endpoint is left alone."
+        default=3, ge=1, description="Calls in a row without an answer, after which the endpoint is left alone."
     )
     pause_s: float = Field(
-        default=PAUSE_S,
+        default=30.0,
         gt=0,
         description="For so long; then one call tries it, while all others fail at once.",
     )
@@ -64,7 +85,7 @@ class StoreSettings(_Section):
     timeout_s: float = Field(default=30.0, gt=0, description="Limit of one request to the server.")
 
 
-class EncoderSettings(_EndpointSection):
+class EncoderSettings(EndpointSettings):
     """The embedding model: the packaged MiniLM, another one in this process, or any ``/v1/embeddings``."""
 
     kind: str = Field(
@@ -80,7 +101,6 @@ class EncoderSettings(_EndpointSection):
         description="Model name, as the endpoint knows it. In this process one of the packaged all-MiniLM-L6-v2 and "
         "bge-small-en-v1.5, or a model of sentence-transformers: its folder, or its name on the Hugging Face hub.",
     )
-    api_key: SecretStr | None = None
     query_prefix: str = Field(
         default="",
         description="Put before every query as it stands, e.g. 'query: ' for E5. Qwen3-Embedding and E5-instruct want "
@@ -103,7 +123,6 @@ class EncoderSettings(_EndpointSection):
         "says (vLLM does).",
     )
     batch_size: int = Field(default=32, ge=1)
-    timeout_s: float = Field(default=60.0, gt=0)
 
 
 class ParserSettings(_Section):
@@ -116,16 +135,24 @@ class ParserSettings(_Section):
     )
 
 
-class LlmSettings(_EndpointSection):
-    """The language model: any OpenAI-compatible endpoint; none where ``base_url`` is unset."""
+class LlmSettings(EndpointSettings):
+    """The language model, as DISCO_RAG_MODEL names it, and its limits."""
 
-    base_url: str | None = Field(default=None, description="Endpoint, e.g. a vLLM server: http://localhost:8000/v1.")
-    model: str = Field(default="default", description="Model name, as the endpoint knows it.")
-    api_key: SecretStr | None = None
+    base_url: str | None = Field(
+        default=None, description="OpenAI-compatible endpoint, e.g. a vLLM server: http://localhost:8000/v1."
+    )
+    model: str = Field(
+        default=NAMELESS,
+        description="Model name, as the endpoint knows it; without an endpoint provider and name: ollama:qwen3:8b.",
+    )
     timeout_s: float = Field(default=120.0, gt=0, description="Limit of one HTTP request.")
-    retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429 and 5xx.")
     concurrency: int = Field(default=8, ge=1, description="Requests under way at once.")
-    context_tokens: int = Field(default=32_768, ge=512, description="The model's context; longer prompts are refused.")
+    context_tokens: int = Field(
+        default=32_768,
+        ge=512,
+        description="The model's context; longer prompts are refused. Of Ollama's models, and of a server whose model "
+        "is not named, the limit of what they have.",
+    )
     cache: Path | None = Field(
         default=Path(".disco-rag/cache/llm"), description="Disk cache of replies; None turns it off."
     )
@@ -136,8 +163,34 @@ class LlmSettings(_EndpointSection):
         "better left to the local engines.",
     )
 
+    @property
+    def provider(self) -> str:
+        """LangChain's name of the provider; empty where no language model is configured."""
+        if self.base_url:
+            return "openai"
+        return self.model.partition(":")[0] if ":" in self.model else ""
 
-class RerankerSettings(_EndpointSection):
+    def named(self, name: str) -> LlmSettings:
+        """The same limits for the model of a `ModelName`; the key stays with the server that it belongs to."""
+        address, _, model = name.partition("#")
+        is_url = name.startswith(("http://", "https://"))
+        where = {"base_url": address, "model": model or NAMELESS} if is_url else {"base_url": None, "model": name}
+        other = self.model_copy(update=where)
+        is_elsewhere = self.provider and (self.base_url, self.provider) != (other.base_url, other.provider)
+        return other.model_copy(update={"api_key": None}) if is_elsewhere else other
+
+
+class ModelRoles(_Section):
+    """Models for single roles, named like DISCO_RAG_MODEL; a role without one is played by that model."""
+
+    reader: ModelName | None = Field(default=None, description="Writes graph, plan and answer.")
+    summariser: ModelName | None = Field(default=None, description="Summarises nodes of retrieval trees.")
+    router: ModelName | None = Field(default=None, description="Chooses headings (RDR2).")
+    judge: ModelName | None = Field(default=None, description="Checks written sentences (verifier=llm).")
+    parser: ModelName | None = Field(default=None, description="Makes RST trees (parser=llm, parser=paper).")
+
+
+class RerankerSettings(EndpointSettings):
     """The cross-encoder that scores how well a text answers: the packaged one, another in this process, or served."""
 
     kind: str = Field(
@@ -152,12 +205,10 @@ class RerankerSettings(_EndpointSection):
         "Face hub, e.g. BAAI/bge-reranker-v2-m3, its folder, or a folder of model.onnx and tokenizer.json. None: the "
         "packaged ms-marco-MiniLM-L-12-v2.",
     )
-    api_key: SecretStr | None = None
     path: Literal["/rerank", "/score"] = Field(default="/rerank", description="Form of the endpoint; vLLM has both.")
-    timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
 
 
-class NliSettings(_EndpointSection):
+class NliSettings(EndpointSettings):
     """The model of natural language inference: in this process, or served; none by default."""
 
     kind: str = Field(
@@ -174,13 +225,10 @@ class NliSettings(_EndpointSection):
         description="Without an endpoint a folder or hub name of a sequence-classification model with a label "
         "'entailment', or with one output, that is loaded here; or a folder with its model.onnx.",
     )
-    api_key: SecretStr | None = None
     threshold: float = Field(
         default=0.5, gt=0, le=1, description="Probability from which a passage entails a sentence."
     )
     batch_size: int = Field(default=32, ge=1, description="Pairs a request.")
-    timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
-    retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429 and 5xx.")
 
 
 class ReadingSettings(_Section):
@@ -287,12 +335,24 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     encoder: EncoderSettings = EncoderSettings()
     parser: ParserSettings = ParserSettings()
+    model: ModelName | None = Field(
+        default=None,
+        description="The language model: ollama:qwen3:8b, openai:gpt-5-mini, or http://localhost:8000/v1#name of an "
+        "OpenAI-compatible server. None: no language model.",
+    )
+    models: ModelRoles = ModelRoles()
     llm: LlmSettings = LlmSettings()
     reranker: RerankerSettings = RerankerSettings()
     nli: NliSettings = NliSettings()
     reading: ReadingSettings = ReadingSettings()
     trees: TreeSettings = TreeSettings()
     api: ApiSettings = ApiSettings()
+
+    def llm_for(self, role: Role) -> LlmSettings:
+        """The language model that plays a role; its ``provider`` is empty where none is configured."""
+        llm = self.llm.named(self.model) if self.model else self.llm
+        own = getattr(self.models, role)
+        return llm.named(own) if own else llm
 
     @classmethod
     def settings_customise_sources(

@@ -1,6 +1,6 @@
 """A LangChain agent that looks things up in the example corpora: ``python examples/langchain_agent.py``.
 
-It wants the extra ``langchain`` and an endpoint whose model calls tools (``DISCO_RAG_LLM__BASE_URL``).
+It wants the extra ``llm`` and a model that calls tools (``DISCO_RAG_MODEL=ollama:qwen3:8b``, say).
 """
 
 # LangGraph leaves its own generics open:
@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from langchain_core.language_models import BaseChatModel
-from langchain_openai import ChatOpenAI
 from rich.console import Console
 
 from discorag import DiscoRAG, DiscoRetriever
-from discorag.config import LlmSettings, Settings, StoreSettings, read_settings
+from discorag.config import Settings, StoreSettings, read_settings
+from discorag.models.providers import connect
 
 CORPUS = Path(__file__).parent / "vitamin-d"
 QUESTION = "Does vitamin D prevent flu? Say where the sources disagree."
@@ -29,10 +29,5 @@ def answer(question: str, model: BaseChatModel) -> str:
     return str(state["messages"][-1].content)
 
 
-def chat_model(settings: LlmSettings) -> BaseChatModel:
-    """The configured endpoint as LangChain sees it."""
-    return ChatOpenAI(model=settings.model, base_url=settings.base_url, api_key=settings.api_key)
-
-
 if __name__ == "__main__":
-    Console().print(answer(QUESTION, chat_model(read_settings().llm)))
+    Console().print(answer(QUESTION, connect(read_settings().llm_for("reader")).chat))

@@ -119,6 +119,6 @@ async def _job(path: Path, context: IngestContext, settings: Settings) -> str:
     """Name of a job: scope, settings, options and files. If any of them changes, the ingest starts again."""
     scope = await context.scope()
     files = await asyncio.to_thread(content_of, path)
-    model = settings.llm.model if context.parser in PROMPTED else ""
+    model = settings.llm_for("parser").model if context.parser in PROMPTED else ""
     job = [context.parser, context.retriever, model, str(context.refresh), str(settings.reading.chunk_tokens)]
     return digest("\x00".join([scope.tenant, scope.corpus, *job, str(path.resolve()), files]))[:32]

@@ -67,7 +67,8 @@ class DiscoRAG:
     Args:
         settings: Configuration; default: environment and ``disco-rag.toml``.
         backends: Opened resources, if you manage them yourself; then nothing else is used.
-        llm: LangChain's chat model in the place of the configured language model.
+        llm: The language model in the place of the configured one: its name, as in DISCO_RAG_MODEL
+            (``ollama:qwen3:8b``), or a chat model of LangChain.
         embeddings: LangChain's embeddings in the place of the configured encoder.
 
     Raises:
@@ -92,7 +93,7 @@ class DiscoRAG:
         settings: Settings | None = None,
         *,
         backends: Backends | None = None,
-        llm: BaseChatModel | None = None,
+        llm: str | BaseChatModel | None = None,
         embeddings: Embeddings | None = None,
     ) -> None:
         self.backends = backends or Backends.open(settings, llm=llm, embeddings=embeddings)

@@ -79,7 +79,7 @@ class DiscoRetriever(BaseRetriever):
         Raises:
             MissingExtraError: The extra ``langchain`` is not installed.
         """
-        with extra("langchain"):
+        with extra("llm"):
             from langchain.agents import create_agent
 
         return create_agent(model, [self.tool()], **options)

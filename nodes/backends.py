@@ -7,8 +7,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from anyio.from_thread import start_blocking_portal
+from pydantic import ValidationError
 
-from discorag.config import Settings, read_settings
+from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings, read_settings
 from discorag.discourse.parse.inline import Layout
 from discorag.discourse.parse.parser import PARSERS, PROMPTED, Limits, TreeParser, UnitParser
 from discorag.generation.calibration import find_calibration
@@ -22,7 +23,7 @@ from discorag.models.protocol import Encoder, LanguageModel, Template
 from discorag.models.reranker import RERANKERS, Reranker, reranker_from
 from discorag.retrieval.registry import TreeTools
 from discorag.schema.discourse import RstTree
-from discorag.schema.errors import ConfigError
+from discorag.schema.errors import ConfigError, ModelError
 from discorag.store.recent import Recent
 from discorag.store.store import Store, open_store
 from nodes.templates import templates
@@ -52,6 +53,7 @@ class Backends:
         self.reader = Reader(settings.reading, store.conversions)
         self.parses = Recent[RstTree](PARSES)
         self._parsers: dict[str, TreeParser] = {}
+        self._models: dict[LlmSettings, LanguageModel | None] = {}
         self._making = Lock()
 
     @classmethod
@@ -59,25 +61,28 @@ class Backends:
         cls,
         settings: Settings | None = None,
         *,
-        llm: BaseChatModel | None = None,
+        llm: str | BaseChatModel | None = None,
         embeddings: Embeddings | None = None,
     ) -> Backends:
         """Open what the settings name; blocks while it reads files.
 
         Args:
             settings: Default: environment and ``disco-rag.toml``.
-            llm: LangChain's chat model in the place of the configured one.
+            llm: The language model in the place of the configured one: its name, as DISCO_RAG_MODEL has it, or a chat
+                model of LangChain.
             embeddings: LangChain's embeddings in the place of the configured encoder.
 
         Raises:
             ConfigError, StoreError, ModelError: As their classes say.
         """
         settings = settings or read_settings()
-        if llm is not None:
+        if isinstance(llm, str):
+            settings = name_model(settings, llm)
+        elif llm is not None:
             from nodes.langchain_adapters import language_model
 
             return cls._opened(settings, language_model(llm, settings.llm), embeddings)
-        return cls._opened(settings, _served_model(settings), embeddings)
+        return cls._opened(settings, _configured_model(settings, "reader"), embeddings)
 
     @classmethod
     def _opened(cls, settings: Settings, model: LanguageModel | None, embeddings: Embeddings | None) -> Backends:
@@ -90,14 +95,36 @@ class Backends:
         store = open_store(settings.store, (encoder.version, encoder.dimension))
         return cls(settings, store, encoder, model)
 
-    def require_model(self) -> LanguageModel:
-        """The language model. Raises `ConfigError` if no endpoint is configured."""
-        if self.model is None:
+    def model_for(self, role: Role) -> LanguageModel | None:
+        """The language model that plays a role, None if none is configured; ``model`` is the reader.
+
+        Raises:
+            MissingExtraError: The clients of language models are not installed.
+        """
+        settings = self.settings.llm_for(role)
+        if settings == self.settings.llm_for("reader"):
+            return self.model
+        with self._making:
+            if settings not in self._models:
+                self._models[settings] = _configured_model(self.settings, role)
+            return self._models[settings]
+
+    def require_model(self, role: Role = "reader") -> LanguageModel:
+        """The language model that plays a role. Raises `ConfigError` if none is configured."""
+        model = self.model_for(role)
+        if model is None:
             raise ConfigError(
-                "The llm engine was asked for, but no endpoint is configured.",
-                hint="Set DISCO_RAG_LLM__BASE_URL (and DISCO_RAG_LLM__MODEL), or choose the local engine.",
+                "The llm engine was asked for, but no language model is configured.",
+                hint=f"{HOW_TO_NAME_A_MODEL} Or choose the local engine.",
             )
-        return self.model
+        return model
+
+    async def context_tokens(self) -> int:
+        """The reader's context; as configured while its server does not answer."""
+        try:
+            return await self.require_model().context_tokens()
+        except ModelError:
+            return self.settings.llm.context_tokens
 
     def template(self, name: str) -> Template:
         """The prompt file of this name: the user's own, or ours."""
@@ -182,10 +209,19 @@ async def _encoder(settings: Settings, embeddings: Embeddings | None) -> Encoder
     return await LangChainEncoder.of(embeddings)
 
 
-def _served_model(settings: Settings) -> LanguageModel | None:
-    """The endpoint's model, None if none is configured: its client takes most of a second to import."""
-    if not settings.llm.base_url:
+def name_model(settings: Settings, name: str) -> Settings:
+    """The settings with another reader, which also plays all roles without a model. Raises `ConfigError`."""
+    roles = settings.models.model_copy(update={"reader": None})
+    try:
+        return Settings.model_validate(dict(settings) | {"model": name, "models": roles})
+    except ValidationError as error:
+        raise ConfigError(f"The language model {name!r} cannot be used.", hint=HOW_TO_NAME_A_MODEL) from error
+
+
+def _configured_model(settings: Settings, role: Role) -> LanguageModel | None:
+    """The model that plays a role, None if none is configured: its client takes most of a second to import."""
+    if not settings.llm_for(role).provider:
         return None
     from discorag.models.gateway import gateway_from
 
-    return gateway_from(settings)
+    return gateway_from(settings, role)

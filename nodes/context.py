@@ -77,11 +77,11 @@ class AnswerContext(AnswerOptions, _Scoped):
         """False when everything is off: standard RAG."""
         return self.use_tree or self.use_graph or self.use_plan
 
-    def room(self, backends: Backends) -> int | None:
+    async def room(self, backends: Backends) -> int | None:
         """Tokens of evidence that fit the language model's context; None if none will read it."""
         if self.generator == "local" or backends.model is None:
             return None
-        return backends.settings.llm.context_tokens - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
+        return await backends.context_tokens() - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
 
     def tree_engine(self, backends: Backends) -> str:
         """Whose trees a chunk gets that lacks one."""

@@ -2,64 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
 
 from discorag.config import LlmSettings
-from discorag.models.chat import Draft
+from discorag.models.chat import ChatClient
 from discorag.models.encoder import BaseEncoder, Prefixes
 from discorag.models.encoder_server import unit_vectors
 from discorag.models.gateway import Gateway
-from discorag.models.protocol import LanguageModel, Request
+from discorag.models.protocol import LanguageModel
+from discorag.models.providers import own_model
 from discorag.models.tokens import PackagedTokens
-from discorag.schema.errors import DiscoRagError, ModelUnavailableError
+from discorag.schema.errors import DiscoRagError
 from discorag.schema.values import Vectors
 
 _GIVER = "The embeddings object"
 
 
-class LangChainModel:
-    """A chat model behind the gateway; its own settings count, schemas are only checked."""
-
-    def __init__(self, model: BaseChatModel) -> None:
-        self._model = model
-
-    async def send(self, request: Request[Any]) -> Draft:
-        """One call. Raises `ModelUnavailableError` for whatever the model raises."""
-        draft = Draft()
-        try:
-            message = await self._model.ainvoke([(m.role, m.content) for m in request.messages])
-        except Exception as error:
-            raise _failed(error) from error
-        draft.add(message)
-        draft.finish_reason = _ended(message) or "stop"
-        return draft
-
-    async def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
-        """Its pieces, at last the draft. Raises as `send`."""
-        draft, ended = Draft(), ""
-        try:
-            async for piece in self._model.astream([(m.role, m.content) for m in request.messages]):
-                draft.add(piece)
-                ended = _ended(piece) or ended
-                yield piece.text
-        except Exception as error:
-            raise _failed(error) from error
-        draft.finish_reason = ended or "stop"
-        yield draft
-
-    async def aclose(self) -> None:
-        """Close nothing: the caller owns the model."""
-
-
 def language_model(model: BaseChatModel, settings: LlmSettings) -> LanguageModel:
     """The gateway over ``model``: replies are checked, repaired once, counted, cached."""
     name = str(getattr(model, "model_name", None) or getattr(model, "model", None) or type(model).__name__)
-    return Gateway(settings.model_copy(update={"model": name, "base_url": None}), chat=LangChainModel(model))
+    named = settings.model_copy(update={"model": name, "base_url": None})
+    return Gateway(named, chat=ChatClient(named, own_model(model, settings.context_tokens)))
 
 
 class LangChainEncoder(BaseEncoder):
@@ -94,16 +60,3 @@ class LangChainEncoder(BaseEncoder):
 
     async def _embed(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
         return unit_vectors(await self._embeddings.aembed_documents(list(texts)), len(texts), _GIVER)
-
-
-def _ended(message: AIMessage) -> str:
-    """Why the model stopped, by the name that makers give it: ``length`` where that was the limit of the output."""
-    reasons = (message.response_metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason"))
-    reason = next((str(r) for r in reasons if r), "")
-    return "length" if reason.lower() in {"length", "max_tokens"} else "stop" if reason else ""
-
-
-def _failed(error: Exception) -> ModelUnavailableError:
-    return ModelUnavailableError(
-        f"The chat model raised {type(error).__name__}: {error}", hint="Check the chat model that you passed as llm."
-    )

@@ -21,6 +21,7 @@ import pytest
 import typer.main
 
 import discorag
+from deploy.vllm import vllm_command
 from discorag.config import Settings, read_settings
 from interfaces.cli import main as cli
 from interfaces.http.access import Access, Role
@@ -169,11 +170,12 @@ def test_the_api_asks_the_models_that_the_servers_serve(
 ) -> None:
     settings = settings_of("api", made, tmp_path, monkeypatch)
     key = (made / "vllm_api_key").read_text(encoding="utf-8")
-    for section in (settings.llm, settings.encoder, settings.reranker):
+    for section in (settings.llm_for("reader"), settings.encoder, settings.reranker):
         server = COMPOSE.services[urlsplit(section.base_url or "").hostname or ""]
         assert server.command[0] == section.model
         assert secret(section.api_key) == key
         assert set(server.networks) & set(COMPOSE.services["api"].networks)
+    assert vllm_command("chat") == COMPOSE.services["chat"].command
     assert settings.llm.context_tokens == int(COMPOSE.services["chat"].flag("max-model-len"))
 
 

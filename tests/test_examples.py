@@ -146,6 +146,9 @@ class _Says:
     def __init__(self, replies: Sequence[str]) -> None:
         self._left = iter(replies)
 
+    async def context_tokens(self) -> int:
+        return 32_768
+
     async def send(self, request: Request[Any]) -> Draft:
         return Draft(text=next(self._left), finish_reason="stop")
 

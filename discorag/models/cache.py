@@ -1,7 +1,4 @@
-"""Replies on disk: the same request to the same model is paid for once; and disks for diskcache without pickles.
-
-diskcache's own unpickles what a row asks it to, and a pickle runs code.
-"""
+"""Replies on disk: the same request to the same model is paid for once."""
 
 from __future__ import annotations
 
@@ -9,78 +6,18 @@ import asyncio
 import json
 import logging
 import sqlite3
-import threading
-import zlib
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from diskcache import UNKNOWN, Cache, Disk, JSONDisk, Timeout
-from diskcache.core import MODE_PICKLE
-
 from discorag.models.protocol import Request
-from discorag.schema.errors import ConfigError, InvariantError
+from discorag.schema.errors import ConfigError
 from discorag.schema.values import digest
 
 _LOG = logging.getLogger(__name__)
-_FAULTS = (OSError, sqlite3.Error, Timeout, zlib.error, ValueError)
-
-
-class PlainDisk(Disk):
-    """Text, bytes and numbers as they are; nothing is pickled, and a pickle that somebody put there is not read.
-
-    Reading one raises `InvariantError`.
-
-    Example:
-        >>> from diskcache import Cache
-        >>> from discorag.models.cache import PlainDisk
-        >>> cache = Cache(str(tmp_path / "records"), disk=PlainDisk)
-        >>> cache.set("key", "Tides rise.")
-        True
-        >>> cache.get("key")
-        'Tides rise.'
-    """
-
-    def put(self, key: Any) -> tuple[Any, bool]:
-        """A key's form in the database."""
-        made, raw = super().put(key)
-        return made, self._checked(raw)
-
-    def get(self, key: Any, raw: bool) -> Any:
-        """A key from its form in the database."""
-        return super().get(key, self._checked(raw))
-
-    def store(self, value: Any, read: bool, key: Any = UNKNOWN) -> tuple[int, int, str | None, Any]:
-        """A value's form in the database."""
-        row = super().store(value, read, key=key)
-        self._checked(row[1] != MODE_PICKLE)
-        return row
-
-    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
-        """A value from its form in the database."""
-        self._checked(mode != MODE_PICKLE)
-        return super().fetch(mode, filename, value, read)
-
-    def _checked(self, is_plain: bool) -> bool:
-        if not is_plain:
-            raise InvariantError(
-                f"A row in {self._directory} is, or would be, a pickle, which runs code when it is read.",
-                hint="Nothing of ours is stored so: find out who writes there, and delete the folder.",
-            )
-        return is_plain
-
-
-class PlainJSONDisk(JSONDisk, PlainDisk):
-    """Anything that JSON can write, compressed; a `PlainDisk` in all else.
-
-    Example:
-        >>> from diskcache import Cache
-        >>> from discorag.models.cache import PlainJSONDisk
-        >>> cache = Cache(str(tmp_path / "json"), disk=PlainJSONDisk)
-        >>> cache.set("key", ["Tides", "rise"])
-        True
-        >>> cache.get("key")
-        ['Tides', 'rise']
-    """
+_PATIENCE_S = 30.0
+"""How long a process waits while another one writes."""
 
 
 def reply_key(model: str, base_url: str, request: Request[Any]) -> str:
@@ -91,7 +28,7 @@ def reply_key(model: str, base_url: str, request: Request[Any]) -> str:
 
 
 class ReplyCache:
-    """Checked output texts by key, as JSON in a diskcache folder (SQLite; safe for several processes).
+    """Checked output texts by key, in an SQLite file that several processes may use.
 
     A cache that fails later on is a miss, logged: it must not cost an answer that the model could give.
 
@@ -107,50 +44,42 @@ class ReplyCache:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._lock = threading.Lock()
-        self._cache: Cache | None = None
+        self._file = folder / "replies.sqlite"
 
     async def get(self, key: str) -> str | None:
-        """The stored text, or None.
-
-        Raises:
-            ConfigError: The folder cannot be opened.
-        """
+        """The stored text, or None. Raises `ConfigError` if the folder cannot be opened."""
         return await asyncio.to_thread(self._get, key)
 
     async def put(self, key: str, text: str) -> None:
-        """Store a text.
-
-        Raises:
-            ConfigError: The folder cannot be opened.
-        """
+        """Store a text. Raises `ConfigError` if the folder cannot be opened."""
         await asyncio.to_thread(self._put, key, text)
 
     def _get(self, key: str) -> str | None:
-        cache = self._opened()
         try:
-            text = cache.get(key)
-        except _FAULTS as error:
-            _LOG.warning("The reply cache in %s cannot be read: %s", self._folder, error)
+            with self._opened() as database:
+                row = database.execute("SELECT text FROM replies WHERE key = ?", (key,)).fetchone()
+        except sqlite3.Error as error:
+            _LOG.warning("The reply cache %s cannot be read: %s", self._file, error)
             return None
-        return text if isinstance(text, str) else None
+        return row[0] if row and isinstance(row[0], str) else None
 
     def _put(self, key: str, text: str) -> None:
-        cache = self._opened()
         try:
-            cache.set(key, text)
-        except _FAULTS as error:
-            _LOG.warning("The reply cache in %s cannot be written: %s", self._folder, error)
+            with self._opened() as database:
+                database.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, text))
+        except sqlite3.Error as error:
+            _LOG.warning("The reply cache %s cannot be written: %s", self._file, error)
 
-    def _opened(self) -> Cache:
-        with self._lock:
-            if self._cache is None:
-                try:
-                    self._cache = Cache(str(self._folder), disk=PlainJSONDisk)
-                except _FAULTS as error:
-                    raise ConfigError(
-                        f"The reply cache in {self._folder} cannot be opened: {error}",
-                        hint="Set DISCO_RAG_LLM__CACHE to a folder that can be written.",
-                    ) from error
-            return self._cache
+    @contextmanager
+    def _opened(self) -> Generator[sqlite3.Connection]:
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            database = sqlite3.connect(self._file, timeout=_PATIENCE_S)
+        except (OSError, sqlite3.OperationalError) as error:
+            raise ConfigError(
+                f"The reply cache in {self._file.parent} cannot be opened: {error}",
+                hint="Set DISCO_RAG_LLM__CACHE to a folder that can be written.",
+            ) from error
+        with closing(database), database:
+            database.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL)")
+            yield database

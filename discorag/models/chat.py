@@ -1,34 +1,32 @@
-"""One chat call of an OpenAI-compatible endpoint: bounded, retried, and nothing judged about its text."""
+"""One call of a chat model: bounded, in a free slot, before the deadline; nothing is judged about its text."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.messages import AIMessage
-from pydantic import SecretStr
 
 from discorag.config import LlmSettings
-from discorag.models.breaker import Call, breaker_of
+from discorag.models.breaker import Breaker, breaker_of
 from discorag.models.deadline import each_in_time, in_time
-from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, is_transient
+from discorag.models.endpoint import typed_errors
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import Request
-from discorag.schema.errors import Usage
+from discorag.models.providers import VARIABLES, Connection, connect
+from discorag.schema.errors import ModelError, ModelRejectedError, Usage
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
-    from langchain_openai import ChatOpenAI
-    from openai import AsyncOpenAI
 
-VARIABLES = "DISCO_RAG_LLM"
-# Sent where no key is configured, so that OPENAI_API_KEY never goes to somebody else's server.
-NO_KEY = SecretStr("none")
 CHARACTERS_PER_TOKEN = 16
 """A reply with more characters for each token of its limit is cut off: its server does not keep to ``max_tokens``."""
+_REFUSABLE = ("temperature", "schema")
+_REASONS = {"max_tokens": "length", "end_turn": "stop", "stop_sequence": "stop"}
+"""Names of other makers for why a model stopped."""
 
 
 @dataclass
@@ -60,9 +58,7 @@ class Draft:
         whole, before = self.text + _encodable(message.text), len(self.text)
         self.text = whole[: self.max_characters]
         self.is_full = self.text != whole
-        self.finish_reason = message.response_metadata.get("finish_reason") or self.finish_reason
-        if self.is_full:
-            self.finish_reason = "length"
+        self.finish_reason = "length" if self.is_full else _finish_reason(message) or self.finish_reason
         self.refusal = (self.refusal + (message.additional_kwargs.get("refusal") or ""))[: self.max_characters]
         if counts := message.usage_metadata:
             cached = counts.get("input_token_details", {}).get("cache_read") or 0
@@ -72,56 +68,59 @@ class Draft:
         return self.text[before:]
 
 
-@dataclass(frozen=True)
-class _Lane:
-    """What belongs to one event loop."""
-
-    chat: ChatOpenAI
-    slots: asyncio.Semaphore
-
-
 class ChatClient:
-    """Sends requests, at most ``settings.concurrency`` at once in an event loop.
+    """Sends requests to a chat model of LangChain, at most ``settings.concurrency`` at once in an event loop.
+
+    A parameter that the model refuses (a temperature, a schema) is left out from then on.
 
     Args:
-        settings: Endpoint and limits; ``base_url`` must be set.
-        backoff: Retry policy.
+        settings: Model and limits.
+        connection: What is asked in the place of the configured model.
 
     Example:
         >>> from discorag.models.chat import ChatClient
         >>> from discorag.models.protocol import Message, Request
-        >>> from discorag.models.endpoint import Backoff
         >>> from discorag.config import LlmSettings
         >>> request = Request(stage="answer", messages=(Message(role="user", content="Why?"),), parse=str)
-        >>> asyncio.run(ChatClient(LlmSettings(base_url=llm_url), Backoff()).send(request)).text
+        >>> asyncio.run(ChatClient(LlmSettings(base_url=llm_url)).send(request)).text
         'Tides rise twice a day.'
     """
 
-    def __init__(self, settings: LlmSettings, backoff: Backoff) -> None:
-        self._settings = settings
-        self._backoff = backoff
-        self._breaker = breaker_of(settings.base_url, settings.model, settings.failures, settings.pause_s)
-        self._lanes = PerLoop(self._lane)
+    def __init__(self, settings: LlmSettings, connection: Connection | None = None) -> None:
+        own = Breaker(settings.failures, settings.pause_s)
+        self._breaker = own if connection else breaker_of(settings, settings.model)
+        self._connections = PerLoop(lambda: connection or connect(settings))
+        self._slots = PerLoop(lambda: asyncio.Semaphore(settings.concurrency))
+        self._refused: dict[str, None] = {}
+
+    async def context_tokens(self) -> int:
+        """How long prompt and output may be together. Raises `ModelError` if the server has to be asked and fails."""
+        with typed_errors(VARIABLES):
+            async with in_time():
+                return (await self._connections.get()).context_tokens
 
     async def send(self, request: Request[Any]) -> Draft:
-        """One call, waited for as a whole; its limit is ``settings.timeout_s`` from sending to the last byte.
-
-        All attempts, and the wait for a slot, end at the run's deadline if it has one (`discorag.models.deadline`).
+        """One call, waited for as a whole. It ends at the run's deadline if it has one (`discorag.models.deadline`).
 
         Raises:
             ModelError: Timeout, 429 or 5xx to the end; refused; not an OpenAI-compatible endpoint; or, at once, after
                 some calls in a row that nobody answered (`discorag.models.breaker`).
+            ConfigError: There is no such provider.
         """
-        lane = await self._lanes.get()
-        with self._breaker.call() as call:
-            try:
-                async with in_time():
-                    return await self._backoff.attempts()(self._once, lane, request, call)
-            except ENDPOINT_ERRORS as error:
-                raise as_model_error(error, variables=VARIABLES) from error
+        async with self._connected() as connection:
+            sent = replace(request, **self._refused)
+            while True:
+                draft = _draft_of(request)
+                try:
+                    with connection.typed_errors():
+                        async with in_time():
+                            draft.add(await connection.chat.ainvoke(_turns(sent), **connection.parameters(sent, False)))
+                    return self._finished(draft, request, sent, connection)
+                except ModelRejectedError as error:
+                    sent = _without_refused(sent, error)
 
     async def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
-        """Pieces of text as they come, at last the whole draft. Retried only while nothing has come yet.
+        """Pieces of text as they come, at last the whole draft.
 
         ``settings.timeout_s`` limits each wait for a piece, and the run's deadline the whole. The call's slot is held
         until the iterator ends.
@@ -129,73 +128,88 @@ class ChatClient:
         Raises:
             ModelError: As `send`; with ``usage`` of one call if it broke off after the first piece.
         """
-        lane = await self._lanes.get()
-        draft = _draft_of(request)
-        with self._breaker.call() as call:
-            try:
-                async for attempt in self._backoff.attempts(lambda e: not draft.text and is_transient(e)):
-                    with attempt:
-                        async with aclosing(self._pieces(lane, request, draft, call)) as pieces:
-                            async for piece in each_in_time(pieces):
-                                call.answered()
+        async with self._connected() as connection:
+            sent, draft = replace(request, **self._refused), _draft_of(request)
+            while True:
+                try:
+                    with _with_usage(draft), connection.typed_errors():
+                        async with aclosing(each_in_time(_pieces(connection, sent, draft))) as pieces:
+                            async for piece in pieces:
                                 yield piece
-            except ENDPOINT_ERRORS as error:
-                final = as_model_error(error, variables=VARIABLES)
-                final.usage = draft.usage if draft.text else None
-                raise final from error
-        yield draft
+                    break
+                except ModelRejectedError as error:
+                    if draft.text:
+                        raise
+                    sent = _without_refused(sent, error)
+            yield self._finished(draft, request, sent, connection)
 
     async def aclose(self) -> None:
         """Close the running loop's connections."""
-        if lane := self._lanes.pop():
-            client: AsyncOpenAI = lane.chat.root_async_client
-            await client.close()
+        if connection := self._connections.pop():
+            await connection.close()
 
-    async def _once(self, lane: _Lane, request: Request[Any], call: Call) -> Draft:
-        draft = _draft_of(request)
-        async with lane.slots, asyncio.timeout(self._settings.timeout_s):
-            call.ask()
-            # stream=False: inside LangGraph a callback would otherwise turn this into a streamed call.
-            draft.add(await lane.chat.ainvoke(_turns(request), stream=False, **_parameters(request)))
+    @asynccontextmanager
+    async def _connected(self) -> AsyncGenerator[Connection]:
+        """The running loop's connection, in a free slot and under the breaker."""
+        slots = await self._slots.get()
+        with typed_errors(VARIABLES):
+            async with in_time():
+                await slots.acquire()
+        try:
+            with self._breaker.guard():
+                with typed_errors(VARIABLES):
+                    async with in_time():
+                        connection = await self._connections.get()
+                yield connection
+        finally:
+            slots.release()
+
+    def _finished(self, draft: Draft, request: Request[Any], sent: Request[Any], connection: Connection) -> Draft:
+        """The draft, after what was refused is remembered."""
+        self._refused |= {name: None for name in _REFUSABLE if getattr(sent, name) != getattr(request, name)}
+        if not connection.says_why_it_ends:
+            draft.finish_reason = draft.finish_reason or "stop"
         return draft
 
-    async def _pieces(self, lane: _Lane, request: Request[Any], draft: Draft, call: Call) -> AsyncGenerator[str, None]:
-        async with lane.slots:
-            call.ask()
-            stream = cast("AsyncGenerator[AIMessageChunk]", lane.chat.astream(_turns(request), **_parameters(request)))
-            async with aclosing(stream):
-                while not draft.is_full and (chunk := await self._next(stream)) is not None:
-                    if piece := draft.add(chunk):
-                        yield piece
 
-    async def _next(self, stream: AsyncGenerator[AIMessageChunk]) -> AIMessageChunk | None:
-        async with asyncio.timeout(self._settings.timeout_s):
-            return await anext(stream, None)
+async def _pieces(connection: Connection, request: Request[Any], draft: Draft) -> AsyncGenerator[str, None]:
+    stream = connection.chat.astream(_turns(request), **connection.parameters(request, True))
+    async with aclosing(cast("AsyncGenerator[AIMessageChunk]", stream)) as chunks:
+        async for chunk in chunks:
+            if piece := draft.add(chunk):
+                yield piece
+            if draft.is_full:
+                return
 
-    def _lane(self) -> _Lane:
-        from langchain_openai import ChatOpenAI
-        from openai import DefaultAsyncHttpxClient
 
-        settings = self._settings
-        chat = ChatOpenAI(
-            model=settings.model,
-            base_url=settings.base_url,
-            api_key=settings.api_key or NO_KEY,
-            timeout=settings.timeout_s,
-            # Its own limit is asyncio.wait_for, which before Python 3.12 loses a cancel that meets a chunk.
-            stream_chunk_timeout=None,
-            max_retries=0,
-            stream_usage=True,
-            use_responses_api=False,
-            cache=False,
-            # Its own default client is shared between event loops and fails in the second.
-            http_async_client=DefaultAsyncHttpxClient(timeout=settings.timeout_s),
-        )
-        return _Lane(chat, asyncio.Semaphore(settings.concurrency))
+@contextmanager
+def _with_usage(draft: Draft) -> Generator[None]:
+    """An error after the first piece carries what was paid."""
+    try:
+        yield
+    except ModelError as error:
+        error.usage = draft.usage if draft.text else None
+        raise
+
+
+def _without_refused(request: Request[Any], error: ModelRejectedError) -> Request[Any]:
+    """The request without the parameter that the server's message names. Raises ``error`` if it names none."""
+    said = error.message.lower()
+    if request.temperature is not None and "temperature" in said:
+        return replace(request, temperature=None)
+    if request.schema is not None and ("schema" in said or "response_format" in said):
+        return replace(request, schema=None)
+    raise error
 
 
 def _draft_of(request: Request[Any]) -> Draft:
     return Draft(max_characters=CHARACTERS_PER_TOKEN * request.max_tokens)
+
+
+def _finish_reason(message: AIMessage) -> str:
+    reasons = (message.response_metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason"))
+    reason = next((str(r).lower() for r in reasons if r), "")
+    return _REASONS.get(reason, reason)
 
 
 def _encodable(text: str) -> str:
@@ -205,14 +219,3 @@ def _encodable(text: str) -> str:
 
 def _turns(request: Request[Any]) -> list[tuple[str, str]]:
     return [(m.role, m.content) for m in request.messages]
-
-
-def _parameters(request: Request[Any]) -> dict[str, Any]:
-    body: dict[str, Any] = {}
-    if request.beam_width > 1:
-        body = {"use_beam_search": True, "n": request.beam_width}
-    elif request.schema is not None:
-        # In extra_body, because as an argument the client would parse the output itself and raise when it is cut off.
-        schema = {"name": request.stage, "schema": request.schema, "strict": True}
-        body = {"response_format": {"type": "json_schema", "json_schema": schema}}
-    return {"max_tokens": request.max_tokens, "temperature": request.temperature, "extra_body": body}

@@ -1,26 +1,39 @@
-"""Cross-encoders by ONNX Runtime: one model reads both texts of a pair and returns its logits. No torch."""
+"""Cross-encoders: one model reads both texts of a pair and returns its logits. By ONNX Runtime, or by torch."""
 
-# onnxruntime is typed in part only.
+# onnxruntime and torch are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
+from discorag.extras import extra
+from discorag.models.hub import local_model
 from discorag.models.loops import raise_if_cancelled
 from discorag.models.packaged import open_session
 from discorag.schema.errors import ConfigError
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder
 
 Logits = NDArray[np.float32]
 """Shape (pairs, labels)."""
 Pair = tuple[str, str]
 Cut = Literal["first", "second"]
+
+
+class PairModel(Protocol):
+    """A cross-encoder, whatever runs it."""
+
+    def logits(self, pairs: Sequence[Pair]) -> Logits:
+        """Return the logits of one or more pairs, shape (len(pairs), labels); blocks. Raises `ConfigError`."""
+        ...
 
 
 def is_onnx_folder(folder: Path) -> bool:
@@ -109,3 +122,62 @@ def _fit(tokenizer: Tokenizer, pair: Pair, room: int, cut: Cut) -> Encoding:
     kept.truncate(min(len(kept), room // 2))
     rest.truncate(min(len(rest), room - len(kept)))
     return tokenizer.post_process(first, second)
+
+
+class TorchCrossEncoder:
+    """A cross-encoder of sentence-transformers: the same logits from a folder or hub name, by torch.
+
+    Args:
+        name: A folder, or the name of a model on the Hugging Face hub; loaded at the first use.
+        batch_size: Pairs of one forward pass.
+
+    Example:
+        >>> from discorag.models.cross_encoder import TorchCrossEncoder
+        >>> TorchCrossEncoder(str(cross_encoder)).logits([("Why do tides rise?", "The moon pulls the sea.")]).shape
+        (1, 1)
+    """
+
+    def __init__(self, name: str, batch_size: int = 16) -> None:
+        self._name, self._batch_size = name, batch_size
+        self._lock = Lock()
+        self._model: CrossEncoder | None = None
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels as the model's configuration names them. Raises `ConfigError`."""
+        configuration: Any = self._load().config
+        return list(configuration.id2label.values())
+
+    def logits(self, pairs: Sequence[Pair]) -> Logits:
+        """Return the logits of one or more pairs, without the library's sigmoid, shape (len(pairs), labels); blocks.
+
+        Raises:
+            ConfigError: The model cannot be loaded.
+            CancelledError: The run that this thread works for has ended.
+        """
+        with extra("torch"):
+            from torch.nn import Identity
+
+        with self._lock:
+            found: Any = self._load().predict(
+                list(pairs),
+                batch_size=self._batch_size,
+                show_progress_bar=False,
+                activation_fn=Identity(),
+                convert_to_numpy=True,
+            )
+        return np.asarray(found, np.float32).reshape(len(pairs), -1)
+
+    def _load(self) -> CrossEncoder:
+        if self._model is None:
+            with extra("torch"):
+                from sentence_transformers import CrossEncoder
+
+            folder = local_model(self._name)
+            try:
+                self._model = CrossEncoder(str(folder), local_files_only=True)
+            except (OSError, ValueError) as error:
+                hint = "Name a folder that holds a cross-encoder, or one of the Hugging Face hub."
+                raise ConfigError(f"The model '{self._name}' cannot be loaded: {error}", hint=hint) from error
+            self._model.register_forward_pre_hook(raise_if_cancelled)  # before each batch
+        return self._model

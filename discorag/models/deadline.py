@@ -1,12 +1,12 @@
 """A time by which models must have answered, set around a run and seen by every call that the run makes.
 
-A call that would end later fails like one that timed out, so the stage's local engine still has time to stand in.
+A call that would end later fails like one that timed out, so that there is still time for the stage's local engine.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
@@ -28,28 +28,24 @@ def models_within(seconds: float) -> Generator[None]:
         _deadline.set(before)  # no reset: a generator that nobody finishes is closed in another context
 
 
-def seconds_left() -> float | None:
-    """Seconds until the deadline, at least 0; None without one."""
-    deadline = _deadline.get()
-    return None if deadline is None else max(0.0, deadline - monotonic())
-
-
 def in_time() -> asyncio.Timeout:
-    """A block that raises ``TimeoutError`` at the deadline; without one it never does."""
-    return asyncio.timeout(seconds_left())
+    """A block that raises ``TimeoutError`` at the deadline; without one it never does.
+
+    Raises:
+        TimeoutError: At once, where no time is left.
+    """
+    deadline = _deadline.get()
+    left = None if deadline is None else deadline - monotonic()
+    if left is not None and left <= 0:
+        raise TimeoutError
+    return asyncio.timeout(left)
 
 
 async def each_in_time(parts: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
     """The same parts. Raises ``TimeoutError`` where the next has not come by the deadline."""
-    async for part in each_within(parts, _deadline.get()):
-        yield part
-
-
-async def each_within(parts: AsyncIterator[T], end: float | None) -> AsyncGenerator[T, None]:
-    """The same parts. Raises ``TimeoutError`` where the next has not come when ``monotonic()`` is ``end``."""
     while True:
         try:
-            async with asyncio.timeout(None if end is None else max(0.0, end - monotonic())):
+            async with in_time():
                 part = await anext(parts)
         except StopAsyncIteration:
             return

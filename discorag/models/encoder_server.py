@@ -4,66 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from openai import AsyncOpenAI
-from openai.types import CreateEmbeddingResponse
 
 from discorag.config import EncoderSettings
-from discorag.models.breaker import Breaker, Call, breaker_of
 from discorag.models.encoder import BaseEncoder, Prefixes
-from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
-from discorag.models.loops import PerLoop
+from discorag.models.endpoint import Endpoint, typed_errors
 from discorag.models.tokens import FastTokens, PackagedTokens, tokenizer_named
 from discorag.schema.errors import ConfigError, DiscoRagError, InvalidOutputError
 from discorag.schema.values import Vectors, unit
 
 VARIABLES = "DISCO_RAG_ENCODER"
-_PROBE = "dimension"
-
-
-@dataclass(frozen=True)
-class _Endpoint:
-    settings: EncoderSettings
-    backoff: Backoff
-    clients: PerLoop[AsyncOpenAI]
-    breaker: Breaker
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of one batch, shape (len(texts), d)."""
-        with self.breaker.call() as call:
-            try:
-                response: CreateEmbeddingResponse = await self.backoff.attempts()(self._once, texts, call)
-                rows = [item.embedding for item in sorted(response.data, key=lambda item: item.index)]
-            except ENDPOINT_ERRORS as error:
-                raise as_model_error(error, variables=VARIABLES) from error
-        return unit_vectors(rows, len(texts))
-
-    async def window(self) -> int | None:
-        """Tokens that the model reads, special ones included, where the server says so (vLLM: ``max_model_len``)."""
-        client = await self.clients.get()
-        try:
-            listed = (await client.models.list()).data
-        except ENDPOINT_ERRORS as error:
-            raise as_model_error(error, variables=VARIABLES) from error
-        own = [model for model in listed if model.id == self.settings.model] or listed
-        said = (own[0].model_extra or {}).get("max_model_len") if own else None
-        return said if isinstance(said, int) else None
-
-    async def _once(self, texts: Sequence[str], call: Call) -> CreateEmbeddingResponse:
-        call.ask()
-        client = await self.clients.get()
-        async with asyncio.timeout(self.settings.timeout_s):
-            # Not every server knows the client's default, base64.
-            return await client.embeddings.create(model=self.settings.model, input=list(texts), encoding_format="float")
-
-
-async def connected(settings: EncoderSettings) -> ServerEncoder:
-    """For the registry. Raises `ConfigError` without a ``base_url``, `ModelError` if the endpoint does not answer."""
-    if settings.base_url is None:
-        raise ConfigError("An endpoint is to encode, but none is named.", hint="Set DISCO_RAG_ENCODER__BASE_URL.")
-    return await ServerEncoder.connect(settings)
 
 
 class ServerEncoder(BaseEncoder):
@@ -82,33 +33,25 @@ class ServerEncoder(BaseEncoder):
         True
     """
 
-    def __init__(self, endpoint: _Endpoint, dimension: int, tokens: FastTokens) -> None:
-        self._endpoint, self._settings = endpoint, endpoint.settings
-        prefixes = Prefixes(self._settings.query_prefix, self._settings.passage_prefix)
-        super().__init__(f"{self._settings.model}@server/{dimension}", tokens, dimension, prefixes)
+    def __init__(self, endpoint: Endpoint, settings: EncoderSettings, dimension: int, tokens: FastTokens) -> None:
+        self._endpoint, self._settings = endpoint, settings
+        prefixes = Prefixes(settings.query_prefix, settings.passage_prefix)
+        super().__init__(f"{settings.model}@server/{dimension}", tokens, dimension, prefixes)
 
     @classmethod
-    async def connect(cls, settings: EncoderSettings, *, retries: int = 3, base_wait_s: float = 0.5) -> ServerEncoder:
+    async def connect(cls, settings: EncoderSettings) -> ServerEncoder:
         """Ask the endpoint for one vector, to learn the dimension.
 
         Args:
-            settings: Endpoint; ``base_url`` must be set.
-            retries: Further attempts on timeout, connection error, 429 and 5xx.
-            base_wait_s: First wait before a retry, in seconds.
+            settings: Address, model and limits.
 
         Raises:
-            ModelError: As the gateway's calls.
-            ConfigError: The tokenizer cannot be loaded, or nobody says how many tokens the model reads.
+            ModelError: As `Endpoint.call`.
+            ConfigError: There is no address, no tokenizer of this name, or no window.
         """
-        breaker = breaker_of(settings.base_url, settings.model, settings.failures, settings.pause_s)
-        endpoint = _Endpoint(
-            settings,
-            Backoff(retries, base_wait_s),
-            PerLoop(lambda: client_of(settings.base_url, settings.api_key, settings.timeout_s)),
-            breaker,
-        )
-        [probe] = await endpoint.embed([_PROBE])
-        return cls(endpoint, len(probe), await _tokens(endpoint))
+        endpoint = Endpoint(settings, settings.model, VARIABLES)
+        [probe] = await _vectors(endpoint, settings, ["dimension"])
+        return cls(endpoint, settings, len(probe), await _tokens(endpoint, settings))
 
     async def _embed(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
         """``settings.batch_size`` texts a request; nothing is counted here, since the tokenizer may be an estimate."""
@@ -117,7 +60,7 @@ class ServerEncoder(BaseEncoder):
         return np.concatenate([await self._batch(given[i : i + size]) for i in range(0, len(given), size)])
 
     async def _batch(self, texts: Sequence[str]) -> Vectors:
-        vectors = await self._endpoint.embed(texts)
+        vectors = await _vectors(self._endpoint, self._settings, texts)
         if vectors.shape[1] != self._dimension:
             raise InvalidOutputError(
                 f"The encoder '{self._settings.model}' gave {vectors.shape[1]} dimensions after {self._dimension}.",
@@ -126,15 +69,33 @@ class ServerEncoder(BaseEncoder):
         return vectors
 
 
-async def _tokens(endpoint: _Endpoint) -> FastTokens:
-    settings = endpoint.settings
+async def _vectors(endpoint: Endpoint, settings: EncoderSettings, texts: Sequence[str]) -> Vectors:
+    """Unit vectors of one batch, shape (len(texts), d)."""
+    response = await endpoint.call(
+        # Not every server knows the client's default, base64.
+        lambda client: client.embeddings.create(model=settings.model, input=list(texts), encoding_format="float")
+    )
+    with typed_errors(VARIABLES):
+        rows = [item.embedding for item in sorted(response.data, key=lambda item: item.index)]
+    return unit_vectors(rows, len(texts))
+
+
+async def _served_window(endpoint: Endpoint, settings: EncoderSettings) -> int | None:
+    """Tokens that the model reads, special ones included, where the server says so (vLLM: ``max_model_len``)."""
+    listed = (await endpoint.call(lambda client: client.models.list())).data
+    own = [model for model in listed if model.id == settings.model] or listed
+    said = (own[0].model_extra or {}).get("max_model_len") if own else None
+    return said if isinstance(said, int) else None
+
+
+async def _tokens(endpoint: Endpoint, settings: EncoderSettings) -> FastTokens:
     if settings.tokenizer is None:
         if settings.max_tokens:
             hint = f"Set {VARIABLES}__TOKENIZER too, or leave {VARIABLES}__MAX_TOKENS out."
             raise ConfigError("The encoder's window is given without the tokenizer that fills it.", hint=hint)
         return await asyncio.to_thread(PackagedTokens)
     tokenizer = await asyncio.to_thread(tokenizer_named, settings.tokenizer)
-    window = settings.max_tokens or await endpoint.window()
+    window = settings.max_tokens or await _served_window(endpoint, settings)
     if window is None:
         raise ConfigError(
             f"The endpoint does not say how many tokens '{settings.model}' reads.",

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
 
-from discorag.config import LlmSettings, Settings
+from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings
 from discorag.models.cache import ReplyCache, reply_key
 from discorag.models.chat import ChatClient, Draft
-from discorag.models.endpoint import Backoff
 from discorag.models.protocol import AskAgainError, Message, Reply, Request
+from discorag.models.providers import require_clients
 from discorag.models.tokens import fewest_tokens
 from discorag.schema.errors import (
     ConfigError,
@@ -49,16 +49,12 @@ _REPAIR_TOKENS = 1024
 """Room for the two turns by which a repair is asked for."""
 
 
-@dataclass(frozen=True)
-class _Accepted(Generic[T]):
-    value: T
-    text: str
-    cut: bool
-    usage: Usage
-
-
 class Chat(Protocol):
-    """What is behind a gateway: an endpoint (`ChatClient`), or a model in this process."""
+    """What is behind a gateway: a `ChatClient`, or a script in a test."""
+
+    async def context_tokens(self) -> int:
+        """How long prompt and output may be together. Raises `ModelError`."""
+        ...
 
     async def send(self, request: Request[Any]) -> Draft:
         """One call, waited for as a whole. Raises `ModelError`."""
@@ -74,17 +70,17 @@ class Chat(Protocol):
 
 
 class Gateway:
-    """A `LanguageModel` over any OpenAI-compatible endpoint.
+    """A `LanguageModel` over any chat model.
 
     May be used from several event loops, one after the other.
 
     Args:
-        settings: Endpoint, limits and cache.
-        base_wait_s: First wait before a retry, in seconds.
-        chat: What is asked in the endpoint's place.
+        settings: Model, limits and cache.
+        chat: What is asked in the place of the configured model.
 
     Raises:
-        ConfigError: ``settings.base_url`` is not set, and there is no ``chat``.
+        ConfigError: No model is configured, and there is no ``chat``.
+        MissingExtraError: The clients of language models are not installed.
 
     Example:
         >>> from discorag.models.gateway import Gateway
@@ -96,12 +92,13 @@ class Gateway:
         'TIDES RISE TWICE A DAY.'
     """
 
-    def __init__(self, settings: LlmSettings, *, base_wait_s: float = 0.5, chat: Chat | None = None) -> None:
-        if settings.base_url is None and chat is None:
-            raise ConfigError("No language model is configured.", hint="Set DISCO_RAG_LLM__BASE_URL.")
+    def __init__(self, settings: LlmSettings, *, chat: Chat | None = None) -> None:
+        if chat is None:
+            if not settings.provider:
+                raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
+            require_clients()
         self._settings = settings
-        self._base_url = settings.base_url or ""
-        self._chat: Chat = chat or ChatClient(settings, Backoff(settings.retries, base_wait_s))
+        self._chat: Chat = chat or ChatClient(settings)
         self._cache = ReplyCache(settings.cache) if settings.cache else None
         self._has_beams = True
 
@@ -109,6 +106,10 @@ class Gateway:
     def name(self) -> str:
         """Model name, for the ledger."""
         return self._settings.model
+
+    async def context_tokens(self) -> int:
+        """How long prompt and output may be together. Raises `ModelError` if the server has to be asked and fails."""
+        return await self._chat.context_tokens()
 
     async def complete(self, request: Request[T]) -> Reply[T]:
         """One call: schema-constrained, checked, repaired once. A reply from the disk cache costs no tokens.
@@ -123,7 +124,7 @@ class Gateway:
         """
         if cached := await self._cached(request):
             return cached
-        self._check_fits(request)
+        await self._check_fits(request)
         return await self._settle(request, await self._sent(request))
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
@@ -140,7 +141,7 @@ class Gateway:
             yield reply.text
             yield reply
             return
-        self._check_fits(request)
+        await self._check_fits(request)
         async with aclosing(self._chat.stream(request)) as parts:
             async for part in parts:
                 yield part if isinstance(part, str) else await self._settle(request, part)
@@ -168,13 +169,13 @@ class Gateway:
             good = await self._repaired(request, draft, error)
         if self._cache:
             await self._cache.put(self._key(request) + _CUT * good.cut, good.text)
-        return self._reply(request, good)
+        return replace(good, prompt_hash=self._prompt_hash(request))
 
-    async def _repaired(self, request: Request[T], bad: Draft, error: ModelError) -> _Accepted[T]:
+    async def _repaired(self, request: Request[T], bad: Draft, error: ModelError) -> Reply[T]:
         spent = bad.usage + Usage(repairs=1)
         repair = _repair_of(request, bad, error)
         if bad.finish_reason == "length":
-            repair = replace(repair, max_tokens=self._higher(request, bad))
+            repair = replace(repair, max_tokens=await self._higher(request, bad))
         try:
             good = _accepted(repair, await self._chat.send(repair))
             return replace(good, usage=spent + good.usage)
@@ -182,14 +183,10 @@ class Gateway:
             final.usage = spent + (final.usage or Usage())
             raise
 
-    def _higher(self, request: Request[Any], bad: Draft) -> int:
+    async def _higher(self, request: Request[Any], bad: Draft) -> int:
         """Twice the limit, as far as the context has room for it; not less than it was."""
-        room = self._settings.context_tokens - (bad.usage.tokens_in or _fewest(request)) - _REPAIR_TOKENS
+        room = await self.context_tokens() - (bad.usage.tokens_in or _fewest(request)) - _REPAIR_TOKENS
         return max(request.max_tokens, min(2 * request.max_tokens, room))
-
-    def _reply(self, request: Request[T], good: _Accepted[T]) -> Reply[T]:
-        prompt = self._prompt_hash(request)
-        return Reply(text=good.text, value=good.value, usage=good.usage, prompt_hash=prompt, cut=good.cut)
 
     async def _cached(self, request: Request[T]) -> Reply[T] | None:
         for mark in ("", _CUT):
@@ -197,55 +194,53 @@ class Gateway:
             if text is None:
                 continue
             with suppress(ValueError):  # stored when ``parse`` was another
-                known = _Accepted(request.parse(text), text, bool(mark), Usage(disk_hits=1))
-                return self._reply(request, known)
+                value, prompt = request.parse(text), self._prompt_hash(request)
+                return Reply(text=text, value=value, usage=Usage(disk_hits=1), prompt_hash=prompt, cut=bool(mark))
         return None
 
     def _key(self, request: Request[Any]) -> str:
         sent = request if self._has_beams else replace(request, beam_width=1)
-        return reply_key(self.name, self._base_url, sent)
+        return reply_key(self.name, self._settings.base_url or "", sent)
 
     def _prompt_hash(self, request: Request[Any]) -> str:
         return digest(json.dumps([self.name, [(m.role, m.content) for m in request.messages]]))[:16]
 
-    def _check_fits(self, request: Request[Any]) -> None:
+    async def _check_fits(self, request: Request[Any]) -> None:
         tokens = _fewest(request)
-        room = self._settings.context_tokens - request.max_tokens
+        context = await self.context_tokens()
+        room = context - request.max_tokens
         if tokens > room:
             raise ContextTooLongError(
                 f"The prompt of stage '{request.stage}' has at least {tokens} tokens; {room} are left of "
-                f"{self._settings.context_tokens} beside max_tokens={request.max_tokens}.",
+                f"{context} next to max_tokens={request.max_tokens}.",
                 hint="Retrieve fewer chunks, or set DISCO_RAG_LLM__CONTEXT_TOKENS to the model's true context.",
             )
 
 
-def gateway_from(settings: Settings) -> Gateway | None:
-    """The configured gateway, or None if no endpoint is configured."""
-    return Gateway(settings.llm) if settings.llm.base_url else None
+def gateway_from(settings: Settings, role: Role = "reader") -> Gateway | None:
+    """The language model that plays a role, or None if none is configured. Raises as `Gateway`."""
+    llm = settings.llm_for(role)
+    return Gateway(llm) if llm.provider else None
 
 
-def _accepted(request: Request[T], draft: Draft) -> _Accepted[T]:
-    """What the output is worth. Raises InvalidOutputError or OutputTruncatedError with the draft's usage."""
+def _accepted(request: Request[T], draft: Draft) -> Reply[T]:
+    """The reply, if the draft is one. Raises InvalidOutputError or OutputTruncatedError with the draft's usage."""
     is_cut = draft.finish_reason == "length" and bool(draft.text.strip())
     try:
         text = _kept(request, draft.text) if is_cut else _finished(draft)
-        return _Accepted(request.parse(text), text, is_cut, draft.usage)
+        return Reply(text=text, value=request.parse(text), usage=draft.usage, cut=is_cut)
     except (ValueError, RecursionError) as error:
         if is_cut and not isinstance(error, AskAgainError):
-            raise _truncated(request, draft) from error
+            raise OutputTruncatedError(
+                f"The output of stage '{request.stage}' was cut off at max_tokens={request.max_tokens}.",
+                hint="Raise max_tokens or give the model less to write about.",
+                usage=draft.usage,
+            ) from error
         raise InvalidOutputError(
             f"The output of stage '{request.stage}' is not valid: {str(error)[:_ERROR_LIMIT]}",
             hint="Use a stronger model, or the local engine for this stage.",
             usage=draft.usage,
         ) from error
-
-
-def _truncated(request: Request[Any], draft: Draft) -> OutputTruncatedError:
-    return OutputTruncatedError(
-        f"The output of stage '{request.stage}' was cut off at max_tokens={request.max_tokens}.",
-        hint="Raise max_tokens or give the model less to write about.",
-        usage=draft.usage,
-    )
 
 
 def _kept(request: Request[Any], text: str) -> str:
@@ -278,12 +273,9 @@ def _repair_of(request: Request[T], bad: Draft, error: ModelError) -> Request[T]
     if isinstance(error, OutputTruncatedError):
         shown, ask = bad.text[:_CUT_LIMIT] + " ...", _TRUNCATED.format(limit=request.max_tokens)
     else:
-        shown, ask = bad.text if bad.text.strip() else "(nothing)", _asked_again(error.__cause__)
+        cause = error.__cause__
+        said = str(cause)[:_ERROR_LIMIT].replace("<", "&lt;")
+        ask = cause.ask if isinstance(cause, AskAgainError) else _INVALID.format(error=said)
+        shown = bad.text if bad.text.strip() else "(nothing)"
     turns = (Message(role="assistant", content=shown), Message(role="user", content=ask))
     return replace(request, messages=request.messages + turns, beam_width=1)
-
-
-def _asked_again(cause: BaseException | None) -> str:
-    if isinstance(cause, AskAgainError):
-        return cause.ask
-    return _INVALID.format(error=str(cause)[:_ERROR_LIMIT].replace("<", "&lt;"))

@@ -1,4 +1,4 @@
-"""Models of the Hugging Face hub: found in the hub's cache, compared with the lock file, downloaded and packed.
+"""Models of the Hugging Face hub: found in the hub's cache, compared with the lock file, downloaded.
 
 Only ``disco-rag models`` downloads; a question or an ingest never does.
 """
@@ -9,35 +9,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from discorag.config import Settings
 from discorag.models.packaged import file_sha256
-from discorag.schema.errors import ConfigError, InputError
-
-if TYPE_CHECKING:
-    import tarfile
+from discorag.schema.errors import ConfigError
 
 LOCK_FILE = "disco-rag-models.lock.json"
 PulledRole = Literal["encoder", "reranker", "nli", "tokenizer"]
 _MODEL_FILES = ("config.json", "modules.json")
 _SHAPING = (".json", ".txt", ".model", ".safetensors", ".bin", ".onnx")
 """Files of a folder that shape a model's output; others are cards, and the same weights for other runtimes."""
-
-
-def _inside(path: str) -> str:
-    if Path(path).is_absolute() or ".." in Path(path).parts:
-        raise ValueError(f"{path} leads out of the model's folder")
-    return path
 
 
 class LockedModel(BaseModel):
@@ -58,11 +46,11 @@ class LockedModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(pattern=r"^[\w-][\w.-]*(/[\w-][\w.-]*)?$")
+    name: str
     role: PulledRole
-    revision: str = Field(pattern=r"^[0-9a-f]{40}$")
+    revision: str
     licence: str | None = None
-    files: dict[Annotated[str, AfterValidator(_inside)], str]
+    files: dict[str, str]
 
 
 class ModelLock(BaseModel):
@@ -153,7 +141,7 @@ def local_model(name: str, files: tuple[str, ...] = _MODEL_FILES) -> Path:
             hint=f"Download it with `disco-rag models pull {name}{option}`.",
         )
     if locked and found not in _compared:
-        compare_with_lock(found, locked)
+        _compare_with_lock(found, locked)
         _compared.add(found)
     return found
 
@@ -172,12 +160,8 @@ def _cached_folder(name: str, revision: str | None, files: tuple[str, ...]) -> P
     return None
 
 
-def compare_with_lock(folder: Path, locked: LockedModel) -> None:
-    """Compare the files in a folder with their SHA-256 in the lock file.
-
-    Raises:
-        ConfigError: A file is missing or has another content.
-    """
+def _compare_with_lock(folder: Path, locked: LockedModel) -> None:
+    """Compare the files in a folder with their SHA-256 in the lock file. Raises `ConfigError` if one differs."""
     wrong = [path for path, expected in locked.files.items() if file_sha256(folder / path) != expected]
     if wrong:
         raise ConfigError(
@@ -236,7 +220,7 @@ def pull_model(
         folder = Path(snapshot_download(name, revision=info.sha, allow_patterns=wanted, ignore_patterns=ignored))
     except Exception as error:  # the hub's own errors, and those of its HTTP client
         reason = next(iter(str(error).splitlines()), type(error).__name__)
-        hint = "Check the name and the network, and unset HF_HUB_OFFLINE; or use `disco-rag models pull --from FILE`."
+        hint = "Check the name and the network, and unset HF_HUB_OFFLINE; or copy the hub's cache from another machine."
         raise ConfigError(f"The model '{name}' cannot be downloaded: {reason}", hint=hint) from error
     model = LockedModel(
         name=name,
@@ -247,81 +231,6 @@ def pull_model(
     )
     ModelLock.read(lock_file).with_model(model).write(lock_file)
     return model
-
-
-def pack_models(target: Path, lock_file: Path) -> tuple[LockedModel, ...]:
-    """Write the lock file and all models that it lists into a ``.tar.gz`` file.
-
-    Raises:
-        ConfigError: The lock file lists nothing, or a model is not on this machine or is not the one that was pulled.
-    """
-    import tarfile  # loaded by these commands only
-
-    lock = ModelLock.read(lock_file)
-    if not lock.models:
-        raise ConfigError("No models were pulled.", hint="Download one with `disco-rag models pull NAME`.")
-    draft = target.with_name(f"{target.name}.part")
-    with tarfile.open(draft, "w:gz") as archive:
-        _add_bytes(archive, LOCK_FILE, lock.model_dump_json().encode())
-        for model in lock.models:
-            folder = local_model(model.name, tuple(model.files))
-            compare_with_lock(folder, model)
-            for path in model.files:
-                archive.add((folder / path).resolve(), f"{model.revision}/{path}")
-    draft.replace(target)
-    return lock.models
-
-
-def unpack_models(source: Path, lock_file: Path) -> tuple[LockedModel, ...]:
-    """Put the models of a file that `pack_models` wrote into the hub's cache, and enter them into the lock file.
-
-    Raises:
-        InputError: The file is not such a file, or what it holds is not what its lock file lists.
-    """
-    import tarfile  # loaded by these commands only
-
-    with tempfile.TemporaryDirectory(prefix="disco-rag-models-") as place:
-        folder = Path(place)
-        try:
-            with tarfile.open(source, "r:gz") as archive:
-                archive.extractall(folder, filter="data")
-            packed = ModelLock.read(folder / LOCK_FILE)
-            for model in packed.models:
-                compare_with_lock(folder / model.revision, model)
-        except (tarfile.TarError, OSError, EOFError, ConfigError) as error:
-            hint = "Pack the models again with `disco-rag models pack FILE`."
-            raise InputError(f"{source} cannot be unpacked: {error}", hint=hint) from error
-        for model in packed.models:
-            _install(folder / model.revision, model)
-    lock = ModelLock.read(lock_file)
-    for model in packed.models:
-        lock = lock.with_model(model)
-    lock.write(lock_file)
-    return packed.models
-
-
-def _install(source: Path, model: LockedModel) -> None:
-    """Move files into the layout of the hub's cache, where every library of Hugging Face finds them."""
-    from huggingface_hub import constants
-
-    place = Path(constants.HF_HUB_CACHE) / f"models--{model.name.replace('/', '--')}"
-    for path in model.files:
-        target = place / "snapshots" / model.revision / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.unlink(missing_ok=True)
-        shutil.move(source / path, target)
-    main = place / "refs" / "main"
-    if not main.exists():
-        main.parent.mkdir(parents=True, exist_ok=True)
-        main.write_text(model.revision, "utf-8")
-
-
-def _add_bytes(archive: tarfile.TarFile, name: str, content: bytes) -> None:
-    import tarfile
-
-    entry = tarfile.TarInfo(name)
-    entry.size = len(content)
-    archive.addfile(entry, BytesIO(content))
 
 
 def _files(folder: Path) -> Sequence[Path]:

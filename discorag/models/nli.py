@@ -1,7 +1,5 @@
 """Models of natural language inference: whether a premise entails a hypothesis, contradicts it, or does neither."""
 
-# torch and transformers are typed in part only.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 import asyncio
@@ -16,12 +14,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from discorag.config import NliSettings
-from discorag.extras import extra
-from discorag.models.breaker import Call, breaker_of
-from discorag.models.cross_encoder import Logits, OnnxCrossEncoder, is_onnx_folder
-from discorag.models.endpoint import ENDPOINT_ERRORS, Backoff, as_model_error, client_of
+from discorag.models.cross_encoder import Logits, OnnxCrossEncoder, Pair, TorchCrossEncoder, is_onnx_folder
+from discorag.models.endpoint import Endpoint
 from discorag.models.hub import local_model, model_version
-from discorag.models.loops import PerLoop, raise_if_cancelled
 from discorag.registry import Registry
 from discorag.schema.errors import ConfigError, InvalidOutputError
 
@@ -40,7 +35,7 @@ class NliModel(Protocol):
         """Model and revision; numbers that are fitted on its probabilities carry it."""
         ...
 
-    async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+    async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
         """Return the probabilities of each (premise, hypothesis), shape (len(pairs), 3).
 
         Raises:
@@ -59,7 +54,7 @@ register_nli_model = NLI_MODELS.register
 
 NLI_MODELS.offer("packaged", "discorag.models.nli:packaged_nli", "none yet")
 NLI_MODELS.offer("cross-encoder", "discorag.models.nli:named_nli", "a classifier by name or folder")
-NLI_MODELS.offer("endpoint", "discorag.models.nli:served_nli", "a server's /predict")
+NLI_MODELS.offer("endpoint", "discorag.models.nli:ServerNli", "a server's /predict")
 
 
 def nli_from(settings: NliSettings) -> NliModel | None:
@@ -94,13 +89,6 @@ def named_nli(settings: NliSettings) -> CrossEncoderNli:
     return CrossEncoderNli(settings.model)
 
 
-def served_nli(settings: NliSettings) -> ServerNli:
-    """For the registry. Raises `ConfigError` without a ``base_url``."""
-    if settings.base_url is None:
-        raise ConfigError("An endpoint is to judge, but none is named.", hint=f"Set {VARIABLES}__BASE_URL.")
-    return ServerNli(settings)
-
-
 class CrossEncoderNli:
     """An `NliModel` in this process: a classifier with labels that begin with "entail", "neutral", "contradict".
 
@@ -121,14 +109,14 @@ class CrossEncoderNli:
     def __init__(self, name: str, batch_size: int = 16) -> None:
         self._name, self._batch_size = name, batch_size
         self._lock = threading.Lock()
-        self._loaded: tuple[Callable[[Sequence[tuple[str, str]]], Logits], Sequence[str]] | None = None
+        self._loaded: tuple[Callable[[Sequence[Pair]], Logits], Sequence[str]] | None = None
 
     @property
     def version(self) -> str:
         """Name and revision; of a folder a digest of its files. Raises `ConfigError` if it is not on this machine."""
         return model_version(self._name)
 
-    async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+    async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
         """Return the probabilities of each pair; the model is loaded at the first call.
 
         Raises:
@@ -138,11 +126,10 @@ class CrossEncoderNli:
             return np.zeros((0, 3), np.float32)
         return await asyncio.to_thread(self._probabilities, pairs)
 
-    def _probabilities(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
-        size = self._batch_size
+    def _probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
         with self._lock:
             logits_of, labels = self._loaded = self._loaded or self._load()
-            logits = np.concatenate([logits_of(pairs[i : i + size]) for i in range(0, len(pairs), size)])
+            logits = logits_of(pairs)
         if logits.shape[1] == 1:
             likely = 1 / (1 + np.exp(-logits[:, 0].astype(np.float64)))
             return _in_columns({ENTAILMENT: likely})
@@ -160,9 +147,12 @@ class CrossEncoderNli:
             )
         return columns
 
-    def _load(self) -> tuple[Callable[[Sequence[tuple[str, str]]], Logits], Sequence[str]]:
+    def _load(self) -> tuple[Callable[[Sequence[Pair]], Logits], Sequence[str]]:
         folder = local_model(self._name)
-        return _load_onnx(folder) if is_onnx_folder(folder) else _load_classifier(self._name, folder)
+        if is_onnx_folder(folder):
+            return _load_onnx(folder)
+        classifier = TorchCrossEncoder(self._name, self._batch_size)
+        return classifier.logits, classifier.labels
 
 
 class _OnnxConfig(BaseModel):
@@ -173,7 +163,7 @@ class _OnnxConfig(BaseModel):
     temperature: float = Field(default=1.0, gt=0)
 
 
-def _load_onnx(folder: Path) -> tuple[Callable[[Sequence[tuple[str, str]]], Logits], Sequence[str]]:
+def _load_onnx(folder: Path) -> tuple[Callable[[Sequence[Pair]], Logits], Sequence[str]]:
     try:
         config = _OnnxConfig.model_validate_json((folder / "config.json").read_bytes())
     except (OSError, ValidationError) as error:
@@ -181,33 +171,11 @@ def _load_onnx(folder: Path) -> tuple[Callable[[Sequence[tuple[str, str]]], Logi
         raise ConfigError(f"The labels of the model in '{folder}' cannot be read: {error}", hint=hint) from error
     model = OnnxCrossEncoder(folder, 512, cut="second" if config.hypothesis_first else "first")
 
-    def logits(pairs: Sequence[tuple[str, str]]) -> Logits:
+    def logits(pairs: Sequence[Pair]) -> Logits:
         ordered = [(h, p) for p, h in pairs] if config.hypothesis_first else pairs
         return model.logits(ordered) / np.float32(config.temperature)
 
     return logits, [label for _, label in sorted(config.id2label.items())]
-
-
-def _load_classifier(name: str, folder: Path) -> tuple[Callable[[Sequence[tuple[str, str]]], Logits], Sequence[str]]:
-    with extra("torch"):
-        import torch
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-    try:
-        tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model: Any = AutoModelForSequenceClassification.from_pretrained(folder, local_files_only=True).eval()
-    except (OSError, ValueError) as error:
-        hint = "Name a sequence classifier, by its folder or its name on the Hugging Face hub."
-        raise ConfigError(f"The model '{name}' cannot be loaded: {error}", hint=hint) from error
-
-    def logits(pairs: Sequence[tuple[str, str]]) -> Logits:
-        raise_if_cancelled()
-        premises, hypotheses = ([pair[k] for pair in pairs] for k in (0, 1))
-        inputs = tokenizer(premises, hypotheses, truncation="only_first", padding=True, return_tensors="pt")
-        with torch.inference_mode():
-            return model(**inputs).logits.float().numpy()
-
-    return logits, list(model.config.id2label.values())
 
 
 def column_of(label: str) -> int | None:
@@ -241,7 +209,10 @@ class ServerNli:
     """A served model, asked as text-embeddings-inference is: ``/predict`` with pairs, labels with scores back.
 
     Args:
-        settings: Where, and its limits.
+        settings: Address, model and limits.
+
+    Raises:
+        ConfigError: No address is configured.
 
     Example:
         >>> from discorag.models.nli import ServerNli
@@ -252,42 +223,27 @@ class ServerNli:
     """
 
     def __init__(self, settings: NliSettings) -> None:
-        assert settings.base_url
-        self._settings = settings
-        self._backoff = Backoff(settings.retries, 0.5)
-        self._model = settings.model or "default"
-        self._breaker = breaker_of(settings.base_url, self._model, settings.failures, settings.pause_s)
-        self._clients = PerLoop(lambda: client_of(settings.base_url, settings.api_key, settings.timeout_s))
+        self._batch_size, self._model = settings.batch_size, settings.model or "default"
+        self._endpoint = Endpoint(settings, self._model, VARIABLES)
 
     @property
     def version(self) -> str:
         """The model's name, and that it is served."""
         return f"{self._model}@server"
 
-    async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+    async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
         """Return the probabilities of each pair, in requests of ``batch_size``.
 
         Raises:
-            ModelError: Timeout, 429 or 5xx to the end; refused; InvalidOutputError unless each pair gets its labels.
+            ModelError: As `Endpoint.call`; InvalidOutputError unless each pair gets its labels.
         """
-        size = self._settings.batch_size
+        size = self._batch_size
         batches = [await self._batch(pairs[i : i + size]) for i in range(0, len(pairs), size)]
         return np.concatenate([np.zeros((0, 3), np.float32), *batches])
 
-    async def _batch(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
-        with self._breaker.call() as call:
-            try:
-                reply = await self._backoff.attempts()(self._once, pairs, call)
-            except ENDPOINT_ERRORS as error:
-                raise as_model_error(error, variables=VARIABLES) from error
+    async def _batch(self, pairs: Sequence[Pair]) -> Probabilities:
+        reply = await self._endpoint.post("/predict", {"inputs": [list(pair) for pair in pairs], "truncate": True})
         return _served_probabilities(reply, len(pairs))
-
-    async def _once(self, pairs: Sequence[tuple[str, str]], call: Call) -> object:
-        call.ask()
-        client = await self._clients.get()
-        body = {"inputs": [list(pair) for pair in pairs], "truncate": True}
-        async with asyncio.timeout(self._settings.timeout_s):
-            return await client.post("/predict", body=body, cast_to=object)
 
 
 def _served_probabilities(reply: object, pairs: int) -> Probabilities:

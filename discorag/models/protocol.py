@@ -95,7 +95,7 @@ class Request(Generic[T]):
             ``ValueError`` if that is nothing. None: JSON is closed where a schema was sent, other texts are not kept.
         schema: JSON schema that the server is asked to enforce; ``parse`` checks again, always.
         max_tokens: Limit of the output.
-        temperature: Sampling temperature.
+        temperature: Sampling temperature; None: the model's own.
         beam_width: Above 1 asks for beam search (vLLM); servers then ignore the schema.
 
     Example:
@@ -111,7 +111,7 @@ class Request(Generic[T]):
     cut: Callable[[str], str] | None = None
     schema: dict[str, Any] | None = None
     max_tokens: int = 1024
-    temperature: float = 0.0
+    temperature: float | None = 0.0
     beam_width: int = 1
 
 
@@ -142,6 +142,10 @@ class LanguageModel(Protocol):
     @property
     def name(self) -> str:
         """Model name, for the ledger."""
+        ...
+
+    async def context_tokens(self) -> int:
+        """How long prompt and output may be together. Raises `ModelError` if the server has to be asked and fails."""
         ...
 
     async def complete(self, request: Request[T]) -> Reply[T]:

@@ -3,31 +3,28 @@
 Source: HTSIR section "Reranking and Response Generation" (BGE-Reranker, Cohere).
 """
 
-# torch is typed in part only.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from pydantic import BaseModel, FiniteFloat
 
 from discorag.config import RerankerSettings
-from discorag.extras import extra
-from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
-from discorag.models.hub import local_model, model_version
-from discorag.models.loops import raise_if_cancelled
+from discorag.models.cross_encoder import OnnxCrossEncoder, PairModel, TorchCrossEncoder, is_onnx_folder
+from discorag.models.endpoint import Endpoint, typed_errors
+from discorag.models.hub import model_version
 from discorag.models.packaged import MS_MARCO_MINILM, PACKAGED, file_sha256, packaged_folder
 from discorag.registry import Registry
 from discorag.schema.errors import ConfigError, InvalidOutputError
 
-if TYPE_CHECKING:
-    from sentence_transformers import CrossEncoder
+VARIABLES = "DISCO_RAG_RERANKER"
+_BATCH = 64
+"""Texts a request to a server."""
 
 
 class Reranker(Protocol):
@@ -60,7 +57,7 @@ register_reranker = RERANKERS.register
 
 RERANKERS.offer("packaged", "discorag.models.reranker:packaged_reranker", "ms-marco-MiniLM-L-12-v2, in this process")
 RERANKERS.offer("cross-encoder", "discorag.models.reranker:named_reranker", "a cross-encoder by name or folder")
-RERANKERS.offer("endpoint", "discorag.models.reranker_server:served_reranker", "a server's /rerank or /score")
+RERANKERS.offer("endpoint", "discorag.models.reranker:ServerReranker", "a server's /rerank or /score")
 
 
 def reranker_from(settings: RerankerSettings) -> Reranker:
@@ -75,14 +72,14 @@ def reranker_from(settings: RerankerSettings) -> Reranker:
     return RERANKERS[auto if settings.kind == "auto" else settings.kind](settings)
 
 
-def packaged_reranker(settings: RerankerSettings) -> OnnxReranker:
+def packaged_reranker(settings: RerankerSettings) -> CrossEncoderReranker:
     """For the registry. Raises `ConfigError` if another model is named."""
     if settings.model not in (None, MS_MARCO_MINILM.name):
         raise ConfigError(
             f"There is no packaged reranker '{settings.model}'.",
-            hint=f"Leave DISCO_RAG_RERANKER__MODEL out for {MS_MARCO_MINILM.name}, or unset DISCO_RAG_RERANKER__KIND.",
+            hint=f"Leave {VARIABLES}__MODEL out for {MS_MARCO_MINILM.name}, or unset {VARIABLES}__KIND.",
         )
-    return OnnxReranker(_packaged_model(), MS_MARCO_MINILM.version)
+    return CrossEncoderReranker(_packaged_model(), MS_MARCO_MINILM.version)
 
 
 @cache
@@ -91,29 +88,34 @@ def _packaged_model() -> OnnxCrossEncoder:
     return OnnxCrossEncoder(lambda: packaged_folder(MS_MARCO_MINILM.name))
 
 
-def named_reranker(settings: RerankerSettings) -> OnnxReranker | CrossEncoderReranker:
-    """For the registry: a folder with ``model.onnx`` is read without torch. Raises `ConfigError` if none is named."""
+def named_reranker(settings: RerankerSettings) -> CrossEncoderReranker:
+    """For the registry: a folder with ``model.onnx`` is read without torch.
+
+    Raises:
+        ConfigError: No model is named, or it is not on this machine.
+    """
     if settings.model is None:
-        raise ConfigError("A cross-encoder is to rerank, but none is named.", hint="Set DISCO_RAG_RERANKER__MODEL.")
+        raise ConfigError("A cross-encoder is to rerank, but none is named.", hint=f"Set {VARIABLES}__MODEL.")
     folder = Path(settings.model).expanduser()
     if is_onnx_folder(folder):
         version = f"{folder.resolve().name}@{(file_sha256(folder / 'model.onnx') or '')[:8]}"
-        return OnnxReranker(OnnxCrossEncoder(folder), version)
-    return CrossEncoderReranker(settings.model)
+        return CrossEncoderReranker(OnnxCrossEncoder(folder), version)
+    return CrossEncoderReranker(TorchCrossEncoder(settings.model), model_version(settings.model))
 
 
-class OnnxReranker:
-    """A `Reranker` by ONNX Runtime; by default the packaged ms-marco-MiniLM-L-12-v2 (English, 33 M parameters, int8).
+class CrossEncoderReranker:
+    """A `Reranker` in this process; by default the packaged ms-marco-MiniLM-L-12-v2 (English, 33 M parameters, int8).
 
-    A pair is read in 320 tokens: a longer text is cut, and of a query that fills more than half of them the rest is not
-    read. On our data the packaged model puts an evidence sentence first for 85 % of CLAPNQ's questions and 88 % of
+    The packaged model reads a pair in 320 tokens: a longer text is cut, and of a query that fills more than half of
+    them the rest is not read. On our data it puts an evidence sentence first for 85 % of CLAPNQ's questions and 88 % of
     HotpotQA's, where cosines of MiniLM do for 68 %.
 
     Args:
         model: The cross-encoder, with one label.
         version: Its name and revision.
 
-    Source: HTSIR section "Reranking and Response Generation"; Nogueira and Cho 2019 for cross-encoders on MS MARCO.
+    Source: HTSIR section "Reranking and Response Generation" names BGE-Reranker, which is one; Nogueira and Cho 2019
+    for cross-encoders on MS MARCO.
 
     Example:
         >>> from discorag.models.reranker import reranker_from
@@ -125,12 +127,12 @@ class OnnxReranker:
         (True, 'ms-marco-MiniLM-L-12-v2@1225ccd6')
     """
 
-    def __init__(self, model: OnnxCrossEncoder, version: str) -> None:
+    def __init__(self, model: PairModel, version: str) -> None:
         self._model, self._version = model, version
 
     @property
     def version(self) -> str:
-        """Name and the first digits of the weights' SHA-256."""
+        """Name and revision; of a folder a digest of its files."""
         return self._version
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
@@ -143,84 +145,93 @@ class OnnxReranker:
         if not texts:
             return ()
         logits = await asyncio.to_thread(self._model.logits, [(query, text) for text in texts])
-        return _checked_scores(logits, self._version)
+        if logits.shape[1] != 1:
+            raise ConfigError(
+                f"'{self._version}' gives {logits.shape[1]} numbers for a pair.",
+                hint="Name a reranker, with one label.",
+            )
+        if not np.isfinite(logits).all():
+            raise InvalidOutputError(
+                f"'{self._version}' gives {logits[~np.isfinite(logits)][0]} as a score.", hint="Name another reranker."
+            )
+        return tuple(logits[:, 0].astype(float).tolist())
 
 
-def _checked_scores(logits: NDArray[Any], name: str) -> tuple[float, ...]:
-    """Return the one logit of each pair, given shape (n,) or (n, labels)."""
-    if logits.ndim == 2 and logits.shape[1] != 1:
-        raise ConfigError(
-            f"'{name}' gives {logits.shape[1]} numbers for a pair.", hint="Name a reranker, with one label."
-        )
-    flat = logits.reshape(-1)
-    if not np.isfinite(flat).all():
-        raise InvalidOutputError(
-            f"'{name}' gives {flat[~np.isfinite(flat)][0]} as a score.", hint="Name another reranker."
-        )
-    return tuple(flat.astype(float).tolist())
+class _Ranked(BaseModel):
+    index: int
+    relevance_score: FiniteFloat
 
 
-class CrossEncoderReranker:
-    """A `Reranker` over a cross-encoder of sentence-transformers, in this process.
+class _RerankReply(BaseModel):
+    results: list[_Ranked]
+
+
+class _Scored(BaseModel):
+    index: int
+    score: FiniteFloat
+
+
+class _ScoreReply(BaseModel):
+    data: list[_Scored]
+
+
+class ServerReranker:
+    """A `Reranker` over an endpoint: ``/rerank`` as Cohere and Jina have it, or vLLM's ``/score``.
 
     Args:
-        model_name: A folder, or the name of a model on the Hugging Face hub (BAAI/bge-reranker-v2-m3, say).
-        batch_size: Pairs per forward pass.
+        settings: Address, model and limits.
 
-    Source: HTSIR section "Reranking and Response Generation" names BGE-Reranker, which is one.
+    Raises:
+        ConfigError: No address is configured.
+
+    Source: vLLM documentation, "Re-rank API" and "Score API".
 
     Example:
-        >>> from discorag.models.reranker import CrossEncoderReranker
-        >>> reranker = CrossEncoderReranker(str(cross_encoder))
-        >>> len(asyncio.run(reranker.scores("Why do tides rise?", ["The moon pulls the sea.", "Bees dance."])))
-        2
+        >>> from discorag.config import RerankerSettings
+        >>> from discorag.models.reranker import ServerReranker
+        >>> reranker = ServerReranker(RerankerSettings(base_url=rerank_url, model="bge-reranker-v2-m3"))
+        >>> asyncio.run(reranker.scores("Why?", ["short", "a longer text"]))
+        (5.0, 13.0)
     """
 
-    def __init__(self, model_name: str, batch_size: int = 16) -> None:
-        self._name, self._batch_size = model_name, batch_size
-        self._model: CrossEncoder | None = None
-        self._lock = threading.Lock()
+    def __init__(self, settings: RerankerSettings) -> None:
+        self._path, self._model = settings.path, settings.model or "default"
+        self._endpoint = Endpoint(settings, self._model, VARIABLES)
 
     @property
     def version(self) -> str:
-        """Name and revision; of a folder a digest of its files. Raises `ConfigError` if it is not on this machine."""
-        return model_version(self._name)
+        """The model's name, and that it is served."""
+        return f"{self._model}@server"
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        """Return the raw logit of each text, without the sigmoid that the library applies by default.
-
-        The model is loaded at the first call.
+        """Return the scores as the server gives them.
 
         Raises:
-            ConfigError: It cannot be loaded, or it gives several numbers for a pair.
-            InvalidOutputError: A score is not a finite number.
+            ModelError: As `Endpoint.call`; InvalidOutputError unless there is one finite score for each text.
         """
-        return await asyncio.to_thread(self._scores, query, texts) if texts else ()
+        batches = [await self._batch(query, texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
+        return tuple(score for batch in batches for score in batch)
 
-    def _scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        with extra("torch"):
-            from torch.nn import Identity
+    async def aclose(self) -> None:
+        """Close the running loop's connections."""
+        await self._endpoint.aclose()
 
-        with self._lock:
-            logits: Any = self._load().predict(
-                [(query, text) for text in texts],
-                batch_size=self._batch_size,
-                show_progress_bar=False,
-                activation_fn=Identity(),
-                convert_to_numpy=True,
+    async def _batch(self, query: str, texts: Sequence[str]) -> list[float]:
+        one, many = ("query", "documents") if self._path == "/rerank" else ("text_1", "text_2")
+        reply = await self._endpoint.post(self._path, {"model": self._model, one: query, many: list(texts)})
+        with typed_errors(VARIABLES):
+            found = _indexed(reply)
+        if sorted(index for index, _ in found) != list(range(len(texts))):
+            raise InvalidOutputError(
+                f"The reranker gave scores for texts {[index for index, _ in found][:10]}, not one for each of "
+                f"{len(texts)}.",
+                hint=f"Check the server at {VARIABLES}__BASE_URL.",
             )
-        return _checked_scores(np.asarray(logits), self._name)
+        return [score for _, score in sorted(found)]
 
-    def _load(self) -> CrossEncoder:
-        if self._model is None:
-            with extra("torch"):
-                from sentence_transformers import CrossEncoder
 
-            folder = local_model(self._name)
-            try:
-                self._model = CrossEncoder(str(folder), local_files_only=True)
-            except (OSError, ValueError) as error:
-                hint = "Name a folder that holds a cross-encoder, or one of the Hugging Face hub."
-                raise ConfigError(f"The reranker '{self._name}' cannot be loaded: {error}", hint=hint) from error
-            self._model.register_forward_pre_hook(raise_if_cancelled)  # before each batch
-        return self._model
+def _indexed(reply: object) -> list[tuple[int, float]]:
+    """Each text's place in the request, and its score. Raises ``ValueError`` if the reply has neither form."""
+    if isinstance(reply, dict) and "data" in reply:
+        return [(item.index, item.score) for item in _ScoreReply.model_validate(reply).data]
+    return [(item.index, item.relevance_score) for item in _RerankReply.model_validate(reply).results]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from discorag.config import Settings
+from discorag.config import Role, Settings
 from discorag.models.protocol import Encoder, LanguageModel, Template
 from discorag.models.reranker import Reranker
 
@@ -32,13 +32,12 @@ class Toolbox(Protocol):
         """The configured reranker; a model in this process is loaded at its first use."""
         ...
 
-    @property
-    def model(self) -> LanguageModel | None:
-        """The language model, None if none is configured."""
+    def model_for(self, role: Role) -> LanguageModel | None:
+        """The language model that plays a role, None if none is configured."""
         ...
 
-    def require_model(self) -> LanguageModel:
-        """The language model. Raises `ConfigError` if none is configured."""
+    def require_model(self, role: Role = "reader") -> LanguageModel:
+        """The language model that plays a role. Raises `ConfigError` if none is configured."""
         ...
 
     def template(self, name: str) -> Template:

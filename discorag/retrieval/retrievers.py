@@ -134,10 +134,12 @@ RDR2 = TreeRetriever(
 
 def text_of(tools: TreeTools) -> NodeText:
     """The rule of DISRetrieval's eq. 2 where a model summarises, else all that lies below."""
-    return Tau(summariser_of(tools), tools.backends.settings.trees.tau) if tools.backends.model else Concat()
+    backends = tools.backends
+    return Tau(summariser_of(tools), backends.settings.trees.tau) if backends.model_for("summariser") else Concat()
 
 
 def summariser_of(tools: TreeTools) -> Summariser:
     """The language model if there is one, else the most nuclear sentences."""
     backends, extractive = tools.backends, ExtractiveSummariser(tools.parser)
-    return LlmSummariser(backends.model, backends.template("summary"), extractive) if backends.model else extractive
+    model = backends.model_for("summariser")
+    return LlmSummariser(model, backends.template("summary"), extractive) if model else extractive

@@ -111,7 +111,7 @@ async def search_following(
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:
     """The trees of a retriever's builder; inner nodes are encoded by their summaries where a model writes them."""
-    vectors = "text" if tools.backends.model and retriever.summaries else retriever.vectors
+    vectors = "text" if tools.backends.model_for("summariser") and retriever.summaries else retriever.vectors
     return TreeIndex(store, scope, tools.backends.encoder, retriever.build(tools), vectors)
 
 

@@ -86,7 +86,9 @@ _UNSAID = "The language model finds no passage that says so."
 
 def llm_verifier(tools: Toolbox) -> TracingVerifier:
     """For the registry. Raises `ConfigError` if no language model is configured."""
-    return TracingVerifier(tools.encoder, tools.reranker, LlmJudge(tools.require_model(), tools.template("support")))
+    return TracingVerifier(
+        tools.encoder, tools.reranker, LlmJudge(tools.require_model("judge"), tools.template("support"))
+    )
 
 
 class _Verdict(BaseModel):

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from discorag.config import LlmSettings
 from discorag.discourse.parse.inline import unescape
 from discorag.models.protocol import LanguageModel, Message, Reply, Request
 from discorag.schema.errors import Usage
@@ -102,6 +103,10 @@ class CountingModel(LanguageModel):
     def name(self) -> str:
         """Shown in ledgers."""
         return "dry run"
+
+    async def context_tokens(self) -> int:
+        """As long as the settings allow."""
+        return LlmSettings().context_tokens
 
     async def complete(self, request: Request[T]) -> Reply[T]:
         """See `LanguageModel.complete`; never fails."""

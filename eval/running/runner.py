@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
+from discorag.config import HOW_TO_NAME_A_MODEL
 from discorag.schema.errors import DiscoRagError
 from eval.errors import NotScorableError
 from eval.metrics.base import Given, Metric
@@ -132,5 +133,5 @@ def _first(group: BaseExceptionGroup[DiscoRagError]) -> DiscoRagError:
 
 def skipped(systems: Mapping[str, System], names: Sequence[str], *, has_llm: bool) -> dict[str, str]:
     """System -> why it cannot be run here."""
-    reason = "It needs a language model; set DISCO_RAG_LLM__BASE_URL."
+    reason = f"It needs a language model. {HOW_TO_NAME_A_MODEL}"
     return {n: reason for n in names if systems[n].needs_llm and not has_llm}

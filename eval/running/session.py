@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 
 from discorag import DiscoRAG
-from discorag.config import Settings, StoreSettings
+from discorag.config import ModelRoles, Settings, StoreSettings
 from discorag.discourse.parse.parser import PROMPTED
 from discorag.models.memo import MemoEncoder
 from discorag.schema.errors import MissingPathError
@@ -110,7 +110,8 @@ class Session:
         """What a parser's and each system's model calls would cost over the suite's questions; no model is asked."""
         backends = self.rag.backends
         model = CountingModel(backends.encoder.tokens)
-        counting = DiscoRAG(backends=Backends(backends.settings, backends.store, backends.encoder, model))
+        no_roles = backends.settings.model_copy(update={"models": ModelRoles()})
+        counting = DiscoRAG(backends=Backends(no_roles, backends.store, backends.encoder, model))
         corpus = await self._corpus(counting, refresh=self.suite.parser in PROMPTED)
         answerer = Answerer(self.suite, corpus, counting)
         ledgers: dict[str, list[Ledger]] = {}

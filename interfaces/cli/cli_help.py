@@ -19,7 +19,7 @@ COMMANDS = {
     "mcp": "Serve tools and resources to clients of the Model Context Protocol, over standard input and output.",
     "key": "Make an API key: it is shown once, on standard error; its entry for the file of keys goes to standard "
     "output.",
-    "models": "List, download and carry the models that the pipeline uses.",
+    "models": "List and download the models that the pipeline uses.",
     "check": "Read all that is stored, and compare it with what was written; exit code 1 if it differs. Changes "
     "nothing.",
     "reindex": "Make the index of the store again from its database; nothing is encoded.",

@@ -85,6 +85,7 @@ Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _WHICH = "Part of a document's title or file name, end of its path, or start of its id."
 EngineOption = Annotated[Engine, typer.Option("--engine", help="own: this process.")]
+Llm = Annotated[str | None, typer.Option(help="ollama:NAME, openai:NAME or http://HOST:PORT/v1#NAME.")]
 Assignments = Annotated[list[str] | None, typer.Option("--set", help="An option, e.g. use_graph=false; repeatable.")]
 
 
@@ -140,6 +141,7 @@ def ask(
     top_k: Annotated[int | None, option(AnswerOptions, "top_k")] = None,
     assignments: Assignments = None,
     baseline: Annotated[str | None, typer.Option(help="A baseline of the paper instead, e.g. markers.")] = None,
+    llm: Llm = None,
     as_json: AsJson = False,
     batch: Annotated[Path | None, typer.Option(help='JSONL file of {"question": ...}, answered into --out.')] = None,
     replies: Annotated[Path, typer.Option("--out", help="Of --batch.")] = Path("replies.jsonl"),
@@ -151,8 +153,8 @@ def ask(
     options["baseline"] = baseline
     check_engine(engine)
     if batch or question is None:
-        return _answered(question, batch, replies, options)
-    with _pipeline() as rag:
+        return _answered(question, batch, replies, options, llm)
+    with _pipeline(llm) as rag:
         result = asyncio.run(_streamed(rag, question, options, quiet=as_json))
     if as_json:
         return _print_json(result)
@@ -266,8 +268,8 @@ def main() -> None:
 
 
 @contextmanager
-def _pipeline() -> Generator[DiscoRAG]:
-    with DiscoRAG(read_settings()) as rag:
+def _pipeline(llm: str | None = None) -> Generator[DiscoRAG]:
+    with DiscoRAG(read_settings(), llm=llm) as rag:
         yield rag
 
 
@@ -298,12 +300,13 @@ def _answered(
     batch: Path | None,
     replies: Path,
     options: dict[str, Any],
+    llm: str | None,
 ) -> None:
     """The questions of a file; exit code 1 if one met an error."""
     if batch is None or question is not None:
         raise InputError("Ask one question, or --batch FILE.", hint="disco-rag ask --help")
     questions = read_questions(batch)
-    with _pipeline() as rag, QuestionProgress(err, len(questions)) as progress:
+    with _pipeline(llm) as rag, QuestionProgress(err, len(questions)) as progress:
         failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **options))
     out.print(Text(f"{len(questions) - failed} of {len(questions)} answered, in {replies}."))
     if failed:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +12,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from discorag.config import Settings, read_settings
-from discorag.models.hub import LockedModel, ModelLock, PulledRole, local_model, lock_path
+from discorag.models.hub import LockedModel, ModelLock, PulledRole, local_model, lock_path, pull_model
 from discorag.models.packaged import MINILM, MS_MARCO_MINILM, PACKAGED, packaged_folder
 from discorag.schema.errors import ConfigError, InputError
 
@@ -99,39 +98,18 @@ def list_models(as_json: Annotated[bool, typer.Option("--json", help="Print JSON
 
 @models.command()
 def pull(
-    name: Annotated[str | None, typer.Argument(help="Its name on the Hugging Face hub; or --from FILE.")] = None,
+    name: Annotated[str, typer.Argument(help="Its name on the Hugging Face hub.")],
     revision: Annotated[str | None, typer.Option(help="Branch, tag or commit (default: the main branch).")] = None,
     role: Annotated[
         str | None, typer.Option(help="encoder, reranker, nli or tokenizer (default: as its configuration says).")
     ] = None,
-    source: Annotated[Path | None, typer.Option("--from", help="A file that `models pack` wrote; no network.")] = None,
 ) -> None:
     """Download a model from the Hugging Face hub, and enter its revision and SHA-256 into the lock file."""
-    from discorag.models.hub import pull_model, unpack_models
-
     lock = lock_path(read_settings())
-    if (name is None) == (source is None):
-        raise InputError("Name one model, or --from FILE.", hint="disco-rag models pull --help")
-    if source is not None:
-        pulled: Sequence[LockedModel] = unpack_models(source, lock)
-    else:
-        with err.status(f"Downloading {name} ..."):
-            pulled = [pull_model(str(name), lock, revision=revision, role=_role(role))]
-    for model in pulled:
-        licence = model.licence or "no licence stated"
-        out.print(
-            f"{model.name} ({model.role}, {licence}) at {model.revision[:12]}, entered in {lock}.", soft_wrap=True
-        )
-
-
-@models.command()
-def pack(file: Annotated[Path, typer.Argument(help="The .tar.gz file to write.")]) -> None:
-    """Write all pulled models into one file, for `models pull --from` on a machine without network."""
-    from discorag.models.hub import pack_models
-
-    with err.status("Packing ..."):
-        packed = pack_models(file, lock_path(read_settings()))
-    out.print(f"{len(packed)} models in {file}, {file.stat().st_size / 1e6:.1f} MB.", soft_wrap=True)
+    with err.status(f"Downloading {name} ..."):
+        model = pull_model(name, lock, revision=revision, role=_role(role))
+    licence = model.licence or "no licence stated"
+    out.print(f"{model.name} ({model.role}, {licence}) at {model.revision[:12]}, entered in {lock}.", soft_wrap=True)
 
 
 def model_rows(settings: Settings) -> list[ModelRow]:

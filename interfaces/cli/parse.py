@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from discorag.config import LlmSettings, Settings, StoreSettings, read_settings
+from discorag.config import LlmSettings, ModelRoles, Settings, StoreSettings, read_settings
 from discorag.discourse.formats.table import FORMATS, READERS, check_format, is_tree, read_tree, written
 from discorag.discourse.parse.parser import PARSERS, PROMPTED
 from discorag.ingest.loaders import Source
@@ -55,8 +55,8 @@ def _parse_document(path: Path, parser: str) -> Chunk:
 
 def _without_store(settings: Settings, parser: str) -> Settings:
     """Nothing is stored, and no language model started that does not parse."""
-    llm = settings.llm if parser in PROMPTED else LlmSettings()
-    return settings.model_copy(update={"store": StoreSettings(kind="memory"), "llm": llm})
+    without = {} if parser in PROMPTED else {"model": None, "models": ModelRoles(), "llm": LlmSettings()}
+    return settings.model_copy(update={"store": StoreSettings(kind="memory"), **without})
 
 
 async def _with_tree(backends: Backends, path: Path, parser: str) -> Chunk:

@@ -60,7 +60,7 @@ async def _probe(served: Service) -> Readiness:
 
 
 async def _model(served: Served) -> str:
-    model, settings = served.rag.backends.model, served.rag.backends.settings.llm
+    model, settings = served.rag.backends.model, served.rag.backends.settings.llm_for("reader")
     if model is None:
         return "none"
     if settings.base_url is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
+from discorag.config import HOW_TO_NAME_A_MODEL
 from discorag.generation.draft import Write, stream_answer, write_draft
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ConfigError
@@ -27,7 +28,7 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         if context.refine:
             raise ConfigError(
                 f"refine is {context.refine}, but no language model is configured.",
-                hint="Set DISCO_RAG_LLM__BASE_URL (and DISCO_RAG_LLM__MODEL), or leave refine at 0.",
+                hint=f"{HOW_TO_NAME_A_MODEL} Or leave refine at 0.",
             )
         return await draft_update(inputs, context, stage, None, "")
 

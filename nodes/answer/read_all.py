@@ -23,7 +23,7 @@ async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comma
     """
     context, stage = answer_context(runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
-    counter, room = backends.encoder.tokens, context.room(backends)
+    counter, room = backends.encoder.tokens, await context.room(backends)
     filters = state.get("filters") or {}
     found = await asyncio.to_thread(everything, backends.store, scope, filters, counter=counter, room=room)
     return await retrieved(found.found, context, stage, copies=found.copies)

@@ -124,7 +124,7 @@ async def test_systems_that_need_a_model_are_run_only_where_there_is_one(pipelin
     wanted = suite("lay-summaries", limit=1, systems=["lead", "local-local-llm"], metrics=["rougeL"])
     done = await run(pipeline(), tmp_path, wanted)
     assert list(done.systems) == ["lead"]
-    assert "DISCO_RAG_LLM__BASE_URL" in done.skipped["local-local-llm"]
+    assert "DISCO_RAG_MODEL" in done.skipped["local-local-llm"]
     assert done.finished
     with ScriptedServer(model()) as server:
         with_model = await run(pipeline(llm=server.base_url, name="other"), tmp_path / "other", wanted)

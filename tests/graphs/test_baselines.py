@@ -100,7 +100,7 @@ def test_a_baseline_follows_the_preset(pipeline: Pipelines, texts: Path, baselin
 def test_a_baseline_without_a_language_model_is_refused(pipeline: Pipelines, texts: Path, baseline: str) -> None:
     rag = pipeline()
     rag.ingest(texts)
-    with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
+    with pytest.raises(ConfigError, match="DISCO_RAG_MODEL"):
         rag.ask(QUERY, baseline=baseline)
 
 

@@ -114,7 +114,7 @@ def test_json_is_parsed_as_a_document_unless_it_is_a_tree(tmp_path: Path) -> Non
         ("t.tune", "la", [], "unknown format"),
         ("t.md", "Tides.", ["--format", "pdf"], "text, mermaid, rs3, rs4, dis, json, svg"),
         ("t.md", "Tides.", ["--parser", "none"], "There is no parser 'none'"),
-        ("t.md", "Tides.", ["--parser", "llm"], "DISCO_RAG_LLM__BASE_URL"),
+        ("t.md", "Tides.", ["--parser", "llm"], "DISCO_RAG_MODEL"),
         ("t.dis", "( Root (leaf 1) (text _!a_!) )", ["--out", "no/folder.rs3"], "cannot be written"),
     ],
 )
@@ -183,7 +183,7 @@ def test_delete_removes_one_document(tmp_path: Path) -> None:
         (["delete", ""], "0 documents match"),
         (["delete", "vitamin"], "documents match 'vitamin': "),
         (["show", "tree", "analysis", "--corpus", "none"], "there are: default (6 documents). Ask"),
-        (["ask", "Does vitamin D prevent flu?", "--set", "planner=llm"], "DISCO_RAG_LLM__BASE_URL"),
+        (["ask", "Does vitamin D prevent flu?", "--set", "planner=llm"], "DISCO_RAG_MODEL"),
         (["delete", "nothing.md"], "0 documents match"),
         (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
         (["show", "tree", "pooled-analysis.md", "--chunk", "0", "--format", "pdf"], "text, mermaid, rs3, rs4, dis"),

@@ -41,7 +41,7 @@ def messages(question: str) -> tuple[Message, ...]:
 
 def gateway(server: ScriptedServer, **changes: Any) -> Gateway:
     values: dict[str, Any] = {"cache": None, "model": "scripted", "retries": 2, "timeout_s": 5.0} | changes
-    return Gateway(LlmSettings(base_url=server.base_url, **values), base_wait_s=0.01)
+    return Gateway(LlmSettings(base_url=server.base_url, **values))
 
 
 async def streamed(made: Gateway, request: Request[str]) -> tuple[list[str], Reply[str]]:

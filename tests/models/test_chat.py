@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
@@ -23,10 +22,12 @@ from discorag.schema.errors import (
 from tests.models.helpers import GOOD, gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer
 
+SOON = {"Retry-After": "0.01"}
+
 
 @pytest.mark.parametrize("status", [408, 429, 503])
 async def test_passing_failure_is_retried_and_costs_no_tokens(status: int) -> None:
-    with ScriptedServer([Scripted("later", status=status), "ok"]) as server:
+    with ScriptedServer([Scripted("later", status=status, headers=SOON), "ok"]) as server:
         reply = await gateway(server).complete(text_request())
     assert reply.value == "ok"
     assert reply.usage.calls == 1
@@ -36,37 +37,21 @@ async def test_passing_failure_is_retried_and_costs_no_tokens(status: int) -> No
 @pytest.mark.parametrize(("status", "kind"), [(500, ModelUnavailableError), (429, RateLimitedError)])
 async def test_lasting_failure_is_typed_after_the_configured_attempts(status: int, kind: type[ModelError]) -> None:
     with (
-        ScriptedServer(lambda body: Scripted("down for good", status=status)) as server,
+        ScriptedServer(lambda body: Scripted("down for good", status=status, headers=SOON)) as server,
         pytest.raises(kind, match="down for good"),
     ):
         await gateway(server).complete(text_request())
     assert len(server.requests) == 3
 
 
-async def test_retry_after_is_honoured() -> None:
-    with ScriptedServer([Scripted("later", status=429, headers={"Retry-After": "0.4"}), "ok"]) as server:
-        start = time.monotonic()
-        await gateway(server).complete(text_request())
-    assert time.monotonic() - start >= 0.4
-
-
-async def test_hanging_server_is_given_up_after_the_timeout() -> None:
-    with ScriptedServer(lambda body: Scripted("late", delay_s=300)) as server:
-        start = time.monotonic()
-        with pytest.raises(ModelUnavailableError, match="in time"):
-            await gateway(server, timeout_s=0.2, retries=1).complete(text_request())
-    assert time.monotonic() - start < 200
-    assert len(server.requests) == 2
-
-
 async def test_refused_connection_is_unavailable() -> None:
     with ScriptedServer([]) as server:
-        gone = gateway(server)
-    with pytest.raises(ModelUnavailableError, match="BASE_URL"):
+        gone = gateway(server, retries=0)
+    with pytest.raises(ModelUnavailableError, match="DISCO_RAG_MODEL"):
         await gone.complete(text_request())
 
 
-@pytest.mark.parametrize(("status", "hint"), [(400, "supports"), (401, "__API_KEY"), (404, "__MODEL")])
+@pytest.mark.parametrize(("status", "hint"), [(400, "supports"), (401, "__API_KEY"), (404, "DISCO_RAG_MODEL")])
 async def test_refusal_is_not_retried_and_says_what_to_check(status: int, hint: str) -> None:
     with (
         ScriptedServer(lambda body: Scripted("no", status=status)) as server,
@@ -160,7 +145,7 @@ async def test_streamed_pieces_join_to_the_reply_and_tokens_are_counted() -> Non
 
 
 async def test_stream_is_retried_before_its_first_token() -> None:
-    with ScriptedServer([Scripted(LONG, break_after=0), Scripted("later", status=503), LONG]) as server:
+    with ScriptedServer([Scripted("later", status=503, headers=SOON), LONG]) as server:
         pieces, _ = await streamed(gateway(server), text_request())
     assert "".join(pieces) == LONG
 
@@ -174,14 +159,6 @@ async def test_stream_that_breaks_after_its_first_token_is_not_sent_again() -> N
     assert got == [LONG[:8], LONG[8:16]]
     assert len(server.requests) == 1
     assert caught.value.usage == Usage(calls=1)
-
-
-async def test_stream_from_a_hanging_server_times_out() -> None:
-    with (
-        ScriptedServer(lambda body: Scripted("late", delay_s=300)) as server,
-        pytest.raises(ModelUnavailableError, match="in time"),
-    ):
-        await streamed(gateway(server, timeout_s=0.2, retries=0), text_request())
 
 
 async def test_stream_is_cancelled_also_while_a_piece_arrives() -> None:

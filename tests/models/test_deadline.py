@@ -5,7 +5,7 @@ from time import perf_counter
 
 import pytest
 
-from discorag.models.deadline import models_within, seconds_left
+from discorag.models.deadline import in_time, models_within
 from discorag.schema.errors import ModelUnavailableError, RateLimitedError
 from tests.models.helpers import gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer
@@ -54,7 +54,7 @@ async def test_calls_that_queue_for_a_slot_fail_at_the_deadline_too() -> None:
 
 async def test_without_a_deadline_and_after_one_nothing_is_cut_short() -> None:
     with models_within(0.01):
-        assert seconds_left() is not None
-    assert seconds_left() is None
+        assert in_time().when() is not None
+    assert in_time().when() is None
     with ScriptedServer([Scripted("the answer", delay_s=0.2)]) as server:
         assert (await gateway(server).complete(text_request())).text == "the answer"

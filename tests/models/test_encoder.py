@@ -38,10 +38,6 @@ async def test_query_is_nearest_to_the_text_that_answers_it(encoder: PackagedEnc
     assert documents[0] @ query > documents[1] @ query + 0.2
 
 
-async def test_no_texts_give_no_vectors(encoder: PackagedEncoder) -> None:
-    assert (await encoder.encode_documents([])).shape == (0, 384)
-
-
 async def test_vector_does_not_depend_on_the_batch(encoder: PackagedEncoder) -> None:
     together = await encoder.encode_documents(["short", "a much longer text than the other one " * 5, "x"])
     assert np.allclose(together[0], await encoder.encode_query("short"), atol=1e-5)
@@ -64,14 +60,6 @@ async def test_concurrent_first_calls_load_one_model_and_agree() -> None:
     fresh = PackagedEncoder()
     vectors = await asyncio.gather(*(fresh.encode_query("the same") for _ in range(4)))
     assert all(np.array_equal(vectors[0], v) for v in vectors)
-
-
-def test_version_names_model_package_and_window(encoder: PackagedEncoder) -> None:
-    assert encoder.version == "all-MiniLM-L6-v2@gt-0.1.0/256"
-
-
-async def test_packaged_encoder_is_the_default() -> None:
-    assert isinstance(await encoder_from(Settings()), PackagedEncoder)
 
 
 async def configured(**values: str) -> Encoder:

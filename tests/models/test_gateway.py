@@ -21,7 +21,7 @@ from discorag.schema.errors import (
     Usage,
 )
 from discorag.text.cut_off import whole_sentences
-from tests.models.helpers import GOOD, Fruit, fruit_of, fruit_request, gateway, messages, streamed, text_request
+from tests.models.helpers import GOOD, Fruit, fruit_of, fruit_request, gateway, messages, text_request
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 
@@ -89,12 +89,6 @@ async def test_a_refused_beam_is_counted_also_where_the_reply_was_repaired() -> 
     assert (reply.usage.calls, reply.usage.repairs, reply.usage.beams_refused) == (2, 1, 1)
 
 
-async def test_a_stream_with_beams_falls_back_to_one_piece_without() -> None:
-    with ScriptedServer(lambda body: Scripted("no", status=400) if "use_beam_search" in body else "one") as server:
-        pieces, reply = await streamed(gateway(server), text_request(beam_width=3))
-    assert (pieces, reply.usage.beams_refused) == (["one"], 1)
-
-
 @pytest.mark.parametrize(
     ("bad", "error"),
     [
@@ -119,13 +113,6 @@ async def test_what_is_refused_for_another_reason_fails_as_before_and_beams_are_
     assert reply.usage.beams_refused == 0
 
 
-async def test_without_beams_asked_for_a_refusal_is_final() -> None:
-    with ScriptedServer([Scripted("no", status=400), GOOD]) as server:
-        with pytest.raises(ModelRejectedError):
-            await gateway(server).complete(fruit_request())
-        assert len(server.requests) == 1
-
-
 async def test_a_reply_without_beams_is_not_taken_from_the_cache_for_one_with(tmp_path: Path) -> None:
     refuses = [True]
     with ScriptedServer(lambda body: _no_beams(body) if refuses[0] else GOOD) as server:
@@ -145,13 +132,6 @@ async def test_prefix_reuse_reported_by_the_server_is_counted() -> None:
         again = await made.complete(text_request("x" * 400 + " and more"))
     assert first.usage.tokens_cached == 0
     assert 100 <= again.usage.tokens_cached <= first.usage.tokens_in
-
-
-async def test_prompt_hash_depends_on_the_messages_only() -> None:
-    with ScriptedServer(lambda body: "x") as server:
-        made = gateway(server)
-        a, b, c = [await made.complete(r) for r in (text_request(), text_request(max_tokens=9), text_request("Else."))]
-    assert a.prompt_hash == b.prompt_hash != c.prompt_hash
 
 
 @pytest.mark.parametrize(("key", "sent"), [(None, "Bearer none"), (SecretStr("k1"), "Bearer k1")])
@@ -187,15 +167,6 @@ async def test_bad_output_is_repaired_once_and_all_of_it_is_paid(bad: Scripted) 
     assert second[:2] == first
     assert [m["role"] for m in second[2:]] == ["assistant", "user"]
     assert all(m["content"].strip() for m in second)
-
-
-async def test_repair_request_shows_the_output_and_the_error() -> None:
-    with ScriptedServer(['{"name": "fig"}', GOOD]) as server:
-        await gateway(server).complete(fruit_request())
-    bad, ask = server.requests[1]["messages"][2:]
-    assert bad["content"] == '{"name": "fig"}'
-    assert "count" in ask["content"]
-    assert "Field required" in ask["content"]
 
 
 async def test_repair_request_does_not_let_the_output_close_its_fence() -> None:
@@ -238,7 +209,7 @@ async def test_endpoint_that_dies_during_the_repair_still_reports_what_was_paid(
 
 def test_no_endpoint_means_no_gateway() -> None:
     assert gateway_from(Settings()) is None
-    with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
+    with pytest.raises(ConfigError, match="DISCO_RAG_MODEL"):
         Gateway(LlmSettings())
     made = gateway_from(Settings(llm=LlmSettings(base_url="http://127.0.0.1:1/v1", model="m")))
     assert made is not None

@@ -13,8 +13,8 @@ import pytest
 from discorag.config import NliSettings
 from discorag.models.nli import CrossEncoderNli, ServerNli, nli_from
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_file
-from discorag.schema.errors import ConfigError, InvalidOutputError, ModelError, UnknownNameError
-from tests.models.test_reranker import cross_encoder, failing, served
+from discorag.schema.errors import ConfigError, InvalidOutputError, UnknownNameError
+from tests.models.test_reranker import cross_encoder, served
 
 PAIRS = [("Tides rise.", "The tide rises."), ("Bees dance.", "The tide rises."), ("a", "b")]
 
@@ -47,11 +47,6 @@ async def test_a_served_model_is_asked_for_pairs_in_batches() -> None:
 async def test_a_server_without_labels_of_entailment_fails(answer: Any) -> None:
     with served(lambda _: answer) as seen, pytest.raises(InvalidOutputError, match="entailment"):
         await ServerNli(NliSettings(base_url=seen.url)).probabilities([("a", "b")])
-
-
-async def test_a_server_that_refuses_fails_as_a_model_does() -> None:
-    with served(failing(422)) as seen, pytest.raises(ModelError):
-        await ServerNli(NliSettings(base_url=seen.url, retries=0)).probabilities([("a", "b")])
 
 
 async def test_labels_are_put_into_their_columns_whatever_their_order(tmp_path: Path) -> None:

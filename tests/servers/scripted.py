@@ -23,7 +23,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any
+from typing import Any, Self
 
 import uvicorn
 from starlette.applications import Starlette
@@ -115,14 +115,11 @@ class ScriptedServer:
         """What goes into ``base_url`` settings, ending in ``/v1``."""
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
 
-    def __enter__(self) -> ScriptedServer:
+    def __enter__(self) -> Self:
         self._socket.bind(("127.0.0.1", 0))
-        posts = {"/v1/chat/completions": self._chat, "/v1/embeddings": self._embeddings}
-        app = Starlette(routes=[Route(path, does, methods=["POST"]) for path, does in posts.items()])
-        app.add_route("/v1/models", self._models)
         # An idle connection closed after the usual 5 s races with the next request on a busy machine.
         config = uvicorn.Config(
-            app,
+            Starlette(routes=self._routes()),
             log_level="critical",
             lifespan="off",
             ws="none",
@@ -140,6 +137,13 @@ class ScriptedServer:
         self._server.should_exit = True
         self._thread.join(timeout=10)
         self._socket.close()
+
+    def _routes(self) -> list[Route]:
+        return [
+            Route("/v1/models", self._models),
+            Route("/v1/chat/completions", self._chat, methods=["POST"]),
+            Route("/v1/embeddings", self._embeddings, methods=["POST"]),
+        ]
 
     async def _models(self, request: Request) -> Response:
         return JSONResponse({"object": "list", "data": [self._said]})

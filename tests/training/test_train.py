@@ -237,7 +237,7 @@ async def test_a_text_without_a_tree_counts_as_missed(tmp_path: Path):
 
 
 def test_a_prompted_parser_needs_an_endpoint(tmp_path: Path):
-    with pytest.raises(ConfigError, match="DISCO_RAG_LLM__BASE_URL"):
+    with pytest.raises(ConfigError, match="DISCO_RAG_MODEL"):
         evaluate(gum=corpus(tmp_path), split="dev", engine="llm")
 
 

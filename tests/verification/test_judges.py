@@ -30,6 +30,9 @@ class Says:
     def __init__(self, *replies: str) -> None:
         self.replies, self.asked = list(replies), list[Request[Any]]()
 
+    async def context_tokens(self) -> int:
+        return 32_768
+
     async def send(self, request: Request[Any]) -> Draft:
         self.asked.append(request)
         return Draft(text=self.replies.pop(0), finish_reason="stop")

@@ -130,7 +130,7 @@ async def test_an_answer_comes_in_pieces_and_its_tokens_are_counted(gateway: Gat
 @pytest.mark.parametrize(
     ("changed", "question", "max_tokens", "error", "says"),
     [
-        ({"model": "nobody"}, "Who?", 10, ModelRejectedError, "DISCO_RAG_LLM__MODEL"),
+        ({"model": "nobody"}, "Who?", 10, ModelRejectedError, "DISCO_RAG_MODEL"),
         ({}, "a b " * CONTEXT_TOKENS, 10, ContextTooLongError, "too long"),
         ({}, "Who?", 2 * CONTEXT_TOKENS, ModelRejectedError, "max_model_len"),
     ],

@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from discorag.config import EncoderSettings
+from discorag.config import EncoderSettings, RerankerSettings
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.encoder_server import ServerEncoder
-from discorag.models.reranker_server import RerankerEndpoint, ServerReranker
+from discorag.models.reranker import ServerReranker
 from discorag.schema.errors import ContextTooLongError, ModelRejectedError
 from tests.conftest import EXAMPLES
 from tests.vllm.server import VllmServer
@@ -25,11 +25,11 @@ TEXTS = [
 
 
 def settings_of(server: VllmServer) -> EncoderSettings:
-    return EncoderSettings(base_url=server.base_url, model=server.name, batch_size=8)
+    return EncoderSettings(base_url=server.base_url, model=server.name, batch_size=8, retries=0)
 
 
 async def test_embeddings_are_the_packaged_encoders(pooling: VllmServer) -> None:
-    ours, served = PackagedEncoder(), await ServerEncoder.connect(settings_of(pooling), retries=0)
+    ours, served = PackagedEncoder(), await ServerEncoder.connect(settings_of(pooling))
     assert served.dimension == ours.dimension
     cosines = (await served.encode_documents(TEXTS) * await ours.encode_documents(TEXTS)).sum(axis=1)
     assert cosines.min() > 0.999
@@ -37,21 +37,22 @@ async def test_embeddings_are_the_packaged_encoders(pooling: VllmServer) -> None
 
 
 async def test_a_text_beyond_the_window_is_too_long(pooling: VllmServer) -> None:
-    served = await ServerEncoder.connect(settings_of(pooling), retries=0)
+    served = await ServerEncoder.connect(settings_of(pooling))
     with pytest.raises(ContextTooLongError):
         await served.encode_documents(["bees dance " * 300])
 
 
 async def test_an_unknown_encoder_is_refused(pooling: VllmServer) -> None:
     with pytest.raises(ModelRejectedError, match="DISCO_RAG_ENCODER__MODEL"):
-        await ServerEncoder.connect(EncoderSettings(base_url=pooling.base_url, model="nobody"), retries=0)
+        await ServerEncoder.connect(EncoderSettings(base_url=pooling.base_url, model="nobody", retries=0))
 
 
 @pytest.mark.parametrize("path", ["/rerank", "/score"])
 async def test_both_forms_of_reranking_give_each_text_its_score(
     pooling: VllmServer, path: Literal["/rerank", "/score"]
 ) -> None:
-    made = ServerReranker(RerankerEndpoint(pooling.base_url, pooling.name, path=path, batch_size=16), retries=0)
+    settings = RerankerSettings(base_url=pooling.base_url, model=pooling.name, path=path, retries=0)
+    made = ServerReranker(settings)
     scores = await made.scores(QUESTION, TEXTS)
     await made.aclose()
     ours = PackagedEncoder()

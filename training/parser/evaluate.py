@@ -1,7 +1,7 @@
 """Score parsers on GUM: ``python -m training.parser.evaluate``; prints a table and writes JSON.
 
 Rows are right-branching by layout, a trained parser and, with ``--engine llm``, a prompted one on the configured
-endpoint (``DISCO_RAG_LLM__BASE_URL``), end to end over documents and over the trained parser's windows.
+endpoint (``DISCO_RAG_MODEL``), end to end over documents and over the trained parser's windows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from discorag.config import read_settings
+from discorag.config import HOW_TO_NAME_A_MODEL, read_settings
 from discorag.discourse.parse.prompted import LlmParser
 from discorag.discourse.parse.trained.network import PACKAGED_FOLDER, Network, describe
 from discorag.models.gateway import gateway_from
@@ -102,9 +102,9 @@ def prompted(documents: Sequence[GumDocument]) -> dict[str, Any]:
     Raises:
         ConfigError: There is none.
     """
-    gateway = gateway_from(read_settings())
+    gateway = gateway_from(read_settings(), "parser")
     if gateway is None:
-        raise ConfigError("No language model is configured.", hint="Set DISCO_RAG_LLM__BASE_URL.")
+        raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
     parser = LlmParser(gateway, load_prompt("tree"), max_tokens=_PROMPTED_TOKENS)
     cases = {"end_to_end": whole_documents(documents), "window_end_to_end": cut_into_windows(documents, Network())}
 

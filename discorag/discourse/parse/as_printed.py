@@ -233,7 +233,7 @@ def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
 def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
     """For the registry. Raises `ConfigError` if no language model is configured."""
     return PaperParser(
-        tools.require_model(),
+        tools.require_model("parser"),
         tools.template("paper-tree"),
         max_tokens=limits.max_tokens,
         temperature=limits.temperature,

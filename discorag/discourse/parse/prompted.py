@@ -55,7 +55,9 @@ class TreeReply(BaseModel):
 def llm_parser(tools: Toolbox, limits: Limits) -> LlmParser:
     """For the registry. Raises `ConfigError` if no language model is configured."""
     template = tools.template("tree")
-    return LlmParser(tools.require_model(), template, max_tokens=limits.max_tokens, temperature=limits.temperature)
+    return LlmParser(
+        tools.require_model("parser"), template, max_tokens=limits.max_tokens, temperature=limits.temperature
+    )
 
 
 class PromptedParser(ABC):

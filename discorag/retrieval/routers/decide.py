@@ -142,4 +142,5 @@ class LocalRouter:
 
 def router_of(backends: Toolbox) -> Router:
     """The language model if there is one, else similarity."""
-    return LlmRouter(backends.model, backends.template("route")) if backends.model else LocalRouter(backends.encoder)
+    model = backends.model_for("router")
+    return LlmRouter(model, backends.template("route")) if model else LocalRouter(backends.encoder)

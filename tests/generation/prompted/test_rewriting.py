@@ -20,7 +20,7 @@ PASSAGES = ["Gold shines.", "Iron rusts."]
 
 def gateway(server: ScriptedServer) -> Gateway:
     settings = LlmSettings(base_url=server.base_url, cache=None, model="scripted", retries=0, timeout_s=5.0)
-    return Gateway(settings, base_wait_s=0.01)
+    return Gateway(settings)
 
 
 async def answered(server: ScriptedServer, answer: str, passages: Sequence[str] = PASSAGES) -> Reply[str]:

@@ -1,0 +1,25 @@
+"""Run the command of a vLLM service of docker-compose.yml on this machine: ``python deploy/vllm.py chat``.
+
+``${NAME:-default}`` is filled in from the environment, as Compose does. Needs PyYAML, and ``vllm`` on the PATH.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import yaml
+
+COMPOSE = Path(__file__).parents[1] / "docker-compose.yml"
+
+
+def vllm_command(service: str) -> list[str]:
+    """The arguments of ``vllm serve`` for a service, beginning with the model."""
+    text = re.sub(r"\$\{(\w+):-([^}]*)\}", lambda m: os.environ.get(m[1]) or m[2], COMPOSE.read_text("utf-8"))
+    return yaml.safe_load(text)["services"][service]["command"]
+
+
+if __name__ == "__main__":
+    os.execvp("vllm", ["vllm", "serve", *vllm_command(sys.argv[1])])

@@ -1,0 +1,243 @@
+"""Language models by name: ``ollama:``, ``openai:``, any other provider of LangChain, and OpenAI-compatible servers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, cast
+
+import httpx
+
+from discorag.config import NAMELESS, LlmSettings
+from discorag.extras import extra
+from discorag.models.endpoint import as_model_error, typed_errors
+from discorag.models.protocol import Request
+from discorag.schema.errors import ConfigError, DiscoRagError, ModelError, ModelRejectedError, ModelUnavailableError
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from ollama import Client
+
+VARIABLES = "DISCO_RAG_LLM"
+REASONING_TOKENS = 4096
+"""Added to the output's limit for a model that refuses a temperature: it thinks first, which counts as output."""
+_ASK_S = 10.0
+"""Limit of a question to a server about its models."""
+
+
+async def _nothing() -> None:
+    """For connections that the caller owns."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A chat model, in one event loop, and how it is asked.
+
+    Args:
+        chat: LangChain's client.
+        context_tokens: How long prompt and output may be together.
+        parameters: A request's limits and schema, as arguments of the client's calls; and whether it is streamed.
+        explain: The typed error for what a call raised.
+        says_why_it_ends: Whether each reply has a reason for its end; without one it is taken to be complete.
+        close: Closes the client.
+
+    Example:
+        >>> from langchain_core.language_models.fake_chat_models import FakeListChatModel
+        >>> from discorag.models.providers import own_model
+        >>> own_model(FakeListChatModel(responses=["Tides rise."]), 8192).context_tokens
+        8192
+    """
+
+    chat: BaseChatModel
+    context_tokens: int
+    parameters: Callable[[Request[Any], bool], dict[str, Any]]
+    explain: Callable[[Exception], ModelError]
+    says_why_it_ends: bool = True
+    close: Callable[[], Awaitable[None]] = _nothing
+
+    @contextmanager
+    def typed_errors(self) -> Generator[None]:
+        """Turn what a call raises into a `ModelError`."""
+        try:
+            yield
+        except DiscoRagError:
+            raise
+        except Exception as error:
+            raise self.explain(error) from error
+
+
+def require_clients() -> None:
+    """Check that the clients of language models are installed. Raises `MissingExtraError`."""
+    with extra("llm"):
+        for name in ("langchain", "langchain-ollama", "langchain-openai"):
+            version(name)
+
+
+def connect(settings: LlmSettings) -> Connection:
+    """Open the configured model for the running event loop; blocks while it asks a server what it has.
+
+    Raises:
+        ModelError: Ollama, or a server whose model is not named, does not answer, or has no such model.
+        ConfigError: There is no such provider, its package or key is missing.
+    """
+    if settings.base_url:
+        return _compatible_server(settings, settings.base_url)
+    if settings.provider == "ollama":
+        return _ollama(settings)
+    if settings.provider == "openai":
+        return _openai(settings, _model_name(settings), settings.context_tokens)
+    chat = _init_chat_model(settings, _model_name(settings), timeout=settings.timeout_s, max_retries=settings.retries)
+    return own_model(chat, settings.context_tokens)
+
+
+def own_model(chat: BaseChatModel, context_tokens: int) -> Connection:
+    """A chat model whose own settings count: schemas are only checked, and it is closed by its owner."""
+
+    def explain(error: Exception) -> ModelError:
+        if isinstance(error, TimeoutError):
+            return as_model_error(error, VARIABLES)
+        hint = "Check the chat model and its settings."
+        return ModelUnavailableError(f"The chat model raised {type(error).__name__}: {error}", hint=hint)
+
+    return Connection(chat, context_tokens, _own_parameters, explain, says_why_it_ends=False)
+
+
+def _own_parameters(_request: Request[Any], _stream: bool) -> dict[str, Any]:
+    return {}
+
+
+def _compatible_server(settings: LlmSettings, base_url: str) -> Connection:
+    """An OpenAI-compatible server; one with a single model is asked for its name and context."""
+    name, context = settings.model, settings.context_tokens
+    if name == NAMELESS:
+        served = _served_models(settings, base_url)
+        name = _only([str(model["id"]) for model in served], f"The server at {base_url}", f"{base_url}#NAME")
+        context = min(context, *(model.get("max_model_len") or context for model in served))
+    key = settings.api_key.get_secret_value() if settings.api_key else "none"  # else OPENAI_API_KEY would be sent
+    return _openai(settings, name, context, base_url=base_url, api_key=key)
+
+
+def _served_models(settings: LlmSettings, base_url: str) -> list[dict[str, Any]]:
+    headers = {"Authorization": f"Bearer {settings.api_key.get_secret_value()}"} if settings.api_key else {}
+    with typed_errors(VARIABLES):
+        reply = httpx.get(f"{base_url.rstrip('/')}/models", headers=headers, timeout=min(_ASK_S, settings.timeout_s))
+        return list(reply.raise_for_status().json()["data"])
+
+
+def _openai(settings: LlmSettings, name: str, context_tokens: int, **where: str) -> Connection:
+    with extra("llm"):
+        from openai import DefaultAsyncHttpxClient
+
+    if not where and settings.api_key:
+        where = {"api_key": settings.api_key.get_secret_value()}
+    chat: Any = _init_chat_model(
+        settings,
+        name,
+        **where,
+        timeout=settings.timeout_s,
+        max_retries=settings.retries,
+        # Its own limit is asyncio.wait_for, which before Python 3.12 loses a cancel that meets a chunk.
+        stream_chunk_timeout=None,
+        stream_usage=True,
+        use_responses_api=False,
+        # Its own default client is shared between event loops and fails in the second.
+        http_async_client=DefaultAsyncHttpxClient(timeout=settings.timeout_s),
+    )
+    return Connection(
+        chat,
+        context_tokens,
+        _openai_parameters,
+        lambda error: as_model_error(error, VARIABLES),
+        close=chat.root_async_client.close,
+    )
+
+
+def _openai_parameters(request: Request[Any], stream: bool) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    if request.beam_width > 1:
+        body = {"use_beam_search": True, "n": request.beam_width}
+    elif request.schema is not None:
+        # In extra_body, because as an argument the client would parse the output itself and raise when it is cut off.
+        schema = {"name": request.stage, "schema": request.schema, "strict": True}
+        body = {"response_format": {"type": "json_schema", "json_schema": schema}}
+    # Said in each case: inside LangGraph a callback would otherwise turn any call into a streamed one.
+    given: dict[str, Any] = {"stream": stream, "max_tokens": request.max_tokens, "extra_body": body}
+    if request.temperature is None:
+        return given | {"max_tokens": request.max_tokens + REASONING_TOKENS}
+    return given | {"temperature": request.temperature}
+
+
+def _ollama(settings: LlmSettings) -> Connection:
+    """A model of the Ollama server at ``OLLAMA_HOST``, with as much of its context as ``context_tokens`` allows.
+
+    Ollama's own default is 4,096 tokens, whatever the model has; it cuts longer prompts without a word.
+    """
+    with extra("llm"):
+        from ollama import Client
+
+    client = Client(timeout=min(_ASK_S, settings.timeout_s))
+    with _ollama_errors():
+        name = _installed_model(client, _model_name(settings))
+        shown = client.show(name)
+    own = [n for key, n in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
+    context = min(settings.context_tokens, *own)
+    thinks = "thinking" in (shown.capabilities or ())  # it would think within the limit of its output
+    chat: Any = _init_chat_model(
+        settings, name, async_client_kwargs={"timeout": settings.timeout_s}, reasoning=False if thinks else None
+    )
+
+    def parameters(request: Request[Any], stream: bool) -> dict[str, Any]:
+        options = {"num_ctx": context, "num_predict": request.max_tokens, "temperature": request.temperature}
+        return {"stream": stream, "options": options, "format": request.schema}
+
+    return Connection(
+        chat, context, parameters, lambda error: as_model_error(error, VARIABLES), close=chat._async_client.close
+    )
+
+
+def _installed_model(client: Client, name: str) -> str:
+    """The model of this name, or the only one. Raises `ModelRejectedError`, which lists what is installed."""
+    installed = [str(model.model) for model in client.list().models]
+    if not name:
+        return _only(installed, "Ollama", "ollama:NAME")
+    if name not in installed and f"{name}:latest" not in installed:
+        raise ModelRejectedError(
+            f"Ollama has no model '{name}'; installed are {', '.join(installed) or 'none'}.",
+            hint=f"Run `ollama pull {name}`, or name another one.",
+        )
+    return name
+
+
+@contextmanager
+def _ollama_errors() -> Generator[None]:
+    try:
+        yield
+    except (ConnectionError, httpx.TransportError) as error:
+        hint = "Start it with `ollama serve`, or set OLLAMA_HOST to its address."
+        raise ModelUnavailableError(f"Ollama does not answer: {error}", hint=hint) from error
+
+
+def _only(names: Sequence[str], server: str, spelling: str) -> str:
+    """The only name. Raises `ModelRejectedError`."""
+    if len(names) != 1:
+        said = f"several models: {', '.join(names)}" if names else "no model"
+        raise ModelRejectedError(f"{server} has {said}.", hint=f"Name one: DISCO_RAG_MODEL={spelling}")
+    return names[0]
+
+
+def _model_name(settings: LlmSettings) -> str:
+    return settings.model.partition(":")[2]
+
+
+def _init_chat_model(settings: LlmSettings, name: str, **options: Any) -> BaseChatModel:
+    with extra("llm"):
+        from langchain.chat_models import init_chat_model
+
+    try:
+        return cast("BaseChatModel", init_chat_model(name, model_provider=settings.provider, cache=False, **options))
+    except Exception as error:  # packages of providers raise errors of their own
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        hint = "Check DISCO_RAG_MODEL, and that the provider's package and key are there."
+        raise ConfigError(f"The language model '{settings.model}' cannot be used: {reason}", hint=hint) from error
