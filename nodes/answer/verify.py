@@ -8,8 +8,10 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from discorag.generation.draft import VERBATIM, replace_tokens
+from discorag.generation.prompted.engine import declined
 from discorag.schema.answer import Support
-from discorag.schema.errors import ModelError
+from discorag.schema.errors import InvalidOutputError, ModelError
 from discorag.verification.draft import next_step, traced, unverified
 from discorag.verification.verifier import VERIFIERS, Metered
 from nodes.context import AnswerContext, answer_context
@@ -20,11 +22,18 @@ from nodes.state import AnswerState
 
 async def verify(
     state: AnswerState, runtime: Runtime[AnswerContext]
-) -> Command[Literal["refine", "abstain", "__end__"]]:
-    """Turn the draft into a verified answer; refine it, abstain, or end."""
-    context, stage = answer_context(runtime), Stage("verify")
+) -> Command[Literal["verify", "refine", "abstain", "__end__"]]:
+    """Turn the draft into a verified answer; refine it, abstain, or end.
+
+    A language model's reply that the passages do not answer is an abstention. Where nothing that it wrote is supported,
+    the verbatim answer is verified in its place.
+    """
+    context, stage = await answer_context(runtime), Stage("verify")
     inputs, backends = await load_inputs(state, context), await context.open_backends()
-    draft = state.get("draft", "")
+    draft, is_written = state.get("draft", ""), bool(state.get("written_by"))
+    if is_written and context.abstain == "auto" and (because := declined(draft)):
+        stage.record_route("abstain", because)
+        return Command(goto="abstain", update={"because": because, "ledger": stage.done(engine="off", preview=because)})
     verifier = VERIFIERS[context.verifier](backends)
     try:
         answer = await traced(verifier, inputs, draft, backends.store, await context.scope())
@@ -34,8 +43,16 @@ async def verify(
     if isinstance(verifier, Metered):
         stage.usage, stage.prompt_hash = stage.usage + verifier.usage, verifier.prompt_hash
     answer = stage.with_notes(answer, state)
-    rounds = (state.get("rounds", 0), context.refine if state.get("written_by") else 0)
+    rounds = (state.get("rounds", 0), context.refine if is_written else 0)
     step, because = next_step(answer, rounds, may_abstain=context.abstain == "auto")
+    verbatim = state.get("verbatim") or {}
+    if step == "abstain" and is_written and verbatim:
+        stage.failed(InvalidOutputError(because), fallback=VERBATIM, of="generate")
+        stage.record_route("verify", because)
+        replace_tokens(stage, verbatim["draft"])
+        return Command(
+            goto="verify", update={**verbatim, "written_by": "", "ledger": stage.done(engine=context.verifier)}
+        )
     goto = "__end__" if step == "end" else step
     stage.record_route(goto, because)
     counts = Counter(sentence.support for sentence in answer.sentences)

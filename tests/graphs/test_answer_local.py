@@ -14,7 +14,7 @@ from interfaces.facade import AskResult
 from tests.conftest import EXAMPLES, Examples, Pipelines
 from tests.inputs import stage_of
 
-STAGES = ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"]
+STAGES = ["prepare", "retrieve", "rerank", "parse", "assess", "quote", "relate", "plan", "generate", "verify"]
 FLU = "Does vitamin D prevent flu?"
 
 

@@ -137,7 +137,7 @@ async def test_a_run_streams_stage_events_and_ends_in_a_traced_answer(client: La
     ]
     assert "error" not in {name for name, _ in events}, events
     stages = [data["stage"] for name, data in events if name == "custom" and data.get("event") == "start"]
-    assert stages == ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"]
+    assert stages == ["prepare", "retrieve", "rerank", "parse", "assess", "quote", "relate", "plan", "generate", "verify"]
     updated = [next(iter(data)) for name, data in events if name == "updates"]
     assert updated == ["prepare", "retrieve_sentence_tree", *stages[2:]]
     answer = [data for name, data in events if name == "values"][-1]["answer"]

@@ -51,7 +51,7 @@ def test_a_stream_brings_stages_in_order_the_words_of_the_draft_and_the_answer_l
         reply = serve(apps(uploads, llm=llm.base_url)).post("/ask", json=asked(), headers=STREAM)
     assert reply.headers["content-type"].startswith("text/event-stream")
     found = events(reply.text)
-    stages = ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"]
+    stages = ["prepare", "retrieve", "rerank", "parse", "assess", "quote", "relate", "plan", "generate", "verify"]
     assert [data["stage"] for name, data in found if name == "start"] == stages
     assert [data["stage"] for name, data in found if name == "end"] == stages
     assert "".join(data["token"] for name, data in found if name == "token") == ANSWER
