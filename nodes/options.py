@@ -105,8 +105,8 @@ class AnswerOptions(Options):
     retriever: RetrieverName = Field(
         default=DEFAULT_RETRIEVER,
         description="Over chunks: dense, hybrid and all. Over trees, which are built at ingest or when they are first "
-        "needed: the others. Where only top_k or follow is given, which are about chunks: dense. Where a language model "
-        f"writes and no option about trees is given: hybrid. {RETRIEVERS.described()}.",
+        "needed: the others. Where a language model writes and no option about trees is given: hybrid. Where only "
+        f"top_k or follow is given, which are about chunks: dense. {RETRIEVERS.described()}.",
     )
     search_documents: int = Field(default=20, ge=1, le=10_000, description="Documents whose trees are searched.")
     node_scores: NodeScores = Field(

@@ -13,7 +13,7 @@ from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
-from discorag.models.deadline import seconds_left
+from discorag.models.deadline import expired_limit, seconds_left
 from discorag.schema.errors import (
     ContextTooLongError,
     ModelError,
@@ -123,8 +123,9 @@ def as_model_error(error: Exception, *, variables: str) -> ModelError:
     if status == 429:
         return RateLimitedError(f"The endpoint answered 429 to the end: {said}", hint="Try later or send fewer.")
     if isinstance(error, TimeoutError | openai.APITimeoutError):
+        setting = expired_limit() or f"{variables}__TIMEOUT_S"
         return ModelUnavailableError(
-            "The endpoint did not answer in time.", hint=f"Raise {variables}__TIMEOUT_S or check the server's load."
+            "The endpoint did not answer in time.", hint=f"Raise {setting} or check the server's load."
         )
     if is_transient(error):
         hint = f"Check that the server at {variables}__BASE_URL runs."

@@ -28,8 +28,8 @@ NO_EVIDENCE = "No evidence is left: what was found was deleted or removed."
 async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Next]:
     """Go on if the evidence seems to answer the question, else abstain.
 
-    A language model that writes judges that itself: it is refused nothing but an empty evidence, and the assessment only
-    says how sure its preliminary answer is. The papers' presets judge by their own means, or not at all.
+    A language model that writes judges that itself: the assessment then only says how sure the preliminary answer is.
+    The papers' presets judge by their own means, or not at all.
     """
     context, stage = await answer_context(runtime), Stage("assess")
     inputs = await load_inputs(state, context)

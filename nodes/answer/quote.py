@@ -39,6 +39,8 @@ async def quote(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     preliminary = stage.with_notes(answer, state).model_dump(mode="json")
     stage.emit({"stage": "quote", "event": "preliminary", "answer": preliminary})
     verbatim: Json = {
+        "hits": state.get("hits"),
+        "evidence": state.get("evidence"),
         "draft": draft,
         "graph": inputs.graph.model_dump(mode="json") if inputs.graph else None,
         "plan": inputs.plan.paragraph if inputs.plan else None,

@@ -19,6 +19,7 @@ import pytest
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
+from discorag.schema.ledger import STAGES
 from tests.conftest import EXAMPLES
 
 ROOT = EXAMPLES.parent
@@ -27,7 +28,7 @@ QUERY = "Does vitamin D prevent flu?"
 CONTEXT = {"corpus": "studio"}
 ANSWERING = {
     *("prepare", "retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all", "rerank"),
-    *("parse", "assess", "relate", "plan", "generate", "verify", "refine", "abstain"),
+    *("parse", "assess", "quote", "relate", "plan", "generate", "verify", "refine", "abstain"),
 }
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
@@ -137,7 +138,7 @@ async def test_a_run_streams_stage_events_and_ends_in_a_traced_answer(client: La
     ]
     assert "error" not in {name for name, _ in events}, events
     stages = [data["stage"] for name, data in events if name == "custom" and data.get("event") == "start"]
-    assert stages == ["prepare", "retrieve", "rerank", "parse", "assess", "quote", "relate", "plan", "generate", "verify"]
+    assert stages == list(STAGES)
     updated = [next(iter(data)) for name, data in events if name == "updates"]
     assert updated == ["prepare", "retrieve_sentence_tree", *stages[2:]]
     answer = [data for name, data in events if name == "values"][-1]["answer"]

@@ -188,7 +188,7 @@ def scaffolding(text: str, passages: Sequence[str], prompts: Sequence[str]) -> s
 
 _SOURCES = r"(?:passages?|documents?|sources?|texts?|chunks?|evidence)"
 _DECLINES = re.compile(
-    rf"\W*(?:(?:the|these|given|provided|retrieved|none|of) )*{_SOURCES} (?:(?:do|does) not|don't|doesn't|cannot|can't) "
+    rf"\W*(?:(?:the|these|given|provided|retrieved) )*{_SOURCES} (?:(?:do|does) not|don't|doesn't|cannot|can't) "
     r"(?:\w+ )?(?:answer|address|say|mention|contain|provide|include)",
     re.IGNORECASE,
 )

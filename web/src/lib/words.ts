@@ -30,6 +30,7 @@ const STAGES: Record<string, string> = {
   rerank: "Rerank",
   parse: "Trees",
   assess: "Assess",
+  quote: "Quote",
   relate: "Graph",
   plan: "Plan",
   generate: "Write",
@@ -38,7 +39,7 @@ const STAGES: Record<string, string> = {
   abstain: "No answer",
 };
 
-export const STAGE_ORDER = ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"];
+export const STAGE_ORDER = ["prepare", "retrieve", "rerank", "parse", "assess", "quote", "relate", "plan", "generate", "verify"];
 
 export const stageName = (stage: string): string => STAGES[stage] ?? stage;
 
