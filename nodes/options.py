@@ -307,7 +307,7 @@ class AnswerOptions(Options):
 
 def _searches_chunks(retriever: str) -> bool:
     found = RETRIEVERS[retriever]
-    return isinstance(found, ChunkRetriever) and found.search
+    return isinstance(found, ChunkRetriever) and found.search is not None
 
 
 class IngestOptions(Options):

@@ -18,6 +18,7 @@ from prompts import load
 from tests.conftest import EXAMPLES, Pipelines
 from tests.graphs.scripts import ANSWER, chunk_count, model, turn_of
 from tests.graphs.test_weak_model import is_again
+from tests.inputs import stage_of
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
 FLU = "Does vitamin D prevent flu?"
@@ -26,7 +27,7 @@ QUESTIONS = [
     ("vitamin-d", "How much vitamin D did the participants take?"),
     ("vitamin-d", "Who won the chess championship of 1972?"),
     ("tides", "Why are some tides higher than others?"),
-    ("bees", "How do bees tell each other where food is?"),
+    ("all", "How do bees tell each other where food is?"),
 ]
 PROBED = '{"answer":"In summer they do [2].","graph":{"c1":{},"c2":{"1":"CONTRASTS_WITH"}}}'
 CHUNK = re.compile(r"<chunk id=[^>]*>\n(.*?)\n</chunk>", re.DOTALL)
@@ -37,7 +38,7 @@ def server() -> Iterator[ScriptedServer]:
     """A strong model, which follows every instruction."""
 
     def judge(body: Body) -> str:
-        said = re.findall(r"^\[(\d+)\]", body["messages"][-1]["content"].partition("<sentences>\n")[2], re.MULTILINE)
+        said = re.findall(r"^(\d+)\.", body["messages"][-1]["content"].partition("<sentences>\n")[2], re.MULTILINE)
         verdicts = ",".join(f'{{"sentence":{n},"passage":1,"confidence":90}}' for n in said)
         return f'{{"verdicts":[{verdicts}]}}'
 
@@ -52,7 +53,7 @@ def server() -> Iterator[ScriptedServer]:
 def rag(shared_pipeline: Pipelines, server: ScriptedServer) -> DiscoRAG:
     rag = shared_pipeline(llm=server.base_url)
     for corpus in {corpus for corpus, _ in QUESTIONS}:
-        rag.ingest(EXAMPLES / corpus, corpus=corpus)
+        rag.ingest(EXAMPLES if corpus == "all" else EXAMPLES / corpus, corpus=corpus)
     return rag
 
 
@@ -70,18 +71,17 @@ def test_a_strong_model_reads_all_chunks_in_three_calls_and_nothing_is_refused_b
     assert [turn_of(r) for r in requests] == ["graph", "plan", "answer"]
     assert (result.answer.abstained, result.answer.unsure, result.ledger.failures) == ("", False, ())
     assert result.draft == ANSWER
-    stored = sum(m.chunks for m in rag.documents(corpus=corpus))
-    assert {chunk_count(r) for r in requests} == {len(result.hits)} == {min(10, stored)}
+    assert {chunk_count(r) for r in requests} == {len(result.hits)} == {10}
     plain, _ = asked(rag, server, question, corpus=corpus, preset="standard")
-    read, alone = result.ledger.usage, plain.ledger.usage.tokens_in
-    assert read.tokens_in - read.tokens_cached <= 1.6 * alone
-    assert read.tokens_in <= 5 * alone  # three calls over ten chunks and their trees
+    read = result.ledger.usage
+    assert read.tokens_in - read.tokens_cached <= 1.6 * plain.ledger.usage.tokens_in
 
 
 def test_a_language_model_that_verifies_is_a_fourth_call(rag: DiscoRAG, server: ScriptedServer) -> None:
-    result, requests = asked(rag, server, FLU, corpus="vitamin-d", verifier="llm")
+    result, requests = asked(rag, server, FLU, corpus="vitamin-d", verifier="llm", abstain="never")
     assert len(requests) == 4
     assert result.ledger.failures == ()
+    assert stage_of(result.ledger, "verify").usage.calls == 1
 
 
 def test_the_prompt_holds_every_definition_and_each_whole_chunk_with_its_tree_once(
@@ -89,13 +89,12 @@ def test_the_prompt_holds_every_definition_and_each_whole_chunk_with_its_tree_on
 ) -> None:
     result, requests = asked(rag, server, FLU, corpus="vitamin-d")
     system, evidence = (m["content"] for m in requests[0]["messages"][:2])
-    assert [name for name in re.findall(r"^- ([A-Z_]+): ", system, re.MULTILINE)] == [r.value for r in EDGE_RELATIONS]
+    assert re.findall(r"^- ([A-Z_]+): ", system, re.MULTILINE) == [r.value for r in EDGE_RELATIONS]
     assert re.findall(r"^- ([a-z]{4}, [a-z]+): ", system, re.MULTILINE) == [f"{r.code}, {r.lower()}" for r in Relation]
     chunks = rag.backends.store.chunks(rag.scope(corpus="vitamin-d"), [hit.chunk_id for hit in result.hits])
     bodies = [unmark(body, offset=c.span.start) for body, c in zip(CHUNK.findall(evidence), chunks, strict=True)]
     assert [text for text, _ in bodies] == [c.text for c in chunks]
     assert [tree.edus for _, tree in bodies] == [c.tree.edus for c in chunks if c.tree]
-    assert max(map(len, (h.chunk_id for h in result.hits))) > 0
     assert [h.score for h in result.hits] == sorted((h.score for h in result.hits), reverse=True)
 
 
@@ -159,7 +158,7 @@ FAILING: dict[str, tuple[Script, str]] = {
     "fails": (lambda _: Scripted("broken", status=500), "endpoint is unavailable (500)"),
     "fails at the answer": (model({"answer": Scripted("broken", status=500)}), "endpoint is unavailable (500)"),
     "breaks off": (model({"answer": Scripted("Tides rise " * 40, break_after=3)}), "The endpoint"),
-    "says nothing": (model({"answer": "[1][2]."}), "says nothing"),
+    "says nothing": (model({"answer": "[1][2].", "tree": "[1][2]."}), "says nothing"),
     "writes what no source says": (model({"answer": "Fischer won 12 games in 1972 [1]."}), "support no sentence"),
     "repeats our instructions": (
         model({"answer": f"{load('answer').text[:200]} [1].", "tree": f"{load('answer').text[:200]} [1]."}),
@@ -186,14 +185,8 @@ async def test_the_verbatim_answer_is_there_before_the_model_is_asked_and_stays_
     assert result.answer.plan.model_dump(mode="json") == preliminary["answer"]["plan"]
     assert any(why in note for note in result.answer.notes)
     assert f"Used instead: {VERBATIM}." in result.answer.notes[-1]
-    void = [e["event"] for e in events if e["event"] in ("token", "restart")]
-    shown = "".join(e["token"] for e in events[_last(events, "restart") :] if e["event"] == "token")
-    assert "restart" in void
-    assert shown == result.draft
-
-
-def _last(events: list[dict[str, Any]], name: str) -> int:
-    return max(i for i, event in enumerate(events) if event["event"] == name)
+    restart = max(i for i, event in enumerate(events) if event["event"] == "restart")
+    assert "".join(e["token"] for e in events[restart:] if e["event"] == "token") == result.draft
 
 
 def test_a_model_that_hangs_is_asked_once_and_the_note_names_the_limit_that_ended_it(
@@ -221,11 +214,11 @@ def test_a_model_that_says_that_the_passages_do_not_answer_makes_it_an_abstentio
 
 
 def test_an_answer_to_a_part_of_the_question_is_no_abstention(opened: Callable[..., DiscoRAG]) -> None:
-    partly = "The passages do not say how high the highest tide is. Tides are highest at new and full moon [1]."
+    partly = "The passages do not say how high the highest tide is. The moon pulls the sea [1]."
     with ScriptedServer(model({"answer": partly})) as server:
         result = opened(server).ask(TIDES)
     assert not result.answer.abstained
-    assert [s.text for s in result.answer.sentences] == partly.replace(" [1]", "").split(". ")[0:0] or True
+    assert result.answer.text == partly.replace(" [1]", "")
 
 
 @pytest.mark.parametrize("label", ["Answer: ", "**The answer:** ", "Here is the final answer: ", "## Answer:\n"])
