@@ -100,8 +100,8 @@ class Reply(NumberedAnswer, AskResult):
 
 _EVENTS = (
     "Server-sent events if asked for by `Accept: text/event-stream`: `start`, `end` and `failure` of every stage, "
-    "`token`s of the draft, `restart` where what was streamed is void, at last `answer` (as in JSON) or `error`. Before "
-    "a language model is asked comes `preliminary`: the answer of the sources' own sentences (`answer`, `text`, "
+    "`token`s of the draft, `restart` where what was streamed is void, at last `answer` (as in JSON) or `error`. "
+    "Before a language model is asked comes `preliminary`: the answer of the sources' own sentences (`answer`, `text`, "
     "`steps`, `sources` and `citations` as in JSON), which stays if the model fails."
 )
 
