@@ -157,8 +157,8 @@ class AnswerOptions(Options):
     abstain: Literal["auto", "never"] = Field(
         default="auto",
         description="auto: where nothing is found, what is found does not seem to answer (`answerable` in the result "
-        "is the probability), a router refuses every document, or no sentence that was written is supported or "
-        "unchecked, the answer is that the documents do not say, with the nearest passages. "
+        "is the probability), a router refuses every document, or the language model says that the passages do not "
+        "answer, the answer is that the documents do not say, with the nearest passages. "
         "never: something is always answered.",
     )
     use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")

@@ -148,14 +148,16 @@ class Server(MCPServer, ABC):
         question: Question,
         instruction: Annotated[str, Field(max_length=4000, description="How to answer; not searched for.")] = "",
         corpus: Corpus = None,
-        retriever: Retriever | None = None,
+        retriever: Retriever = DEFAULT_RETRIEVER,
     ) -> Annotated[CallToolResult, results.Answered]:
         """Answer a question from the stored documents.
 
         Every sentence names its sources, exact to the character, or is marked as not supported or not verified;
         disagreements between sources are listed. Use search where you want passages to read yourself.
         """
-        switches = {"instruction": instruction} | ({"retriever": retriever} if retriever else {})
+        switches = {"instruction": instruction}
+        if retriever != DEFAULT_RETRIEVER:  # else the profile chooses
+            switches["retriever"] = retriever
         return results.answered(await self._answer(ctx, question, corpus, switches))
 
     async def show_disagreements(
