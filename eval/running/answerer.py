@@ -91,7 +91,7 @@ class Answerer:
         }
         preset = PRESETS.get(system.switches.get("preset", ""), {})
         retriever = {**preset, **system.switches}.get("retriever")
-        chunks = {} if retriever and tree_retriever(retriever) else {"top_k": suite.top_k}
+        chunks = {} if retriever and tree_retriever(retriever) else {"top_k": suite.top_k, "rerank": False}
         local = {} if self._rag.backends.model else {"relater": suite.relater}
         return {**common, **chunks, **local, **system.switches}
 

@@ -166,15 +166,14 @@ def test_a_bad_graph_is_repaired_once_then_the_local_graph_stands_in_and_the_res
         (Scripted("no such key", status=401), "ModelRejectedError"),
         (Scripted("slow down", status=429), "RateLimitedError"),
         (Scripted("broken", status=500), "ModelUnavailableError"),
-        (Scripted("late", delay_s=30), "ModelUnavailableError"),
     ],
-    ids=["401", "429", "500", "hangs"],
+    ids=["401", "429", "500"],
 )
 def test_an_endpoint_that_fails_is_not_asked_again_and_the_verbatim_answer_stays(
     pipeline: Pipelines, texts: str, reply: Scripted, kind: str
 ) -> None:
     with ScriptedServer(lambda _: reply) as server:
-        rag = opened(pipeline, server, texts, timeout_s=0.5 if reply.delay_s else 60)
+        rag = opened(pipeline, server, texts)
         result, verbatim = rag.ask(QUERY), rag.ask(QUERY, profile="verbatim", retriever="hybrid", rerank=True)
         assert len(server.requests) == 1
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
@@ -298,18 +297,6 @@ def test_trees_by_the_llm_are_stored_and_a_failing_parser_is_tried_again_by_the_
     chunk = rag.backends.store.chunks_of(rag.scope(), rag.documents()[0].doc_id)[0]
     assert chunk.tree is not None
     assert [s.relation for s in chunk.tree.splits] == ["CONTRAST"]
-
-
-@pytest.mark.parametrize("answer", ["[1][2].", "..."], ids=["only citations", "only dots"])
-def test_an_answer_that_says_nothing_is_a_failure_and_not_an_empty_success(
-    pipeline: Pipelines, texts: str, answer: str
-) -> None:
-    with ScriptedServer(model({"answer": answer, "tree": answer})) as server:
-        result = opened(pipeline, server, texts).ask(QUERY)
-    assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
-        ("generate", "InvalidOutputError", VERBATIM)
-    ]
-    assert result.answer.sentences
 
 
 def test_half_a_character_from_the_model_does_not_end_the_run(pipeline: Pipelines, texts: str) -> None:

@@ -21,7 +21,6 @@ from nodes.answer.prepare import route_of
 from nodes.context import AnswerContext
 from tests.conftest import Examples, Pipelines
 from tests.inputs import stage_of
-from tests.servers.scripted import ScriptedServer
 
 QUERY = "Why do spring tides rise higher?"
 OFF_TOPIC = "Who won the chess championship of 1972?"
@@ -83,20 +82,6 @@ def test_a_router_that_refuses_every_document_leads_to_abstention_with_the_neare
 
 def test_a_router_that_refuses_is_overruled_where_something_is_always_answered(rag: DiscoRAG) -> None:
     assert rag.ask(OFF_TOPIC, corpus="tides", preset="rdr2", abstain="never").answer.sentences
-
-
-def test_an_answer_without_support_gives_way_to_the_verbatim_one(pipeline: Pipelines, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("Tides rise because the moon pulls the sea.", encoding="utf-8")
-    with ScriptedServer(lambda _: "Fischer beat Spassky in Reykjavik [1].") as server:
-        rag = pipeline(llm=server.base_url)
-        rag.ingest(tmp_path / "a.txt", parser="local")
-        switches: dict[str, Any] = {"relater": "local", "planner": "local"}
-        question = "Why do tides rise?"
-        replaced = rag.ask(question, **switches)
-        kept = rag.ask(question, **switches, abstain="never")
-    assert replaced.answer.text == "Tides rise because the moon pulls the sea."
-    assert "support no sentence" in replaced.answer.notes[0]
-    assert [s.supported for s in kept.answer.sentences] == [False]
 
 
 def test_what_was_found_can_be_put_into_a_rerankers_order(rag: DiscoRAG) -> None:

@@ -39,6 +39,14 @@ def unescape(text: str) -> str:
     return saxutils.unescape(text, _UNBAR)
 
 
+def code_table() -> str:
+    """Every relation's code and name, ``elab elaboration, expl explanation, ...``: the key to the markers.
+
+    In lower case, which takes a tokenizer half the tokens.
+    """
+    return ", ".join(f"{r.code} {r.value.lower()}" for r in Relation)
+
+
 def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
     """``text``, escaped, with a marker before every EDU but the first; `unmark` gives both back.
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from discorag.discourse.parse.inline import escape, mark, unescape, unmark
+from discorag.discourse.parse.inline import code_table, escape, mark, unescape, unmark
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
 from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span
@@ -96,6 +96,11 @@ def test_malformed_input_is_refused(marked: str):
 def test_a_tree_made_for_another_text_is_refused(text: str, offset: int):
     with pytest.raises(InvariantError, match="white space"):
         mark(text, _TREE, offset=offset)
+
+
+def test_the_code_table_names_every_relation():
+    assert code_table().startswith("elab elaboration, expl explanation")
+    assert [entry.split() for entry in code_table().split(", ")] == [[r.code, r.value.lower()] for r in Relation]
 
 
 def test_what_was_left_out_between_units_stands_as_a_gap():

@@ -64,13 +64,13 @@ function PreliminaryAnswer({ found }: { found: Preliminary }) {
 function Draft({ run: { draft, failures, preliminary } }: { run: Run }) {
   return (
     <section className="answer" aria-label="Draft" aria-busy="true">
-      {draft ? (
+      {preliminary && <h2>The language model {draft ? "writes" : "reads"}…</h2>}
+      {draft && (
         <p className="prose draft" dir="auto">
           {draft}
         </p>
-      ) : (
-        <p className="quiet">{preliminary ? "The language model reads…" : "Looking through the documents…"}</p>
       )}
+      {!draft && !preliminary && <p className="quiet">Looking through the documents…</p>}
       {failures.map((failure, at) => (
         <p className="note small" key={at}>
           {stageName(failure.stage)}: <bdi>{failure.message}</bdi> Used instead: <bdi>{failure.fallback || "nothing"}</bdi>.
