@@ -261,8 +261,9 @@ def test_the_verbatim_answer_is_shown_before_the_model_is_asked_and_printed_if_i
         return model({"answer": reply, "tree": reply})(body)
 
     with ScriptedServer(respond) as server:
-        endpoint = {"DISCO_RAG_LLM__BASE_URL": server.base_url, "DISCO_RAG_LLM__LAYOUT": "inline"}
-        printed = run(home, "ask", "Does vitamin D prevent flu?", **endpoint, DISCO_RAG_LLM__RETRIES="0")
+        names = {"BASE_URL": server.base_url, "LAYOUT": "inline", "RETRIES": "0"}
+        endpoint: dict[str, Any] = {f"DISCO_RAG_LLM__{name}": value for name, value in names.items()}
+        printed = run(home, "ask", "Does vitamin D prevent flu?", **endpoint)
     verbatim = run_json(home, "ask", "Does vitamin D prevent flu?", "--set", "retriever=hybrid", "--set", "rerank=true")
     sentence = verbatim["answer"]["sentences"][0]["text"]
     assert PRELIMINARY in shown[0]
