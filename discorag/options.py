@@ -19,6 +19,7 @@ TOP_K = 10
 MOST_TOKENS = 1_000_000
 
 Engine = Literal["auto", "local", "llm"]
+Profile = Literal["auto", "verbatim", "written"]
 Preset = Literal["default", "local", "standard", "paper", "disretrieval", "raptor", "htsir", "rdr2"]
 Layout = Literal["auto", "inline", "indented", "plain"]
 DEFAULT_RETRIEVER = "snapped"
@@ -34,7 +35,7 @@ PLAIN: dict[str, Any] = {
 """What papers on retrieval alone have in common: passages ranked by vectors, and a reader of passages."""
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
-    "local": {"relater": "local", "planner": "local", "generator": "local"},
+    "local": {"profile": "verbatim"},
     "standard": {"retriever": "dense", "use_tree": False, "use_graph": False, "use_plan": False},
     "paper": {
         "retriever": "dense",
@@ -58,6 +59,17 @@ Sources: Disco-RAG section 4; DISRetrieval section 4.1 (200 to 400 words) and E.
 Settings"; RDR² section 4.3 and table 9. HTSIR and RDR² bound the number of passages and no words: 2,000 words are more
 than theirs have.
 """
+PROFILES: dict[str, dict[str, Any]] = {
+    "verbatim": {"relater": "local", "planner": "local", "generator": "local"},
+    "written": {"generator": "llm"},
+}
+"""Options of each ``profile``, unless given otherwise."""
+WHOLE_CHUNKS: dict[str, Any] = {"retriever": "hybrid", "rerank": True}
+"""What a language model reads unless a preset or an option says otherwise: whole chunks, the best first."""
+OF_CHUNKS = frozenset({"top_k", "follow"})
+"""Options about chunks: given without a retriever they mean ``dense``."""
+OF_TREES = frozenset({"search_documents", "node_scores", "evidence_words", "evidence_tokens", "context", "node_k"})
+"""Options about retrievers over trees: given without a retriever they mean the default one."""
 PAPERS = frozenset(PRESETS) - {"default", "local", "standard"}
 """Presets that follow a paper, also in when they refuse to answer."""
 
@@ -85,11 +97,17 @@ class AnswerOptions(Options):
         "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3. disretrieval, "
         "raptor, htsir, rdr2: these papers' retrieval with their hyper-parameters, read without tree, graph and plan.",
     )
+    profile: Profile = Field(
+        default="auto",
+        description="verbatim: the answer is sentences of the sources, and no language model is asked. written: a "
+        "language model writes it from the ten best chunks, and says itself where they do not answer; the verbatim "
+        "answer is there first, and stays if the model fails. auto: written where a language model is configured.",
+    )
     retriever: RetrieverName = Field(
         default=DEFAULT_RETRIEVER,
         description="Over chunks: dense, hybrid and all. Over trees, which are built at ingest or when they are first "
-        "needed: the others. Where only top_k or "
-        f"follow is given, which are about chunks: dense. {RETRIEVERS.described()}.",
+        "needed: the others. Where a language model writes and no option about trees is given: hybrid. Where only "
+        f"top_k or follow is given, which are about chunks: dense. {RETRIEVERS.described()}.",
     )
     search_documents: int = Field(default=20, ge=1, le=10_000, description="Documents whose trees are searched.")
     node_scores: NodeScores = Field(
@@ -132,12 +150,16 @@ class AnswerOptions(Options):
         description="Let a question that names a relation (what causes, evidence against, under what conditions) give "
         "up to a third of the places to chunks that hang on the best ones by that relation.",
     )
-    rerank: bool = Field(default=False, description="Put what was retrieved into the order of the configured reranker.")
+    rerank: bool = Field(
+        default=False,
+        description="Put what was retrieved into the order of the configured reranker. On by default where a language "
+        "model reads whole chunks.",
+    )
     abstain: Literal["auto", "never"] = Field(
         default="auto",
         description="auto: where nothing is found, what is found does not seem to answer (`answerable` in the result "
-        "is the probability), a router refuses every document, or no sentence that was written is supported or "
-        "unchecked, the answer is that the documents do not say, with the nearest passages. "
+        "is the probability), a router refuses every document, or the language model says that the passages do not "
+        "answer, the answer is that the documents do not say, with the nearest passages. "
         "never: something is always answered.",
     )
     use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")
@@ -221,12 +243,35 @@ class AnswerOptions(Options):
     @model_validator(mode="before")
     @classmethod
     def _preset(cls, given: Any) -> Any:
-        """What the preset sets comes first, what the caller sets counts; who counts or follows chunks wants chunks."""
+        """What the caller sets goes before what the preset sets, and that before the retriever that an option needs."""
         if not isinstance(given, dict):
             return given
         options = cast("dict[str, Any]", given)
-        over_chunks = {"retriever": "dense"} if options.keys() & {"top_k", "follow"} else {}
-        return {**over_chunks, **PRESETS.get(str(options.get("preset")), {}), **options}
+        needed = {"retriever": DEFAULT_RETRIEVER} if options.keys() & OF_TREES else {}
+        if options.keys() & OF_CHUNKS:
+            needed = {"retriever": "dense"}
+        return {**needed, **PRESETS.get(str(options.get("preset")), {}), **options}
+
+    def with_profile(self, *, has_model: bool) -> Self:
+        """These options with those of their profile, which is no longer ``auto``; what was given explicitly stays.
+
+        Args:
+            has_model: Whether a language model is configured.
+        """
+        is_written = self.generator == "llm" or (self.generator == "auto" and has_model)
+        profile = self.profile if self.profile != "auto" else "written" if is_written else "verbatim"
+        options = PROFILES[profile]
+        is_over_trees = "retriever" in self.model_fields_set and not _searches_chunks(self.retriever)
+        if profile == "written" and self.preset == "default" and not is_over_trees:
+            options = options | WHOLE_CHUNKS
+        update = {name: value for name, value in options.items() if name not in self.model_fields_set}
+        return self.model_copy(update={**update, "profile": profile})
+
+    @model_validator(mode="after")
+    def _written_by_somebody(self) -> Self:
+        if (self.profile, self.generator) in {("verbatim", "llm"), ("written", "local")}:
+            raise ValueError(f"profile={self.profile!r} and generator={self.generator!r} exclude each other.")
+        return self
 
     @model_validator(mode="after")
     def _compressible(self) -> Self:
@@ -254,9 +299,7 @@ class AnswerOptions(Options):
 
     @model_validator(mode="after")
     def _followable(self) -> Self:
-        found = RETRIEVERS[self.retriever]
-        searches = isinstance(found, ChunkRetriever) and found.search
-        if self.follow and (not searches or self.preset == "paper"):
+        if self.follow and (not _searches_chunks(self.retriever) or self.preset == "paper"):
             raise ValueError(
                 "follow chooses among what a search finds: it needs a retriever over chunks, and no preset='paper'."
             )
@@ -264,12 +307,17 @@ class AnswerOptions(Options):
 
     @model_validator(mode="after")
     def _refinable(self) -> Self:
-        if self.refine and (self.generator == "local" or self.preset == "paper"):
+        if self.refine and (self.profile == "verbatim" or self.generator == "local" or self.preset == "paper"):
             raise ValueError(
                 "refine has the language model improve its own answer: it needs generator='llm' or 'auto', "
                 "and no preset='paper'."
             )
         return self
+
+
+def _searches_chunks(retriever: str) -> bool:
+    found = RETRIEVERS[retriever]
+    return isinstance(found, ChunkRetriever) and found.search is not None
 
 
 class IngestOptions(Options):

@@ -17,6 +17,7 @@ from nodes.answer.generate import generate
 from nodes.answer.parse import parse
 from nodes.answer.plan import plan
 from nodes.answer.prepare import ROUTES, prepare
+from nodes.answer.quote import quote
 from nodes.answer.read_all import read_all
 from nodes.answer.refine import refine
 from nodes.answer.relate import relate
@@ -56,7 +57,7 @@ def add_abstain(graph: Steps) -> None:
 
 def add_ending(graph: Steps) -> None:
     """What comes after the draft: ``verify`` is the first node."""
-    graph.add_node("verify", verify, destinations=("refine", "abstain", END))
+    graph.add_node("verify", verify, destinations=("verify", "refine", "abstain", END))
     graph.add_node("refine", refine)
     graph.add_edge("refine", "verify")
     add_abstain(graph)
@@ -66,8 +67,8 @@ def build(name: str = "answer", context: type[AnswerContext] = AnswerContext, **
     """The compiled graph with these options. Keywords go to ``compile``: a checkpointer, ``interrupt_before``, ..."""
     graph = steps(context)
     add_retrieval(graph)
-    graph.add_node("assess", assess, destinations=("relate", "abstain"))
-    for node in (parse, relate, plan, generate):
+    graph.add_node("assess", assess, destinations=("quote", "abstain"))
+    for node in (parse, quote, relate, plan, generate):
         graph.add_node(node.__name__, node)
     add_ending(graph)
     graph.add_edge(START, "prepare")

@@ -365,7 +365,7 @@ def _baseline_options(baseline: str | None) -> dict[str, Any]:
     """The paper's baselines retrieve chunks by default."""
     if baseline is None:
         return {}
-    return {"retriever": "all" if baseline == "full-context" else "dense", "abstain": "never"}
+    return {"retriever": "all" if baseline == "full-context" else "dense", "rerank": False, "abstain": "never"}
 
 
 def _graph_input(

@@ -11,6 +11,7 @@ class AnswerKeywords(TypedDict, total=False):
     tenant: str | None
     corpus: str | None
     preset: Literal["default", "local", "standard", "paper", "disretrieval", "raptor", "htsir", "rdr2"]
+    profile: Literal["auto", "verbatim", "written"]
     retriever: str
     search_documents: int
     node_scores: Literal["dense", "bm25", "hybrid"]

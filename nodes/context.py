@@ -14,10 +14,10 @@ from pydantic import Field, PrivateAttr
 from pydantic.json_schema import SkipJsonSchema
 
 from discorag.discourse.parse.parser import Limits
-from discorag.generation.prompted.engine import MOST_ANSWER, LlmEngine, Sampling
+from discorag.generation.prompted.engine import MOST_ANSWER, LlmEngine, Sampling, readable_chunks
 from discorag.generation.prompted.paper import PaperEngine
 from discorag.options import AnswerOptions, IngestOptions, Options
-from discorag.schema.answer import Known
+from discorag.schema.answer import AnswerInputs, Known
 from discorag.schema.document import Chunk, Scope
 from nodes.backends import Backends
 from nodes.templates import paper_templates, templates
@@ -62,6 +62,7 @@ class AnswerContext(AnswerOptions, _Scoped):
     """Options of the answer graph, whose documents it answers from, and with which backends."""
 
     _cache: EvidenceCache = PrivateAttr(default_factory=EvidenceCache)
+    _in_profile: AnswerContext | None = PrivateAttr(default=None)
 
     @property
     def cache(self) -> EvidenceCache:
@@ -72,14 +73,35 @@ class AnswerContext(AnswerOptions, _Scoped):
         """Store what was read."""
         self._cache = new
 
+    async def in_profile(self) -> AnswerContext:
+        """These options with those of their profile: the same object for all nodes, since it holds the evidence."""
+        if self._in_profile is None:
+            has_model = (await self.open_backends()).model is not None
+            self._in_profile = self.with_profile(has_model=has_model)
+        return self._in_profile
+
     @property
     def structured(self) -> bool:
         """False when everything is off: standard RAG."""
         return self.use_tree or self.use_graph or self.use_plan
 
+    async def readable(self, inputs: AnswerInputs) -> int:
+        """How many of the chunks fit the context of the language model that will read them in our conversation."""
+        if self.profile == "verbatim" or self.preset == "paper" or self.retriever == "all":
+            return len(inputs.chunks)
+        backends = await self.open_backends()
+        return await asyncio.to_thread(
+            readable_chunks,
+            inputs,
+            templates(backends.settings.prompts_dir),
+            self.sampling,
+            context_tokens=await backends.context_tokens(),
+            counter=backends.encoder.tokens,
+        )
+
     async def room(self, backends: Backends) -> int | None:
         """Tokens of evidence that fit the language model's context; None if none will read it."""
-        if self.generator == "local" or backends.model is None:
+        if self.profile == "verbatim" or backends.model is None:
             return None
         return await backends.context_tokens() - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
 
@@ -171,9 +193,9 @@ async def default_backends() -> Backends:
     return await asyncio.to_thread(_open_once)
 
 
-def answer_context(runtime: Runtime[AnswerContext]) -> AnswerContext:
-    """The run's options; when the caller gave none, the defaults, which all runs share."""
-    return runtime.context or _defaults()
+async def answer_context(runtime: Runtime[AnswerContext]) -> AnswerContext:
+    """The run's options, its profile decided; when the caller gave none, the defaults, which all runs share."""
+    return await (runtime.context or _defaults()).in_profile()
 
 
 @cache

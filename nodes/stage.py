@@ -8,7 +8,13 @@ from typing import Any
 from langgraph.config import get_stream_writer
 
 from discorag.schema.answer import Answer, Outcome
-from discorag.schema.errors import DiscoRagError, Usage
+from discorag.schema.errors import (
+    DiscoRagError,
+    InvalidOutputError,
+    ModelError,
+    OutputTruncatedError,
+    Usage,
+)
 from discorag.schema.ledger import Failure, Ledger, StageRecord
 from nodes.state import AnswerState, Json
 
@@ -40,6 +46,11 @@ class Stage:
         if isinstance(usage, Usage):
             self.usage = self.usage + usage
         self.emit({"event": "failure", **self.failures[-1].model_dump()})
+
+    def failed_model(self, error: ModelError, *, fallback: str) -> Json:
+        """Count a language model's error; the update, by which one that could not be asked is not asked again."""
+        self.failed(error, fallback=fallback)
+        return {"unavailable": not isinstance(error, InvalidOutputError | OutputTruncatedError)}
 
     def record_route(self, where: str, why: str) -> None:
         """Record that the run goes to this node, and why."""
@@ -83,5 +94,5 @@ class Stage:
         """The answer with what it says of failures, of this stage and of those before, and of the evidence."""
         before = map(StageRecord.model_validate, state.get("ledger", []))
         notes = Ledger(stages=(*before, self.record(engine="local"))).notes
-        unsure = state.get("unsure", False) and not answer.abstained
+        unsure = state.get("unsure", False) and not answer.abstained and not state.get("written_by")
         return answer.model_copy(update={"notes": notes, "answerable": state.get("answerable"), "unsure": unsure})

@@ -69,6 +69,15 @@ class AnswerState(AnswerInput, total=False):
     draft: Annotated[str, Field(description="The answer with citations, before verification.")]
     written_by: Annotated[str, Field(description="Who wrote the draft: the language model's name; empty: local.")]
     rounds: Annotated[int, Field(description="Rounds of refinement used up: all, if one changed nothing.")]
+    verbatim: Annotated[
+        Json | None,
+        Field(
+            description="Of the verbatim answer, which stays if the language model fails: evidence, graph, plan, draft."
+        ),
+    ]
+    unavailable: Annotated[
+        bool, Field(description="The language model could not be asked; it is not asked again for this question.")
+    ]
     answerable: Annotated[float | None, Field(description="Probability that the evidence answers the question.")]
     unsure: Annotated[bool, Field(description="Whether the answer is shown as unsure.")]
     because: Annotated[str, Field(description="Why the documents do not answer the question.")]
@@ -80,9 +89,9 @@ def fresh_answer() -> Json:
     """What a new question in a thread starts with: what stages write, empty, but for the ledger."""
     lists: Json = {key: [] for key in ("walks", "hits", "queries", "markers")}
     dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
-    unknown: Json = dict.fromkeys(("graph", "plan", "answerable", "answer"))
+    unknown: Json = dict.fromkeys(("graph", "plan", "verbatim", "answerable", "answer"))
     texts: Json = dict.fromkeys(("draft", "written_by", "because"), "")
-    return {**lists, **dicts, **unknown, **texts, "rounds": 0, "unsure": False}
+    return {**lists, **dicts, **unknown, **texts, "rounds": 0, "unsure": False, "unavailable": False}
 
 
 class IngestInput(TypedDict):

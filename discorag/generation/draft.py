@@ -15,6 +15,8 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import DiscoRagError, InputError, ModelError
 from discorag.text.citations import steps, without_copied
 
+VERBATIM = "the sentences of the sources"
+"""What is used instead of an answer that a language model failed to write, as notes name it."""
 Write = Callable[[AnswerInputs], Awaitable[Outcome[str]]]
 """Writes an answer by a language model. Raises `ModelError`."""
 
@@ -41,11 +43,22 @@ class Draft:
 
 
 async def write_draft(
-    inputs: AnswerInputs, selector: Selector, encoder: Encoder, progress: Progress, write: Write | None
+    inputs: AnswerInputs,
+    selector: Selector,
+    encoder: Encoder,
+    progress: Progress,
+    write: Write | None,
+    verbatim: str | None = None,
 ) -> Draft:
     """Write the draft with ``write``; without it, or if it fails, from sentences of the sources.
 
-    A failure is sent to ``progress``.
+    Args:
+        inputs: With graph and plan.
+        selector: Selects the sentences.
+        encoder: Encodes them.
+        progress: Receives the words of the draft and what failed.
+        write: Asks a language model.
+        verbatim: The draft from sentences of the sources that stays if ``write`` fails. None: it is made then.
 
     Raises:
         ModelError: The endpoint of the encoder or the reranker failed for an extractive draft.
@@ -54,8 +67,11 @@ async def write_draft(
     try:
         outcome = await (write or extractor.answer)(inputs)
     except ModelError as error:
-        progress.failed(error, fallback="local")
+        progress.failed(error, fallback=VERBATIM)
         void_tokens(progress)
+        if verbatim is not None:
+            emit_token(progress, verbatim)
+            return Draft(verbatim, Outcome(value=verbatim), by_model=False)
         outcome, write = await extractor.answer(inputs), None
     if write:
         return Draft(without_copied(outcome.value, [c.text for c in inputs.chunks]), outcome, by_model=True)

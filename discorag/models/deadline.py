@@ -1,6 +1,6 @@
 """A time by which models must have answered, set around a run and seen by every call that the run makes.
 
-A call that would end later fails like one that timed out, so that there is still time for the stage's local engine.
+A call that would end later fails like one that timed out, so what is used instead still has time.
 """
 
 from __future__ import annotations
@@ -15,17 +15,31 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
+_setting: ContextVar[str] = ContextVar("setting", default="")
 
 
 @contextmanager
-def models_within(seconds: float) -> Generator[None]:
-    """Give the language model ``seconds`` for all its calls inside this block, tasks started in it included."""
-    before = _deadline.get()
+def models_within(seconds: float, *, setting: str = "") -> Generator[None]:
+    """Give the language model ``seconds`` for all its calls inside this block, tasks started in it included.
+
+    Args:
+        seconds: From now on.
+        setting: Where the limit comes from; an error of a call that it ends names it.
+    """
+    before = _deadline.get(), _setting.get()
     _deadline.set(monotonic() + seconds)
+    _setting.set(setting)
     try:
         yield
-    finally:
-        _deadline.set(before)  # no reset: a generator that nobody finishes is closed in another context
+    finally:  # no reset: a generator that nobody finishes is closed in another context
+        _deadline.set(before[0])
+        _setting.set(before[1])
+
+
+def expired_limit() -> str:
+    """The setting of the deadline if that has passed; empty if it has not, or comes from no setting."""
+    deadline = _deadline.get()
+    return _setting.get() if deadline is not None and monotonic() >= deadline else ""
 
 
 def in_time() -> asyncio.Timeout:

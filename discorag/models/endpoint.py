@@ -17,6 +17,7 @@ from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
 from discorag.config import EndpointSettings
 from discorag.models.breaker import breaker_of
+from discorag.models.deadline import expired_limit
 from discorag.models.loops import PerLoop
 from discorag.schema.errors import (
     ConfigError,
@@ -121,7 +122,7 @@ def as_model_error(error: Exception, variables: str) -> ModelError:
     status: int = getattr(error, "status_code", 0)
     address = "DISCO_RAG_MODEL" if variables == "DISCO_RAG_LLM" else f"{variables}__BASE_URL"
     if isinstance(error, _TIMEOUTS):
-        hint = f"Raise {variables}__TIMEOUT_S or check the server's load."
+        hint = f"Raise {expired_limit() or f'{variables}__TIMEOUT_S'} or check the server's load."
         return ModelUnavailableError("The endpoint did not answer in time.", hint=hint)
     if isinstance(error, _UNREACHABLE) or status >= 500 or status == 408:
         hint = f"Check that the server at {address} runs."

@@ -14,6 +14,7 @@ STAGES = {
     "rerank": "",
     "parse": "trees",
     "assess": "",
+    "quote": "",
     "relate": "graph",
     "plan": "plan",
     "generate": "answer",

@@ -89,7 +89,7 @@ class Answerer:
             "layout": "inline",
         }
         retriever = system.options.get("retriever")
-        chunks = {} if retriever and tree_retriever(retriever) else {"top_k": suite.top_k}
+        chunks = {} if retriever and tree_retriever(retriever) else {"top_k": suite.top_k, "rerank": False}
         local = {} if self._rag.backends.model else {"relater": suite.relater}
         return {**common, **chunks, **local, **system.switches}
 

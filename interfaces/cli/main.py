@@ -37,6 +37,7 @@ from interfaces.cli.models import models
 from interfaces.cli.parse import parse
 from interfaces.cli.present import (
     IngestProgress,
+    QuestionDisplay,
     QuestionProgress,
     corpora_table,
     estimate_table,
@@ -274,16 +275,11 @@ def _pipeline(llm: str | None = None) -> Generator[DiscoRAG]:
 
 
 async def _streamed(rag: DiscoRAG, question: str, options: dict[str, Any], *, quiet: bool) -> AskResult:
-    with err.status("retrieve ...") as spinner:
+    with QuestionDisplay(err, quiet=quiet) as display:
         async for event in rag.astream(question, **options):
             if isinstance(event, AskResult):
                 return event
-            if event.get("event") == "start":
-                spinner.update(f"{event['stage']} ...")
-            elif event.get("event") == "failure" and not quiet:
-                err.print(
-                    Text(f"{event['stage']}: {event['message']} Using {event['fallback']} instead.", style="yellow")
-                )
+            display.on_event(event)
     raise InputError("The run ended without an answer.")
 
 

@@ -7,18 +7,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from rich.console import Console, Group, RenderableType
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.spinner import Spinner
 from rich.table import Column, Table
 from rich.text import Text
 
 from discorag.ingest.estimate import Estimate
 from discorag.ingest.survey import Status
+from discorag.schema.answer import Answer
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Ledger
 from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import one_line
 from interfaces.cli.batch import Reply
 from interfaces.results import IngestResult
+from interfaces.views.terminal import answer_text
+
+PRELIMINARY = "Preliminary answer, while the language model writes:"
 
 
 class _Bar:
@@ -83,6 +89,41 @@ class QuestionProgress(_Bar):
         self._advance()
         if reply.error:
             self._bar.console.print(Text(one_line(f"{reply.id}: {reply.error.message}", 400), style="red"))
+
+
+class QuestionDisplay:
+    """What a question is at, and while a language model writes the preliminary answer, which the final one replaces.
+
+    Args:
+        console: Where it is shown: live on a terminal; elsewhere the preliminary answer is printed once.
+        quiet: Show neither the preliminary answer nor failures.
+    """
+
+    def __init__(self, console: Console, *, quiet: bool) -> None:
+        self._console, self._quiet = console, quiet
+        self._spinner = Spinner("dots", "retrieve ...")
+        self._live = Live(self._spinner, console=console, transient=True)
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def on_event(self, event: dict[str, Any]) -> None:
+        """Take one event of the stream."""
+        if event["event"] == "start":
+            self._spinner.update(text=f"{event['stage']} ...")
+        elif event["event"] == "failure" and not self._quiet:
+            said = f"{event['stage']}: {event['message']} Using {event['fallback']} instead."
+            self._console.print(Text(said, style="yellow"))
+        elif event["event"] == "preliminary" and not self._quiet:
+            answer = Group(Text(PRELIMINARY, style="bold yellow"), answer_text(Answer.model_validate(event["answer"])))
+            if self._console.is_terminal:
+                self._live.update(Group(answer, Text(""), self._spinner), refresh=True)
+            else:
+                self._console.print(answer)
 
 
 def ingest_summary(result: IngestResult) -> RenderableType:

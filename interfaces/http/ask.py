@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import StreamingResponse
@@ -16,7 +16,7 @@ from pydantic.config import JsonDict
 
 from discorag.generation.views import AnswerView
 from discorag.options import AnswerOptions
-from discorag.schema.answer import EvidenceSpan
+from discorag.schema.answer import Answer, EvidenceSpan
 from discorag.schema.discourse import PlanStep
 from discorag.text.citations import steps
 from interfaces.http.access import Principal
@@ -62,35 +62,47 @@ class Asked(BaseModel):
     switches: Options = Options()
 
 
-class Reply(AskResult):
-    """The answer with everything that led to it; ``text`` is its sentences as running text, ``steps`` its plan's.
+class NumberedAnswer(BaseModel):
+    """An answer; ``text`` is its sentences as running text, ``steps`` its plan's.
 
     ``sources`` are the passages that sentences rest on in the order of first citation, ``citations`` the numbers of
     each sentence's sources, from 1; clients should show these numbers.
     """
 
+    answer: Answer
     text: str
     steps: tuple[PlanStep, ...] = ()
     sources: tuple[EvidenceSpan, ...] = ()
     citations: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
-    def to(cls, result: AskResult) -> Reply:
-        """The reply that says this result."""
-        answer, own = result.answer, {name: getattr(result, name) for name in AskResult.model_fields}
+    def numbered(cls, answer: Answer, **more: Any) -> Self:
+        """The answer with its numbers; ``more`` are further fields."""
         view = AnswerView(answer)
         return cls(
+            answer=answer,
             text=answer.text,
             steps=steps(answer.plan) if answer.plan else (),
             sources=tuple(view.sources),
             citations=tuple(tuple(view.numbers(sentence)) for sentence in answer.sentences),
-            **own,
+            **more,
         )
+
+
+class Reply(NumberedAnswer, AskResult):
+    """The answer with everything that led to it."""
+
+    @classmethod
+    def to(cls, result: AskResult) -> Reply:
+        """The reply that says this result."""
+        return cls.numbered(**{name: getattr(result, name) for name in AskResult.model_fields})
 
 
 _EVENTS = (
     "Server-sent events if asked for by `Accept: text/event-stream`: `start`, `end` and `failure` of every stage, "
-    "`token`s of the draft, `restart` where what was streamed is void, at last `answer` (as in JSON) or `error`."
+    "`token`s of the draft, `restart` where what was streamed is void, at last `answer` (as in JSON) or `error`. "
+    "Before a language model is asked comes `preliminary`: the answer of the sources' own sentences (`answer`, `text`, "
+    "`steps`, `sources` and `citations` as in JSON), which stays if the model fails."
 )
 
 
@@ -128,6 +140,9 @@ async def _events(asked: Asked, who: Principal, served: Service) -> AsyncGenerat
                 if isinstance(part, AskResult):
                     await served.record_answer(who, asked.corpus, part)
                     yield format_sse_event(event="answer", data_str=Reply.to(part).model_dump_json())
+                elif part["event"] == "preliminary":
+                    numbered = NumberedAnswer.numbered(Answer.model_validate(part["answer"]))
+                    yield format_sse_event(event="preliminary", data_str=numbered.model_dump_json())
                 else:
                     yield format_sse_event(event=str(part["event"]), data_str=json.dumps(part, ensure_ascii=False))
     except Exception as error:  # noqa: BLE001 - whatever it is, the client is told

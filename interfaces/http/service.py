@@ -34,7 +34,8 @@ _BEARER = HTTPBearer(auto_error=False, description="An API key; not needed where
 KNOWN_S = 5.0
 """How long a probe's answer is kept, in seconds."""
 MODEL_SHARE = 0.75
-"""Part of a question's time that language models may use; what is left is for the local engines that stand in."""
+"""Part of a question's time that language models may use; what is left is for what is used instead."""
+_LIMIT = "DISCO_RAG_API__DEADLINE_S (language models get three quarters of it)"
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ class Service:
     async def counted(self) -> AsyncGenerator[None]:
         """A question that is under way, whose language models answer in time. Raises as `Questions.check`."""
         async with self.questions.one():
-            with cancel_scope(), models_within(MODEL_SHARE * self.settings.deadline_s):
+            with cancel_scope(), models_within(MODEL_SHARE * self.settings.deadline_s, setting=_LIMIT):
                 yield
 
     @asynccontextmanager

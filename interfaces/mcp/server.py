@@ -58,7 +58,7 @@ Corpus = Annotated[str | None, Field(max_length=200, description="Named set of d
 Question = Annotated[str, Field(min_length=1, max_length=4000, description="The question, self-contained.")]
 DocId = Annotated[str, Field(max_length=100, description="The document's id, as list_documents and search give it.")]
 Retriever = Annotated[RetrieverName, Field(description="How evidence is found; the default is a good one.")]
-SOURCES_ONLY = {"planner": "local", "generator": "local", "abstain": "never"}
+SOURCES_ONLY = {"profile": "verbatim", "relater": "auto", "abstain": "never"}
 """For disagreements: the answer itself is not shown."""
 _ABOUT = (
     "Answers from the user's documents whose every sentence is traced to its sources, with the disagreements between "
@@ -149,7 +149,9 @@ class Server(MCPServer, ABC):
         Every sentence names its sources, exact to the character, or is marked as not supported or not verified;
         disagreements between sources are listed. Use search where you want passages to read yourself.
         """
-        switches = {"instruction": instruction, "retriever": retriever}
+        switches = {"instruction": instruction}
+        if retriever != DEFAULT_RETRIEVER:  # else the profile chooses
+            switches["retriever"] = retriever
         return results.answered(await self._answer(ctx, question, corpus, switches))
 
     async def show_disagreements(

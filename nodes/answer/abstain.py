@@ -14,7 +14,7 @@ from nodes.state import AnswerState, Json
 
 async def abstain(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """An answer without sentences that says why; the draft, if there was one, stays in the state."""
-    context, stage = answer_context(runtime), Stage("abstain")
+    context, stage = await answer_context(runtime), Stage("abstain")
     inputs, backends = await load_inputs(state, context), await context.open_backends()
     try:
         await backends.selector.rank(inputs)

@@ -21,26 +21,28 @@ from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState
 
-Next = Literal["relate", "abstain"]
+Next = Literal["quote", "abstain"]
 NO_EVIDENCE = "No evidence is left: what was found was deleted or removed."
 
 
 async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Next]:
     """Go on if the evidence seems to answer the question, else abstain.
 
+    A language model that writes judges that itself: the assessment then only says how sure the preliminary answer is.
     The papers' presets judge by their own means, or not at all.
     """
-    context, stage = answer_context(runtime), Stage("assess")
+    context, stage = await answer_context(runtime), Stage("assess")
     inputs = await load_inputs(state, context)
     found = await _assess(inputs, context, stage) if inputs.chunks else Assessment(refusal=NO_EVIDENCE)
-    goto: Next = "abstain" if found.refusal and context.abstain == "auto" else "relate"
+    decides = context.profile == "verbatim" or not inputs.chunks
+    goto: Next = "abstain" if found.refusal and decides and context.abstain == "auto" else "quote"
     known = "" if found.probability is None else f"probability {found.probability:.2f}"
     reason = found.refusal if goto == "abstain" else known or f"there are {len(inputs.chunks)} chunks of evidence"
     stage.record_route(goto, reason)
     model = (await context.open_backends()).reranker.version if found.probability is not None else ""
     update = {
         "answerable": found.probability,
-        "unsure": found.unsure and goto == "relate",
+        "unsure": goto == "quote" and (found.unsure or (bool(found.refusal) and not decides)),
         "because": found.refusal if goto == "abstain" else "",
         "ledger": stage.done(engine="local", model=model, preview=known),
     }
@@ -68,7 +70,7 @@ async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) ->
         stage.failed(error, fallback="the order of hybrid search, without refusal")
         await backends.selector.rank_without_reranker(inputs)
         return Assessment()
-    if backends.model is None or context.generator == "local":
+    if context.profile == "verbatim":
         _report_missing_calibration(backends, stage)
     return Assessment()
 

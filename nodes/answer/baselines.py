@@ -25,14 +25,14 @@ from nodes.state import AnswerState, Json, fresh_answer
 
 async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: from whole documents (fig. 13)."""
-    context = answer_context(runtime)
+    context = await answer_context(runtime)
     calls = await _calls(context)
     return await _written(state, context, calls, calls.full_context)
 
 
 async def planned(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: plan and answer in one call (fig. 15)."""
-    context = answer_context(runtime)
+    context = await answer_context(runtime)
     calls, plans = await _calls(context), [""]
 
     async def write(inputs: AnswerInputs) -> Outcome[str]:
@@ -46,7 +46,7 @@ async def planned(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """plan: a plan and queries from the question alone (fig. 16, stage 1); if it fails, the question is searched."""
-    context, stage = answer_context(runtime), Stage("plan")
+    context, stage = await answer_context(runtime), Stage("plan")
     calls, query = await _calls(context), check_query(state["query"])
     try:
         outcome = await calls.hint(query)
@@ -62,7 +62,7 @@ async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """retrieve: every query of the hint, fused by rank; ``top_k`` chunks in all. Raises as `retrieve_chunks`."""
-    context, stage = answer_context(runtime), Stage("retrieve")
+    context, stage = await answer_context(runtime), Stage("retrieve")
     rankings = await asyncio.gather(*(_ranking(query, state, context, stage) for query in state.get("queries", [])))
     if not any(rankings):
         rankings = [(await search_question(check_query(state["query"]), state, context)).found]
@@ -86,14 +86,14 @@ async def _ranking(query: str, state: AnswerState, context: AnswerContext, stage
 
 async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: from what the queries brought (fig. 16, stage 2)."""
-    context = answer_context(runtime)
+    context = await answer_context(runtime)
     calls = await _calls(context)
     return await _written(state, context, calls, calls.answer_after_hint)
 
 
 async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """relate: discourse markers between chunks (fig. 17); if it fails there are none."""
-    context, stage = answer_context(runtime), Stage("relate")
+    context, stage = await answer_context(runtime), Stage("relate")
     calls = await _calls(context)
     inputs = without_structure(await load_inputs(state, context))
     try:
@@ -108,7 +108,7 @@ async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 async def marked(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: standard RAG with the markers beside the chunks."""
-    context = answer_context(runtime)
+    context = await answer_context(runtime)
     calls = await _calls(context)
     links = [Link.model_validate(m) for m in state.get("markers", [])]
 
@@ -132,7 +132,8 @@ async def _written(
         emit_token(stage, outcome.value)
         return outcome
 
-    return await draft_update(without_structure(await load_inputs(state, context)), context, stage, shown, _name(calls))
+    inputs = without_structure(await load_inputs(state, context))
+    return await draft_update(inputs, context, stage, shown, _name(calls), None)
 
 
 async def _calls(context: AnswerContext) -> Baselines:

@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 from discorag.config import HOW_TO_NAME_A_MODEL
 from discorag.generation.draft import Write, stream_answer, write_draft
 from discorag.schema.answer import AnswerInputs, Outcome
-from discorag.schema.errors import ConfigError
+from discorag.schema.errors import ConfigError, ModelUnavailableError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -15,12 +15,12 @@ from nodes.state import AnswerState, Json
 
 
 async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Write the draft; when the llm engine fails, an extractive draft is used instead and the result says so.
+    """Write the draft; where the language model fails, the verbatim answer stays, and the result says so.
 
     Raises:
-        ConfigError: The llm engine or ``refine`` was asked for and no endpoint is configured.
+        ConfigError: A language model is to write or to ``refine``, and none is configured.
     """
-    context = answer_context(runtime)
+    context = await answer_context(runtime)
     stage = Stage("generate")
     inputs = await load_inputs(state, context)
     llm = await context.llm(context.generator)
@@ -30,20 +30,24 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
                 f"refine is {context.refine}, but no language model is configured.",
                 hint=f"{HOW_TO_NAME_A_MODEL} Or leave refine at 0.",
             )
-        return await draft_update(inputs, context, stage, None, "")
+        return await draft_update(inputs, context, stage, None, "", None)
 
     async def write(inputs: AnswerInputs) -> Outcome[str]:
+        if state.get("unavailable"):
+            raise ModelUnavailableError("It was not asked, because a call before failed.")
         return await stream_answer(llm.answer(inputs, structured=context.structured), stage)
 
-    return await draft_update(inputs, context, stage, write, llm.model.name)
+    verbatim = state.get("verbatim") or {}
+    update = await draft_update(inputs, context, stage, write, llm.model.name, verbatim.get("draft"))
+    return update if update["written_by"] else {**update, **verbatim}
 
 
 async def draft_update(
-    inputs: AnswerInputs, context: AnswerContext, stage: Stage, write: Write | None, model: str
+    inputs: AnswerInputs, context: AnswerContext, stage: Stage, write: Write | None, model: str, verbatim: str | None
 ) -> Json:
-    """The state's update with the draft that ``write`` makes with ``model``, or an extractive one."""
+    """The state's update with the draft that ``write`` makes with ``model``, else ``verbatim`` or an extractive one."""
     backends = await context.open_backends()
-    draft = await write_draft(inputs, backends.selector, backends.encoder, stage, write)
+    draft = await write_draft(inputs, backends.selector, backends.encoder, stage, write, verbatim)
     engine, model = ("llm", model) if draft.by_model else ("local", "")
     ledger = stage.done(engine=engine, model=model, outcome=draft.outcome, preview=draft.outcome.value)
     return {"draft": draft.text, "written_by": model, "ledger": ledger}

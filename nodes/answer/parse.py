@@ -19,7 +19,7 @@ from nodes.state import AnswerState, Json
 
 async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Parse what lacks a tree; a chunk on which the llm engine fails gets the local engine's tree."""
-    context = answer_context(runtime)
+    context = await answer_context(runtime)
     stage = Stage("parse")
     if not context.use_tree:
         return {"trees": {}, "ledger": stage.done(engine="off")}

@@ -13,23 +13,25 @@ from nodes.state import AnswerState, Json
 
 
 async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Plan the answer; when the llm engine fails, the rules' plan stands in and the result says so."""
-    context = answer_context(runtime)
+    """Plan the answer; when the llm engine fails, the rules' plan is used instead and the result says so."""
+    context = await answer_context(runtime)
     stage = Stage("plan")
     if not context.use_plan:
         return {"plan": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
     local = RulePlanEngine(backends.selector)
-    llm = await context.llm(context.planner, "plan")
+    llm = None if state.get("unavailable") else await context.llm(context.planner, "plan")
     engine: PlanEngine = llm or local
+    update = Json()
     try:
         outcome = await engine.plan(inputs)
     except ModelError as error:
-        stage.failed(error, fallback="local")
+        update = stage.failed_model(error, fallback="local")
         outcome, llm = await local.plan(inputs), None
     name = llm.model.name if llm else ""
     paragraph = outcome.value.paragraph
     return {
         "plan": paragraph,
         "ledger": stage.done(engine="llm" if llm else "local", model=name, outcome=outcome, preview=paragraph),
+        **update,
     }

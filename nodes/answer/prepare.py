@@ -27,7 +27,7 @@ async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comman
     Raises:
         QueryError: The query is empty.
     """
-    context, stage = answer_context(runtime), Stage("prepare")
+    context, stage = await answer_context(runtime), Stage("prepare")
     made = await _self_contained(check_query(state["query"]), state, context, stage)
     route = route_of(context.retriever)
     stage.record_route(route, f"the retriever is {context.retriever}")

@@ -21,7 +21,7 @@ async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comma
         NotFoundError: As `discorag.store.retrieval.everything`.
         EmptyCorpusError: As `nodes.retrieved.retrieved`.
     """
-    context, stage = answer_context(runtime), Stage("retrieve")
+    context, stage = await answer_context(runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
     counter, room = backends.encoder.tokens, await context.room(backends)
     filters = state.get("filters") or {}

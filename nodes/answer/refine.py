@@ -18,7 +18,7 @@ from nodes.state import AnswerState, Json
 
 async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """One round; a reply that changes nothing, or a failure, is the last one, and leaves the draft as it was."""
-    context, stage = answer_context(runtime), Stage("refine")
+    context, stage = await answer_context(runtime), Stage("refine")
     inputs, model, draft = (
         await load_inputs(state, context),
         (await context.open_backends()).require_model(),

@@ -15,19 +15,19 @@ from nodes.state import AnswerState, Json
 
 
 async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Infer the graph; when a model fails, the local engine's graph stands in and the result says so."""
-    context = answer_context(runtime)
+    """Infer the graph; when a model fails, the local engine's graph is used instead and the result says so."""
+    context = await answer_context(runtime)
     stage = Stage("relate")
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
     name = "local" if context.relater in ("auto", "llm") else context.relater
-    llm = await context.llm(context.relater, "relate")
+    llm, update = await context.llm(context.relater, "relate"), Json()
     engine: GraphEngine = llm or await asyncio.to_thread(RELATION_ENGINES[name], backends)  # reads its weights at first
     try:
         outcome = await engine.relate(inputs)
     except ModelError as error:
-        stage.failed(error, fallback="local")
+        update = stage.failed_model(error, fallback="local")
         local, llm, name = await asyncio.to_thread(RELATION_ENGINES["local"], backends), None, "local"
         outcome = await local.relate(inputs)
     model = llm.model.name if llm else ""
@@ -36,4 +36,4 @@ async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     )
     ledger = stage.done(engine="llm" if llm else name, model=model, outcome=outcome, preview=preview)
     turns = {"graph": outcome.text} if outcome.text else {}
-    return {"graph": outcome.value.model_dump(mode="json"), "turns": turns, "ledger": ledger}
+    return {"graph": outcome.value.model_dump(mode="json"), "turns": turns, "ledger": ledger, **update}

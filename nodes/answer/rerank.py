@@ -1,10 +1,10 @@
-"""rerank: the chunks that were found, in a reranker's order."""
+"""rerank: the chunks that were found, in a reranker's order, as many as the language model can read."""
 
 from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from discorag.schema.errors import ModelError
+from discorag.schema.errors import ContextTooLongError, ModelError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -12,16 +12,33 @@ from nodes.state import AnswerState, Json
 
 
 async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Order the chunks by what is evidence in them; where the reranker fails, they keep their order."""
-    context, stage = answer_context(runtime), Stage("rerank")
+    """Order the chunks by what is evidence in them; where the reranker fails, they keep their order.
+
+    What does not fit the context of a language model that will read them is left out, which the result reports.
+    """
+    context, stage = await answer_context(runtime), Stage("rerank")
+    ranked = await _reranked(state, context, stage) if context.rerank else state
+    inputs = await load_inputs(ranked, context)
+    hits = ranked.get("hits", [])[: await context.readable(inputs)]
+    if len(hits) < len(inputs.chunks):
+        tokens = (await context.open_backends()).settings.llm.context_tokens
+        error = ContextTooLongError(
+            f"A context of {tokens} tokens (DISCO_RAG_LLM__CONTEXT_TOKENS) holds {len(hits)} of the "
+            f"{len(inputs.chunks)} chunks that were found."
+        )
+        stage.failed(error, fallback=f"the best {len(hits)}")
     if not context.rerank:
-        return {"ledger": stage.done(engine="off")}
+        return {"hits": hits, "ledger": stage.done(engine="off")}
+    model = (await context.open_backends()).reranker.version
+    return {"hits": hits, "ledger": stage.done(engine="local", model=model, preview=f"{len(hits)} chunks")}
+
+
+async def _reranked(state: AnswerState, context: AnswerContext, stage: Stage) -> AnswerState:
     inputs, reranker = await load_inputs(state, context), (await context.open_backends()).reranker
     try:
         scores = await reranker.scores(inputs.query, [chunk.text for chunk in inputs.chunks])
     except ModelError as error:
         stage.failed(error, fallback="the order in which they were found")
-        return {"ledger": stage.done(engine="local", model=reranker.version)}
+        return state
     ranked = sorted(zip(scores, inputs.chunks, strict=True), key=lambda pair: -pair[0])
-    hits = [{"chunk_id": chunk.id, "score": score} for score, chunk in ranked]
-    return {"hits": hits, "ledger": stage.done(engine="local", model=reranker.version, preview=f"{len(hits)} chunks")}
+    return {**state, "hits": [{"chunk_id": chunk.id, "score": score} for score, chunk in ranked]}

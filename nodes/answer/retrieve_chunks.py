@@ -26,7 +26,7 @@ async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -
         QueryError: The question is longer than the encoder's window.
         EmptyCorpusError: As `nodes.retrieved.retrieved`.
     """
-    context, stage, question = answer_context(runtime), Stage("retrieve"), question_of(state)
+    context, stage, question = await answer_context(runtime), Stage("retrieve"), question_of(state)
     relations = wanted(question) if context.follow else None
     found = await search_question(question, state, context, relations)
     preview = f"{len(found.found)} chunks" + (f", following {relations.name}" if relations else "")

@@ -24,7 +24,7 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
         QueryError: The question is longer than the encoder's window.
         EmptyCorpusError: As `nodes.retrieved.retrieved`.
     """
-    context, stage = answer_context(runtime), Stage("retrieve")
+    context, stage = await answer_context(runtime), Stage("retrieve")
     retriever = tree_retriever(context.retriever)
     assert retriever is not None  # `prepare` chose this node
     try:

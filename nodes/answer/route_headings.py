@@ -26,7 +26,7 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
 
     Source: RDR² section 3.1.
     """
-    context, stage = answer_context(runtime), Stage("retrieve")
+    context, stage = await answer_context(runtime), Stage("retrieve")
     retriever = tree_retriever(context.retriever)
     assert retriever is not None  # `prepare` chose this node
     search = await search_nodes(state, context, retriever)

@@ -8,8 +8,10 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.schema.answer import Support
-from discorag.schema.errors import ModelError
+from discorag.generation.draft import VERBATIM, replace_tokens
+from discorag.generation.prompted.engine import declined
+from discorag.schema.answer import Answer, AnswerInputs, Support
+from discorag.schema.errors import InvalidOutputError, ModelError
 from discorag.verification.draft import next_step, traced, unverified
 from discorag.verification.verifier import VERIFIERS, Metered
 from nodes.context import AnswerContext, answer_context
@@ -20,11 +22,39 @@ from nodes.state import AnswerState
 
 async def verify(
     state: AnswerState, runtime: Runtime[AnswerContext]
-) -> Command[Literal["refine", "abstain", "__end__"]]:
-    """Turn the draft into a verified answer; refine it, abstain, or end."""
-    context, stage = answer_context(runtime), Stage("verify")
-    inputs, backends = await load_inputs(state, context), await context.open_backends()
-    draft = state.get("draft", "")
+) -> Command[Literal["verify", "refine", "abstain", "__end__"]]:
+    """Turn the draft into a verified answer; refine it, abstain, or end.
+
+    A language model's reply that the passages do not answer is an abstention. Where nothing that it wrote is supported,
+    the verbatim answer is verified in its place.
+    """
+    context, stage = await answer_context(runtime), Stage("verify")
+    draft, is_written, may_abstain = state.get("draft", ""), bool(state.get("written_by")), context.abstain == "auto"
+    if is_written and may_abstain and (because := declined(draft)):
+        stage.record_route("abstain", because)
+        return Command(goto="abstain", update={"because": because, "ledger": stage.done(engine="off", preview=because)})
+    answer = await _verified(draft, await load_inputs(state, context), context, stage)
+    rounds = (state.get("rounds", 0), context.refine if is_written else 0)
+    step, because = next_step(answer, rounds, may_abstain=may_abstain)
+    verbatim = state.get("verbatim")
+    if step == "abstain" and is_written and verbatim:
+        stage.failed(InvalidOutputError(because), fallback=VERBATIM, of="generate")
+        replace_tokens(stage, verbatim["draft"])
+        ledger = stage.done(engine=context.verifier)
+        return Command(goto="verify", update={**verbatim, "written_by": "", "ledger": ledger})
+    answer = stage.with_notes(answer, state)
+    goto = "__end__" if step == "end" else step
+    stage.record_route(goto, because)
+    counts = Counter(sentence.support for sentence in answer.sentences)
+    preview = ", ".join(f"{counts[s]} {s}" for s in Support if counts[s]) or "no sentences"
+    ledger = stage.done(engine=context.verifier, preview=preview)
+    reason = {"because": because} if goto == "abstain" else {}
+    return Command(goto=goto, update={"answer": answer.model_dump(mode="json"), **reason, "ledger": ledger})
+
+
+async def _verified(draft: str, inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Answer:
+    """The draft's sentences as the verifier judges them; where it fails, none of them is verified."""
+    backends = await context.open_backends()
     verifier = VERIFIERS[context.verifier](backends)
     try:
         answer = await traced(verifier, inputs, draft, backends.store, await context.scope())
@@ -33,13 +63,4 @@ async def verify(
         answer = unverified(inputs, draft, "Verification failed; see the ledger.")
     if isinstance(verifier, Metered):
         stage.usage, stage.prompt_hash = stage.usage + verifier.usage, verifier.prompt_hash
-    answer = stage.with_notes(answer, state)
-    rounds = (state.get("rounds", 0), context.refine if state.get("written_by") else 0)
-    step, because = next_step(answer, rounds, may_abstain=context.abstain == "auto")
-    goto = "__end__" if step == "end" else step
-    stage.record_route(goto, because)
-    counts = Counter(sentence.support for sentence in answer.sentences)
-    preview = ", ".join(f"{counts[s]} {s}" for s in Support if counts[s]) or "no sentences"
-    ledger = stage.done(engine=context.verifier, preview=preview)
-    reason = {"because": because} if goto == "abstain" else {}
-    return Command(goto=goto, update={"answer": answer.model_dump(mode="json"), **reason, "ledger": ledger})
+    return answer

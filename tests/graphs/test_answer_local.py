@@ -68,7 +68,8 @@ def test_all_switches_off_is_standard_rag(rag: DiscoRAG) -> None:
     result = rag.ask(FLU, corpus="vitamin-d", use_tree=False, use_graph=False, use_plan=False)
     assert (result.graph, result.answer.plan, result.answer.disagreements) == (None, None, ())
     assert result.answer.sentences
-    assert [s.stage for s in result.ledger.stages if s.engine == "off"] == ["rerank", "parse", "relate", "plan"]
+    off = [s.stage for s in result.ledger.stages if s.engine == "off"]
+    assert off == ["rerank", "parse", "quote", "relate", "plan"]
 
 
 def test_hybrid_retrieval_and_top_k_reach_the_store(rag: DiscoRAG) -> None:
@@ -114,7 +115,7 @@ async def test_a_stream_gives_stage_events_tokens_and_at_last_the_result(rag: Di
     assert isinstance(result, AskResult)
     parts = [e for e in events if not isinstance(e, AskResult)]
     assert [e["stage"] for e in parts if e["event"] == "start"] == [s.stage for s in result.ledger.stages]
-    assert {e["stage"] for e in parts if e["event"] == "end" and not e["preview"]} == {"rerank"}
+    assert {e["stage"] for e in parts if e["event"] == "end" and not e["preview"]} == {"rerank", "quote"}
     assert "".join(e["token"] for e in parts if e["event"] == "token")
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from discorag import AskResult, DiscoRAG
 from discorag.discourse.parse.inline import escape
+from discorag.generation.draft import VERBATIM
 from discorag.generation.prompted.paper import MARKERS
 from discorag.schema.errors import ConfigError, InputError
 from graphs.baselines import BASELINES
@@ -128,7 +129,7 @@ def test_a_failed_answer_is_an_extractive_draft_and_counted(pipeline: Pipelines,
     with ScriptedServer(model(bad)) as server:
         result = opened(pipeline, server, texts).ask(QUERY, baseline=baseline)
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
-        ("generate", "InvalidOutputError", "local")
+        ("generate", "InvalidOutputError", VERBATIM)
     ]
     generate = next(s for s in result.ledger.stages if s.stage == "generate")
     assert (generate.engine, generate.usage.calls, generate.usage.repairs) == ("local", 2, 1)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from discorag.discourse.parse.trained.parser import TrainedParser
+from discorag.generation.draft import VERBATIM
 from discorag.generation.prompted.paper import PAIR_TOKENS
 from discorag.models.tokens import likely_tokens
 from tests.conftest import Pipelines
@@ -73,12 +74,11 @@ def test_a_graph_whose_lines_do_not_fit_the_context_is_asked_for_in_parts_that_r
     assert stage_of(result.ledger, "relate").counts == {"graph calls": 3}
 
 
-def test_an_extractive_draft_stands_in_for_a_failed_answer(pipeline: Pipelines, texts: str) -> None:
+def test_the_verbatim_answer_stays_where_the_answer_fails(pipeline: Pipelines, texts: str) -> None:
     with ScriptedServer(model({"answer": Scripted("down", status=500)})) as server:
         result = opened(pipeline, server, texts, parser="paper").ask(QUERY, preset="paper")
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
-        ("generate", "ModelUnavailableError", "local"),
-        ("generate", "InputError", "sentences by relevance"),  # the paper's plan cites no passage
+        ("generate", "ModelUnavailableError", VERBATIM)
     ]
     assert result.answer.sentences
     assert result.answer.unsupported == ()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from discorag import AskResult, DiscoRAG
+from discorag.generation.draft import VERBATIM
 from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Template
 from prompts import load
@@ -130,7 +131,7 @@ def test_an_answer_that_parrots_is_asked_for_once_more_in_own_words(pipeline: Pi
 def test_one_that_parrots_again_is_replaced_and_the_answer_says_so(pipeline: Pipelines, texts: Path) -> None:
     result, requests = asked(pipeline, parrot(), texts)
     assert len(requests) == 4
-    assert failures(result) == [("generate", "InvalidOutputError", "local")]
+    assert failures(result) == [("generate", "InvalidOutputError", VERBATIM)]
     assert not MARK.search(shown(result))
     assert all(s.supported for s in result.answer.sentences)
     [note] = result.answer.notes
@@ -229,15 +230,10 @@ def test_output_limits_follow_the_number_of_passages(pipeline: Pipelines, texts:
         assert less["max_completion_tokens"] < more["max_completion_tokens"] < 1024
 
 
-def test_after_three_fallbacks_the_answer_says_which_stages_no_model_did_and_why(
-    pipeline: Pipelines, texts: Path
-) -> None:
+def test_what_an_endpoint_says_of_its_failure_is_quoted_and_becomes_no_link(pipeline: Pipelines, texts: Path) -> None:
     result, _ = asked(pipeline, lambda _: Scripted("no [1](http://evil.test) key", status=401), texts)
-    assert [note.partition(":")[0] for note in result.answer.notes] == [
-        f"The language model did not make the {thing}" for thing in ("graph", "plan", "answer")
-    ]
+    assert "401" in result.answer.notes[0]
     assert "[1](http" not in shown(result)
-    assert all("401" in note for note in result.answer.notes)
 
 
 PROBE = '{"answer":"In summer they do [2].","graph":{"c1":{},"c2":{"1":"CONTRASTS_WITH"}}}'
@@ -319,10 +315,11 @@ def test_a_plan_that_is_refused_says_why(pipeline: Pipelines, texts: Path) -> No
     assert "did not make the plan: The output of stage 'plan' is not valid" in shown(result)
 
 
-def test_where_no_sentence_is_supported_the_answer_still_says_what_the_model_did_not_do(
+def test_where_no_sentence_is_supported_the_verbatim_answer_stays_and_says_all_that_went_wrong(
     pipeline: Pipelines, texts: Path
 ) -> None:
     cut = Scripted("Zinc cures 40 % of colds [2]. And", finish_reason="length")
     result, _ = asked(pipeline, model({"answer": cut}), texts)
-    assert result.answer.abstained
-    assert "cut off" in shown(result)
+    assert all(s.supported for s in result.answer.sentences)
+    assert ["cut off" in note for note in result.answer.notes] == [True, False]
+    assert "support no sentence" in result.answer.notes[1]

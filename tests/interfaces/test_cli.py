@@ -10,15 +10,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from discorag.config import StoreSettings
+from discorag.schema.answer import Answer, AnswerSentence
 from discorag.schema.document import Scope
 from discorag.store.records import SearchQuery
 from discorag.store.store import open_store
 from interfaces.cli.main import main
+from interfaces.cli.present import PRELIMINARY, QuestionDisplay
 from tests.conftest import EXAMPLES
+from tests.graphs.scripts import model
 from tests.graphs.test_weak_model import probed
-from tests.servers.scripted import Script, Scripted, ScriptedServer
+from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
 ROOT = EXAMPLES.parent
 
@@ -239,6 +243,44 @@ def test_status_tells_what_the_language_model_was_found_able_to_do_and_ask_which
     assert "The language model did not make the graph:" in answer
     assert "The language model did not make the answer:" in answer
     assert "trees inline; as configured" in inline
+
+
+@pytest.mark.parametrize(
+    ("reply", "stays"),
+    [("The sun makes vitamin D [1].", False), (Scripted("no", status=401), True), ("[1][2].", True)],
+    ids=["writes", "fails", "says nothing"],
+)
+def test_the_verbatim_answer_is_shown_before_the_model_is_asked_and_printed_if_it_fails(
+    home: Path, reply: Scripted | str, stays: bool
+) -> None:
+    shown = list[str]()
+
+    def respond(body: Body) -> Scripted | str:
+        assert isinstance(sys.stderr, io.StringIO)
+        shown.append(" ".join(sys.stderr.getvalue().split()))
+        return model({"answer": reply, "tree": reply})(body)
+
+    with ScriptedServer(respond) as server:
+        names = {"BASE_URL": server.base_url, "LAYOUT": "inline", "RETRIES": "0"}
+        endpoint: dict[str, Any] = {f"DISCO_RAG_LLM__{name}": value for name, value in names.items()}
+        printed = run(home, "ask", "Does vitamin D prevent flu?", **endpoint)
+    verbatim = run_json(home, "ask", "Does vitamin D prevent flu?", "--set", "retriever=hybrid", "--set", "rerank=true")
+    sentence = verbatim["answer"]["sentences"][0]["text"]
+    assert PRELIMINARY in shown[0]
+    assert sentence in shown[0]
+    assert PRELIMINARY not in printed
+    assert (sentence in " ".join(printed.split())) == stays
+    assert ("The language model did not make the answer:" in " ".join(printed.split())) == stays
+
+
+def test_on_a_terminal_the_preliminary_answer_is_erased_when_the_question_ends() -> None:
+    answer = Answer(query="Why?", sentences=(AnswerSentence(text="Tides rise."),))
+    file = io.StringIO()
+    with QuestionDisplay(Console(file=file, force_terminal=True, width=80), quiet=False) as display:
+        display.on_event({"stage": "quote", "event": "preliminary", "answer": answer.model_dump(mode="json")})
+        assert "Tides rise." in file.getvalue()
+    erase = "\x1b[2K"
+    assert erase in file.getvalue().rpartition("Tides rise.")[2]
 
 
 def test_ids_as_status_prints_them_name_a_document(home: Path) -> None:

@@ -13,7 +13,7 @@ export const launch = () =>
   chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 
 /** A page that notes what it must not do: errors, violations of the policy, requests that leave the host. */
-export async function opened(browser, hash, { width = 1280, theme = "light" } = {}) {
+export async function opened(browser, hash, { width = 1280, theme = "light", init = () => {} } = {}) {
   const context = await browser.newContext({
     viewport: { width, height: width < 500 ? 844 : 800 },
     colorScheme: theme,
@@ -32,6 +32,7 @@ export async function opened(browser, hash, { width = 1280, theme = "light" } = 
     const url = request.url();
     if (!url.startsWith(`${URL_OF}/`) && !url.startsWith("blob:") && !url.startsWith("data:")) wrong.push(`left: ${url}`);
   });
+  await page.addInitScript(init);
   await page.goto(`${URL_OF}/${hash}`);
   const done = async () => {
     await context.close();

@@ -18,7 +18,7 @@ from xml.sax.saxutils import quoteattr
 
 from pydantic import TypeAdapter, ValidationError
 
-from discorag.discourse.parse.inline import Layout, code_table, escape, laid_out
+from discorag.discourse.parse.inline import Layout, escape, laid_out
 from discorag.generation.compression import GAP, shown_text
 from discorag.models.protocol import Message, Template
 from discorag.schema.answer import AnswerInputs
@@ -118,9 +118,12 @@ class Templates:
 
     def reading(self, layout: Layout) -> str:
         """How a layout is to be read."""
-        if layout == "inline":
-            return self.read_inline.render(codes=code_table())
-        return (self.read_indented if layout == "indented" else self.read_plain).render()
+        return {"inline": self.read_inline, "indented": self.read_indented, "plain": self.read_plain}[layout].render()
+
+    def instructions(self, layout: Layout) -> list[str]:
+        """All texts of ours that a model may have read when it answers."""
+        turns = (self.graph, self.plan, self.answer, self.system_plain, self.answer_plain, self.own_words)
+        return [self.system.render(reading=self.reading(layout)), *(turn.render() for turn in turns)]
 
 
 def evidence_block(inputs: AnswerInputs, layout: Layout = "inline") -> str:
@@ -166,8 +169,7 @@ def conversation(
     inputs: AnswerInputs, templates: Templates, turns: list[Message], layout: Layout
 ) -> tuple[Message, ...]:
     """System text and evidence before ``turns``, the first of which is the user's."""
-    relations = ", ".join(EDGE_RELATIONS)
-    system = templates.system.render(reading=templates.reading(layout), relations=relations)
+    system = templates.system.render(reading=templates.reading(layout))
     return (Message(role="system", content=system), *_with_evidence(inputs, templates, turns, layout))
 
 

@@ -1,8 +1,8 @@
 """The prompted engines: graph, plan and answer as turns of one conversation (Disco-RAG section 3, figs. 11, 12, 18).
 
-What a model writes is cleaned: a model that cannot read the marks of a tree may copy them, with whole passages. A mark,
-a fence or an escape that no source has itself is ours. It is removed where the words around it are a source's;
-elsewhere its meaning is unknown, and the text is refused.
+What a model writes is cleaned: a weak model may copy marks of a tree, whole passages, or our instructions. A mark, a
+fence or an escape that no source has itself is ours. It is removed where the words around it are a source's; elsewhere
+its meaning is unknown, and the text is refused, as is one that repeats our instructions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from discorag.discourse.parse.inline import Layout, unescape
 from discorag.generation.compression import GAP
-from discorag.generation.prompted.conversation import Templates, graph_of, graph_schema, messages_for
+from discorag.generation.prompted.conversation import Templates, evidence_block, graph_of, graph_schema, messages_for
 from discorag.models.protocol import AskAgainError, LanguageModel, Reply, Request
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import BY_CODE, Plan, RhetoricalGraph
@@ -31,6 +31,8 @@ from discorag.text.citations import (
     without_unknown,
 )
 from discorag.text.cut_off import whole_sentences
+from discorag.text.sentences import sentence_spans
+from discorag.text.tokens import TokenCounter
 
 LINK_TOKENS = 12  # "10":"BACKGROUND_FOR",
 ROW_TOKENS = 8  # "c10":{},
@@ -62,6 +64,8 @@ def answer_tokens(k: int) -> int:
 
 RUN = 50
 """Words in a row that may be a passage's: the longest of the 725 sentences of `examples/` has 48."""
+PROMPT_RUN = 8
+"""Words in a row that may be those of our prompts."""
 
 _CODES = "|".join(BY_CODE)
 _MARK = re.compile(rf"\|\s*\d{{1,5}}\s*[<>=]\s*(?:{_CODES})\s*\|")
@@ -157,6 +161,53 @@ def _plain(text: str) -> str:
     return without_references(_MARK.sub("", text), chunks=10_000)
 
 
+_LABEL = r"^[\s*_#]*(?:(?:here is|here's|now) )?(?:the |my )?(?:final )?(?:{})(?: to the question)?[\s*_]*:[\s*_]*"
+_OWN_LABEL = {name: re.compile(r"\A" + _LABEL[1:].format(name), re.IGNORECASE) for name in ("answer", "plan")}
+_OTHER_LABEL = re.compile(_LABEL.format("plan|graph|question|instruction|passages?"), re.IGNORECASE | re.MULTILINE)
+
+
+def without_label(text: str, name: str, passages: Sequence[str]) -> str:
+    """``text`` without a heading such as "The answer:" at its beginning, unless a passage has it.
+
+    Args:
+        text: What a model wrote.
+        name: ``answer`` or ``plan``.
+        passages: What it was written from.
+    """
+    label = _OWN_LABEL[name].match(text)
+    return text[label.end() :] if label and not any(label[0].strip() in p for p in passages) else text
+
+
+def scaffolding(text: str, passages: Sequence[str], prompts: Sequence[str]) -> str:
+    """What of our instructions an answer repeats: a heading such as "The plan:", or words in a row; "" if nothing."""
+    if (label := _OTHER_LABEL.search(text)) and not any(label[0].strip() in p for p in passages):
+        return f"the heading {label[0].strip()!r}"
+    run = copied(text, prompts)
+    return f"{run} words in a row of the instructions" if run > max(PROMPT_RUN, copied(text, passages)) else ""
+
+
+_SOURCES = r"(?:passages?|documents?|sources?|texts?|chunks?|evidence)"
+_DECLINES = re.compile(
+    rf"\W*(?:(?:the|these|given|provided|retrieved) )*{_SOURCES} (?:(?:do|does) not|don't|doesn't|cannot|can't) "
+    r"(?:\w+ )?(?:answer|address|say|mention|contain|provide|include)",
+    re.IGNORECASE,
+)
+
+
+def declined(text: str) -> str:
+    """Why a model says that the passages do not answer the question; "" where it answers all or a part of it.
+
+    >>> declined("The passages do not answer the question; none speaks of chess [1].")
+    'The passages do not answer the question; none speaks of chess.'
+    >>> declined("The passages do not answer for whom. It lowered the risk [1].")
+    ''
+    """
+    first, *others = [span.of(text) for span in sentence_spans(text)] or [""]
+    if not _DECLINES.match(first) or any(references(sentence) for sentence in others):
+        return ""
+    return without_references(text, chunks=10_000).strip()
+
+
 T = TypeVar("T")
 
 
@@ -189,6 +240,30 @@ class Sampling:
     def for_answer(self, k: int) -> int:
         """Limit of an answer from ``k`` passages."""
         return self.answer_tokens or answer_tokens(k)
+
+
+def readable_chunks(
+    inputs: AnswerInputs, templates: Templates, sampling: Sampling, *, context_tokens: int, counter: TokenCounter
+) -> int:
+    """How many of the best chunks fit the model's context with their trees, the prompts and all replies; at least one.
+
+    Args:
+        inputs: Chunks, best first.
+        templates: The prompt files.
+        sampling: With the limits of the replies.
+        context_tokens: The model's context.
+        counter: Estimates the model's tokens.
+    """
+    frame = messages_for("graph", replace(inputs, chunks=()), templates, structured=True)
+    turns = [message.content for message in frame] + [templates.plan.render(), templates.answer.render()]
+    numbered = (replace(inputs, chunks=(chunk,)) for chunk in inputs.chunks)
+    sizes = [len(tokens) for tokens in counter.token_offsets([*turns, *map(evidence_block, numbered)])]
+    room, sizes = context_tokens - sum(sizes[: len(turns)]), sizes[len(turns) :]
+    for k in range(len(sizes), 1, -1):
+        replies = sampling.for_graph(k) + sampling.for_plan(k) + sampling.for_answer(k)
+        if sum(sizes[:k]) + replies <= room:
+            return k
+    return 1
 
 
 @dataclass(frozen=True)
@@ -244,8 +319,14 @@ class LlmEngine:
         """Pieces of the answer as they come, at last the checked answer (fig. 18; fig. 14 when not structured)."""
         limit = self.sampling.for_answer(len(inputs.chunks))
         ask = self.templates.own_words.render()
+        prompts = self.templates.instructions(self.layout)
         request = self._request(
-            "generate", "answer", inputs, lambda text: answer_of(text, inputs, ask), limit, structured=structured
+            "generate",
+            "answer",
+            inputs,
+            lambda text: answer_of(text, inputs, ask, prompts),
+            limit,
+            structured=structured,
         )
         shown = Shown()
         async for piece in self.model.stream(replace(request, cut=whole_sentences)):
@@ -286,7 +367,7 @@ def plan_of(text: str, inputs: AnswerInputs) -> Plan:
         ValueError: It says nothing.
     """
     passages = [c.text for c in inputs.chunks]
-    said = without_unknown(tidied(text, passages), passages)
+    said = without_unknown(without_label(tidied(text, passages), "plan", passages), passages)
     _check_says(said, inputs)
     return Plan(paragraph=said)
 
@@ -299,22 +380,26 @@ def _unknown(text: str, inputs: AnswerInputs) -> list[InvalidOutputError]:
     ]
 
 
-def answer_of(text: str, inputs: AnswerInputs, ask: str) -> str:
+def answer_of(text: str, inputs: AnswerInputs, ask: str, prompts: Sequence[str] = ()) -> str:
     """The answer that a model wrote, without what it copied of our prompts.
 
     Args:
         text: The output.
         inputs: With the passages.
-        ask: How one that copies the passages is asked for again.
+        ask: How one that copies the passages or the prompts is asked for again.
+        prompts: Our own words that the model has read.
 
     Raises:
         ValueError: It says nothing, or cites passages that there are not. A number beyond them is fine where a passage
             writes it.
-        AskAgainError: It parrots: marks are left in it, or more than `RUN` words in a row are a passage's.
+        AskAgainError: It parrots: marks or headings of ours are left in it, more than `RUN` words in a row are a
+            passage's, or more than `PROMPT_RUN` our prompts'.
     """
     passages = [c.text for c in inputs.chunks]
-    said = tidied(text, passages)
+    said = without_label(tidied(text, passages), "answer", passages)
     _check_says(said, inputs)
+    if repeated := scaffolding(said, passages, prompts):
+        raise AskAgainError(f"It repeats {repeated}.", ask)
     if marks_left(said, passages):
         raise AskAgainError("It holds marks of the passages' trees.", ask)
     if (run := copied(said, passages)) > RUN:

@@ -1,6 +1,6 @@
 /** What the API's schema leaves open: the values of threads, the events of streams; and what the page asks. */
 
-import type { Answer, Hit, Options, RhetoricalGraph, StageRecord, ThreadState as Open } from "./types";
+import type { Answer, Hit, Options, Reply, RhetoricalGraph, StageRecord, ThreadState as Open } from "./types";
 
 export interface Question {
   query: string;
@@ -21,12 +21,16 @@ export interface ThreadState extends Open {
   };
 }
 
+/** The answer of the sources' own sentences, while a language model writes. */
+export type Preliminary = Pick<Reply, "answer" | "text" | "steps" | "sources" | "citations">;
+
 export interface StreamEvent {
-  event: "start" | "end" | "failure" | "token" | "restart";
+  event: "start" | "end" | "failure" | "token" | "restart" | "preliminary";
   stage: string;
   preview?: string;
   seconds?: number;
   token?: string;
   message?: string;
   fallback?: string;
+  preliminary?: Preliminary;
 }

@@ -1,5 +1,5 @@
 import { headers, problemFrom } from "./client";
-import type { Question, StreamEvent } from "./open";
+import type { Preliminary, Question, StreamEvent } from "./open";
 import type { Reply } from "./types";
 
 interface Message {
@@ -47,7 +47,8 @@ export async function stream(
   for await (const { event, data } of messages(response.body)) {
     if (event === "answer") return JSON.parse(data) as Reply;
     if (event === "error") throw problemFrom(data, 500);
-    if (data) told(JSON.parse(data) as StreamEvent);
+    if (event === "preliminary") told({ event, stage: "quote", preliminary: JSON.parse(data) as Preliminary });
+    else if (data) told(JSON.parse(data) as StreamEvent);
   }
   throw problemFrom('{"error":{"message":"The answer broke off.","hint":"Ask again."}}', 500);
 }

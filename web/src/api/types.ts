@@ -260,6 +260,7 @@ export type Nuclearity = "NS" | "SN" | "NN";
 
 export interface Options {
   preset?: string;
+  profile?: string;
   retriever?: string;
   search_documents?: number;
   node_scores?: string;

@@ -30,6 +30,7 @@ const STAGES: Record<string, string> = {
   rerank: "Rerank",
   parse: "Trees",
   assess: "Assess",
+  quote: "Quote",
   relate: "Graph",
   plan: "Plan",
   generate: "Write",

@@ -1,7 +1,7 @@
 import { useCallback, useRef, useState } from "react";
 import { problemOf, type Problem } from "../api/client";
 import { stream } from "../api/stream";
-import type { Question, StreamEvent } from "../api/open";
+import type { Preliminary, Question, StreamEvent } from "../api/open";
 import type { Failure, Reply } from "../api/types";
 
 export interface StageSeen {
@@ -15,13 +15,23 @@ export interface Run {
   status: "idle" | "running" | "done" | "failed";
   asked: Question | null;
   stages: StageSeen[];
+  preliminary: Preliminary | null;
   draft: string;
   failures: Failure[];
   result: Reply | null;
   problem: Problem | null;
 }
 
-const IDLE: Run = { status: "idle", asked: null, stages: [], draft: "", failures: [], result: null, problem: null };
+const IDLE: Run = {
+  status: "idle",
+  asked: null,
+  stages: [],
+  preliminary: null,
+  draft: "",
+  failures: [],
+  result: null,
+  problem: null,
+};
 
 function withStage(stages: StageSeen[], seen: StageSeen): StageSeen[] {
   const at = stages.findIndex((s) => s.stage === seen.stage);
@@ -44,6 +54,8 @@ function after(run: Run, told: StreamEvent): Run {
       const seen: StageSeen = { stage, state: "failed", preview: old?.preview ?? "", seconds: old?.seconds ?? null };
       return { ...run, stages: withStage(run.stages, seen), failures: [...run.failures, failure] };
     }
+    case "preliminary":
+      return { ...run, preliminary: told.preliminary ?? null };
     case "token":
       return { ...run, draft: run.draft + (told.token ?? "") };
     case "restart":

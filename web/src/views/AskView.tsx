@@ -1,10 +1,13 @@
 import { useState } from "react";
-import type { Failure, Reply } from "../api/types";
+import type { Preliminary } from "../api/open";
+import type { Reply } from "../api/types";
 import type { Resting } from "../lib/evidence";
+import { NOT_SURE } from "../lib/report";
 import { stageName } from "../lib/words";
 import { Empty, ProblemNote } from "../ui/Notes";
 import { QuestionBar } from "../ui/QuestionBar";
 import { useApp } from "../state/app";
+import type { Run } from "../state/useRun";
 import { Cited, Prose } from "./ask/Prose";
 import { RestingOn } from "./ask/RestingOn";
 import { Refusal } from "./ask/Refusal";
@@ -39,16 +42,35 @@ function Answered({ result, corpus }: { result: Reply; corpus: string }) {
   );
 }
 
-function Draft({ text, failures }: { text: string; failures: Failure[] }) {
+/** The sentences of the sources, which stand until the language model has written. */
+function PreliminaryAnswer({ found }: { found: Preliminary }) {
+  return (
+    <section className="answer" aria-label="Preliminary answer">
+      <p className="note small">Preliminary: sentences of the sources, while the language model writes.</p>
+      <p className="prose" dir="auto">
+        {found.answer.unsure && <span className="quiet">{NOT_SURE} </span>}
+        {found.answer.sentences.map((sentence, at) => (
+          <span key={at}>
+            <bdi>{sentence.text}</bdi>
+            <sup className="cites">{found.citations[at]?.join(" ")}</sup>{" "}
+          </span>
+        ))}
+      </p>
+      <Cited result={found} />
+    </section>
+  );
+}
+
+function Draft({ run: { draft, failures, preliminary } }: { run: Run }) {
   return (
     <section className="answer" aria-label="Draft" aria-busy="true">
-      {text ? (
+      {preliminary && <h2>The language model {draft ? "writes" : "reads"}…</h2>}
+      {draft && (
         <p className="prose draft" dir="auto">
-          {text}
+          {draft}
         </p>
-      ) : (
-        <p className="quiet">Looking through the documents…</p>
       )}
+      {!draft && !preliminary && <p className="quiet">Looking through the documents…</p>}
       {failures.map((failure, at) => (
         <p className="note small" key={at}>
           {stageName(failure.stage)}: <bdi>{failure.message}</bdi> Used instead: <bdi>{failure.fallback || "nothing"}</bdi>.
@@ -88,7 +110,8 @@ export function AskView() {
     <>
       <QuestionBar />
       {run.status === "idle" && <Start />}
-      {run.status === "running" && <Draft text={run.draft} failures={run.failures} />}
+      {run.status === "running" && run.preliminary && <PreliminaryAnswer found={run.preliminary} />}
+      {run.status === "running" && <Draft run={run} />}
       {run.problem && <ProblemNote problem={run.problem} />}
       {run.result && run.asked && (run.result.answer.abstained ? (
         <Refusal result={run.result} corpus={run.asked.corpus} />

@@ -14,7 +14,7 @@ interface Props {
 }
 
 /** The passages behind the raised numbers. */
-export function Cited({ result }: { result: Reply }) {
+export function Cited({ result }: { result: Pick<Reply, "sources"> }) {
   return (
     <ol className="cited small quiet" aria-label="Sources">
       {result.sources.map((source, at) => (

@@ -1,0 +1,60 @@
+"""quote: the answer of the sources' own sentences, shown while a language model writes, and kept if the model fails."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from langgraph.runtime import Runtime
+
+from discorag.discourse.relate.local import RELATION_ENGINES
+from discorag.generation.extractive import Extractor
+from discorag.generation.plan_text import RulePlanEngine
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.errors import ModelError
+from discorag.verification.draft import traced
+from discorag.verification.verifier import VERIFIERS
+from nodes.context import AnswerContext, answer_context
+from nodes.inputs import load_inputs
+from nodes.stage import Stage
+from nodes.state import AnswerState, Json
+
+
+async def quote(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """Answer as without a language model, by the same engines; does nothing in the verbatim profile.
+
+    The event ``preliminary`` carries the answer. Where it cannot be made, the question goes on without it.
+    """
+    context, stage = await answer_context(runtime), Stage("quote")
+    if context.profile == "verbatim":
+        return {"ledger": stage.done(engine="off")}
+    backends, inputs = await context.open_backends(), await load_inputs(state, context)
+    try:
+        inputs = await _planned(inputs, context)
+        draft = (await Extractor(backends.selector).answer(inputs)).value
+        answer = await traced(VERIFIERS["auto"](backends), inputs, draft, backends.store, await context.scope())
+    except ModelError as error:
+        stage.failed(error, fallback="no preliminary answer")
+        return {"ledger": stage.done(engine="local")}
+    preliminary = stage.with_notes(answer, state).model_dump(mode="json")
+    stage.emit({"stage": "quote", "event": "preliminary", "answer": preliminary})
+    verbatim: Json = {
+        "hits": state.get("hits"),
+        "evidence": state.get("evidence"),
+        "draft": draft,
+        "graph": inputs.graph.model_dump(mode="json") if inputs.graph else None,
+        "plan": inputs.plan.paragraph if inputs.plan else None,
+    }
+    return {"verbatim": verbatim, "ledger": stage.done(engine="local", preview=draft)}
+
+
+async def _planned(inputs: AnswerInputs, context: AnswerContext) -> AnswerInputs:
+    """With the local engines' graph and plan. Raises `ModelError` if an endpoint of theirs fails."""
+    backends = await context.open_backends()
+    if context.use_graph:
+        name = "local" if context.relater in ("auto", "llm") else context.relater
+        engine = await asyncio.to_thread(RELATION_ENGINES[name], backends)  # reads its weights at first
+        inputs = replace(inputs, graph=(await engine.relate(inputs)).value)
+    if context.use_plan:
+        inputs = replace(inputs, plan=(await RulePlanEngine(backends.selector).plan(inputs)).value)
+    return inputs

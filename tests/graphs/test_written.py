@@ -1,0 +1,241 @@
+"""With a language model: what it is given by default, and what a reader gets while it writes and when it fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from discorag import DiscoRAG
+from discorag.discourse.parse.inline import unmark
+from discorag.generation.draft import VERBATIM
+from discorag.schema.discourse import EDGE_RELATIONS, Relation
+from discorag.schema.errors import ConfigError, InputError
+from interfaces.facade import AskResult
+from prompts import load
+from tests.conftest import EXAMPLES, Pipelines
+from tests.graphs.scripts import ANSWER, chunk_count, model, turn_of
+from tests.graphs.test_weak_model import is_again
+from tests.inputs import stage_of
+from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
+
+FLU = "Does vitamin D prevent flu?"
+QUESTIONS = [
+    ("vitamin-d", FLU),
+    ("vitamin-d", "How much vitamin D did the participants take?"),
+    ("vitamin-d", "Who won the chess championship of 1972?"),
+    ("tides", "Why are some tides higher than others?"),
+    ("all", "How do bees tell each other where food is?"),
+]
+PROBED = '{"answer":"In summer they do [2].","graph":{"c1":{},"c2":{"1":"CONTRASTS_WITH"}}}'
+CHUNK = re.compile(r"<chunk id=[^>]*>\n(.*?)\n</chunk>", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedServer]:
+    """A strong model, which follows every instruction."""
+
+    def judge(body: Body) -> str:
+        said = re.findall(r"^(\d+)\.", body["messages"][-1]["content"].partition("<sentences>\n")[2], re.MULTILINE)
+        verdicts = ",".join(f'{{"sentence":{n},"passage":1,"confidence":90}}' for n in said)
+        return f'{{"verdicts":[{verdicts}]}}'
+
+    def respond(body: Body) -> Scripted | str:
+        return judge(body) if "<sentences>" in body["messages"][-1]["content"] else model()(body)
+
+    with ScriptedServer(respond) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def rag(shared_pipeline: Pipelines, server: ScriptedServer) -> DiscoRAG:
+    rag = shared_pipeline(llm=server.base_url)
+    for corpus in {corpus for corpus, _ in QUESTIONS}:
+        rag.ingest(EXAMPLES if corpus == "all" else EXAMPLES / corpus, corpus=corpus)
+    return rag
+
+
+def asked(rag: DiscoRAG, server: ScriptedServer, question: str, **options: Any) -> tuple[AskResult, list[Body]]:
+    before = len(server.requests)
+    result = rag.ask(question, **options)
+    return result, server.requests[before:]
+
+
+@pytest.mark.parametrize(("corpus", "question"), QUESTIONS)
+def test_a_strong_model_reads_all_chunks_in_three_calls_and_nothing_is_refused_before(
+    rag: DiscoRAG, server: ScriptedServer, corpus: str, question: str
+) -> None:
+    result, requests = asked(rag, server, question, corpus=corpus)
+    assert [turn_of(r) for r in requests] == ["graph", "plan", "answer"]
+    assert (result.answer.abstained, result.answer.unsure, result.ledger.failures) == ("", False, ())
+    assert result.draft == ANSWER
+    assert {chunk_count(r) for r in requests} == {len(result.hits)} == {10}
+    plain, _ = asked(rag, server, question, corpus=corpus, preset="standard")
+    read = result.ledger.usage
+    assert read.tokens_in - read.tokens_cached <= 1.6 * plain.ledger.usage.tokens_in
+
+
+def test_a_language_model_that_verifies_is_a_fourth_call(rag: DiscoRAG, server: ScriptedServer) -> None:
+    result, requests = asked(rag, server, FLU, corpus="vitamin-d", verifier="llm", abstain="never")
+    assert len(requests) == 4
+    assert result.ledger.failures == ()
+    assert stage_of(result.ledger, "verify").usage.calls == 1
+
+
+def test_the_prompt_holds_every_definition_and_each_whole_chunk_with_its_tree_once(
+    rag: DiscoRAG, server: ScriptedServer
+) -> None:
+    result, requests = asked(rag, server, FLU, corpus="vitamin-d")
+    system, evidence = (m["content"] for m in requests[0]["messages"][:2])
+    assert re.findall(r"^- ([A-Z_]+): ", system, re.MULTILINE) == [r.value for r in EDGE_RELATIONS]
+    assert re.findall(r"^- ([a-z]{4}, [a-z]+): ", system, re.MULTILINE) == [f"{r.code}, {r.lower()}" for r in Relation]
+    chunks = rag.backends.store.chunks(rag.scope(corpus="vitamin-d"), [hit.chunk_id for hit in result.hits])
+    bodies = [unmark(body, offset=c.span.start) for body, c in zip(CHUNK.findall(evidence), chunks, strict=True)]
+    assert [text for text, _ in bodies] == [c.text for c in chunks]
+    assert [tree.edus for _, tree in bodies] == [c.tree.edus for c in chunks if c.tree]
+    assert [h.score for h in result.hits] == sorted((h.score for h in result.hits), reverse=True)
+
+
+def test_the_profile_is_chosen_by_whether_there_is_a_model_unless_it_is_given(
+    rag: DiscoRAG, server: ScriptedServer, pipeline: Pipelines
+) -> None:
+    verbatim, requests = asked(rag, server, FLU, corpus="vitamin-d", profile="verbatim")
+    assert requests == []
+    assert all(s.supported for s in verbatim.answer.sentences)
+    fragments, requests = asked(rag, server, FLU, corpus="vitamin-d", evidence_words=60)
+    assert "[...]" in requests[0]["messages"][1]["content"]
+    assert fragments.evidence
+    with pytest.raises(InputError, match="exclude each other"):
+        rag.ask(FLU, corpus="vitamin-d", profile="written", generator="local")
+    alone = pipeline()
+    alone.ingest(EXAMPLES / "tides")
+    with pytest.raises(ConfigError, match="no endpoint is configured"):
+        alone.ask("Why do tides rise?", profile="written")
+
+
+def test_a_small_context_holds_fewer_chunks_and_the_notes_say_how_many(pipeline: Pipelines) -> None:
+    with ScriptedServer(model()) as server:
+        rag = pipeline(llm=server.base_url, context_tokens=4096)
+        rag.ingest(EXAMPLES / "vitamin-d")
+        result = rag.ask(FLU)
+        assert chunk_count(server.requests[0]) == len(result.hits)
+    assert 1 < len(result.hits) < 10
+    [note] = result.answer.notes
+    assert f"4096 tokens (DISCO_RAG_LLM__CONTEXT_TOKENS) holds {len(result.hits)} of the 10 chunks" in note
+
+
+# --- while the model writes, and when it fails ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def opened(pipeline: Pipelines) -> Callable[[ScriptedServer], DiscoRAG]:
+    def open_over_tides(server: ScriptedServer, **fields: Any) -> DiscoRAG:
+        rag = pipeline(llm=server.base_url, **fields)
+        rag.ingest(EXAMPLES / "tides")
+        return rag
+
+    return open_over_tides
+
+
+TIDES = "Why are some tides higher than others?"
+
+
+async def events_of(rag: DiscoRAG, server: ScriptedServer) -> tuple[list[dict[str, Any]], AskResult]:
+    """The events of a question; each ``preliminary`` with how many requests the model had received by then."""
+    events, result = list[dict[str, Any]](), None
+    async for event in rag.astream(TIDES):
+        if isinstance(event, AskResult):
+            result = event
+        else:
+            events.append({**event, "requests": len(server.requests)})
+    assert result is not None
+    return events, result
+
+
+FAILING: dict[str, tuple[Script, str]] = {
+    "fails": (lambda _: Scripted("broken", status=500), "endpoint is unavailable (500)"),
+    "fails at the answer": (model({"answer": Scripted("broken", status=500)}), "endpoint is unavailable (500)"),
+    "breaks off": (model({"answer": Scripted("Tides rise " * 40, break_after=3)}), "The endpoint"),
+    "says nothing": (model({"answer": "[1][2].", "tree": "[1][2]."}), "says nothing"),
+    "writes what no source says": (model({"answer": "Fischer won 12 games in 1972 [1]."}), "support no sentence"),
+    "repeats our instructions": (
+        model({"answer": f"{load('answer').text[:200]} [1].", "tree": f"{load('answer').text[:200]} [1]."}),
+        "words in a row of the instructions",
+    ),
+    "repeats its plan under our heading": (
+        model({"answer": "The plan: State the finding of [1].", "tree": "The plan: State the finding of [1]."}),
+        "It repeats the heading 'The plan:'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "why"), FAILING.values(), ids=FAILING)
+async def test_the_verbatim_answer_is_there_before_the_model_is_asked_and_stays_when_it_fails(
+    opened: Callable[..., DiscoRAG], script: Script, why: str
+) -> None:
+    with ScriptedServer(script) as server:
+        events, result = await events_of(opened(server), server)
+    [preliminary] = [e for e in events if e["event"] == "preliminary"]
+    assert preliminary["requests"] == 0
+    assert [s.model_dump(mode="json") for s in result.answer.sentences] == preliminary["answer"]["sentences"]
+    assert all(s.supported for s in result.answer.sentences)
+    assert result.answer.plan is not None
+    assert result.answer.plan.model_dump(mode="json") == preliminary["answer"]["plan"]
+    assert any(why in note for note in result.answer.notes)
+    assert f"Used instead: {VERBATIM}." in result.answer.notes[-1]
+    restart = max(i for i, event in enumerate(events) if event["event"] == "restart")
+    assert "".join(e["token"] for e in events[restart:] if e["event"] == "token") == result.draft
+
+
+def test_a_model_that_hangs_is_asked_once_and_the_note_names_the_limit_that_ended_it(
+    opened: Callable[..., DiscoRAG],
+) -> None:
+    with ScriptedServer(lambda _: Scripted("late", delay_s=600)) as server:
+        result = opened(server, timeout_s=0.2).ask(TIDES)
+        assert len(server.requests) == 1
+    assert all(s.supported for s in result.answer.sentences)
+    assert "Raise DISCO_RAG_LLM__TIMEOUT_S" in result.answer.notes[0]
+
+
+REFUSAL = "The passages do not answer the question; none of them speaks of chess."
+
+
+@pytest.mark.parametrize("reply", [REFUSAL, f"**{REFUSAL}**", REFUSAL.replace(".", " [1][2].")])
+def test_a_model_that_says_that_the_passages_do_not_answer_makes_it_an_abstention(
+    opened: Callable[..., DiscoRAG], reply: str
+) -> None:
+    with ScriptedServer(model({"answer": reply})) as server:
+        result = opened(server).ask(TIDES)
+    assert result.answer.abstained.strip("* ") == REFUSAL
+    assert result.answer.nearest
+    assert result.ledger.failures == ()
+
+
+def test_an_answer_to_a_part_of_the_question_is_no_abstention(opened: Callable[..., DiscoRAG]) -> None:
+    partly = "The passages do not say how high the highest tide is. The moon pulls the sea [1]."
+    with ScriptedServer(model({"answer": partly})) as server:
+        result = opened(server).ask(TIDES)
+    assert not result.answer.abstained
+    assert result.answer.text == partly.replace(" [1]", "")
+
+
+@pytest.mark.parametrize("label", ["Answer: ", "**The answer:** ", "Here is the final answer: ", "## Answer:\n"])
+def test_a_heading_of_ours_before_a_good_answer_is_removed(opened: Callable[..., DiscoRAG], label: str) -> None:
+    with ScriptedServer(model({"answer": label + ANSWER})) as server:
+        result = opened(server).ask(TIDES, abstain="never")
+        assert len(server.requests) == 3
+    assert result.draft == ANSWER
+
+
+def test_one_that_repeats_our_words_is_asked_once_more(opened: Callable[..., DiscoRAG]) -> None:
+    def respond(body: Body) -> Scripted | str:
+        if is_again(body, load("own-words")):
+            return ANSWER
+        return "The plan: rise, then fall [1]." if turn_of(body) == "answer" else model()(body)
+
+    with ScriptedServer(respond) as server:
+        result = opened(server).ask(TIDES, abstain="never")
+    assert result.draft == ANSWER
+    assert result.answer.notes == ()
