@@ -1,7 +1,7 @@
 /** Written by `make api-types`. Spans count Unicode code points of a document's canonical text. */
 
 /** Of a question, in their order. */
-export const STAGE_ORDER = ["prepare", "retrieve", "rerank", "parse", "assess", "relate", "plan", "generate", "verify"];
+export const STAGE_ORDER = ["prepare", "retrieve", "rerank", "parse", "assess", "quote", "relate", "plan", "generate", "verify"];
 
 export interface Answer {
   query: string;
@@ -156,6 +156,7 @@ export interface Edge {
   source_span: Span | null;
   target_span: Span | null;
   confidence: number | null;
+  reason: string;
 }
 
 export interface ErrorBody {
@@ -221,8 +222,6 @@ export interface JobFile {
 }
 
 export type JobStatus = "waiting" | "running" | "done" | "failed" | "cancelled";
-
-export type Kind = "figure" | "date" | "polarity" | "condition" | "speaker";
 
 export interface Ledger {
   stages: StageRecord[];
