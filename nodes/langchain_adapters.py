@@ -34,13 +34,6 @@ class LangChainEncoder(BaseEncoder):
     Args:
         embeddings: What encodes; the version is its class and model, as far as it says them.
         dimension: Length of its vectors.
-
-    Example:
-        >>> from langchain_core.embeddings import DeterministicFakeEmbedding
-        >>> from nodes.langchain_adapters import LangChainEncoder
-        >>> encoder = LangChainEncoder(DeterministicFakeEmbedding(size=8), 8)
-        >>> asyncio.run(encoder.encode_documents(["Tides rise.", "Tides fall."])).shape
-        (2, 8)
     """
 
     def __init__(self, embeddings: Embeddings, dimension: int) -> None:

@@ -32,11 +32,6 @@ class Logistic(BaseModel):
         weights: One for each input, in log odds.
         bias: In log odds.
         threshold: Probability from which the decision is yes.
-
-    Example:
-        >>> from discorag.generation.calibration import Logistic
-        >>> Logistic(weights=(2.0,), bias=0.0, threshold=0.5).probability([0.0])
-        0.5
     """
 
     model_config = ConfigDict(frozen=True)
@@ -62,11 +57,6 @@ class Calibration(Fitted):
         adds: Whether a further sentence adds to the answer; inputs are its logit and how far it is below the best one.
         strong: Logit from which the best sentence of any source is part of the answer.
         second: The same for the second best source, so that its view is not lost.
-
-    Example:
-        >>> from discorag.generation.calibration import PACKAGED, read_calibrations
-        >>> read_calibrations(PACKAGED)[0].fitted_on["reranker"].partition("@")[0]
-        'ms-marco-MiniLM-L-12-v2'
     """
 
     answers: Logistic

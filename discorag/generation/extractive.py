@@ -20,14 +20,7 @@ _ANNOUNCES = (":", "：")
 
 @dataclass(frozen=True)
 class Extractor:
-    """Writes the extractive answer.
-
-    Example:
-        >>> from discorag.generation.extractive import Extractor
-        >>> print(asyncio.run(Extractor(selector).answer(inputs)).value)
-        Vitamin D did not lower the risk of influenza [2.1].
-        Vitamin D lowered the risk of influenza by 12 % in schoolchildren [1.1].
-    """
+    """Writes the extractive answer."""
 
     selector: Selector
 

@@ -113,15 +113,7 @@ FROM_TOLD: dict[ChunkRelation, Words] = {
 
 @dataclass(frozen=True)
 class Wording:
-    """How plans of one language are written. A ``name`` may be empty, and then is not said.
-
-    Example:
-        >>> from discorag.generation.plan_text import CONDITION, Wording
-        >>> said = Wording(chinese=False)
-        >>> trial = said.start(said.name("The trial"), said.gist("Flu was rarer.", "[1.2]"))
-        >>> print(said.sentence([trial, said.then(CONDITION, "", said.gist("The dose was small.", "[1.3]"))]))
-        Start with “The trial”: Flu was rarer [1.2]; then the condition: The dose was small [1.3].
-    """
+    """How plans of one language are written. A ``name`` may be empty, and then is not said."""
 
     chinese: bool
 
@@ -198,16 +190,7 @@ def shortened(text: str, length: int, *, at_clause: str = "…") -> str:
 
 @dataclass(frozen=True)
 class RulePlanEngine:
-    """A sentence for each main point: its source, what it says, and what is added to it and why.
-
-    Example:
-        >>> from discorag.generation.plan_text import RulePlanEngine
-        >>> from discorag.text.citations import steps
-        >>> for step in steps(asyncio.run(RulePlanEngine(selector).plan(inputs)).value):
-        ...     print(step.text)
-        Start with “review.md”: Vitamin D did not lower the risk of influenza [2.1].
-        Then “trial.md”: Vitamin D lowered the risk of influenza by 12 % in schoolchildren [1.1].
-    """
+    """A sentence for each main point: its source, what it says, and what is added to it and why."""
 
     selector: Selector
 

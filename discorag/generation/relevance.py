@@ -44,11 +44,6 @@ class Relevance:
     Args:
         logits: The reranker's, shape (sentences,); minus infinity for a sentence that it did not read.
         reranker: Version of the model that gave them.
-
-    Example:
-        >>> from discorag.generation.relevance import Relevance
-        >>> Relevance(np.array([-4.0, 6.5, -np.inf]), "reranker@1").ranked
-        [1, 0]
     """
 
     logits: Floats

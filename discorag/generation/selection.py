@@ -48,13 +48,7 @@ class SelectedSentence:
 
 @dataclass(frozen=True)
 class Selection:
-    """The sentences of an answer in their order, and the pairs of them that disagree.
-
-    Example:
-        >>> from discorag.generation.selection import Role, SelectedSentence, Selection
-        >>> Selection((SelectedSentence(1, Role.ANSWER), SelectedSentence(0, Role.OPPOSES, of=1)), ((1, 0),)).indices
-        (1, 0)
-    """
+    """The sentences of an answer in their order, and the pairs of them that disagree."""
 
     sentences: tuple[SelectedSentence, ...]
     conflicts: tuple[tuple[int, int], ...] = ()
@@ -73,11 +67,6 @@ class Selector:
         encoder: Finds candidates.
         reranker: Orders them.
         calibration: Of the reranker; None if there is none for it.
-
-    Example:
-        >>> table, selection = asyncio.run(selector.select(inputs))
-        >>> table.sentences[selection.indices[0]].text
-        'Vitamin D did not lower the risk of influenza.'
     """
 
     encoder: Encoder

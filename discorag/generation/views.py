@@ -24,14 +24,7 @@ Shorten = Callable[[str, int], str]
 
 @dataclass(frozen=True)
 class AnswerView:
-    """Numbers, states and reasons of an answer.
-
-    Example:
-        >>> from discorag.generation.views import AnswerView
-        >>> from discorag.schema.answer import Answer
-        >>> AnswerView(Answer(query="Why do tides rise?", sentences=())).sources
-        []
-    """
+    """Numbers, states and reasons of an answer."""
 
     answer: Answer
 

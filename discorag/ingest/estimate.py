@@ -25,13 +25,7 @@ TREE_OUTPUT = 6  # tokens that a tree takes for each token of its chunk: 5.5 as 
 
 
 class Estimate(BaseModel):
-    """What an ingest would do. Tokens are the encoder's; the language model's may differ by a few tenths.
-
-    Example:
-        >>> found = rag.estimate(notes)
-        >>> found.documents, found.chunks, found.llm_calls
-        (2, 2, 0)
-    """
+    """What an ingest would do. Tokens are the encoder's; the language model's may differ by a few tenths."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -40,13 +40,7 @@ ENCODING = "encoding"
 
 @dataclass(frozen=True)
 class Source:
-    """A file to read; ``uri`` is its POSIX path relative to the folder that was given, or its name.
-
-    Example:
-        >>> from discorag.ingest.loaders import Source, load
-        >>> load(Source(notes / "trial.md", "trial.md"), max_bytes=1000).title
-        'trial'
-    """
+    """A file to read; ``uri`` is its POSIX path relative to the folder that was given, or its name."""
 
     path: Path
     uri: str
@@ -54,14 +48,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file that is not read, and why.
-
-    Example:
-        >>> from discorag.ingest.loaders import find_files
-        >>> _ = (notes / "tune.mp3").write_bytes(b"")
-        >>> [skipped.uri for skipped in find_files(notes).skipped]
-        ['tune.mp3']
-    """
+    """A file that is not read, and why."""
 
     uri: str
     reason: str
@@ -69,13 +56,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Found:
-    """What a path holds: files to read and files left aside, each sorted by uri.
-
-    Example:
-        >>> from discorag.ingest.loaders import find_files
-        >>> [source.uri for source in find_files(notes).sources]
-        ['review.md', 'trial.md']
-    """
+    """What a path holds: files to read and files left aside, each sorted by uri."""
 
     sources: tuple[Source, ...]
     skipped: tuple[Skipped, ...] = ()

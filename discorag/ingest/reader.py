@@ -23,16 +23,6 @@ class Reader:
     Args:
         reading: Limits.
         conversions: Where failures are counted; None: nothing is counted, and nothing refused.
-
-    Example:
-        >>> import asyncio
-        >>> from discorag.ingest.reader import Reader
-        >>> from discorag.config import ReadingSettings
-        >>> from discorag.ingest.loaders import Source
-        >>> _ = (notes / "tides.html").write_text("<h1>Tides</h1>")
-        >>> with Reader(ReadingSettings()) as reader:
-        ...     asyncio.run(reader.read(Source(notes / "tides.html", "tides.html"))).title
-        'Tides'
     """
 
     def __init__(self, reading: ReadingSettings, conversions: Conversions | None = None) -> None:

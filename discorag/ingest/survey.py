@@ -34,12 +34,7 @@ class Status(StrEnum):
 
 
 class DocumentOutcome(BaseModel):
-    """The fate of one document; ``note``: the error, the uri of which it is a duplicate, how it had to be read.
-
-    Example:
-        >>> [(outcome.status.value, outcome.chunks) for outcome in rag.ingest(notes, parser="rules").outcomes]
-        [('added', 1), ('added', 1)]
-    """
+    """The fate of one document; ``note``: the error, the uri of which it is a duplicate, how it had to be read."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -100,13 +95,7 @@ def rekey(ingested: IngestedDocument, stages: dict[str, str]) -> None:
 
 @dataclass(frozen=True)
 class Survey:
-    """What a path holds, before anything is read: files to ingest, and the fate of the others.
-
-    Example:
-        >>> from discorag.ingest.survey import survey
-        >>> [source.path.name for source in survey(notes).sources]
-        ['review.md', 'trial.md']
-    """
+    """What a path holds, before anything is read: files to ingest, and the fate of the others."""
 
     sources: tuple[Source, ...]
     aside: tuple[DocumentOutcome, ...]

@@ -19,11 +19,6 @@ class GivenText:
         text: Markdown, or plain text.
         name: Identifies it: a text of the same name replaces the earlier one. Empty: its content does.
         metadata: What can be filtered on; ``title`` is its title.
-
-    Example:
-        >>> from discorag.ingest.texts import GivenText
-        >>> GivenText("The moon pulls the sea.", metadata={"title": "Tides"}).file
-        '110dc0a43e0acb6c.md'
     """
 
     text: str

@@ -24,17 +24,6 @@ class Breaker:
     Args:
         failures: So many in a row, and the endpoint is left alone.
         pause_s: For so long; then one call in each further ``pause_s`` tries it.
-
-    Example:
-        >>> from discorag.models.breaker import Breaker
-        >>> from discorag.schema.errors import ModelUnavailableError
-        >>> breaker = Breaker(failures=1, pause_s=30)
-        >>> with breaker.guard():
-        ...     raise ModelUnavailableError("It did not answer in time.")
-        Traceback (most recent call last):
-        discorag.schema.errors.ModelUnavailableError: It did not answer in time.
-        >>> breaker.is_open
-        True
     """
 
     def __init__(self, failures: int, pause_s: float) -> None:

@@ -34,13 +34,6 @@ class ReplyCache:
 
     Args:
         folder: Made on first use.
-
-    Example:
-        >>> from discorag.models.cache import ReplyCache
-        >>> cache = ReplyCache(tmp_path / "replies")
-        >>> asyncio.run(cache.put("key", "Tides rise."))
-        >>> asyncio.run(cache.get("key"))
-        'Tides rise.'
     """
 
     def __init__(self, folder: Path) -> None:

@@ -35,15 +35,6 @@ class Draft:
 
     Args:
         max_characters: What is longer is cut off, and ``finish_reason`` is ``length``. None: no limit.
-
-    Example:
-        >>> from langchain_core.messages import AIMessage
-        >>> from discorag.models.chat import Draft
-        >>> draft = Draft(max_characters=8)
-        >>> draft.add(AIMessage("Tides rise."))
-        'Tides ri'
-        >>> draft.finish_reason, draft.usage.calls
-        ('length', 1)
     """
 
     text: str = ""
@@ -76,14 +67,6 @@ class ChatClient:
     Args:
         settings: Model and limits.
         connection: What is asked in the place of the configured model.
-
-    Example:
-        >>> from discorag.models.chat import ChatClient
-        >>> from discorag.models.protocol import Message, Request
-        >>> from discorag.config import LlmSettings
-        >>> request = Request(stage="answer", messages=(Message(role="user", content="Why?"),), parse=str)
-        >>> asyncio.run(ChatClient(LlmSettings(base_url=llm_url)).send(request)).text
-        'Tides rise twice a day.'
     """
 
     def __init__(self, settings: LlmSettings, connection: Connection | None = None) -> None:

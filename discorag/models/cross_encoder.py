@@ -54,13 +54,6 @@ class OnnxCrossEncoder:
         cut: Which text is cut to fit into the window: the second (a passage behind a query) or the first (a premise
             before a hypothesis). The other text is cut only where it alone fills more than half of the window.
         threads: Threads of one forward pass.
-
-    Example:
-        >>> from discorag.models.cross_encoder import OnnxCrossEncoder
-        >>> from discorag.models.packaged import MS_MARCO_MINILM, packaged_folder
-        >>> model = OnnxCrossEncoder(packaged_folder(MS_MARCO_MINILM.name))
-        >>> model.logits([("Why do tides rise?", "The moon pulls the sea.")]).shape
-        (1, 1)
     """
 
     def __init__(
@@ -130,11 +123,6 @@ class TorchCrossEncoder:
     Args:
         name: A folder, or the name of a model on the Hugging Face hub; loaded at the first use.
         batch_size: Pairs of one forward pass.
-
-    Example:
-        >>> from discorag.models.cross_encoder import TorchCrossEncoder
-        >>> TorchCrossEncoder(str(cross_encoder)).logits([("Why do tides rise?", "The moon pulls the sea.")]).shape
-        (1, 1)
     """
 
     def __init__(self, name: str, batch_size: int = 16) -> None:

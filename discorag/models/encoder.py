@@ -27,13 +27,7 @@ from discorag.schema.values import Vectors, digest, unit
 
 @dataclass(frozen=True)
 class Prefixes:
-    """Texts that an encoder puts before queries and passages; some models were trained with them.
-
-    Example:
-        >>> from discorag.models.encoder import Prefixes
-        >>> Prefixes("query: ", "passage: ").version != Prefixes().version == ""
-        True
-    """
+    """Texts that an encoder puts before queries and passages; some models were trained with them."""
 
     query: str = ""
     passage: str = ""
@@ -59,11 +53,6 @@ class BaseEncoder(ABC):
         tokens: The model's tokenizer; its window is what prefixes leave.
         dimension: Length d of a vector.
         prefixes: Put before texts.
-
-    Example:
-        >>> from discorag.models.encoder import BaseEncoder
-        >>> isinstance(minilm, BaseEncoder)
-        True
     """
 
     def __init__(self, version: str, tokens: FastTokens, dimension: int, prefixes: Prefixes) -> None:
@@ -109,13 +98,7 @@ class BaseEncoder(ABC):
 
 
 class LocalEncoder(BaseEncoder):
-    """An encoder in this process. One batch is tokenized at a time: fast tokenizers must not be shared by threads.
-
-    Example:
-        >>> from discorag.models.encoder import LocalEncoder
-        >>> isinstance(minilm, LocalEncoder)
-        True
-    """
+    """An encoder in this process. One batch is tokenized at a time: fast tokenizers must not be shared by threads."""
 
     def __init__(self, version: str, tokens: FastTokens, dimension: int, prefixes: Prefixes) -> None:
         super().__init__(version, tokens, dimension, prefixes)
@@ -158,14 +141,6 @@ class PackagedEncoder(LocalEncoder):
 
     Args:
         prefixes: Put before texts; MiniLM was trained without any.
-
-    Example:
-        >>> from discorag.models.encoder import PackagedEncoder
-        >>> encoder = PackagedEncoder()
-        >>> encoder.dimension, encoder.tokens.max_tokens
-        (384, 256)
-        >>> asyncio.run(encoder.encode_documents(["Tides rise.", "Bees dance."])).shape
-        (2, 384)
     """
 
     def __init__(self, prefixes: Prefixes | None = None) -> None:
@@ -247,12 +222,6 @@ class BgeSmallEncoder(LocalEncoder):
     Texts are encoded one at a time: in a batch an int8 model scales its activations by those of the other texts, and a
     text's vector would depend on them. Its authors recommend the query prefix "Represent this sentence for searching
     relevant passages: "; on our data it changed nothing that could be measured.
-
-    Example:
-        >>> from discorag.models.encoder import BgeSmallEncoder
-        >>> encoder = BgeSmallEncoder()
-        >>> encoder.version, encoder.dimension, encoder.tokens.max_tokens
-        ('bge-small-en-v1.5@68807e3f/512', 384, 512)
     """
 
     def __init__(self, prefixes: Prefixes | None = None) -> None:

@@ -24,13 +24,6 @@ class ServerEncoder(BaseEncoder):
 
     Texts are sent as text, whole: a server that finds one too long answers 400, which is raised, or cuts it by its
     own settings, which no client can see.
-
-    Example:
-        >>> from discorag.models.encoder_server import ServerEncoder
-        >>> from discorag.config import EncoderSettings
-        >>> encoder = asyncio.run(ServerEncoder.connect(EncoderSettings(base_url=llm_url, model="any")))
-        >>> asyncio.run(encoder.encode_documents(["Tides rise."])).shape == (1, encoder.dimension)
-        True
     """
 
     def __init__(self, endpoint: Endpoint, settings: EncoderSettings, dimension: int, tokens: FastTokens) -> None:

@@ -51,13 +51,6 @@ class Endpoint:
 
     Raises:
         ConfigError: The settings have no address.
-
-    Example:
-        >>> from discorag.config import EncoderSettings
-        >>> from discorag.models.endpoint import Endpoint
-        >>> endpoint = Endpoint(EncoderSettings(base_url=llm_url), "any", "DISCO_RAG_ENCODER")
-        >>> asyncio.run(endpoint.call(lambda client: client.models.list())).data[0].id
-        'scripted'
     """
 
     def __init__(self, settings: EndpointSettings, model: str, variables: str) -> None:

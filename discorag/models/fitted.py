@@ -12,13 +12,6 @@ class Fitted(BaseModel):
 
     Args:
         fitted_on: Version of each model by its role: ``{"reranker": "ms-marco-MiniLM-L-12-v2@1225ccd6"}``.
-
-    Example:
-        >>> from discorag.models.fitted import Fitted
-        >>> fitted = Fitted(fitted_on={"reranker": "ms-marco-MiniLM-L-12-v2@1225ccd6"})
-        >>> fitted.check(reranker="ms-marco-MiniLM-L-12-v2@1225ccd6")
-        >>> fitted.matches(reranker="bge-reranker-v2-m3@server")
-        False
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -81,15 +81,6 @@ class Gateway:
     Raises:
         ConfigError: No model is configured, and there is no ``chat``.
         MissingExtraError: The clients of language models are not installed.
-
-    Example:
-        >>> from discorag.models.gateway import Gateway
-        >>> from discorag.models.protocol import Message, Request
-        >>> from discorag.config import LlmSettings
-        >>> model = Gateway(LlmSettings(base_url=llm_url, model="any", cache=None))
-        >>> request = Request(stage="answer", messages=(Message(role="user", content="Why?"),), parse=str.upper)
-        >>> asyncio.run(model.complete(request)).value
-        'TIDES RISE TWICE A DAY.'
     """
 
     def __init__(self, settings: LlmSettings, *, chat: Chat | None = None) -> None:

@@ -37,11 +37,6 @@ class LockedModel(BaseModel):
         revision: Commit on the hub.
         licence: As the model card states it.
         files: SHA-256 of each file, by its path below the model's folder.
-
-    Example:
-        >>> from discorag.models.hub import LockedModel
-        >>> LockedModel(name="acme/mini", role="encoder", revision="0" * 40, files={}).licence is None
-        True
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -54,13 +49,7 @@ class LockedModel(BaseModel):
 
 
 class ModelLock(BaseModel):
-    """The models that were pulled, as ``disco-rag-models.lock.json`` in the data folder lists them.
-
-    Example:
-        >>> from discorag.models.hub import ModelLock
-        >>> ModelLock.read(tmp_path / "none.json").models
-        ()
-    """
+    """The models that were pulled, as ``disco-rag-models.lock.json`` in the data folder lists them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

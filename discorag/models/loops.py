@@ -56,14 +56,6 @@ class PerLoop(Generic[T]):
 
     Args:
         make: Makes the value; called in a thread, because clients read certificate files.
-
-    Example:
-        >>> from discorag.models.loops import PerLoop
-        >>> clients = PerLoop(list)
-        >>> async def twice():
-        ...     return await clients.get() is await clients.get()
-        >>> asyncio.run(twice())
-        True
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -94,13 +86,6 @@ class FairLock:
     """A lock that threads get in the order in which they asked for it.
 
     With `threading.Lock`, a thread that releases the lock and takes it again at once can keep all others waiting.
-
-    Example:
-        >>> from discorag.models.loops import FairLock
-        >>> turns = FairLock()
-        >>> with turns:
-        ...     print("nobody else")
-        nobody else
     """
 
     def __init__(self) -> None:

@@ -45,13 +45,6 @@ class MemoEncoder:
     Args:
         encoder: The encoder that does the work.
         size: Texts remembered; at 384 dimensions 1.5 kB each.
-
-    Example:
-        >>> from discorag.models.memo import MemoEncoder
-        >>> remembering = MemoEncoder(encoder, size=100)
-        >>> first, again = (asyncio.run(remembering.encode_documents(["Tides rise."])) for _ in range(2))
-        >>> bool((first == again).all())
-        True
     """
 
     def __init__(self, encoder: Encoder, *, size: int = 4096) -> None:

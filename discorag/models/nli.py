@@ -98,12 +98,6 @@ class CrossEncoderNli:
     Args:
         name: A folder, or the name of a model on the Hugging Face hub.
         batch_size: Pairs per forward pass.
-
-    Example:
-        >>> from discorag.models.nli import CrossEncoderNli
-        >>> model = CrossEncoderNli(str(cross_encoder))
-        >>> asyncio.run(model.probabilities([("Tides rise.", "The tide rises.")])).shape
-        (1, 3)
     """
 
     def __init__(self, name: str, batch_size: int = 16) -> None:
@@ -213,13 +207,6 @@ class ServerNli:
 
     Raises:
         ConfigError: No address is configured.
-
-    Example:
-        >>> from discorag.models.nli import ServerNli
-        >>> from discorag.config import NliSettings
-        >>> model = ServerNli(NliSettings(base_url=nli_url))
-        >>> asyncio.run(model.probabilities([("Tides rise.", "The tide rises.")])).tolist()
-        [[0.75, 0.25, 0.0]]
     """
 
     def __init__(self, settings: NliSettings) -> None:

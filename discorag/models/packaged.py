@@ -33,11 +33,6 @@ class PackagedModel:
         source: The model on the Hugging Face hub from which the files were made.
         megabytes: Size of the files together.
         languages: ISO 639-1 codes of the languages that it was trained on.
-
-    Example:
-        >>> from discorag.models.packaged import MS_MARCO_MINILM
-        >>> MS_MARCO_MINILM.version, MS_MARCO_MINILM.licence
-        ('ms-marco-MiniLM-L-12-v2@1225ccd6', 'Apache-2.0')
     """
 
     role: Role

@@ -56,13 +56,7 @@ class Template(Protocol):
 
 
 class Message(BaseModel):
-    """One turn of a conversation.
-
-    Example:
-        >>> from discorag.models.protocol import Message
-        >>> Message(role="user", content="Why do tides rise?").role
-        'user'
-    """
+    """One turn of a conversation."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -97,12 +91,6 @@ class Request(Generic[T]):
         max_tokens: Limit of the output.
         temperature: Sampling temperature; None: the model's own.
         beam_width: Above 1 asks for beam search (vLLM); servers then ignore the schema.
-
-    Example:
-        >>> from discorag.models.protocol import Message, Request
-        >>> request = Request(stage="count", messages=(Message(role="user", content="How many moons?"),), parse=int)
-        >>> request.parse("1"), request.temperature
-        (1, 0.0)
     """
 
     stage: str
@@ -120,13 +108,6 @@ class Reply(Generic[T]):
     """A checked output: ``text`` verbatim as the model wrote it, ``value`` as ``parse`` returned it.
 
     ``cut`` tells that the output ran into its limit, and ``text`` is what was kept of it.
-
-    Example:
-        >>> from discorag.models.protocol import Message, Request
-        >>> request = Request(stage="count", messages=(Message(role="user", content="How many moons?"),), parse=int)
-        >>> reply = asyncio.run(says("1").complete(request))
-        >>> reply.text, reply.value, reply.usage.calls
-        ('1', 1, 1)
     """
 
     text: str

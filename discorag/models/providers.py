@@ -42,12 +42,6 @@ class Connection:
         explain: The typed error for what a call raised.
         says_why_it_ends: Whether each reply has a reason for its end; without one it is taken to be complete.
         close: Closes the client.
-
-    Example:
-        >>> from langchain_core.language_models.fake_chat_models import FakeListChatModel
-        >>> from discorag.models.providers import own_model
-        >>> own_model(FakeListChatModel(responses=["Tides rise."]), 8192).context_tokens
-        8192
     """
 
     chat: BaseChatModel

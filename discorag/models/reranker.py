@@ -116,15 +116,6 @@ class CrossEncoderReranker:
 
     Source: HTSIR section "Reranking and Response Generation" names BGE-Reranker, which is one; Nogueira and Cho 2019
     for cross-encoders on MS MARCO.
-
-    Example:
-        >>> from discorag.models.reranker import reranker_from
-        >>> from discorag.config import RerankerSettings
-        >>> reranker = reranker_from(RerankerSettings())
-        >>> texts = ["The moon pulls the sea.", "Bees dance."]
-        >>> scores = asyncio.run(reranker.scores("Why do tides rise?", texts))
-        >>> scores[0] > scores[1], reranker.version
-        (True, 'ms-marco-MiniLM-L-12-v2@1225ccd6')
     """
 
     def __init__(self, model: PairModel, version: str) -> None:
@@ -185,13 +176,6 @@ class ServerReranker:
         ConfigError: No address is configured.
 
     Source: vLLM documentation, "Re-rank API" and "Score API".
-
-    Example:
-        >>> from discorag.config import RerankerSettings
-        >>> from discorag.models.reranker import ServerReranker
-        >>> reranker = ServerReranker(RerankerSettings(base_url=rerank_url, model="bge-reranker-v2-m3"))
-        >>> asyncio.run(reranker.scores("Why?", ["short", "a longer text"]))
-        (5.0, 13.0)
     """
 
     def __init__(self, settings: RerankerSettings) -> None:

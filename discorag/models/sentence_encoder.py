@@ -33,14 +33,6 @@ class SentenceEncoder(LocalEncoder):
     """A model of sentence-transformers that is loaded; make it with `open`.
 
     A prefix that is not configured is the prompt that the model names for queries or documents, if it names one.
-
-    Example:
-        >>> from discorag.models.packaged import MINILM, packaged_folder
-        >>> from discorag.models.sentence_encoder import SentenceEncoder
-        >>> from discorag.config import EncoderSettings
-        >>> encoder = SentenceEncoder.open(EncoderSettings(model=str(packaged_folder(MINILM.name))))
-        >>> encoder.dimension, encoder.tokens.max_tokens
-        (384, 256)
     """
 
     def __init__(self, model: SentenceTransformer, settings: EncoderSettings) -> None:

@@ -24,12 +24,6 @@ class FastTokens:
     Args:
         tokenizer: The encoder's own; truncation and padding are switched off in it.
         max_tokens: The encoder's window, special tokens included.
-
-    Example:
-        >>> from discorag.models.tokens import PackagedTokens
-        >>> tokens = PackagedTokens()
-        >>> tokens.token_offsets(["Tides rise."]), tokens.counts(["Tides rise."])
-        ([[(0, 5), (6, 10), (10, 11)]], [5])
     """
 
     def __init__(self, tokenizer: Tokenizer, max_tokens: int) -> None:
@@ -69,11 +63,6 @@ class PackagedTokens(FastTokens):
 
     WordPiece turns any run of more than 100 letters or digits without a break into one ``[UNK]`` token that covers
     all of it: such a text counts few tokens, and the encoder sees as little of it.
-
-    Example:
-        >>> from discorag.models.tokens import PackagedTokens
-        >>> PackagedTokens().max_tokens, PackagedTokens().counts(["Tides rise."])
-        (256, [5])
     """
 
     def __init__(self) -> None:

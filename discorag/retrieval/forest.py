@@ -30,12 +30,6 @@ class Forest:
 
     Args:
         trees: Document id -> its tree, in the order in which the documents are read; at least one.
-
-    Example:
-        >>> from discorag.retrieval.forest import Forest
-        >>> forest = Forest({"a": tree, "b": tree})
-        >>> forest.tree.leaves, forest.number(1, 0), forest.owners[:4].tolist()
-        (4, 2, [0, 0, 1, 1])
     """
 
     def __init__(self, trees: Mapping[str, RetrievalTree]) -> None:

@@ -64,16 +64,6 @@ class TreeIndex:
         encoder: Of nodes and questions.
         builder: Makes the trees.
         vectors: Of inner nodes: their texts', or the mean of the leaves below.
-
-    Example:
-        >>> from discorag.retrieval.builders.headings import HeadingBuilder
-        >>> from discorag.retrieval.index import TreeIndex
-        >>> _ = rag.ingest(notes, parser="rules")
-        >>> doc_ids = [manifest.doc_id for manifest in rag.documents()]
-        >>> index = TreeIndex(rag.backends.store, rag.scope(), encoder, HeadingBuilder(encoder.tokens), "mean")
-        >>> asyncio.run(index.ensure(doc_ids))
-        >>> index.effort.built
-        2
     """
 
     def __init__(self, store: Store, scope: Scope, encoder: Encoder, builder: Builder, vectors: NodeVectors) -> None:

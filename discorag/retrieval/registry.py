@@ -57,15 +57,6 @@ class TreeQuery:
         k: The retriever's own k; None: its paper's.
         pool: Nodes that HTSIR's reranker is given.
         unfold: Headings that RDR²'s router may unfold in a document.
-
-    Example:
-        >>> from discorag.retrieval.forest import Forest
-        >>> from discorag.retrieval.registry import TreeQuery, tree_retriever
-        >>> from discorag.retrieval.forest import Scores
-        >>> scores = Scores(Forest({"tides": tree}), np.arange(4.0), tree.words)
-        >>> query = TreeQuery("Why do tides rise?", scores, words=10, reranker=rag.backends.reranker, router=None)
-        >>> asyncio.run(tree_retriever("sentences").choose(query)).nodes
-        (1,)
     """
 
     question: str

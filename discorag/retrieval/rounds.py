@@ -30,19 +30,6 @@ class Rounds:
         walks: By the document's place in the forest, the best passage's first.
 
     Source: RDR² section 3.1.
-
-    Example:
-        >>> from discorag.retrieval.forest import Forest
-        >>> from discorag.retrieval.registry import TreeQuery
-        >>> from discorag.retrieval.rounds import Rounds
-        >>> from discorag.retrieval.routers.decide import LocalRouter
-        >>> from discorag.retrieval.forest import Scores
-        >>> forest, router = Forest({"tides": tree}), LocalRouter(encoder)
-        >>> scores = Scores(forest, np.arange(len(tree.nodes)) * 1.0, tree.words)
-        >>> query = TreeQuery("Why does the moon pull the sea?", scores, 100, rag.backends.reranker, router)
-        >>> rounds = asyncio.run(Rounds.begin(query).next(query))
-        >>> rounds.to_json(query)[0]["selected"], rounds.over
-        ([[0, 1]], True)
     """
 
     walks: Mapping[int, Routed]

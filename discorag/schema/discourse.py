@@ -111,14 +111,6 @@ class RstTree(Drawn, BaseModel, frozen=True):
             (pydantic reports it as ``ValidationError``).
 
     Source: Disco-RAG section 3, "Intra-Chunk RST Tree"; fig. 10 (binary; one nucleus or two).
-
-    Example:
-        >>> from discorag.discourse.parse.rules import rule_tree
-        >>> tree = rule_tree(chunk)
-        >>> tree.edus[0].of(document.text)
-        '# Tides'
-        >>> [str(split.relation) for split in tree.splits], tree.satellite_depth
-        (['JOINT', 'BACKGROUND', 'RESULT', 'BACKGROUND', 'CONTRAST'], (1, 0, 1, 1, 0, 0))
     """
 
     edus: tuple[Span, ...] = Field(min_length=1)
@@ -268,13 +260,6 @@ class RhetoricalGraph(Drawn, BaseModel, frozen=True):
     Raises:
         InvariantError: A chunk appears twice, an edge leaves the chunk list, joins a chunk to itself, repeats a pair,
             or is labelled UNRELATED (pydantic reports it as ``ValidationError``).
-
-    Example:
-        >>> from discorag.schema.discourse import ChunkRelation, Edge, RhetoricalGraph
-        >>> edge = Edge(source="review", target="trial", relation=ChunkRelation.CONTRADICTS)
-        >>> graph = RhetoricalGraph(chunks=("trial", "review"), edges=(edge,))
-        >>> graph.number(edge.source), str(edge.relation), graph.number(edge.target)
-        (2, 'CONTRADICTS', 1)
     """
 
     chunks: tuple[str, ...]

@@ -50,15 +50,6 @@ class RetrievalTree(BaseModel):
     Raises:
         InvariantError: Leaves overlap or are out of order, a child comes behind its parent, or a layer is wrong
             (pydantic reports it as ``ValidationError``).
-
-    Example:
-        >>> from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-        >>> from discorag.schema.values import Span
-        >>> spans = (Span(start=0, end=11), Span(start=12, end=22))
-        >>> leaves = [RetrievalNode(text=span.of("Tides rise. They fall."), spans=(span,)) for span in spans]
-        >>> root = RetrievalNode(text="Tides rise. They fall.", spans=spans, children=(0, 1), layer=1)
-        >>> RetrievalTree(builder="by hand", nodes=(*leaves, root)).leaves_of
-        ((0,), (1,), (0, 1))
     """
 
     model_config = ConfigDict(frozen=True)

@@ -20,11 +20,6 @@ class Span(BaseModel, frozen=True):
 
     Raises:
         InvariantError: ``end <= start`` (pydantic reports it as ``ValidationError``).
-
-    Example:
-        >>> from discorag.schema.values import Span
-        >>> Span(start=0, end=5).of("tides rise")
-        'tides'
     """
 
     start: int = Field(ge=0)

@@ -59,12 +59,6 @@ class Database:
         StoreFormatError: Another version of this package made it.
         StoreDamagedError: It is not a database, or damaged. By all methods.
         StoreError: The disk fails; `StoreFullError`, `StoreLockedError`. By all methods.
-
-    Example:
-        >>> from discorag.store.database import Database
-        >>> database = Database(tmp_path / "documents.sqlite", ("example", 8))
-        >>> database.identity.dimension, database.read_only
-        (8, '')
     """
 
     def __init__(

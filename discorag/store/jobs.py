@@ -42,13 +42,6 @@ class JobTable:
 
     Args:
         database: The store's.
-
-    Example:
-        >>> from discorag.store.jobs import JobRow, JobTable
-        >>> table = JobTable(store.database)
-        >>> table.add(JobRow("j1", "ann", created="2026-01-01", ended=None, body="{}"), scope, {"a.txt": 120})
-        >>> table.uploaded(scope.tenant), table.under_way("ann")
-        ((1, 120), 1)
     """
 
     def __init__(self, database: Database) -> None:
@@ -119,14 +112,7 @@ class Conversions:
 
     Args:
         database: The store's.
-
-    Example:
-        >>> for _ in range(2):
-        ...     store.conversions.failed("3fa9", "it takes more than 60 s")
-        >>> store.conversions.check("3fa9")
-        Traceback (most recent call last):
-        discorag.schema.errors.RefusedFileError: Refused after 2 attempts: it takes more than 60 s. Ingest it with \
---refresh to try again.
+    --refresh to try again.
     """
 
     def __init__(self, database: Database) -> None:

@@ -9,16 +9,7 @@ T = TypeVar("T")
 
 
 class Recent(dict[str, T]):
-    """The last ``size`` values that were put in, by key; the oldest goes first.
-
-    Example:
-        >>> from discorag.store.recent import Recent
-        >>> recent = Recent[int](2)
-        >>> [recent.put(key, len(key)) for key in ("a", "bb", "ccc")]
-        [1, 2, 3]
-        >>> list(recent)
-        ['bb', 'ccc']
-    """
+    """The last ``size`` values that were put in, by key; the oldest goes first."""
 
     def __init__(self, size: int) -> None:
         super().__init__()

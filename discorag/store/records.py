@@ -31,13 +31,6 @@ class Manifest(BaseModel):
         versions: Stage name -> version that made what is stored.
         chunks: Number of chunks.
         written: When an ingest stored it.
-
-    Example:
-        >>> piece = sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."])
-        >>> piece.put_in(store)
-        >>> manifest = store.manifest(piece.scope, piece.doc_id)
-        >>> manifest.uri, manifest.chunks, manifest.versions
-        ('tides.md', 2, {'encoder': 'test-encoder/1'})
     """
 
     model_config = ConfigDict(frozen=True)
@@ -91,14 +84,6 @@ class SearchQuery(BaseModel):
         retrieval: ``dense``, or ``hybrid``: dense and BM25 fused by reciprocal ranks, k = 60.
         top_k: Number of hits wanted, at least 1.
         filters: Metadata key -> accepted values; all keys must match. ``doc_id`` filters by document.
-
-    Example:
-        >>> from discorag.store.records import SearchQuery
-        >>> piece = sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."])
-        >>> piece.put_in(store)
-        >>> query = SearchQuery(vector=piece.vectors[0], text="Do tides rise?", retrieval="hybrid", top_k=1)
-        >>> store.search(piece.scope, query)[0].chunk_id in piece.ids
-        True
     """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)

@@ -49,11 +49,6 @@ class Distinct(Generic[T]):
     Args:
         found: The best, in order.
         copies: Of a document that other files have too, the names of these, as far as they were met.
-
-    Example:
-        >>> from discorag.store.retrieval import Distinct
-        >>> Distinct(found=["d1"], copies={"d1": ["tides-copy.md"]}).copies["d1"]
-        ['tides-copy.md']
     """
 
     found: list[T]

@@ -60,14 +60,6 @@ class Store(DocumentTrees):
     Raises:
         StoreError: As `open_store`; by any method: the disk fails, is full (`StoreFullError`), another process writes
             for too long (`StoreLockedError`), or the database is damaged (`StoreDamagedError`).
-
-    Example:
-        >>> piece = sample_of("tides.md", ["The moon pulls the sea.", "Tides rise."])
-        >>> store.put(piece.scope, piece.document, piece.manifest, piece.chunks, piece.vectors)
-        >>> [chunk.text for chunk in store.chunks_of(piece.scope, piece.doc_id)]
-        ['The moon pulls the sea.', 'Tides rise.']
-        >>> store.delete(piece.scope, piece.doc_id), store.manifests(piece.scope)
-        (True, [])
     """
 
     def __init__(self, settings: StoreSettings, kind: str, encoder: tuple[str, int] | None) -> None:

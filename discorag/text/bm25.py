@@ -29,12 +29,6 @@ class Runs:
     Args:
         first: Index of every group's first run, shape (groups,), ascending; each group has at least one run.
         starts, stops: Shape (runs,).
-
-    Example:
-        >>> from discorag.text.bm25 import Runs
-        >>> groups = Runs(first=np.array([0, 1]), starts=np.array([0, 1]), stops=np.array([1, 3]))
-        >>> groups.sums(np.array([0.0, 1.0, 3.0, 6.0])).tolist()
-        [1.0, 5.0]
     """
 
     first: Ints
@@ -84,11 +78,6 @@ class TermCounts:
         ends: Entries up to and with each text, after a 0, shape (texts + 1,).
         ids: 32-bit xxHash of the entries' terms, shape (entries,); in one text each is there once.
         counts: How often the term occurs in the text, shape (entries,).
-
-    Example:
-        >>> from discorag.text.bm25 import TermCounts
-        >>> TermCounts.of(["Tides rise and rise.", "They fall."]).lengths.tolist()
-        [0.0, 3.0, 4.0]
     """
 
     ends: NDArray[np.uint32]
@@ -131,13 +120,6 @@ class Bm25:
 
     Args:
         counts: Terms of the texts: a forest's leaves.
-
-    Example:
-        >>> from discorag.text.bm25 import Bm25, Runs, TermCounts
-        >>> each = Runs(first=np.arange(2), starts=np.arange(2), stops=np.arange(2) + 1)
-        >>> scores = Bm25(TermCounts.of(["Tides rise.", "Bees dance."])).scores("Do bees dance?", each)
-        >>> int(scores.argmax())
-        1
     """
 
     def __init__(self, counts: TermCounts) -> None:

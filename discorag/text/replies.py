@@ -17,11 +17,6 @@ def parts_of(reply: str, *names: str) -> dict[str, str]:
     Args:
         reply: The model's text.
         names: In capitals, as the prompt writes them.
-
-    Example:
-        >>> from discorag.text.replies import parts_of
-        >>> parts_of("Sure!\n**Plan:** First this.\n## Answer\nYes.", "PLAN", "ANSWER")
-        {'PLAN': 'First this.', 'ANSWER': 'Yes.'}
     """
     either = "|".join(map(re.escape, names))
     named = rf"(?i:{_FILLER}({either})s?\)?)(?:[ \t]*\([^()\n]*\))?[*_`]*[ \t]*(?:[:：][*_`]*|$)|({either})(?=\s)"

@@ -37,11 +37,6 @@ def missing_detail(sentence: str, evidence: str) -> str:
     Args:
         sentence: Without citations. Its first word is not taken for a name.
         evidence: All text that it may rest on, titles and headings included.
-
-    Example:
-        >>> from discorag.verification.guards import missing_detail
-        >>> missing_detail("It rose by 21 %.", "It rose by 12 percent.")
-        'The number 21 % is not in the evidence.'
     """
     for kind, details in (
         ("number", _missing_figures(sentence, evidence)),

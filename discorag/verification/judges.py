@@ -50,15 +50,6 @@ class NliJudge:
     Args:
         model: The model.
         threshold: Probability from which a place entails a sentence.
-
-    Example:
-        >>> from discorag.models.nli import CrossEncoderNli
-        >>> from discorag.verification.verifier import Claim, Place
-        >>> from discorag.verification.judges import NliJudge
-        >>> claim = Claim("The tide rises.", (Place((0,), "Tides rise."),))
-        >>> [verdict] = asyncio.run(NliJudge(CrossEncoderNli(str(cross_encoder)), threshold=0.0).judge([claim]))
-        >>> verdict.place
-        0
     """
 
     model: NliModel
@@ -114,15 +105,6 @@ class LlmJudge:
     Args:
         model: The gateway.
         template: Prompt with the variables ``passages`` and ``sentences``.
-
-    Example:
-        >>> from discorag.verification.verifier import Claim, Place
-        >>> from discorag.verification.judges import LlmJudge
-        >>> model = says('{"verdicts": [{"sentence": 1, "passage": 1, "confidence": 95}]}')
-        >>> claim = Claim("The tide rises.", (Place((0,), "Tides rise."),))
-        >>> [verdict] = asyncio.run(LlmJudge(model, prompt("support")).judge([claim]))
-        >>> verdict.place, verdict.probability
-        (0, 0.95)
     """
 
     model: LanguageModel

@@ -136,15 +136,6 @@ class TracingVerifier:
         encoder: Gives the sentences' vectors.
         reranker: Finds places.
         judge: Decides; None if nothing can.
-
-    Example:
-        >>> from discorag.verification.tracing import TracingVerifier
-        >>> draft = "Vitamin D reduced influenza [1]. It lowered it by 21 % [1]."
-        >>> answer = asyncio.run(TracingVerifier(encoder, selector.reranker).verify(inputs, draft))
-        >>> [str(sentence.support) for sentence in answer.sentences]
-        ['not verified', 'not supported']
-        >>> answer.sentences[1].reason
-        'The number 21 % is not in the evidence.'
     """
 
     encoder: Encoder

@@ -64,11 +64,6 @@ class Place:
         units: Their indices in the inputs's table.
         text: How they read.
         context: Title and headings above them.
-
-    Example:
-        >>> from discorag.verification.verifier import Place
-        >>> Place((3, 4), "Tides rise. Bees dance.").units
-        (3, 4)
     """
 
     units: tuple[int, ...]

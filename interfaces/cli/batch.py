@@ -25,11 +25,6 @@ class Question(BaseModel):
         question: What is asked.
         id: Name under which the reply stands; default: the number of the line, from 1.
         filters: Metadata key -> accepted values.
-
-    Example:
-        >>> from interfaces.cli.batch import Question
-        >>> Question.model_validate_json('{"question": "Why do tides rise?"}').id
-        ''
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -40,13 +35,7 @@ class Question(BaseModel):
 
 
 class Reply(BaseModel):
-    """A line of the replies' file: a result or an error.
-
-    Example:
-        >>> from interfaces.cli.batch import Reply
-        >>> Reply(id="1", question="Why?", result=rag.ask("Does it help?")).error is None
-        True
-    """
+    """A line of the replies' file: a result or an error."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -59,13 +59,6 @@ class Apart:
         claims: Their claims, as words.
         pages: Names of their pages, as words.
         grams: Word runs of their evidence and claims.
-
-    Example:
-        >>> from training.nli.apart import Apart, grams, words
-        >>> from training.nli.sources import ENTAILMENT, Pair
-        >>> kept = Apart(frozenset({words("It rained.")}), frozenset(), frozenset(grams("It had rained all day.")))
-        >>> Pair("mnli", "p", "It was wet.", "It rained!", ENTAILMENT) in kept
-        True
     """
 
     claims: frozenset[tuple[str, ...]]

@@ -31,13 +31,7 @@ Editor = Callable[[str, str, random.Random], Edited]
 
 @dataclass(frozen=True)
 class Example:
-    """Evidence and sentence after an edit.
-
-    Example:
-        >>> from training.nli.edits import Example
-        >>> Example("It opened in 1890.", "It opened in 1980.", supported=False, edit="number").edit
-        'number'
-    """
+    """Evidence and sentence after an edit."""
 
     evidence: str
     sentence: str

@@ -50,11 +50,6 @@ class Pair:
         sentence: What may follow from it.
         label: One of the four labels.
         edit: What an edit of ours changed; empty for others' labels.
-
-    Example:
-        >>> from training.nli.sources import ENTAILMENT, Pair
-        >>> Pair("mnli", "p1", "It rained all day.", "It was wet.", ENTAILMENT).edit
-        ''
     """
 
     source: str

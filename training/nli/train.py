@@ -40,11 +40,6 @@ class Options:
         seed: Of the order, of what is drawn and of the new layer.
         save: Seconds between two states.
         tell: Seconds between two lines.
-
-    Example:
-        >>> from training.nli.train import Options
-        >>> Options(tokens=1_000).size
-        1024
     """
 
     tokens: int

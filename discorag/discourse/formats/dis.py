@@ -41,14 +41,7 @@ class Part(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A binary node as a file has it: EDUs ``[start, mid)`` and ``[mid, end)``, and the names of both sides.
-
-    Example:
-        >>> from discorag.discourse.formats.dis import Cut
-        >>> from discorag.schema.discourse import Nuclearity
-        >>> Cut(start=0, mid=1, end=2, nuclearity=Nuclearity.NS, names=("span", "causal-cause")).label
-        'causal-cause'
-    """
+    """A binary node as a file has it: EDUs ``[start, mid)`` and ``[mid, end)``, and the names of both sides."""
 
     start: int
     mid: int

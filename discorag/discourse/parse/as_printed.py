@@ -36,14 +36,7 @@ from discorag.text.replies import parts_of
 
 @dataclass(frozen=True)
 class Node:
-    """A node of a drawing, with what was joined to it: zero-based EDUs, half-open; its role (N or S), its relation.
-
-    Example:
-        >>> from discorag.discourse.parse.as_printed import Node, joined
-        >>> nodes = [Node(0, 1, "N", ""), Node(1, 2, "S", "CONDITION"), Node(2, 3, "S", "ATTRIBUTION")]
-        >>> [(left.start, left.end, right.end) for left, right in joined(nodes, links=[])]
-        [(0, 1, 2), (0, 2, 3)]
-    """
+    """A node of a drawing, with what was joined to it: zero-based EDUs, half-open; its role (N or S), its relation."""
 
     start: int
     end: int
@@ -250,14 +243,6 @@ class PaperParser(PromptedParser):
         max_tokens: Output limit of a call. None: by the length of the text.
         temperature: Sampling temperature.
         beam_width: 3 in the paper.
-
-    Example:
-        >>> from discorag.discourse.parse.as_printed import PaperParser
-        >>> reply = "\n".join(["EDUs:", "[1] The moon pulls the sea.", "RST ANALYSIS:", "TREE STRUCTURE:", "ROOT[1]"])
-        >>> short = sample_of("tides.md", ["The moon pulls the sea."]).chunks[0]
-        >>> parser = PaperParser(says(reply), prompt("paper-tree"))
-        >>> len(asyncio.run(parser.parse(short)).tree.edus)
-        1
     """
 
     kind = "paper"

@@ -134,14 +134,6 @@ class Parses:
         cache: Trees by a digest of their texts, kind and parser's version; what is there is not parsed again.
         parsed: How many were parsed.
         reused: How many came from the cache.
-
-    Example:
-        >>> from discorag.discourse.parse.rules import RuleParser
-        >>> from discorag.discourse.parse.parser import Parses
-        >>> parses = Parses(RuleParser(), cache={})
-        >>> _ = [parses.splits(["The moon pulls.", "Therefore tides rise."], "sentence") for _ in range(2)]
-        >>> parses.parsed, parses.reused
-        (1, 1)
     """
 
     parser: UnitParser

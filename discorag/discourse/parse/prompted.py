@@ -108,17 +108,7 @@ class PromptedParser(ABC):
 
 
 class LlmParser(PromptedParser):
-    """The ``llm`` engine's parser: the reply is JSON of a schema.
-
-    Example:
-        >>> from discorag.discourse.parse.prompted import LlmParser
-        >>> reply = '{"edus": ["Tides rise,", "then they fall."], "nodes": [{"left": [1, 1], "right": [2, 2], '
-        >>> reply += '"relation": "SEQUENCE", "nuclearity": "NN"}]}'
-        >>> short = sample_of("tides.md", ["Tides rise, then they fall."]).chunks[0]
-        >>> tree = asyncio.run(LlmParser(says(reply), prompt("tree")).parse(short)).tree
-        >>> [short.slice(edu) for edu in tree.edus]
-        ['Tides rise,', 'then they fall.']
-    """
+    """The ``llm`` engine's parser: the reply is JSON of a schema."""
 
     kind = "llm"
 

@@ -212,14 +212,7 @@ class _SentenceParser(ABC):
 
 
 class RuleParser(_SentenceParser):
-    """The local engine's parser: deterministic, n log n in the number of sentences, no model.
-
-    Example:
-        >>> from discorag.discourse.parse.rules import RuleParser
-        >>> tree = asyncio.run(RuleParser().parse(chunk)).tree
-        >>> [str(split.relation) for split in tree.splits]
-        ['JOINT', 'BACKGROUND', 'RESULT', 'BACKGROUND', 'CONTRAST']
-    """
+    """The local engine's parser: deterministic, n log n in the number of sentences, no model."""
 
     name = "rules"
     version = VERSION
@@ -235,14 +228,7 @@ def rule_parser(_tools: Toolbox, _limits: Limits) -> RuleParser:
 
 
 class RightBranchingParser(_SentenceParser):
-    """A control: every sentence elaborated by all that follows, so that the first ones are the most nuclear.
-
-    Example:
-        >>> from discorag.discourse.parse.rules import RightBranchingParser
-        >>> tree = asyncio.run(RightBranchingParser().parse(chunk)).tree
-        >>> [(split.start, split.mid, split.end) for split in tree.splits]
-        [(0, 1, 6), (1, 2, 6), (2, 3, 6), (3, 4, 6), (4, 5, 6)]
-    """
+    """A control: every sentence elaborated by all that follows, so that the first ones are the most nuclear."""
 
     name = "right-branching"
     version = "right-branching-1"

@@ -47,14 +47,7 @@ def local_engine(tools: Toolbox) -> LocalGraphEngine:
 
 @dataclass(frozen=True)
 class LocalGraphEngine:
-    """Infers the graph from the chunks' sentences. ``encoder`` gives their vectors where the ingest did not.
-
-    Example:
-        >>> from discorag.discourse.relate.local import LocalGraphEngine
-        >>> graph = asyncio.run(LocalGraphEngine(encoder).relate(inputs)).value
-        >>> [(graph.number(edge.source), str(edge.relation), graph.number(edge.target)) for edge in graph.edges]
-        [(2, 'CONTRADICTS', 1)]
-    """
+    """Infers the graph from the chunks' sentences. ``encoder`` gives their vectors where the ingest did not."""
 
     encoder: Encoder
 

@@ -95,13 +95,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Templates:
-    """The prompt files of the conversation.
-
-    Example:
-        >>> from discorag.generation.prompted.conversation import messages_for
-        >>> [message.role for message in messages_for("plan", inputs, templates, structured=True)]
-        ['system', 'user']
-    """
+    """The prompt files of the conversation."""
 
     system: Template
     evidence: Template

@@ -92,14 +92,7 @@ def tidied(text: str, passages: Sequence[str]) -> str:
 
 
 class Shown:
-    """The pieces of a stream without marks, fences and escapes; what may become one is held back until it is clear.
-
-    Example:
-        >>> from discorag.generation.prompted.engine import Shown
-        >>> shown = Shown()
-        >>> shown.push("Tides |1<el"), shown.push("ab|rise."), shown.rest()
-        ('Tides ', 'rise.', '')
-    """
+    """The pieces of a stream without marks, fences and escapes; what may become one is held back until it is clear."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -216,11 +209,6 @@ class Sampling:
     """How a language model is asked: temperature, beam width (1: none), and output limits in tokens.
 
     A limit of None follows the work (`discorag.generation.prompted.engine`).
-
-    Example:
-        >>> from discorag.generation.prompted.engine import Sampling
-        >>> Sampling().for_plan(10), Sampling(plan_tokens=512).for_plan(10)
-        (608, 512)
     """
 
     temperature: float = 0.0
@@ -279,12 +267,6 @@ class LlmEngine:
 
     Raises:
         ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
-
-    Example:
-        >>> from discorag.generation.prompted.engine import LlmEngine
-        >>> engine = LlmEngine(says("State the finding of [1]. Then set [2] against it."), templates)
-        >>> asyncio.run(engine.plan(inputs)).value.paragraph
-        'State the finding of [1]. Then set [2] against it.'
     """
 
     model: LanguageModel

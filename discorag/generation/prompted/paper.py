@@ -121,13 +121,6 @@ class PaperEngine:
 
     Raises:
         ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
-
-    Example:
-        >>> from discorag.generation.prompted.paper import PaperEngine
-        >>> from discorag.generation.prompted.engine import Sampling
-        >>> engine = PaperEngine(says("First the trial [1], then the review [2]."), paper_templates, Sampling())
-        >>> asyncio.run(engine.plan(inputs)).value.paragraph
-        'First the trial [1], then the review [2].'
     """
 
     model: LanguageModel
@@ -362,14 +355,6 @@ class Baselines:
 
     Raises:
         ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
-
-    Example:
-        >>> from discorag.generation.prompted.paper import PaperEngine
-        >>> from discorag.generation.prompted.paper import Baselines
-        >>> from discorag.generation.prompted.engine import Sampling
-        >>> baselines = Baselines(PaperEngine(says("They disagree."), paper_templates, Sampling()))
-        >>> asyncio.run(baselines.full_context(inputs)).value
-        'They disagree.'
     """
 
     engine: PaperEngine

@@ -46,12 +46,6 @@ class Ability:
         keeps_schema: It returns the graph in the form that is asked for.
         unknown: Why it was not found out; empty if it was.
         chosen: The layout that somebody chose; None: by what the model can do.
-
-    Example:
-        >>> from discorag.generation.prompted.probe import Ability
-        >>> weak = Ability(reads_marks=False, keeps_schema=False)
-        >>> weak.layout, weak.makes("relate"), weak.makes("plan"), weak.makes("generate")
-        ('indented', False, False, True)
     """
 
     reads_marks: bool = True
@@ -90,12 +84,6 @@ class Prober:
         model: The gateway.
         templates: The conversation's prompt files.
         template: The turn that asks for both.
-
-    Example:
-        >>> from discorag.generation.prompted.probe import Prober
-        >>> reply = '{"answer": "In summer they do [2].", "graph": {"c1": {}, "c2": {"1": "CONTRASTS_WITH"}}}'
-        >>> print(asyncio.run(Prober(says(reply), templates, prompt("probe")).ability()))
-        trees inline; relate llm, plan llm, generate llm (it reads marks, cites, keeps to a schema)
     """
 
     model: LanguageModel

@@ -20,12 +20,6 @@ class Converted:
         title: What the file calls itself; empty if it does not say.
         pages: Where each page starts in ``text``; empty for formats without pages.
         encoding: The file's, where it was assumed and is not said in the file.
-
-    Example:
-        >>> from discorag.ingest.convert.converted import Converted
-        >>> page = Converted("# Tides", title="Tides", pages=(0,))
-        >>> page.title, page.pages
-        ('Tides', (0,))
     """
 
     text: str

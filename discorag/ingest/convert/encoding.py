@@ -28,11 +28,6 @@ class Decoded:
     Args:
         text: Without a byte order mark.
         assumed: The encoding, where nothing in the file says that it is this one.
-
-    Example:
-        >>> from discorag.ingest.convert.encoding import decoded
-        >>> decoded("À Nîmes.".encode("latin-1"), notes / "trip.txt")
-        Decoded(text='À Nîmes.', assumed='windows-1252')
     """
 
     text: str

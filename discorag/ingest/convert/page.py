@@ -15,13 +15,7 @@ from discorag.ingest.convert.unwrap import HYPHEN, Line, paragraphs, unwrapped
 
 
 class Box(NamedTuple):
-    """A rectangle in points, from the page's lower left corner.
-
-    Example:
-        >>> from discorag.ingest.convert.page import Box
-        >>> Box(0, 0, 10, 10).holds(Box(4, 4, 8, 8))
-        True
-    """
+    """A rectangle in points, from the page's lower left corner."""
 
     left: float
     bottom: float
@@ -42,14 +36,7 @@ class Box(NamedTuple):
 
 
 class Glyph(NamedTuple):
-    """One character; white space has no box.
-
-    Example:
-        >>> from discorag.ingest.convert.page import Box, Glyph, page_text
-        >>> glyphs = [Glyph(char, Box(10 * i, 0, 10 * i + 9, 12)) for i, char in enumerate("tides")]
-        >>> page_text(glyphs, [])
-        'tides'
-    """
+    """One character; white space has no box."""
 
     char: str
     box: Box | None

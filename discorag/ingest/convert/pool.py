@@ -31,14 +31,6 @@ class Converters:
     """Child processes that convert files, within limits; started when they are needed, and used again.
 
     Calls may come from several event loops at once. A call that is cancelled kills its child.
-
-    Example:
-        >>> import asyncio
-        >>> from discorag.config import ReadingSettings
-        >>> from discorag.ingest.convert.pool import Converters
-        >>> with Converters(ReadingSettings()) as converters:
-        ...     asyncio.run(converters.convert(b"<h1>Tides</h1>", notes / "tides.html")).text
-        '# Tides'
     """
 
     def __init__(self, reading: ReadingSettings) -> None:

@@ -26,15 +26,7 @@ Cell = tuple[float, float, float, float]
 
 
 class Rule(NamedTuple):
-    """A line along one axis: where it stands on the other axis, where it begins and ends.
-
-    Example:
-        >>> from discorag.ingest.convert.ruled import Rule, grids
-        >>> across = [Rule(top, 0, 80) for top in (0, 20, 40)]
-        >>> down = [Rule(left, 0, 40) for left in (0, 40, 80)]
-        >>> [[len(row) for row in grid] for grid in grids(across, down, height=100, glyphs=20)]
-        [[2, 2]]
-    """
+    """A line along one axis: where it stands on the other axis, where it begins and ends."""
 
     at: float
     start: float

@@ -34,13 +34,6 @@ class Line:
         bottom: Of its usual glyph.
         top: Of its usual glyph.
         first_word: Width of its first word.
-
-    Example:
-        >>> from discorag.ingest.convert.unwrap import Line, unwrapped
-        >>> upper = Line("Tides rise because the moon", left=0, right=200, bottom=20, top=30, first_word=40)
-        >>> lower = Line("pulls the sea.", left=0, right=90, bottom=8, top=18, first_word=40)
-        >>> unwrapped([upper, lower]), upper.height
-        ('Tides rise because the moon pulls the sea.', 10)
     """
 
     text: str

@@ -34,14 +34,7 @@ _NICENESS = 10  # questions come first
 
 
 class Request(BaseModel):
-    """What is to be converted, in how many seconds of processor time: ``size`` bytes follow.
-
-    Example:
-        >>> from discorag.ingest.convert.worker import Reply, Request, answer
-        >>> request = Request(path="a.html", size=13, max_bytes=100, output_bytes=100, seconds=1)
-        >>> Reply.model_validate_json(answer(request, b"<h1>Tides</h1>")).text
-        '# Tides'
-    """
+    """What is to be converted, in how many seconds of processor time: ``size`` bytes follow."""
 
     path: str
     size: int
@@ -51,14 +44,7 @@ class Request(BaseModel):
 
 
 class Reply(BaseModel):
-    """A file as Markdown (see `discorag.ingest.convert.converted.Converted`), or the class and words of an error.
-
-    Example:
-        >>> from discorag.ingest.convert.worker import Reply, Request, answer
-        >>> request = Request(path="a.html", size=0, max_bytes=100, output_bytes=100, seconds=1)
-        >>> Reply.model_validate_json(answer(request, b"")).error
-        'EmptyDocumentError'
-    """
+    """A file as Markdown (see `discorag.ingest.convert.converted.Converted`), or the class and words of an error."""
 
     text: str = ""
     title: str = ""

@@ -16,18 +16,7 @@ _SAYS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
 
 @dataclass
 class Context:
-    """Reads the units of a document in order and says of each what stands around it.
-
-    Example:
-        >>> from discorag.ingest.segment.headings import Context
-        >>> from discorag.ingest.segment.layout import Part
-        >>> from discorag.schema.document import UnitKind
-        >>> from discorag.schema.values import Span
-        >>> context = Context()
-        >>> parts = [Part(Span(start=0, end=10), UnitKind.PROSE), Part(Span(start=11, end=17), UnitKind.ITEM)]
-        >>> [context.lead(part, part.kind, part.span.start) for part in parts]
-        [None, 0]
-    """
+    """Reads the units of a document in order and says of each what stands around it."""
 
     _headings: list[tuple[Part, str]] = field(default_factory=list[tuple[Part, str]])
     _under: tuple[str, ...] = ()

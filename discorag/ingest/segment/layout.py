@@ -59,13 +59,7 @@ WHOLE = frozenset(UnitKind) - {UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN}
 
 @dataclass(frozen=True)
 class Line:
-    r"""A line that is not blank: where it is, how far it is indented, and its text, without marks of quotation.
-
-    Example:
-        >>> from discorag.ingest.segment.layout import lines_of
-        >>> [(line.indent, line.text, line.after_blank) for line in lines_of("a\n\n  b", 0, 6)]
-        [(0, 'a', True), (2, 'b', True)]
-    """
+    r"""A line that is not blank: where it is, how far it is indented, and its text, without marks of quotation."""
 
     span: Span
     indent: int
@@ -83,12 +77,6 @@ class Part:
         indent: White space before its first line.
         rank: Of a heading in plain text, lower for more.
         hangs: Whether what such a heading stands over is indented deeper, and ends where it no longer is.
-
-    Example:
-        >>> from discorag.ingest.segment.layout import lines_of, parts_of
-        >>> text = "Buy these:\n- milk\n- eggs"
-        >>> [(str(part.kind), part.span.of(text)) for part in parts_of(lines_of(text, 0, len(text)))]
-        [('prose', 'Buy these:'), ('item', '- milk'), ('item', '- eggs')]
     """
 
     span: Span
@@ -108,11 +96,6 @@ class Block:
         heading: A heading's text without markup, at most 200 characters; of plain text, where it is one by layout.
         by_line: Whether it is code or a table.
         parts: What it is made of, in order; they hold every character of it that is not white space.
-
-    Example:
-        >>> from discorag.ingest.segment.blocks import blocks
-        >>> [(block.level, block.span.of(document.text)[:12]) for block in blocks(document)]
-        [(1, '# Tides'), (0, 'The moon pul'), (2, '## Spring ti'), (0, 'At full moon')]
     """
 
     span: Span
@@ -309,13 +292,7 @@ def _code_spans(code: str, offset: int) -> Iterator[Span]:
 
 @dataclass(frozen=True)
 class Table:
-    """Lines ``rows`` of a text that are a table; those among them that name its columns are ``headers``.
-
-    Example:
-        >>> from discorag.ingest.segment.layout import tables
-        >>> tables(["Name     Height", "Ada         170", "Grace       166"], [0, 0, 0])
-        [Table(rows=range(0, 3), headers=frozenset({0}))]
-    """
+    """Lines ``rows`` of a text that are a table; those among them that name its columns are ``headers``."""
 
     rows: range
     headers: frozenset[int] = frozenset()

@@ -50,12 +50,6 @@ class Sentence:
         header: Of a row, the table's header row.
         markup: What of the text is markup.
         introduces: Whether code or items stand below it that it introduces.
-
-    Example:
-        >>> from discorag.ingest.segment.sentence_table import sentence_table
-        >>> table = asyncio.run(sentence_table((chunk,), encoder))
-        >>> [(unit.number, unit.statement) for unit in table.sentences]
-        [(1, False), (2, True), (3, True), (4, False), (5, True), (6, True)]
     """
 
     chunk: int
@@ -119,14 +113,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class SentenceTable:
-    """All units of a question's inputs in chunk order, with their unit vectors, shape (n, d).
-
-    Example:
-        >>> from discorag.ingest.segment.sentence_table import sentence_table
-        >>> table = asyncio.run(sentence_table(inputs.chunks, encoder))
-        >>> [(unit.chunk, unit.text[:18]) for unit in table.sentences], table.vectors.shape
-        ([(1, 'Vitamin D lowered '), (2, 'Vitamin D did not ')], (2, 384))
-    """
+    """All units of a question's inputs in chunk order, with their unit vectors, shape (n, d)."""
 
     sentences: tuple[Sentence, ...]
     vectors: Vectors

@@ -83,14 +83,6 @@ class ClusterBuilder:
         sizes: Of everything.
 
     Source: RAPTOR section 3.
-
-    Example:
-        >>> from discorag.retrieval.builders.clusters import ClusterBuilder, ClusterSizes
-        >>> from discorag.retrieval.builders.summaries import ExtractiveSummariser
-        >>> builder = ClusterBuilder(encoder, ExtractiveSummariser(), ClusterSizes(chunk_tokens=24))
-        >>> tree = asyncio.run(builder.build(source)).tree
-        >>> tree.leaves, tree.nodes[-1].children
-        (2, (0, 1))
     """
 
     name = "clusters"

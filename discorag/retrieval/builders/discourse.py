@@ -27,14 +27,6 @@ class DiscourseBuilder:
         cache: Trees of earlier builds (`discorag.discourse.parse.parser.Parses`); nothing is remembered without one.
 
     Source: DISRetrieval section 3.1 (eq. 1 to 3), section 3.2, appendix C (eq. 10 and 11, algorithm 2).
-
-    Example:
-        >>> from discorag.discourse.parse.rules import RuleParser
-        >>> from discorag.retrieval.builders.discourse import DiscourseBuilder
-        >>> from discorag.retrieval.builders.node_text import Concat
-        >>> tree = asyncio.run(DiscourseBuilder(RuleParser(), Concat()).build(source)).tree
-        >>> tree.leaves, tree.nodes[-1].relation
-        (6, 'JOINT')
     """
 
     name = "discourse"
@@ -95,14 +87,6 @@ class UnifiedBuilder(DiscourseBuilder):
     child takes its place. Arguments are those of `DiscourseBuilder`; the parser joins the sentences of a paragraph.
 
     Source: RDR² section 3.1 (headings and passages) above DISRetrieval section 3.1, phase 1 (paragraphs).
-
-    Example:
-        >>> from discorag.discourse.parse.rules import RuleParser
-        >>> from discorag.retrieval.builders.node_text import Concat
-        >>> from discorag.retrieval.builders.discourse import UnifiedBuilder
-        >>> tree = asyncio.run(UnifiedBuilder(RuleParser(), Concat()).build(source)).tree
-        >>> [node.heading or node.relation for node in tree.nodes[tree.leaves :]]
-        ['RESULT', 'CONTRAST', 'Spring tides', 'Tides']
     """
 
     name = "unified"

@@ -38,12 +38,6 @@ class HeadingBuilder:
     Args:
         tokens: The encoder's tokenizer; every node's text has at most ``tokens.max_tokens`` tokens. A text has as many
             as its words have together, as with WordPiece.
-
-    Example:
-        >>> from discorag.retrieval.builders.headings import HeadingBuilder
-        >>> tree = asyncio.run(HeadingBuilder(encoder.tokens).build(source)).tree
-        >>> [node.text for node in tree.nodes[tree.leaves :]]
-        ['Tides > Spring tides', 'Tides']
     """
 
     name = "headings"

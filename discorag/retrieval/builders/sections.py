@@ -75,13 +75,6 @@ class SectionBuilder:
         sizes: Of everything.
 
     Source: HTSIR algorithm 1. Sections inside sections, and themes found without a language model, are ours.
-
-    Example:
-        >>> from discorag.retrieval.builders.sections import SectionBuilder
-        >>> from discorag.retrieval.builders.summaries import ExtractiveSummariser
-        >>> tree = asyncio.run(SectionBuilder(encoder, ExtractiveSummariser()).build(source)).tree
-        >>> [node.heading for node in tree.nodes[tree.leaves :]]
-        ['Spring tides', 'Tides']
     """
 
     name = "sections"

@@ -62,14 +62,6 @@ class TreeWindowBuilder:
     Args:
         trees: Makes the tree that the borders follow; its leaves are sentences.
         widest: Sentences in the widest window.
-
-    Example:
-        >>> from discorag.retrieval.builders.baselines import BisectionBuilder
-        >>> from discorag.retrieval.builders.node_text import Concat
-        >>> from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
-        >>> tree = asyncio.run(TreeWindowBuilder(BisectionBuilder(Concat()), widest=3).build(source)).tree
-        >>> [node.children for node in tree.nodes[tree.leaves :]]
-        [(0, 1), (0, 1, 2), (1, 2), (2, 3), (2, 3, 4), (3, 4), (3, 4, 5), (4, 5)]
     """
 
     name = "snapped"

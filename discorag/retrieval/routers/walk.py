@@ -30,13 +30,6 @@ class RetrievalSubtree:
         tree: The document's tree, most naturally `discorag.retrieval.builders.headings.HeadingBuilder`'s.
         lit: Leaves that are shown now, in text order.
         seen: Leaves that have been shown so far, those of ``lit`` included; it only grows.
-
-    Example:
-        >>> from discorag.retrieval.routers.walk import derive
-        >>> print(derive(tree, [0]).render())
-        0 #: Tides
-         1: The moon pulls the sea. Therefore tides rise twice a day.
-         2 #+: Spring tides
     """
 
     tree: RetrievalTree

@@ -125,14 +125,6 @@ class Tokenization:
     Args:
         file: ``tokenizer.json``.
         window: Word pieces that are encoded at once, special tokens included.
-
-    Example:
-        >>> from discorag.models.packaged import MINILM, packaged_file
-        >>> from discorag.discourse.parse.trained.pieces import layout_of
-        >>> from discorag.discourse.parse.trained.network import Tokenization
-        >>> tokenization = Tokenization(packaged_file(MINILM.name, "tokenizer.json"), window=256)
-        >>> tokenization.framed(tokenization.pieces(layout_of("Tides rise.")).ids).tolist()
-        [101, 22487, 4125, 1012, 102]
     """
 
     def __init__(self, file: Path, window: int) -> None:
@@ -163,13 +155,6 @@ class Network:
 
     Raises:
         ConfigError: The folder, or the encoder that it names, is missing or damaged.
-
-    Example:
-        >>> from discorag.discourse.parse.trained.pieces import layout_of
-        >>> from discorag.discourse.parse.trained.network import Network
-        >>> network = Network()
-        >>> network.tokens(network.pieces(layout_of("Tides rise."))).shape
-        (3, 256)
     """
 
     def __init__(self, folder: Path = PACKAGED_FOLDER) -> None:
@@ -282,12 +267,6 @@ def sentences_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units:
 
 
 def log_odds(p: float) -> float:
-    """The logarithm of the odds; certainty is cut off.
-
-    Example:
-        >>> from discorag.discourse.parse.trained.network import log_odds
-        >>> log_odds(0.5)
-        0.0
-    """
+    """The logarithm of the odds; certainty is cut off."""
     kept = min(max(p, _CERTAIN), 1 - _CERTAIN)
     return math.log(kept / (1 - kept))

@@ -137,13 +137,6 @@ class TrainedParser:
     Args:
         leaves: ``edu``, or ``sentence`` (DISRetrieval).
         folder: Of the network; it is read at the first text.
-
-    Example:
-        >>> from discorag.discourse.parse.trained.parser import TrainedParser
-        >>> text = "Tides rise because the moon pulls the sea. However, few notice."
-        >>> tree = TrainedParser().parse_text(text)
-        >>> [edu.of(text) for edu in tree.edus]
-        ['Tides rise', 'because the moon pulls the sea.', 'However, few notice.']
     """
 
     def __init__(self, leaves: Leaves = "edu", folder: Path = PACKAGED_FOLDER) -> None:

@@ -27,13 +27,6 @@ class Layout:
         sentences: Spans of its sentences.
         paragraphs: Indices into ``sentences`` at which a paragraph starts (0 may be left out).
         kinds: What each sentence is by its layout; empty if that is not known.
-
-    Example:
-        >>> from discorag.discourse.parse.trained.pieces import Layout
-        >>> from discorag.schema.values import Span
-        >>> layout = Layout("Tides rise. They fall.", (Span(start=0, end=11), Span(start=12, end=22)), paragraphs=())
-        >>> [sentence.of(layout.text) for sentence in layout.sentences]
-        ['Tides rise.', 'They fall.']
     """
 
     text: str
@@ -100,16 +93,6 @@ class Pieces:
         opens: Whether an EDU may start there: it continues no word.
         levels: A `Level` for each.
         windows: Ranges of pieces that are encoded together, in order, without gaps.
-
-    Example:
-        >>> from discorag.models.packaged import packaged_file
-        >>> from discorag.discourse.parse.trained.pieces import layout_of
-        >>> from discorag.discourse.parse.trained.network import Tokenization
-        >>> from discorag.schema.values import Span
-        >>> tokenization = Tokenization(packaged_file("all-MiniLM-L6-v2", "tokenizer.json"), window=256)
-        >>> pieces = tokenization.pieces(layout_of("Tides rise. They fall."))
-        >>> pieces.range_of(Span(start=12, end=22)), pieces.windows
-        ((3, 6), ((0, 6),))
     """
 
     ids: Ints
