@@ -127,12 +127,13 @@ def _mutual_neighbours(
 ) -> Iterator[tuple[int, int, float]]:
     """Pairs of statements that are each other's nearest of the other's document, with their cosine."""
     owners = np.array([s.document for s in statements], dtype=np.int64)
-    rows = np.flatnonzero(compared.rows[owners])
+    fields = np.array([s.names_a_default for s in statements], dtype=np.bool_)
+    rows = np.flatnonzero(compared.rows[owners] & ~fields)
     best: dict[tuple[int, int], tuple[float, int]] = {}
     for start in range(0, len(rows), _BLOCK):
         block = rows[start : start + _BLOCK]
         cosines = vectors[block] @ vectors.T
-        cosines[~compared.columns[owners][None, :] | (owners[block, None] == owners[None, :])] = -1
+        cosines[~(compared.columns[owners] & ~fields)[None, :] | (owners[block, None] == owners[None, :])] = -1
         nearest = np.argpartition(-cosines, min(NEIGHBOURS, len(owners)) - 1, axis=1)[:, :NEIGHBOURS]
         for row, i in enumerate(map(int, block)):
             for j in map(int, nearest[row]):
@@ -149,7 +150,7 @@ def _same_defaults(statements: Sequence[Statement]) -> Iterator[tuple[int, int, 
     """Fields such as "Default: 10" below one heading that is the only one of its name in both documents."""
     fields: dict[str, list[int]] = defaultdict(list)
     for i, statement in enumerate(statements):
-        if statement.names_a_default and len(statement.tokens) < 6:
+        if statement.names_a_default:
             fields[normalise(statement.heading)].append(i)
     for same in fields.values():
         counts = Counter(statements[i].document for i in same)

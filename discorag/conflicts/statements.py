@@ -23,6 +23,7 @@ _KINDS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
 _MARKUP = re.compile(r"^\W*(?:\.\. |:[\w-]+:\s|\|)|::|https?://|<\w+[^>]*>")
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
 _LEAST_WORDS, _MOST_WORDS = 4, 60
+_LEAST_OF_SENTENCE = 6
 _TOKEN = re.compile(r"[^\W_]+(?:[-_.'’][^\W_]+)*|[<>=%$€£]+")
 
 
@@ -68,7 +69,7 @@ class Statement:
     @property
     def names_a_default(self) -> bool:
         """Whether it is a field such as "Default: 10", whose subject is the heading."""
-        return bool(_DEFAULT.match(self.text)) and bool(self.heading)
+        return bool(_DEFAULT.match(self.text)) and bool(self.heading) and len(self.tokens) < _LEAST_OF_SENTENCE
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,11 @@ class AuditDocument:
         return frozenset(word for s in self.sentences for word in _TOKEN.findall(s.text))
 
     @cached_property
+    def series(self) -> str:
+        """Its title without numbers: the same for two versions of a document."""
+        return " ".join(w for w in _TOKEN.findall(self.title.casefold()) if not any(map(str.isdigit, w)))
+
+    @cached_property
     def title_names(self) -> frozenset[str]:
         """Names in the title: words that the text writes with a capital inside sentences, and never without one."""
         inside = {w for s in self.sentences if s.kind in _KINDS for w in _TOKEN.findall(s.text)[1:] if w[0].isupper()}
@@ -134,7 +140,7 @@ def _statement(number: int, document: AuditDocument, i: int, sentence: Sentence)
         return None
     text = sentence.body
     statement = Statement(number, sentence, document.chunk_ids[i], document.pages[i], text, find_values(text))
-    long_enough = _LEAST_WORDS <= len(statement.tokens) <= _MOST_WORDS or statement.names_a_default
-    if not long_enough or text.endswith("?") or language_of(text) != "en":
-        return None
-    return statement
+    if statement.names_a_default:
+        return statement
+    fits = sentence.statement and _LEAST_WORDS <= len(statement.tokens) <= _MOST_WORDS
+    return statement if fits and not text.endswith("?") and language_of(text) == "en" else None

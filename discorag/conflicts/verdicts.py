@@ -123,11 +123,20 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
         return _wording_finding(pair, documents)
     slot = (others or times)[0]
     explained = times if others else []
+    if pair.overlap >= CLOSE and not pair.has_other_subject:
+        tier = Tier.POSSIBLE if _names_another(pair, documents) else Tier.SURE
+        return _value_finding(pair, documents, tier, slot, explained)
     if pair.overlap >= CLOSE:
-        return None if pair.has_other_subject else _value_finding(pair, documents, Tier.SURE, slot, explained)
+        return None
     if slot in pair.anchored and pair.shares_a_name and not all(pair.rare):
         return _value_finding(pair, documents, Tier.POSSIBLE, slot, explained)
     return None
+
+
+def _names_another(pair: Alignment, documents: Sequence[AuditDocument]) -> bool:
+    """Whether one sentence names something that the other document, of another title, may not speak of."""
+    left, right = documents[pair.left.document], documents[pair.right.document]
+    return left.series != right.series and any(pair.names)
 
 
 def _value_finding(
