@@ -136,4 +136,6 @@ def _reply(request: Request[T]) -> str:
     if request.stage == "parse":  # as printed: a tree of one EDU
         text = " ".join(prompt.rpartition("<chunk>")[2].rpartition("</chunk>")[0].split())
         return f"EDUs:\n[1] {text}\nRST ANALYSIS:\n\nTREE STRUCTURE:\nROOT[1]"
+    if request.stage == "generate" and "PLAN:" not in prompt:
+        return "Something [1]."
     return _TEXT.get(request.stage, _TEXT["generate"])
