@@ -159,4 +159,6 @@ def _reply(request: Request[T]) -> str:
         pairs = permutations(range(1, len(_CHUNK.findall(prompt)) + 1), 2)
         related, other = ("however", "NONE") if "NONE" in prompt else ("SUPPORTS", "UNRELATED")
         return "\n".join(f"CHUNK[{i}] -> CHUNK[{j}]: {related if j in (i + 1, i + 5) else other}" for i, j in pairs)
+    if request.stage == "generate" and "PLAN:" not in prompt:
+        return "Something [1]."
     return _TEXT.get(request.stage, _TEXT["generate"])

@@ -10,7 +10,7 @@ from discorag.schema.errors import ModelError
 from discorag.schema.ledger import Ledger
 from eval.sample import DocSpan
 
-MODEL_FAILURES = frozenset(error.__name__ for error in ModelError.__subclasses__())
+MODEL_FAILURES = frozenset(error.__name__ for error in (ModelError, *ModelError.__subclasses__()))
 """Kinds of failures of a language model."""
 Stage = Literal["missing", "retrieve", "plan", "generate", "verify"]
 

@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 from discorag.config import HOW_TO_NAME_A_MODEL
 from discorag.generation.draft import Write, stream_answer, write_draft
 from discorag.schema.answer import AnswerInputs, Outcome
-from discorag.schema.errors import ConfigError, ModelUnavailableError
+from discorag.schema.errors import ConfigError, ModelError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -34,7 +34,7 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
     async def write(inputs: AnswerInputs) -> Outcome[str]:
         if state.get("unavailable"):
-            raise ModelUnavailableError("It was not asked, because a call before failed.")
+            raise ModelError("It was not asked, because a call before failed.")
         return await stream_answer(llm.answer(inputs, structured=context.structured), stage)
 
     verbatim = state.get("verbatim") or {}

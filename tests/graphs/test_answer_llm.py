@@ -177,7 +177,7 @@ def test_an_endpoint_that_fails_is_not_asked_again_and_the_verbatim_answer_stays
         assert len(server.requests) == 1
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
         ("relate", kind, "local"),
-        ("generate", "ModelUnavailableError", VERBATIM),
+        ("generate", "ModelError", VERBATIM),
     ]
     assert result.answer.sentences == verbatim.answer.sentences
     assert [note.partition(":")[0] for note in result.answer.notes] == [
@@ -193,7 +193,7 @@ def test_a_prompt_beyond_the_context_is_refused_before_it_is_sent(pipeline: Pipe
     assert [(f.stage, f.kind) for f in result.ledger.failures] == [
         ("rerank", "ContextTooLongError"),
         ("plan", "ContextTooLongError"),  # one chunk is left, which needs no graph
-        ("generate", "ModelUnavailableError"),
+        ("generate", "ModelError"),
     ]
 
 

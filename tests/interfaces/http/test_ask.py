@@ -114,7 +114,7 @@ def test_a_model_that_hangs_is_given_up_before_the_deadline_and_the_answer_names
     assert reply.status_code == 200
     result = events(reply.text)[-1][1] if headers else reply.json()
     failures = [(f["stage"], f["kind"]) for s in result["ledger"]["stages"] for f in s["failures"]]
-    assert failures == [("relate", "ModelUnavailableError"), ("generate", "ModelUnavailableError")]
+    assert failures == [("relate", "ModelUnavailableError"), ("generate", "ModelError")]
     assert "Raise DISCO_RAG_API__DEADLINE_S" in result["answer"]["notes"][0]
     assert all(s["support"] == "supported" for s in result["answer"]["sentences"])
     assert result["seconds"] < 120

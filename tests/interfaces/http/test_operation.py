@@ -294,7 +294,7 @@ def test_every_step_is_a_span_whose_texts_are_hidden_unless_they_shall_be_shown(
 ) -> None:
     with ScriptedServer(model()) as llm:
         found = traced(apps(uploads, llm=llm.base_url), serve, spans, texts=texts)
-    assert {"retrieve_sentence_tree", "parse", "relate", "plan", "generate", "verify"} <= {span.name for span in found}
+    assert {"retrieve_chunks", "parse", "relate", "plan", "generate", "verify"} <= {span.name for span in found}
     assert len({span.context.trace_id for span in found if span.context}) == 1
     written = " ".join(span.to_json() for span in found)
     assert (QUERY in written) == texts
