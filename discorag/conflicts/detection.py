@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy as np
 from discorag.conflicts.audit import audit
 from discorag.conflicts.identity import identify_document
 from discorag.conflicts.statements import AuditDocument
-from discorag.conflicts.verdicts import Tier, Verdict
+from discorag.conflicts.verdicts import CONDITION, NEGATED, Tier, Verdict
 from discorag.ingest.segment.sentence_table import SentenceTable
 from discorag.schema.discourse import ChunkRelation
 from discorag.schema.document import Chunk
+from discorag.text.terms import terms
 
 RELATIONS = {
     Verdict.CONTRADICTS: ChunkRelation.CONTRADICTS,
@@ -22,6 +24,10 @@ RELATIONS = {
 }
 CONFIDENCE = {Tier.SURE: 0.85, Tier.POSSIBLE: 0.6}
 """Share of the findings of a tier that are right, see docs/audit.md."""
+_YES_OR_NO = re.compile(
+    r"(?:is|are|was|were|do|does|did|can|could|will|would|should|may|must|has|have)\b", re.IGNORECASE
+)
+_STEM, _LEAST_ASKED, _COVERS = 5, 2, 0.6
 
 
 @dataclass(frozen=True)
@@ -43,11 +49,12 @@ class Conflict:
     reason: str
 
 
-def find_conflicts(chunks: Sequence[Chunk], table: SentenceTable) -> dict[frozenset[int], Conflict]:
+def find_conflicts(query: str, chunks: Sequence[Chunk], table: SentenceTable) -> dict[frozenset[int], Conflict]:
     """For each pair of chunks of different documents that disagree, the surest conflict.
 
     Args:
-        chunks: Of a question, in order.
+        query: The question.
+        chunks: Its chunks, in order.
         table: Their sentences.
 
     Returns:
@@ -60,7 +67,41 @@ def find_conflicts(chunks: Sequence[Chunk], table: SentenceTable) -> dict[frozen
         pair = frozenset(table.sentences[i].chunk - 1 for i in (left, right))
         relation, confidence = RELATIONS[finding.verdict], CONFIDENCE[finding.tier]
         found.setdefault(pair, Conflict(relation, left, right, confidence, finding.reason))
+    for conflict in _answers_yes_and_no(query, chunks, table):
+        found.setdefault(frozenset(table.sentences[i].chunk - 1 for i in (conflict.left, conflict.right)), conflict)
     return found
+
+
+def _answers_yes_and_no(query: str, chunks: Sequence[Chunk], table: SentenceTable) -> Iterator[Conflict]:
+    """Sentences of two documents of which one affirms what a yes-or-no question asks, and one denies it; closest first.
+
+    Limits of one side ("in adults") make it CONTRASTS_WITH, and are named in the reason.
+    """
+    asked = _stems(query) if _YES_OR_NO.match(query) else set[str]()
+    if len(asked) < _LEAST_ASKED:
+        return
+    says, denies = list[int](), list[int]()
+    for i, sentence in enumerate(table.sentences):
+        negated = NEGATED.search(sentence.body)
+        if sentence.statement and len(asked & _stems(negated[1] if negated else sentence.body)) >= _COVERS * len(asked):
+            (denies if negated else says).append(i)
+    pairs = [(i, j) for i in says for j in denies if _document(chunks, table, i) != _document(chunks, table, j)]
+    for i, j in sorted(pairs, key=lambda pair: -float(table.vectors[pair[0]] @ table.vectors[pair[1]])):
+        limits = [m[0].strip() if (m := CONDITION.search(table.sentences[k].body)) else "" for k in (i, j)]
+        one_sided = limits[0] or limits[1] if bool(limits[0]) != bool(limits[1]) else ""
+        reason = "One source affirms what is asked, the other denies it"
+        reason += f'; only one of them is limited: "{one_sided}".' if one_sided else "."
+        relation = ChunkRelation.CONTRASTS_WITH if one_sided else ChunkRelation.CONTRADICTS
+        yield Conflict(relation, i, j, CONFIDENCE[Tier.POSSIBLE], reason)
+
+
+def _document(chunks: Sequence[Chunk], table: SentenceTable, i: int) -> str:
+    return chunks[table.sentences[i].chunk - 1].doc_id
+
+
+def _stems(text: str) -> set[str]:
+    """The first letters of the words that say something."""
+    return {t[:_STEM] for t in terms(text) if len(t) > 1}
 
 
 def _documents(chunks: Sequence[Chunk], table: SentenceTable) -> list[AuditDocument]:

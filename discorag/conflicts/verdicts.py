@@ -91,12 +91,12 @@ _NOTED_CHANGE = re.compile(
     r"|(?:changed|added|removed|deprecated|new) in|since (?:version )?\d|as of version|superseded|replaces)\b",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(
+CONDITION = re.compile(
     r"\b(?:if|unless|except|only|provided|when|until|among|in (?:adults|children|patients|people|those)"
     r"|according to|said|claims?|may|might|usually|typically|up to|at least|more than|over|about)\b[^,;.]{0,60}",
     re.IGNORECASE,
 )
-_NEGATED = re.compile(r"\b(?:not|no|never|without|cannot|neither|nor|\w+n['’]t)\b([^,;:]*)", re.IGNORECASE)
+NEGATED = re.compile(r"\b(?:not|no|never|without|cannot|neither|nor|\w+n['’]t)\b([^,;:]*)", re.IGNORECASE)
 _OPPOSITES = (
     ("must", "may"), ("required", "optional"), ("enabled", "disabled"), ("allowed", "forbidden"), ("always", "never"),
     ("increased", "decreased"), ("increases", "decreases"), ("raised", "lowered"), ("rose", "fell"),
@@ -107,9 +107,7 @@ _OPPOSITES = (
 CLOSE = 0.55
 """Least overlap of two statements of which a finding is sure."""
 CLOSE_WORDING = 0.7
-"""Least overlap of two statements that differ in a name or an opposite."""
-_STEM = 5
-_LEAST_DENIED, _MOST_OF = 2, 0.7
+"""Least overlap of two statements that differ in a name, an opposite or a negation."""
 
 
 def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
@@ -157,30 +155,12 @@ def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Fin
     opposed = next(((a, b) for two in _OPPOSITES for a, b in (two, two[::-1]) if a in left and b in right), None)
     only_names = all(set(o) - SMALL_WORDS == set(n) for o, n in zip(pair.only, pair.names, strict=True))
     named = all(pair.names) and only_names and set(pair.names[0]) != set(pair.names[1])
-    close = pair.overlap >= CLOSE_WORDING
-    said: tuple[str, str] | None = None
-    if close and named:
-        said = (" ".join(pair.names[0]), " ".join(pair.names[1]))
-    elif close and opposed:
-        said = opposed
-    elif not (_denies(pair.left, pair.right) or _denies(pair.right, pair.left)):
+    denied = bool(NEGATED.search(pair.left.text)) != bool(NEGATED.search(pair.right.text)) and not all(pair.names)
+    if pair.overlap < CLOSE_WORDING or not (named or opposed or denied):
         return None
-    verdict, reason = _explain(pair, documents, said, [])
-    return _finding(pair, documents, verdict, Tier.POSSIBLE, "name" if close and named else "polarity", reason, None)
-
-
-def _denies(one: Statement, other: Statement) -> bool:
-    """Whether the first denies what the second says: most of the words after its negation, up to the next comma."""
-    denied = _NEGATED.search(one.text)
-    if not denied or _NEGATED.search(other.text):
-        return False
-    words, theirs = _stems(denied[1]), _stems(other.text)
-    return len(words) >= _LEAST_DENIED and len(words & theirs) >= _MOST_OF * len(words)
-
-
-def _stems(text: str) -> set[str]:
-    """The first letters of the words that say something."""
-    return {w[:_STEM] for w in re.findall(r"\w{4,}", text.casefold()) if w not in SMALL_WORDS}
+    names = (" ".join(pair.names[0]), " ".join(pair.names[1]))
+    verdict, reason = _explain(pair, documents, names if named else opposed, [])
+    return _finding(pair, documents, verdict, Tier.POSSIBLE, "name" if named else "polarity", reason, None)
 
 
 def _explain(
@@ -246,7 +226,7 @@ def _side(statement: Statement, document: AuditDocument, lit: Span | None) -> Si
         headings=statement.sentence.headings,
         quote=statement.text,
         lit=(lit,) if lit else (),
-        conditions=tuple(m[0].strip() for m in _CONDITION.finditer(statement.text)),
+        conditions=tuple(m[0].strip() for m in CONDITION.finditer(statement.text)),
     )
 
 

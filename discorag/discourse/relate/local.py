@@ -54,7 +54,7 @@ class LocalGraphEngine:
     async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
         """At most one edge for every unordered pair of chunks: a conflict, else what one states of the other."""
         table = await sentences_of(inputs, self.encoder)
-        conflicts = find_conflicts(inputs.chunks, table)
+        conflicts = find_conflicts(inputs.query, inputs.chunks, table)
         edges: list[Edge] = []
         for i, j in combinations(range(len(inputs.chunks)), 2):
             if conflict := conflicts.get(frozenset((i, j))):
