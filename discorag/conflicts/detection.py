@@ -27,7 +27,7 @@ CONFIDENCE = {Tier.SURE: 0.85, Tier.POSSIBLE: 0.6}
 _YES_OR_NO = re.compile(
     r"(?:is|are|was|were|do|does|did|can|could|will|would|should|may|must|has|have)\b", re.IGNORECASE
 )
-_STEM, _LEAST_ASKED, _COVERS = 5, 2, 0.6
+_STEM, _LEAST_ASKED, _COVERS = 5, 2, 0.5
 
 
 @dataclass(frozen=True)

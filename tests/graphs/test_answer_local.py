@@ -94,7 +94,7 @@ def test_filters_restrict_what_is_searched(rag: DiscoRAG) -> None:
         ("tide " * 400, {}, QueryError, "token"),
         (FLU, {"corpus": "nothing-here"}, EmptyCorpusError, r"there are: .*tides \(5 documents\).*Ask with --corpus"),
         (FLU, {"tenant": "somebody-else"}, EmptyCorpusError, "Nothing is stored"),
-        (FLU, {"planner": "llm"}, ConfigError, "DISCO_RAG_MODEL"),
+        (FLU, {"planner": "llm", "corpus": "vitamin-d"}, ConfigError, "DISCO_RAG_MODEL"),
         (FLU, {"top_k": 0}, InputError, "top_k"),
         (FLU, {"use_tree": "perhaps"}, InputError, "use_tree"),
         (FLU, {"planner": "magic"}, InputError, "planner"),

@@ -100,7 +100,7 @@ def test_the_wheel_owns_one_name_and_has_what_modules_read(built: Path) -> None:
         str(PAGE),
     }
     assert {f"{PACKAGE}/{name}" for name in read} <= set(names)
-    assert any(n.endswith(".safetensors") for n in names)
+    assert any(n.endswith(".onnx") for n in names)
     assert not any(part in n for n in names for part in ("__pycache__", "results/", "/training", "/bench", "/tests"))
 
 
