@@ -20,7 +20,8 @@ from discorag.schema.values import Vectors
 from discorag.text.sentences import language_of
 
 _KINDS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
-_MARKUP = re.compile(r"^\W*(?:\.\. |:[\w-]+:\s|\|)|::|https?://|<\w+[^>]*>")
+_MARKUP = re.compile(r"^\W*(?:\.\. |:[\w-]+:\s|\|)|::|https?://|<\w+[^>]*>|[=_~-]{4,}|\w\.\w+:\d")
+"""What prose does not have: directives, fields, links, tags, rules, places in code."""
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
 _LEAST_WORDS, _MOST_WORDS = 4, 60
 _LEAST_OF_SENTENCE = 6
