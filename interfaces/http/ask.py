@@ -20,7 +20,7 @@ from discorag.schema.answer import Answer, EvidenceSpan
 from discorag.schema.discourse import PlanStep
 from discorag.text.citations import steps
 from interfaces.http.access import Principal
-from interfaces.http.problems import COMMON, RefusedError, documented, problem_of
+from interfaces.http.problems import COMMON, RefusedError, error_responses, problem_of
 from interfaces.http.service import Asker, Keyed, Served, Service
 from interfaces.results import AskResult
 
@@ -109,7 +109,7 @@ _EVENTS = (
 @router.post(
     "/ask",
     response_model=Reply,
-    responses=documented(404, 502, 507) | {200: {"description": _EVENTS, "content": STREAM}},
+    responses=error_responses(404, 502, 507) | {200: {"description": _EVENTS, "content": STREAM}},
 )
 async def ask(
     request: Request, asked: Asked, who: Asker, served: Served, accept: Annotated[str, Header()] = "application/json"
@@ -117,7 +117,7 @@ async def ask(
     """Answer a question; every sentence with its sources, and what it cost."""
     served.note(request, asked.query)
     if "text/event-stream" in accept:
-        await served.questions.check()
+        served.check_load()
         return EventSourceResponse(_events(asked, who, served))
     async with served.question():
         result = await unless_gone(request, served.rag.aask(**_arguments(asked, who)))
@@ -135,16 +135,17 @@ async def _events(asked: Asked, who: Principal, served: Service) -> AsyncGenerat
     """The run's events as they come; an error ends the stream as an ``error`` event, its status cannot change."""
     end = served.deadline()
     try:
-        async with served.counted(), aclosing(served.each(served.rag.astream(**_arguments(asked, who)), end)) as parts:
-            async for part in parts:
-                if isinstance(part, AskResult):
-                    await served.record_answer(who, asked.corpus, part)
-                    yield format_sse_event(event="answer", data_str=Reply.to(part).model_dump_json())
-                elif part["event"] == "preliminary":
-                    numbered = NumberedAnswer.numbered(Answer.model_validate(part["answer"]))
-                    yield format_sse_event(event="preliminary", data_str=numbered.model_dump_json())
-                else:
-                    yield format_sse_event(event=str(part["event"]), data_str=json.dumps(part, ensure_ascii=False))
+        with served.counted():
+            async with aclosing(served.each(served.rag.astream(**_arguments(asked, who)), end)) as parts:
+                async for part in parts:
+                    if isinstance(part, AskResult):
+                        await served.record_answer(who, asked.corpus, part)
+                        yield format_sse_event(event="answer", data_str=Reply.to(part).model_dump_json())
+                    elif part["event"] == "preliminary":
+                        numbered = NumberedAnswer.numbered(Answer.model_validate(part["answer"]))
+                        yield format_sse_event(event="preliminary", data_str=numbered.model_dump_json())
+                    else:
+                        yield format_sse_event(event=str(part["event"]), data_str=json.dumps(part, ensure_ascii=False))
     except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
         _, problem = problem_of(error)
         yield format_sse_event(event="error", data_str=problem.model_dump_json())

@@ -27,7 +27,7 @@ from discorag.schema.errors import NotFoundError, Usage
 from graphs.baselines import NEEDS_MODEL, PIPELINES
 from interfaces.http.access import Principal, Role
 from interfaces.http.ask import STREAM, Reply, unless_gone
-from interfaces.http.problems import COMMON, documented, problem_of
+from interfaces.http.problems import COMMON, error_responses, problem_of
 from interfaces.http.service import Asker, Guard, Keyed, Served, Service
 from interfaces.results import AskResult
 
@@ -152,7 +152,7 @@ async def models(served: Served) -> ModelList:
     return ModelList(data=[Model(id=name) for name in _offered(served)])
 
 
-@router.get("/models/{name}", responses=documented(404), dependencies=[Depends(Guard(Role.READ))])
+@router.get("/models/{name}", responses=error_responses(404), dependencies=[Depends(Guard(Role.READ))])
 async def model(served: Served, name: Annotated[str, Path(max_length=100)]) -> Model:
     """One of them."""
     _preset(name, served)
@@ -162,14 +162,14 @@ async def model(served: Served, name: Annotated[str, Path(max_length=100)]) -> M
 @router.post(
     "/chat/completions",
     response_model=ChatCompletion,
-    responses=documented(404, 502, 507) | {200: {"content": STREAM}},
+    responses=error_responses(404, 502, 507) | {200: {"content": STREAM}},
 )
 async def chat(request: Request, asked: ChatRequest, who: Asker, served: Served) -> ChatCompletion | StreamingResponse:
     """Answer the last message of a conversation."""
     preset, talk = _preset(asked.model, served), Conversation.of([(t.role, t.text) for t in asked.messages])
     served.note(request, talk.question)
     if asked.stream:
-        await served.questions.check()
+        served.check_load()
         return EventSourceResponse(_stream(asked, talk, preset, who, served))
     async with served.question():
         return await unless_gone(request, _completed(asked, talk, preset, who, served))
@@ -197,7 +197,7 @@ async def _stream(
 ) -> AsyncGenerator[bytes]:
     end, chunk = served.deadline(), _Chunks(asked.model)
     try:
-        async with served.counted():
+        with served.counted():
             yield chunk.delta({"role": "assistant", "content": ""})
             stream = served.rag.astream(**_arguments(asked, talk, preset, who))
             async with aclosing(served.each(stream, end)) as parts:

@@ -26,7 +26,7 @@ from interfaces.facade import DiscoRAG
 from interfaces.http.access import Principal, Role, audit
 from interfaces.http.jobs import Ingest, Job, Uploads
 from interfaces.http.observability import Meters
-from interfaces.http.problems import COMMON, RefusedError, documented
+from interfaces.http.problems import COMMON, RefusedError, error_responses
 from interfaces.http.service import Keyed, Reader, Served, Service, Uploader, Writer
 
 router = APIRouter(tags=["documents"], responses=COMMON, route_class=Keyed)
@@ -145,7 +145,7 @@ async def documents(who: Reader, served: Served, wanted: Annotated[Wanted, Query
     return Documents(total=len(found), documents=[StoredDocument.of(m) for m in part])
 
 
-@router.get("/documents/{doc_id}/text", responses=documented(404))
+@router.get("/documents/{doc_id}/text", responses=error_responses(404))
 async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None) -> DocumentText:
     """What spans are characters of: a document's canonical text."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
@@ -154,7 +154,7 @@ async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
     return DocumentText(doc_id=str(doc_id), **found.model_dump(include={"title", "text", "media_type", "pages"}))
 
 
-@router.get("/chunks", responses=documented(404))
+@router.get("/chunks", responses=error_responses(404))
 async def chunks(who: Reader, served: Served, ids: Ids, corpus: Corpus = None) -> list[Chunk]:
     """Passages by their ids, as hits and graphs name them, in their order; 404 if one is not there."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
@@ -163,7 +163,7 @@ async def chunks(who: Reader, served: Served, ids: Ids, corpus: Corpus = None) -
     return found
 
 
-@router.delete("/documents/{doc_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404, 507))
+@router.delete("/documents/{doc_id}", status_code=status.HTTP_204_NO_CONTENT, responses=error_responses(404, 507))
 async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = None) -> Response:
     """Delete a document, and the file that was uploaded."""
     scope, store = served.rag.scope(tenant=who.tenant, corpus=corpus), served.rag.backends.store
@@ -179,7 +179,7 @@ async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = Non
 @router.get(
     "/trees/{doc_id}",
     response_model=list[ChunkTree],
-    responses=documented(404) | {200: {"content": {f.media_type: {} for f in FORMATS.values()}}},
+    responses=error_responses(404) | {200: {"content": {f.media_type: {} for f in FORMATS.values()}}},
 )
 async def trees(
     who: Reader,
@@ -201,7 +201,7 @@ async def trees(
     return Response(written(found, format_), media_type=FORMATS[format_].media_type)
 
 
-@router.get("/trees/{doc_id}/nodes", responses=documented(404))
+@router.get("/trees/{doc_id}/nodes", responses=error_responses(404))
 async def nodes(who: Reader, served: Served, doc_id: UUID, wanted: Annotated[Level, Query()]) -> Levels:
     """The retrieval tree that is stored of a document, level by level; nothing is built."""
     scope, store = served.rag.scope(tenant=who.tenant, corpus=wanted.corpus), served.rag.backends.store
@@ -227,7 +227,7 @@ class Progress(BaseModel):
         return cls(job=job, settled=len(settled), failed=failed, total=len(job.files))
 
 
-@router.post("/ingest", status_code=status.HTTP_202_ACCEPTED, responses=documented(415, 507))
+@router.post("/ingest", status_code=status.HTTP_202_ACCEPTED, responses=error_responses(415, 507))
 async def ingest(
     who: Uploader,
     served: Served,
@@ -249,7 +249,7 @@ async def accept(
     """A job for these files, by name, that are on disk when this returns. Raises as the endpoint."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     try:
-        async with served.quotas.room(scope, sizes):
+        async with served.quotas.reserve(scope, sizes):
             accepted = await _accept_files(scope, content, sizes, served)
     except (UnknownFormatError, StoreError) as error:
         status_code = 415 if isinstance(error, UnknownFormatError) else 507
@@ -277,13 +277,13 @@ async def _accept_files(
         await asyncio.to_thread(staged.discard)
 
 
-@router.get("/ingest/{job_id}", responses=documented(404))
+@router.get("/ingest/{job_id}", responses=error_responses(404))
 async def job(who: Reader, served: Served, job_id: JobId) -> Progress:
     """How far a job is."""
-    return Progress.of(await served.jobs.of(who.tenant, job_id))
+    return Progress.of(await served.jobs.get(who.tenant, job_id))
 
 
-@router.delete("/ingest/{job_id}", responses=documented(404))
+@router.delete("/ingest/{job_id}", responses=error_responses(404))
 async def cancel(who: Writer, served: Served, job_id: JobId) -> Progress:
     """Stop a job. Documents that are stored stay; the others are not read."""
     job = await served.jobs.cancel(who.tenant, job_id)
@@ -291,7 +291,7 @@ async def cancel(who: Writer, served: Served, job_id: JobId) -> Progress:
     return Progress.of(job)
 
 
-@router.post("/ingest/{job_id}/retry", responses=documented(404))
+@router.post("/ingest/{job_id}/retry", responses=error_responses(404))
 async def retry(who: Writer, served: Served, job_id: JobId) -> Progress:
     """Read the files that failed, or that a cancelled job left, once more."""
     job = await served.jobs.retry(who.tenant, job_id)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from structlog.tracebacks import ExceptionDictTransformer
 from structlog.types import ExcInfo, Processor
 
@@ -117,7 +117,3 @@ class Meters:
                 self.tokens.labels(record.stage, kind).inc(tokens)
         for failure in record.failures:
             self.failures.labels(failure.stage, failure.kind, "yes" if failure.fallback else "no").inc()
-
-    def text(self) -> bytes:
-        """Everything in Prometheus' text format."""
-        return generate_latest(self.registry)

@@ -43,7 +43,7 @@ class Server(uvicorn.Server):
 
     Connections without a request under way are closed: those that send no head or half of one, that go on sending a
     body after the answer, or that do not read the end of an answer. Requests under way have the deadline of
-    `interfaces.http.problems.Limited`.
+    `interfaces.http.problems.RequestLimits`.
     """
 
     def __init__(self, config: uvicorn.Config) -> None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from interfaces.http.access import Principal
 from interfaces.http.ask import Filters, Options, unless_gone
-from interfaces.http.problems import COMMON, documented
+from interfaces.http.problems import COMMON, error_responses
 from interfaces.http.service import Asker, Keyed, Reader, Served, Service
 from interfaces.threads import Edit, Stage, Thread, ThreadState
 from nodes.context import AnswerContext
@@ -69,7 +69,7 @@ class From(BaseModel):
     checkpoint: Checkpoint = None
 
 
-@router.post("/threads", status_code=status.HTTP_201_CREATED, responses=documented(507))
+@router.post("/threads", status_code=status.HTTP_201_CREATED, responses=error_responses(507))
 async def create(who: Reader, served: Served, new: NewThread) -> Thread:
     """Make a thread."""
     return await served.threads.create(who.tenant, new.corpus)
@@ -81,26 +81,26 @@ async def threads(who: Reader, served: Served) -> list[Thread]:
     return await served.threads.all(who.tenant)
 
 
-@router.get("/threads/{thread_id}", responses=documented(404))
+@router.get("/threads/{thread_id}", responses=error_responses(404))
 async def state(who: Reader, served: Served, thread_id: UUID) -> ThreadState:
     """Where a thread stands."""
     return await served.threads.state(await _find_thread(served, who, thread_id))
 
 
-@router.delete("/threads/{thread_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404, 507))
+@router.delete("/threads/{thread_id}", status_code=status.HTTP_204_NO_CONTENT, responses=error_responses(404, 507))
 async def delete(who: Reader, served: Served, thread_id: UUID) -> Response:
     """Forget a thread."""
     await served.threads.delete(await _find_thread(served, who, thread_id))
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 
-@router.get("/threads/{thread_id}/history", responses=documented(404))
+@router.get("/threads/{thread_id}/history", responses=error_responses(404))
 async def history(who: Reader, served: Served, thread_id: UUID, part: Annotated[Part, Query()]) -> list[ThreadState]:
     """Its checkpoints, the latest first: any of them can be edited, forked, and gone on from."""
     return await served.threads.history(await _find_thread(served, who, thread_id), part.limit)
 
 
-@router.post("/threads/{thread_id}/runs", responses=documented(404, 409, 502, 507))
+@router.post("/threads/{thread_id}/runs", responses=error_responses(404, 409, 502, 507))
 async def run(request: Request, who: Asker, served: Served, thread_id: UUID, asked: Run) -> ThreadState:
     """Ask, or go on where the thread has stopped."""
     thread = await _find_thread(served, who, thread_id)
@@ -116,14 +116,14 @@ async def run(request: Request, who: Asker, served: Served, thread_id: UUID, ask
     return state
 
 
-@router.patch("/threads/{thread_id}/state", responses=documented(404, 409, 507))
+@router.patch("/threads/{thread_id}/state", responses=error_responses(404, 409, 507))
 async def edit(who: Reader, served: Served, thread_id: UUID, changed: Changed) -> ThreadState:
     """Change the evidence, graph, plan or draft with which a stopped run goes on."""
     thread = await _find_thread(served, who, thread_id)
     return await served.threads.edit(thread, changed, changed.checkpoint)
 
 
-@router.post("/threads/{thread_id}/fork", status_code=status.HTTP_201_CREATED, responses=documented(404, 409, 507))
+@router.post("/threads/{thread_id}/fork", status_code=status.HTTP_201_CREATED, responses=error_responses(404, 409, 507))
 async def fork(who: Reader, served: Served, thread_id: UUID, at: From) -> Thread:
     """A new thread that stands where this one does, or did."""
     return await served.threads.fork(await _find_thread(served, who, thread_id), at.checkpoint)

@@ -26,7 +26,7 @@ from discorag.schema.values import Vectors
 from interfaces.http.access import Role
 from interfaces.http.ask import Options
 from interfaces.http.observability import log_as_json
-from interfaces.http.service import KNOWN_S
+from interfaces.http.service import CALL_S
 from interfaces.http.telemetry import ENDPOINT, instrument, trace
 from tests.graphs.scripts import model
 from tests.interfaces.http.conftest import Serve, Served
@@ -40,7 +40,7 @@ Sample = tuple[str, frozenset[tuple[str, str]]]
 def test_readiness_tells_the_encoder_and_whether_the_model_can_be_reached(
     apps: Apps, serve: Serve, uploads: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("interfaces.http.service.KNOWN_S", 0)
+    monkeypatch.setattr("interfaces.http.service.CALL_S", 0)
     without = serve(apps(uploads)).get("/readyz").json()
     assert without == {"status": "ready", "encoder": apps.shared.encoder.version, "language_model": "none"}
     with ScriptedServer(model()) as llm:
@@ -73,7 +73,7 @@ def test_who_asks_often_whether_the_server_is_ready_makes_it_work_once(
     monkeypatch.setattr(apps.shared.encoder, "encode_query", counted)
     assert {client.get("/readyz").status_code for _ in range(5)} == {200}
     assert asked.count("probe") == 1
-    now[0] += KNOWN_S
+    now[0] += CALL_S
     client.get("/readyz")
     assert asked.count("probe") == 2
 

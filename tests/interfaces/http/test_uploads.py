@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import os
 import resource
@@ -168,7 +167,7 @@ def test_a_full_disk_ends_in_507_and_keeps_nothing_of_the_request(apps: Apps, se
     assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreError")
     assert kept(uploads) == ["a.txt"]
     assert app.state.service.uploads.path(apps.scope(corpus="full"), "a.txt").read_text() == PLAIN
-    assert asyncio.run(app.state.service.jobs.waiting()) == 0
+    assert app.state.service.jobs.waiting() == 0
     again = upload(client, {"b.txt": PLAIN}, corpus="full")
     assert ended(client, again.json()["job"]["id"])["failed"] == 0
 
@@ -187,7 +186,7 @@ def test_a_job_whose_files_cannot_be_published_is_forgotten(apps: Apps, serve: S
     reply = upload(client, {"a.txt": PLAIN}, corpus="full")
     assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreError")
     assert kept(uploads) == []
-    assert asyncio.run(app.state.service.jobs.waiting()) == 0
+    assert app.state.service.jobs.waiting() == 0
 
 
 def test_what_a_killed_server_had_staged_or_was_receiving_is_removed_at_the_next_start(
