@@ -24,12 +24,13 @@ from interfaces.facade import DiscoRAG
 from interfaces.http.access import Access, Principal, Quotas, Role, audit, check_site
 from interfaces.http.jobs import Job, Jobs, Uploads
 from interfaces.http.observability import Meters
-from interfaces.http.problems import RefusedError, content_length
+from interfaces.http.problems import Problem, RefusedError, content_length, problem_of
 from interfaces.results import AskResult
 from interfaces.threads import Threads
 
 T = TypeVar("T")
 
+StreamPart = dict[str, Any] | AskResult | Problem
 _BEARER = HTTPBearer(auto_error=False, description="An API key; not needed where the server has none.")
 CALL_S = 5.0
 """Seconds between two probes of whether the server is ready."""
@@ -195,7 +196,23 @@ class Service:
                 raise
             raise RefusedError(503, "StoppingError", "The server is being stopped.", hint="Ask again.") from None
 
-    async def each(self, parts: AsyncGenerator[T], end: float) -> AsyncGenerator[T]:
+    async def events(self, who: Principal, arguments: dict[str, Any]) -> AsyncGenerator[StreamPart]:
+        """The events and the result of `DiscoRAG.astream` with these arguments, in time, counted and recorded.
+
+        An error ends them as a `Problem`: the status of a stream cannot change any more.
+        """
+        end = self.deadline()
+        try:
+            with self.counted():
+                async with aclosing(self._each(self.rag.astream(**arguments), end)) as parts:
+                    async for part in parts:
+                        if isinstance(part, AskResult):
+                            await self.record_answer(who, arguments["corpus"], part)
+                        yield part
+        except Exception as error:  # noqa: BLE001 - the client gets an error event, whatever happened
+            yield problem_of(error)[1]
+
+    async def _each(self, parts: AsyncGenerator[T], end: float) -> AsyncGenerator[T]:
         """Yield the same parts, each `in_time`, from a task of their own, which is closed at the end."""
         queue = asyncio.Queue[T | None]()
         task = asyncio.create_task(_put_all(parts, queue))
