@@ -135,4 +135,4 @@ async def fork(who: Reader, served: Served, thread_id: UUID, body: ForkRequest) 
 
 async def _find_thread(served: Service, who: Principal, thread_id: UUID) -> Thread:
     """Raises `NotFoundError`."""
-    return await served.threads.of(who.tenant, thread_id.hex)
+    return await served.threads.get(who.tenant, thread_id.hex)
