@@ -111,7 +111,7 @@ def test_the_profile_is_chosen_by_whether_there_is_a_model_unless_it_is_given(
         rag.ask(FLU, corpus="vitamin-d", profile="written", generator="local")
     alone = pipeline()
     alone.ingest(EXAMPLES / "tides")
-    with pytest.raises(ConfigError, match="no endpoint is configured"):
+    with pytest.raises(ConfigError, match="no language model is configured"):
         alone.ask("Why do tides rise?", profile="written")
 
 
