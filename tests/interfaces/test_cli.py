@@ -139,7 +139,7 @@ def test_status_and_estimate_tell_what_is_stored_and_what_would_be(home: Path) -
 def test_a_part_of_a_title_a_file_name_or_an_id_names_a_document(home: Path) -> None:
     whole = run(home, "show", "tree", "pooled-analysis.md")
     assert run(home, "show", "tree", "LED-anal") == run(home, "show", "tree", "a Pooled Analysis") == whole
-    short = re.search(r"^([0-9a-f]{8}) +.*pooled-analysis", run(home, "status"), re.MULTILINE)
+    short = re.search(r"^([0-9a-f]{8}) +Vitamin D supplements", run(home, "status"), re.MULTILINE)
     assert short is not None
     assert run(home, "show", "tree", short[1]) == whole
 
@@ -262,7 +262,7 @@ def test_the_verbatim_answer_is_shown_before_the_model_is_asked_and_printed_if_i
     assert PRELIMINARY in shown[0]
     assert sentence in shown[0]
     assert PRELIMINARY not in printed
-    assert (sentence in " ".join(printed.split())) == stays
+    assert " ".join(printed.split()).startswith(sentence) == stays
     assert ("The language model did not make the answer:" in " ".join(printed.split())) == stays
 
 

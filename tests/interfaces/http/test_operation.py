@@ -241,7 +241,7 @@ def test_an_unexpected_error_is_logged_under_the_id_of_the_response_and_quotes_n
     stream: dict[str, Any] = {"json": {"query": QUERY}, "headers": {"Accept": "text/event-stream"}}
     reply = client.post("/ask", **stream) if streamed else client.get("/documents")
     assert '"InternalError"' in reply.text
-    check_private(reply.text)
+    check_private(reply.text.rpartition("event: error")[2])
     (failed,) = [line for line in lines(log) if line["event"] == "failed"]
     assert failed["request_id"] == reply.headers["x-request-id"]
     raised = failed["exception"][0]
