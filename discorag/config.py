@@ -290,7 +290,9 @@ class ApiSettings(_Section):
     uploads: Path = Field(default=Path(".disco-rag/uploads"), description="Folder of uploaded files, and of jobs.")
     upload_mb: float = Field(default=100.0, gt=0, description="Largest request with files.")
     body_kb: float = Field(default=256.0, gt=0, description="Largest other request.")
-    jobs: int = Field(default=3, ge=1, description="Uploaded files read at once; tenants share them.")
+    jobs: int = Field(
+        default=2, ge=1, description="Uploaded files read at once, and one more of a tenant that has none at work."
+    )
     deadline_s: float = Field(default=120.0, gt=0, description="A request is answered by then, if only with an error.")
     questions: int = Field(default=256, ge=1, description="Questions under way or waiting; more are turned away.")
     requests_per_minute: int = Field(default=600, ge=1, description="Of one key.")

@@ -1,4 +1,4 @@
-"""Questions that can be stopped before a stage, looked at, edited and taken up again; on disk, each of one tenant."""
+"""Questions that can be stopped before a stage, looked at, edited and resumed; on disk, each of one tenant."""
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
@@ -31,18 +31,18 @@ Stage = Literal["parse", "assess", "relate", "plan", "generate", "verify"]
 """Where a run can be stopped: before the stage."""
 _BEFORE = {after: before for before, after in EDGES}
 """A stage at which an edit is possible -> the stage whose output is edited."""
-KEPT_S = 30 * 86_400
-"""How long a thread that is not used is stored, in seconds."""
+RETENTION_S = 30 * 86_400
+"""Seconds after its last use at which a thread is deleted, at the next start."""
 BUSY_S = 30.0
-"""How long a write waits for one of another process, in seconds."""
-MOST = 1000
-"""Threads of a tenant."""
+"""Seconds that a write waits for one of another process."""
+MAX_THREADS = 1000
+"""Of one tenant."""
 _TABLE = """CREATE TABLE IF NOT EXISTS threads
 (id TEXT PRIMARY KEY, tenant TEXT NOT NULL, touched REAL NOT NULL, thread TEXT NOT NULL)"""
 
 
 class Thread(BaseModel):
-    """A thread: whose, about which documents, and with which switches its question was asked."""
+    """A thread: its tenant and corpus, and the options of its question."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,9 +54,9 @@ class Thread(BaseModel):
 
 
 class ThreadState(BaseModel):
-    """What a run has made so far, and before which stage it stopped; ``next`` is empty where it has ended.
+    """The results of a run so far, and the stage before which it stopped; ``next`` is empty at its end.
 
-    ``parent`` is the checkpoint from which it came, empty for the first.
+    ``parent`` is the checkpoint before it, empty for the first.
     """
 
     checkpoint: str
@@ -80,7 +80,7 @@ _EDITABLE = ("hits", "evidence", "graph", "plan", "draft")
 
 
 class Edit(BaseModel):
-    """What may be changed of a stopped run; what is not given stays. One at least is given, and none is null."""
+    """Changes to a stopped run; what is left out stays. At least one is given, and none is null."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"anyOf": [{"required": [key]} for key in _EDITABLE]})
 
@@ -100,8 +100,8 @@ class Edit(BaseModel):
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
-        given = [getattr(self, key) for key in _EDITABLE if key in self.model_fields_set]
-        if not given or None in given:
+        changes = [getattr(self, key) for key in _EDITABLE if key in self.model_fields_set]
+        if not changes or None in changes:
             raise ValueError(f"Nothing is changed. Give {', '.join(_EDITABLE)}, and leave out what stays")
         return self
 
@@ -114,7 +114,7 @@ class Threads:
     """The threads of one server.
 
     Args:
-        connection: The database; `opened` makes it.
+        connection: The database; see `open`.
 
     Raises:
         StoreError: By any method: the disk is full or broken.
@@ -123,13 +123,13 @@ class Threads:
     def __init__(self, connection: aiosqlite.Connection) -> None:
         self._db = connection
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)  # of threads, by id
-        serde = JsonPlusSerializer(allowed_msgpack_modules=None)  # what is read makes no objects
+        serde = JsonPlusSerializer(allowed_msgpack_modules=None)  # reading creates no objects
         self._saver = AsyncSqliteSaver(connection, serde=serde)
         self._graph = build(checkpointer=self._saver)
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, file: Path) -> AsyncGenerator[Self]:
+    async def open(cls, file: Path) -> AsyncGenerator[Self]:
         """The threads in this file; those not used for long are deleted."""
         async with _errors(), aiosqlite.connect(file, timeout=BUSY_S) as connection:
             threads = cls(connection)
@@ -139,20 +139,20 @@ class Threads:
             yield threads
 
     async def create(self, tenant: str, corpus: str | None) -> Thread:
-        """A new one. Raises `InputError` if the tenant has too many."""
-        if len(await self.all(tenant)) >= MOST:
-            raise InputError(f"There are {MOST} threads.", hint="Delete some: DELETE /threads/ID.")
+        """Create a thread. Raises `InputError` if the tenant has too many."""
+        if len(await self.all(tenant)) >= MAX_THREADS:
+            raise InputError(f"There are {MAX_THREADS} threads.", hint="Delete some: DELETE /threads/ID.")
         return await self._save(Thread(id=uuid4().hex, tenant=tenant, corpus=corpus, created=datetime.now(UTC)))
 
     async def all(self, tenant: str) -> list[Thread]:
-        """A tenant's, the latest first."""
+        """The threads of a tenant, the latest first."""
         query = "SELECT thread, tenant FROM threads WHERE tenant = ? ORDER BY touched DESC"
         async with _errors():
             rows = await self._db.execute_fetchall(query, (tenant,))
         return [_thread(*row) for row in rows]
 
-    async def of(self, tenant: str, thread_id: str) -> Thread:
-        """One of this tenant's. Raises `NotFoundError`."""
+    async def get(self, tenant: str, thread_id: str) -> Thread:
+        """Return a thread of this tenant. Raises `NotFoundError`."""
         query = "SELECT thread, tenant FROM threads WHERE tenant = ? AND id = ?"
         async with _errors():
             for row in await self._db.execute_fetchall(query, (tenant, thread_id)):
@@ -160,7 +160,7 @@ class Threads:
         raise NotFoundError(f"There is no thread {thread_id}.", hint="GET /threads lists them.")
 
     async def delete(self, thread: Thread) -> None:
-        """Forget it with all that it held."""
+        """Delete a thread with its checkpoints."""
         async with _errors(), self._locks.pop(thread.id, asyncio.Lock()):  # when its runs have ended
             await self._saver.adelete_thread(thread.id)
             await self._db.execute("DELETE FROM threads WHERE id = ?", (thread.id,))
@@ -169,35 +169,35 @@ class Threads:
     async def run(
         self,
         thread: Thread,
-        asked: AnswerInput | None,
+        question: AnswerInput | None,
         context: AnswerContext,
         *,
         stop_before: Sequence[Stage] = (),
         checkpoint: str | None = None,
     ) -> ThreadState:
-        """Ask, or go on where the thread, or one of its checkpoints, stands.
+        """Ask a question, or resume the thread or one of its checkpoints.
 
         Args:
-            thread: Which.
-            asked: A question; None: go on.
-            context: Options and resources; the thread's are the caller's to keep.
+            thread: The thread.
+            question: None: resume.
+            context: Options and backends.
             stop_before: Stages before which to stop.
-            checkpoint: Go on from there, which leaves what came after it in the history.
+            checkpoint: Resume from here; later checkpoints stay in the history.
 
         Raises:
-            ConflictError: Nothing to go on with, or a run is under way.
+            ConflictError: There is nothing to resume, or a run is under way.
             InputError: As `DiscoRAG.aask`.
         """
         async with self._exclusive(thread):
             config = await self._config(thread, checkpoint)
-            if asked is None and not (await self._graph.aget_state(config)).next:
+            if question is None and not (await self._graph.aget_state(config)).next:
                 raise ConflictError("The thread has no run that has stopped.", hint="Ask a question first.")
-            given: Any = asked
-            await self._graph.ainvoke(given, config, context=context, interrupt_before=list(stop_before))
+            state: Any = question
+            await self._graph.ainvoke(state, config, context=context, interrupt_before=list(stop_before))
             return await self._state(_config(thread))
 
     async def state(self, thread: Thread, checkpoint: str | None = None) -> ThreadState:
-        """Where it stands, or stood. Raises `NotFoundError` for a checkpoint that there is not."""
+        """Its state, or that at a checkpoint. Raises `NotFoundError` for an unknown checkpoint."""
         async with _errors():
             return await self._state(await self._config(thread, checkpoint))
 
@@ -208,7 +208,7 @@ class Threads:
             return [_state_of(state) async for state in states]
 
     async def edit(self, thread: Thread, edit: Edit, checkpoint: str | None = None) -> ThreadState:
-        """Change what a stopped run goes on with.
+        """Change the state of a stopped run.
 
         Raises:
             ConflictError: It has not stopped before a stage whose input can be changed, or a run is under way.
@@ -224,10 +224,10 @@ class Threads:
             return await self._state(_config(thread))
 
     async def fork(self, thread: Thread, checkpoint: str | None = None) -> Thread:
-        """A new thread that stands where this one does, or did.
+        """A new thread with the state of this one, or of one of its checkpoints.
 
         Raises:
-            ConflictError: It has no evidence yet, there.
+            ConflictError: It has no evidence yet at that point.
             InputError: There are too many threads.
             NotFoundError: There is no such checkpoint.
         """
@@ -241,7 +241,7 @@ class Threads:
         return new
 
     async def remember(self, thread: Thread, switches: dict[str, Any]) -> Thread:
-        """Keep the switches with which its question was asked."""
+        """Store the options of its question."""
         return await self._save(thread.model_copy(update={"switches": switches}))
 
     async def _save(self, thread: Thread) -> Thread:
@@ -252,7 +252,7 @@ class Threads:
         return thread
 
     async def _forget_old(self) -> None:
-        before = datetime.now(UTC).timestamp() - KEPT_S
+        before = datetime.now(UTC).timestamp() - RETENTION_S
         rows = await self._db.execute_fetchall("SELECT thread, tenant FROM threads WHERE touched < ?", (before,))
         for row in rows:
             await self.delete(_thread(*row))
@@ -261,7 +261,7 @@ class Threads:
         return _state_of(await self._graph.aget_state(config))
 
     async def _config(self, thread: Thread, checkpoint: str | None) -> Any:
-        """Raises `NotFoundError` for a checkpoint that there is not."""
+        """Raises `NotFoundError` for an unknown checkpoint."""
         config = _config(thread, checkpoint)
         if checkpoint is not None and await self._saver.aget_tuple(config) is None:
             raise NotFoundError(f"There is no checkpoint {checkpoint}.", hint="GET /threads/ID/history lists them.")
@@ -269,7 +269,7 @@ class Threads:
 
     @asynccontextmanager
     async def _exclusive(self, thread: Thread) -> AsyncGenerator[None]:
-        """A block in which no other one has this thread. Raises `ConflictError` if one has."""
+        """A block that has this thread to itself. Raises `ConflictError` while a run is under way."""
         lock = self._locks[thread.id]
         if lock.locked():
             raise ConflictError("A run of this thread is under way.", hint="Wait until it has ended.")
@@ -282,8 +282,8 @@ def _thread(stored: str, tenant: str) -> Thread:
 
 
 def _config(thread: Thread, checkpoint: str | None = None) -> Any:
-    named = {"checkpoint_id": checkpoint} if checkpoint else {}
-    return {"configurable": {"thread_id": thread.id, "checkpoint_ns": "", **named}}
+    at = {"checkpoint_id": checkpoint} if checkpoint else {}
+    return {"configurable": {"thread_id": thread.id, "checkpoint_ns": "", **at}}
 
 
 def _state_of(state: Any) -> ThreadState:

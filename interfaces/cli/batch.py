@@ -1,4 +1,4 @@
-"""Questions of a file, their answers in another: each is kept when it is there, and asked for once only."""
+"""A file of questions, answered into a file of replies; what is answered there already is not question again."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from interfaces.facade import DiscoRAG
 from interfaces.results import AskResult
 
 _BEGINNING = '{"id":'
-"""Of a reply's line."""
+"""Of the line of a reply."""
 
 
 class Question(BaseModel):
     """A line of the questions' file.
 
     Args:
-        question: What is asked.
-        id: Name under which the reply stands; default: the number of the line, from 1.
+        question: The question.
+        id: Of the reply; default: the number of the line, from 1.
         filters: Metadata key -> accepted values.
     """
 
@@ -70,33 +70,33 @@ def read_questions(file: Path) -> list[Question]:
 
 def _question(file: Path, number: int, line: str) -> Question:
     try:
-        given = Question.model_validate_json(line)
+        question = Question.model_validate_json(line)
     except ValidationError as error:
-        said = error.errors()[0]
-        where = ".".join(map(str, said["loc"]))
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"]))
         raise InputError(
-            f"Line {number} of {file}: {f'{where}: ' if where else ''}{said['msg']}.",
+            f"Line {number} of {file}: {f'{where}: ' if where else ''}{problem['msg']}.",
             hint='A line is {"question": "...", "id": "...", "filters": {"key": ["value"]}}; only question is needed.',
         ) from error
-    return given if given.id else given.model_copy(update={"id": str(number)})
+    return question if question.id else question.model_copy(update={"id": str(number)})
 
 
 class _ReplyFile:
-    """The file of replies between ``with`` and its end: what a run before has answered there stays.
+    """The open file of replies; the answers of an earlier run stay in it.
 
     Args:
-        out: JSONL file of `Reply`. Errors in it, and a line that was cut off, leave it.
+        out: JSONL file of `Reply`. Errors, and a line that was cut off, are removed from it.
         questions: Each with an id.
-        on_reply: Called with every reply, also with those that were there.
+        on_reply: Called with every reply, those of an earlier run included.
 
     Raises:
-        InputError: ``out`` holds something else, or answers another question under the same id.
+        InputError: ``out`` is not a file of replies, or answers another question under the same id.
         StoreError: ``out`` cannot be written; `add` raises that too.
     """
 
     def __init__(self, out: Path, questions: Sequence[Question], on_reply: Callable[[Reply], None]) -> None:
         done = _answered_before(out, questions)
-        self.open = [asked for asked in questions if asked.id not in done]
+        self.open = [question for question in questions if question.id not in done]
         self.failed = 0
         self._out, self._on_reply = out, on_reply
         for reply in done.values():
@@ -113,7 +113,7 @@ class _ReplyFile:
         self._file.close()
 
     def add(self, reply: Reply) -> None:
-        """Write it down."""
+        """Append a reply."""
         try:
             self._file.write(reply.model_dump_json() + "\n")
             self._file.flush()
@@ -134,14 +134,14 @@ async def answer_file(
 ) -> int:
     """Answer questions into ``out``, a line each, in the order in which they are done; returns how many failed.
 
-    What a run before has answered there stays; what it met an error with, or was cut off at, is asked once more.
+    The answers of an earlier run stay; questions that failed then are question again.
 
     Args:
         rag: The opened pipeline.
         questions: Each with an id.
         out: JSONL file of `Reply`.
         at_once: Questions under way at the same time.
-        on_reply: Called with every reply, also with those that were there.
+        on_reply: Called with every reply, those of an earlier run included.
         **options: As of `DiscoRAG.aask`.
 
     Raises:
@@ -150,46 +150,48 @@ async def answer_file(
     slots = asyncio.Semaphore(at_once)
     file = await asyncio.to_thread(_ReplyFile, out, questions, on_reply)
 
-    async def one(asked: Question) -> None:
+    async def one(question: Question) -> None:
         async with slots:
-            file.add(await _reply_to(rag, asked, options))
+            file.add(await _reply_to(rag, question, options))
 
     try:
         with file:
             async with asyncio.TaskGroup() as group:
-                for asked in file.open:
-                    group.create_task(one(asked))
+                for question in file.open:
+                    group.create_task(one(question))
     except* StoreError as errors:
         raise errors.exceptions[0] from errors
     return file.failed
 
 
-async def _reply_to(rag: DiscoRAG, asked: Question, options: Mapping[str, Any]) -> Reply:
-    """The answer, or the error that the question met."""
+async def _reply_to(rag: DiscoRAG, question: Question, options: Mapping[str, Any]) -> Reply:
+    """The answer or the error."""
     try:
-        result = await rag.aask(asked.question, filters=asked.filters, **options)
+        result = await rag.aask(question.question, filters=question.filters, **options)
     except DiscoRagError as error:
-        return Reply(id=asked.id, question=asked.question, error=Failure.of("ask", error))
-    return Reply(id=asked.id, question=asked.question, result=result)
+        return Reply(id=question.id, question=question.question, error=Failure.of("ask", error))
+    return Reply(id=question.id, question=question.question, result=result)
 
 
 def _answered_before(out: Path, questions: Sequence[Question]) -> dict[str, Reply]:
-    """The answers to these questions that are there, by id. Errors, and a line that was cut off, leave the file."""
+    """The stored answers to these questions, by id; errors, and a line that was cut off, are removed from the file."""
     replies = {r.id: r for r in _read(out) if r.result}
-    for asked in questions:
-        if asked.id in replies and replies[asked.id].question != asked.question:
-            raise InputError(f"{out} answers another question under the id {asked.id!r}.", hint="Name another --out.")
+    for question in questions:
+        if question.id in replies and replies[question.id].question != question.question:
+            raise InputError(
+                f"{out} answers another question under the id {question.id!r}.", hint="Name another --out."
+            )
     part = out.with_name(out.name + ".part")
     try:
         part.write_text("".join(r.model_dump_json() + "\n" for r in replies.values()), "utf-8")
         part.replace(out)
     except OSError as error:
         raise _write_error(out, error) from error
-    return {asked.id: replies[asked.id] for asked in questions if asked.id in replies}
+    return {question.id: replies[question.id] for question in questions if question.id in replies}
 
 
 def _read(out: Path) -> list[Reply]:
-    """The replies of a file that may be missing or cut off. Raises `InputError` if it holds something else."""
+    """The replies of a file that may be missing or cut off. Raises `InputError` for other files."""
     text = out.read_text("utf-8") if out.exists() else ""
     lines = text.splitlines()
     if lines and not text.endswith("\n") and lines[-1].startswith(_BEGINNING):

@@ -58,12 +58,12 @@ for name, group in (("show", show), ("models", models)):
 OPTIONS = AnswerContext.model_fields.keys() - {"backends"}
 out, err = Console(), Console(stderr=True)
 PATIENCE_S = 2.0
-"""Seconds in which an ingest that is interrupted may end what it is at."""
+"""Seconds that an interrupted ingest has to finish its current documents."""
 _LISTED = 10  # documents that an error names
 
 
 class Engine(StrEnum):
-    """Who works through the documents of an ingest, or the questions of a file."""
+    """What runs an ingest, or a file of questions."""
 
     OWN = "own"
     RAY = "ray"
@@ -111,7 +111,7 @@ def ingest(
         try:
             result = rag.ingest(path, progress=progress.on_event, parser=parser, retriever=retriever, **where)
         except KeyboardInterrupt:
-            _leave_soon(f"Interrupted: {progress.done} documents are done and kept; the same command goes on.")
+            _leave_soon(f"Interrupted: {progress.done} documents are stored; the same command resumes.")
             raise
     if as_json:
         _print_json(result)
@@ -149,14 +149,14 @@ def ask(
     engine: EngineOption = Engine.OWN,
 ) -> None:
     """``disco-rag ask``."""
-    given: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k}
-    options = {name: value for name, value in given.items() if value is not None} | _options(assignments)
+    flags: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k}
+    options = {name: value for name, value in flags.items() if value is not None} | _options(assignments)
     options["baseline"] = baseline
     check_engine(engine)
     if batch or question is None:
-        return _answered(question, batch, replies, options, llm)
+        return _ask_batch(question, batch, replies, options, llm)
     with _pipeline(llm) as rag:
-        result = asyncio.run(_streamed(rag, question, options, quiet=as_json))
+        result = asyncio.run(_ask_streaming(rag, question, options, quiet=as_json))
     if as_json:
         return _print_json(result)
     plan = result.answer.plan
@@ -258,7 +258,7 @@ for command in (parse, audit, serve, mcp, key, check, reindex, backup, restore):
 
 
 def main() -> None:
-    """Entry point: errors raised on purpose become one line on stderr and exit code 2."""
+    """Entry point: expected errors become one line on stderr and exit code 2."""
     try:
         if any(a.encode("utf-8", "replace").decode() != a for a in sys.argv):
             raise InputError("An argument is not valid UTF-8.", hint="Check the terminal's encoding.")
@@ -274,7 +274,7 @@ def _pipeline(llm: str | None = None) -> Generator[DiscoRAG]:
         yield rag
 
 
-async def _streamed(rag: DiscoRAG, question: str, options: dict[str, Any], *, quiet: bool) -> AskResult:
+async def _ask_streaming(rag: DiscoRAG, question: str, options: dict[str, Any], *, quiet: bool) -> AskResult:
     with QuestionDisplay(err, quiet=quiet) as display:
         async for event in rag.astream(question, **options):
             if isinstance(event, AskResult):
@@ -284,21 +284,21 @@ async def _streamed(rag: DiscoRAG, question: str, options: dict[str, Any], *, qu
 
 
 def _leave_soon(message: str) -> None:
-    """Say so, and end in `PATIENCE_S` even if a thread is still at work: nothing is lost when a process is killed."""
+    """Print the message, and exit after `PATIENCE_S` even if a thread is still at work: a kill loses nothing."""
     err.print(message)
     timer = Timer(PATIENCE_S, os._exit, (130,))
     timer.daemon = True
     timer.start()
 
 
-def _answered(
+def _ask_batch(
     question: str | None,
     batch: Path | None,
     replies: Path,
     options: dict[str, Any],
     llm: str | None,
 ) -> None:
-    """The questions of a file; exit code 1 if one met an error."""
+    """Answer a file of questions; exit code 1 if one failed."""
     if batch is None or question is not None:
         raise InputError("Ask one question, or --batch FILE.", hint="disco-rag ask --help")
     questions = read_questions(batch)
@@ -309,10 +309,10 @@ def _answered(
         raise typer.Exit(1)
 
 
-def _options(given: list[str] | None) -> dict[str, Any]:
+def _options(assignments: list[str] | None) -> dict[str, Any]:
     """``name=value`` assignments as options; values are read as JSON where they are JSON."""
     found: dict[str, Any] = {}
-    for item in given or []:
+    for item in assignments or []:
         name, sign, value = item.partition("=")
         if not sign or name not in OPTIONS:
             known = ", ".join(sorted(OPTIONS))
@@ -335,20 +335,20 @@ def _stored_chunks(document: str, chunk: int | None, corpus: str | None, tenant:
     return found
 
 
-def _find_document(rag: DiscoRAG, scope: Scope, wanted: str) -> Manifest:
-    """The only document with this id or path's end; if there is none, the only one that is named like this."""
+def _find_document(rag: DiscoRAG, scope: Scope, name: str) -> Manifest:
+    """The only document with this id or end of path, else the only one whose id, title or file name contains it."""
     documents = rag.backends.store.manifests(scope)
     if not documents:
         raise nothing_in(rag.backends.store, scope)
-    given, end = wanted.strip().casefold(), "/" + wanted.lstrip("/")
-    exact = [m for m in documents if wanted and (m.doc_id == wanted or m.uri.endswith(end))]
-    matches = exact or [m for m in documents if given and (m.doc_id.startswith(given) or _is_named(m, given))]
+    part, end = name.strip().casefold(), "/" + name.lstrip("/")
+    exact = [m for m in documents if name and (m.doc_id == name or m.uri.endswith(end))]
+    matches = exact or [m for m in documents if part and (m.doc_id.startswith(part) or _is_named(m, part))]
     if len(matches) == 1:
         return matches[0]
     shown = [f"{m.doc_id[:8]} {one_line(m.title)} ({Path(m.uri).name})" for m in matches[:_LISTED]]
     shown += [f"{len(matches) - _LISTED} more"] if len(matches) > _LISTED else []
-    said = f"{len(matches)} documents match {wanted!r}{': ' if matches else ''}{'; '.join(shown)}."
-    raise InputError(said, hint="disco-rag status lists all; give the start of an id, or more of a name.")
+    message = f"{len(matches)} documents match {name!r}{': ' if matches else ''}{'; '.join(shown)}."
+    raise InputError(message, hint="disco-rag status lists all; give the start of an id, or more of a name.")
 
 
 def _is_named(document: Manifest, part: str) -> bool:

@@ -169,12 +169,12 @@ def _other_row(name: str, role: str) -> ModelRow:
     return ModelRow(role, name, "", None, "", str(folder), installed=True, configured=True)
 
 
-def _role(given: str | None) -> PulledRole | None:
-    match given:
+def _role(name: str | None) -> PulledRole | None:
+    match name:
         case None | "encoder" | "reranker" | "nli" | "tokenizer":
-            return given
+            return name
         case _:
-            raise InputError(f"--role {given} is unknown.", hint="Roles are encoder, reranker, nli, tokenizer.")
+            raise InputError(f"--role {name} is unknown.", hint="Roles are encoder, reranker, nli, tokenizer.")
 
 
 def _models_table(rows: Sequence[ModelRow]) -> Table:

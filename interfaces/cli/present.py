@@ -116,8 +116,8 @@ class QuestionDisplay:
         if event["event"] == "start":
             self._spinner.update(text=f"{event['stage']} ...")
         elif event["event"] == "failure" and not self._quiet:
-            said = f"{event['stage']}: {event['message']} Using {event['fallback']} instead."
-            self._console.print(Text(said, style="yellow"))
+            message = f"{event['stage']}: {event['message']} Using {event['fallback']} instead."
+            self._console.print(Text(message, style="yellow"))
         elif event["event"] == "preliminary" and not self._quiet:
             answer = Group(Text(PRELIMINARY, style="bold yellow"), answer_text(Answer.model_validate(event["answer"])))
             if self._console.is_terminal:

@@ -54,8 +54,8 @@ def mcp(
     """``disco-rag mcp``."""
     if (folder and http) or ((host or port or allow_host) and not http):
         raise ConfigError("--host, --port and --allow-host go with --http, --folder without.", hint="Leave one out.")
-    given = {name: value for name, value in (("corpus", corpus), ("tenant", tenant)) if value is not None}
-    settings = _listening(read_settings().model_copy(update=given), host, port)
+    own = {name: value for name, value in (("corpus", corpus), ("tenant", tenant)) if value is not None}
+    settings = _listening(read_settings().model_copy(update=own), host, port)
     with extra("mcp"):
         from interfaces.mcp.stdio import run
     if not http:
@@ -66,21 +66,17 @@ def mcp(
 
 
 def _listening(settings: Settings, host: str | None, port: int | None) -> Settings:
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    return settings.model_copy(update={"api": settings.api.model_copy(update=given)})
+    address = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    return settings.model_copy(update={"api": settings.api.model_copy(update=address)})
 
 
-def _run(app: FastAPI, settings: Settings, shown: str) -> None:
+def _run(app: FastAPI, settings: Settings, path: str) -> None:
     from interfaces.http.server import prepare_process
 
     prepare_process(settings)
-    typer.echo(_address(settings, shown))
+    typer.echo(f"disco-rag: http://{settings.api.host}:{settings.api.port}{path}")
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it once more when all is closed
     server(app, settings.api).run()
-
-
-def _address(settings: Settings, path: str) -> str:
-    return f"disco-rag: http://{settings.api.host}:{settings.api.port}{path}"
 
 
 def server(app: FastAPI, api: ApiSettings) -> uvicorn.Server:
@@ -106,9 +102,8 @@ def key(
     with extra("api"):
         from interfaces.http.access import Role, new_key
     known = {str(r): r for r in Role}
-    wrong = [r for r in role or [] if r not in known]
-    if wrong:
-        raise ConfigError(f"--role {wrong[0]} is unknown.", hint=f"Roles are {', '.join(known)}.")
-    made, entry = new_key(name, tenant, [known[r] for r in role or ["read"]], expires.date() if expires else None)
-    err.print(made)
+    if unknown := [r for r in role or [] if r not in known]:
+        raise ConfigError(f"--role {unknown[0]} is unknown.", hint=f"Roles are {', '.join(known)}.")
+    secret, entry = new_key(name, tenant, [known[r] for r in role or ["read"]], expires.date() if expires else None)
+    err.print(secret)
     typer.echo(entry)

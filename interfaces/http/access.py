@@ -1,7 +1,7 @@
-"""Who asks, by the file of keys, and how much a key or a tenant may have: rates, documents, bytes, jobs, questions.
+"""Keys and their roles, and the quotas of keys and tenants: rates, documents, bytes, jobs.
 
-The file of keys is read again when its content changes. Replace it as a whole: write another file and rename it, so
-that no half of it is ever read.
+The file of keys is read with every request. Replace it as a whole: write another file and rename it, so that no half
+of it is ever read.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import math
 import secrets
 import tomllib
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
-from time import monotonic, time
+from time import time
+from typing import Self
 from urllib.parse import urlsplit
 
 import structlog
@@ -28,7 +28,7 @@ from fastapi import Request
 from limits import RateLimitItemPerMinute
 from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import MovingWindowRateLimiter
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from discorag.config import QuotaSettings, Settings
 from discorag.schema.document import Scope
@@ -37,8 +37,6 @@ from discorag.store.jobs import JobTable
 from interfaces.http.observability import LOGGER
 from interfaces.http.problems import RefusedError
 
-CHECKED_S = 1.0
-"""How often the file is looked at, in seconds, at most."""
 _HINT = "disco-rag key NAME prints an entry."
 _log = structlog.get_logger("disco_rag.api")
 
@@ -52,7 +50,7 @@ class Role(StrEnum):
 
 
 class Principal(BaseModel):
-    """Who asks: the key's name, for logs; the tenant, to which everything is limited; and its roles."""
+    """The caller: the key's name, for logs; the tenant, to which everything is limited; and its roles."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -69,7 +67,7 @@ class Key(Principal):
 
 
 class Allowance(BaseModel):
-    """What a tenant may have in the place of what `discorag.config.QuotaSettings` says; None: as that says."""
+    """Quotas of one tenant; None: as `discorag.config.QuotaSettings` says."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -80,19 +78,25 @@ class Allowance(BaseModel):
     questions_per_minute: int | None = Field(default=None, ge=1)
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _Entries(BaseModel):
+    """The content of the file of keys."""
 
-    key: list[Key] = []
-    tenant: list[Allowance] = []
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
+    key: tuple[Key, ...] = ()
+    tenant: tuple[Allowance, ...] = ()
 
-@dataclass(frozen=True)
-class Keys:
-    """What the file says: keys by digest (SHA-256, hexadecimal), tenants by name."""
-
-    keys: Mapping[str, Key]
-    tenants: Mapping[str, Allowance]
+    @model_validator(mode="after")
+    def _check_unique(self) -> Self:
+        columns = {
+            "key name": [k.name for k in self.key],
+            "key": [k.sha256 for k in self.key],
+            "tenant": [t.name for t in self.tenant],
+        }
+        for what, values in columns.items():
+            if len(set(values)) < len(values):
+                raise ValueError(f"two entries have the same {what}")
+        return self
 
 
 class KeyFile:
@@ -103,76 +107,71 @@ class KeyFile:
     """
 
     def __init__(self, file: Path) -> None:
-        self._file, self._checked = file, monotonic()
-        self._content = _content(file)
-        self._keys = _parse(self._content, file)
-        if not self._keys.keys:
+        self._file, self._content = file, _content(file)
+        self._entries = _parse(self._content, file)
+        if not self._entries.key:
             raise ConfigError(f"There is no key in {file}.", hint=_HINT)
 
-    def now(self) -> Keys:
-        """The keys; a file that was emptied has none, and lets nobody in."""
-        if monotonic() - self._checked >= CHECKED_S:
-            self._checked = monotonic()
-            if (content := _content(self._file)) != self._content:
-                self._content = content
-                try:
-                    self._keys = _parse(content, self._file)
-                    _log.info("keys read", keys=len(self._keys.keys))
-                except ConfigError as error:
-                    _log.warning("the file of keys is ignored; the keys are as before", reason=str(error))
-        return self._keys
+    def key(self, digest: str) -> Key | None:
+        """The key with this SHA-256; an emptied file has none."""
+        return next((key for key in self._current().key if key.sha256 == digest), None)
+
+    def allowance(self, tenant: str) -> Allowance | None:
+        """The tenant's own quotas, if it has any."""
+        return next((entry for entry in self._current().tenant if entry.name == tenant), None)
+
+    def _current(self) -> _Entries:
+        if (content := _content(self._file)) != self._content:
+            self._content = content
+            try:
+                self._entries = _parse(content, self._file)
+                _log.info("keys read", keys=len(self._entries.key))
+            except ConfigError as error:
+                _log.warning("the file of keys is ignored; the keys are as before", reason=str(error))
+        return self._entries
 
 
 def new_key(name: str, tenant: str, roles: Sequence[Role], expires: date | None = None) -> tuple[str, str]:
-    """A fresh key, and its entry for the file of keys, which does not hold the key itself."""
+    """Return a new key, and its entry for the file of keys, which does not hold the key itself."""
     key = f"dr-{secrets.token_urlsafe(32)}"
-    given = {"name": name, "tenant": tenant, "roles": [*roles]}
-    lines = [f"{field} = {json.dumps(value, ensure_ascii=False)}" for field, value in given.items()]
+    fields = {"name": name, "tenant": tenant, "roles": [*roles]}
+    lines = [f"{field} = {json.dumps(value, ensure_ascii=False)}" for field, value in fields.items()]
     lines += [f"expires = {expires.isoformat()}"] if expires else []
     return key, "\n".join(["[[key]]", *lines, f'sha256 = "{digest_of(key)}"', ""])
 
 
 def digest_of(key: str) -> str:
-    """What is kept of a key."""
+    """What the file holds of a key."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
 def _content(file: Path) -> bytes | None:
-    """What the file holds; None if it cannot be read."""
     try:
         return file.read_bytes()
     except OSError:
         return None
 
 
-def _parse(content: bytes | None, file: Path) -> Keys:
+def _parse(content: bytes | None, file: Path) -> _Entries:
     if content is None:
         raise ConfigError(f"The file of keys {file} cannot be read.", hint="Check its path and who may read it.")
     try:
-        found = _File.model_validate(tomllib.loads(content.decode()))
+        return _Entries.model_validate(tomllib.loads(content.decode()))
     except ValidationError as error:
-        said = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors())
-        raise ConfigError(f"Keys in {file}: {said}.", hint=_HINT) from error
+        problems = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}".lstrip(": ") for e in error.errors())
+        raise ConfigError(f"Keys in {file}: {problems}.", hint=_HINT) from error
     except ValueError as error:
         raise ConfigError(f"The file of keys {file} cannot be read: {error}.", hint=_HINT) from error
-    keys, tenants = {k.sha256: k for k in found.key}, {t.name: t for t in found.tenant}
-    if len({k.name for k in found.key}) < len(found.key):
-        raise ConfigError(f"Two keys in {file} have the same name.", hint="A key's name is its own.")
-    if len(keys) < len(found.key):
-        raise ConfigError(f"Two entries in {file} are for the same key.", hint=_HINT)
-    if len(tenants) < len(found.tenant):
-        raise ConfigError(f"Two entries in {file} are for the same tenant.", hint="Make them one.")
-    return Keys(keys, tenants)
 
 
-def audit(what: str, who: Principal | None, *, corpus: str | None = None, documents: Iterable[str] = ()) -> None:
-    """A line of the audit log: who did ``what`` to which documents, with the request's id; ids only, never a text."""
+def audit(action: str, who: Principal | None, *, corpus: str | None = None, documents: Iterable[str] = ()) -> None:
+    """Write a line of the audit log: who did what to which documents, with the request's id; ids only, never a text."""
     key = {"key": who.name, "tenant": who.tenant} if who else {}
-    structlog.get_logger(LOGGER).info(what, **key, corpus=corpus, documents=sorted(set(documents)))
+    structlog.get_logger(LOGGER).info(action, **key, corpus=corpus, documents=sorted(set(documents)))
 
 
 class Access:
-    """The keys of a server and how often each was used of late. Without a file of keys everybody is ``anyone``.
+    """The keys of a server, and their rates. Without a file of keys every caller is ``anyone``.
 
     Raises:
         ConfigError: The file of keys cannot be read, or there is none and the host is not loopback.
@@ -191,13 +190,13 @@ class Access:
         self._per_minute, self._quota = api.requests_per_minute, api.quota
 
     def who(self, key: str | None) -> Principal:
-        """Whose key this is. Raises `RefusedError` (401) if it is nobody's, or no longer."""
+        """Return the owner of a key. Raises `RefusedError` (401) if the key is unknown or has expired."""
         if self._file is None:
             return self._anyone
-        found = self._file.now().keys.get(digest_of(key)) if key else None
+        found = self._file.key(digest_of(key)) if key else None
         if found is None:
-            said = "Not a key of this server." if key else "A key is needed."
-            raise _unauthorized("NoKeyError", said, "Send Authorization: Bearer KEY.")
+            message = "Not a key of this server." if key else "A key is needed."
+            raise _unauthorized("NoKeyError", message, "Send Authorization: Bearer KEY.")
         if found.expires and datetime.now(UTC).date() >= found.expires:
             raise _unauthorized(
                 "ExpiredKeyError", f"This key expired on {found.expires}.", "Ask the operator for a new one."
@@ -205,20 +204,20 @@ class Access:
         return Principal(name=found.name, tenant=found.tenant, roles=found.roles)
 
     def quota(self, tenant: str) -> QuotaSettings:
-        """What this tenant may have."""
-        own = self._file.now().tenants.get(tenant) if self._file else None
+        """The quotas of a tenant."""
+        own = self._file.allowance(tenant) if self._file else None
         return self._quota.model_copy(update=own.model_dump(exclude_none=True, exclude={"name"}) if own else {})
 
     async def count(self, who: Principal) -> None:
-        """Count a request. Raises `RefusedError` (429) if that is one too many."""
+        """Count a request. Raises `RefusedError` (429) if it is one too many."""
         await self._check_rate(self._per_minute, "requests", who.name, "raise DISCO_RAG_API__REQUESTS_PER_MINUTE")
 
     async def count_question(self, who: Principal) -> None:
-        """Count a question of a tenant. Raises `RefusedError` (429) if that is one too many."""
+        """Count a question of a tenant. Raises `RefusedError` (429) if it is one too many."""
         most = self.quota(who.tenant).questions_per_minute
         await self._check_rate(most, "questions", who.tenant, "ask the operator for more")
 
-    async def _check_rate(self, most: int, what: str, name: str, otherwise: str) -> None:
+    async def _check_rate(self, most: int, what: str, name: str, remedy: str) -> None:
         rate = RateLimitItemPerMinute(most)
         if await self._limiter.hit(rate, what, name):
             return
@@ -228,24 +227,24 @@ class Access:
             429,
             "TooManyRequestsError",
             f"More than {most} {what} a minute.",
-            hint=f"Wait {wait} s, or {otherwise}.",
+            hint=f"Wait {wait} s, or {remedy}.",
             headers={"Retry-After": str(wait)},
         )
 
     @property
     def is_open(self) -> bool:
-        """Whether there are no keys."""
+        """Whether the server has no keys."""
         return self._file is None
 
 
 def check_site(request: Request) -> None:
-    """Turn away what a web page of another site sends to a server without keys. Raises `RefusedError` (403)."""
-    if not _is_from_here(request):
+    """Refuse requests of web pages of other sites. Raises `RefusedError` (403)."""
+    if not _is_local(request):
         raise RefusedError(403, "ForeignSiteError", "Web pages of other sites may not use a server without keys.")
 
 
-def _unauthorized(kind: str, said: str, hint: str) -> RefusedError:
-    return RefusedError(401, kind, said, hint=hint, headers={"WWW-Authenticate": "Bearer"})
+def _unauthorized(kind: str, message: str, hint: str) -> RefusedError:
+    return RefusedError(401, kind, message, hint=hint, headers={"WWW-Authenticate": "Bearer"})
 
 
 def _is_loopback(host: str) -> bool:
@@ -255,8 +254,8 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _is_from_here(request: Request) -> bool:
-    """Whether a browser would say that a page of this machine asks, and asks this machine (no rebound DNS name)."""
+def _is_local(request: Request) -> bool:
+    """Whether both the page that sends a request and the host it names are this machine's (no rebound DNS name)."""
     origin = request.headers.get("origin")
     try:
         sites = [urlsplit(f"//{request.headers.get('host', '')}"), *([urlsplit(origin)] if origin is not None else [])]
@@ -265,34 +264,30 @@ def _is_from_here(request: Request) -> bool:
         return False
 
 
-_LATER = {"Retry-After": "10"}
-
-
 class Quotas:
-    """The quotas of one server, from the rows of its database, and the room of uploads that are being written."""
+    """Checks uploads against the quotas: by the rows of the database, and by the uploads that are being written."""
 
     def __init__(self, access: Access, table: JobTable) -> None:
         self._access, self._table = access, table
         self._files, self._bytes = Counter[str](), Counter[str]()
 
     async def check(self, tenant: str, *, files: int, size: int) -> None:
-        """Raises `RefusedError` (429) where one job more, these files or their bytes would be too many."""
+        """Raises `RefusedError` (429) if one more job with these files and bytes would be too much."""
         quota = self._access.quota(tenant)
         if await asyncio.to_thread(self._table.under_way, tenant) >= quota.jobs:
-            said = f"{quota.jobs} jobs have not ended."
-            raise _over_quota(said, "Wait until one has, or cancel one: DELETE /ingest/JOB.", **_LATER)
+            message, hint = f"{quota.jobs} jobs have not ended.", "Wait for one, or cancel one: DELETE /ingest/JOB."
+            raise _over_quota(message, hint, retry_s=10)
         count, stored = await asyncio.to_thread(self._table.uploaded, tenant)
         if count + self._files[tenant] + files > quota.documents:
-            raise _over_quota(
-                f"There would be more than {quota.documents} documents.", "Delete some: DELETE /documents/ID."
-            )
+            message = f"There would be more than {quota.documents} documents."
+            raise _over_quota(message, "Delete some: DELETE /documents/ID.")
         if stored + self._bytes[tenant] + size > quota.storage_mb * 1_000_000:
-            said = f"The files kept would have more than {quota.storage_mb:g} MB."
-            raise _over_quota(said, "Delete documents: DELETE /documents/ID.")
+            message = f"The stored files would have more than {quota.storage_mb:g} MB."
+            raise _over_quota(message, "Delete documents: DELETE /documents/ID.")
 
     @asynccontextmanager
-    async def room(self, scope: Scope, sizes: dict[str, int]) -> AsyncGenerator[None]:
-        """A block that keeps these files, by name. Raises as `check`; files of the same name are replaced."""
+    async def reserve(self, scope: Scope, sizes: dict[str, int]) -> AsyncGenerator[None]:
+        """A block that stores these files, name -> bytes; those of the same names are replaced. Raises as `check`."""
         known = await asyncio.to_thread(self._table.known_uploads, scope)
         new, size = len(sizes.keys() - known), sum(sizes.values())
         await self.check(scope.tenant, files=new, size=size)
@@ -305,29 +300,6 @@ class Quotas:
             self._bytes[scope.tenant] -= size
 
 
-class Questions:
-    """The questions of one server that are being answered or wait; ``most`` may be."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self.under_way = 0
-
-    async def check(self) -> None:
-        """Raises `RefusedError` (503) if as many questions are under way as there may be."""
-        if self.under_way >= self._most:
-            hint = "Try again later, or raise DISCO_RAG_API__QUESTIONS."
-            raise RefusedError(503, "BusyError", f"{self.under_way} questions are under way.", hint=hint)
-
-    @asynccontextmanager
-    async def one(self) -> AsyncGenerator[None]:
-        """A question that is under way. Raises as `check`."""
-        await self.check()
-        self.under_way += 1
-        try:
-            yield
-        finally:
-            self.under_way -= 1
-
-
-def _over_quota(said: str, hint: str, **headers: str) -> RefusedError:
-    return RefusedError(429, "QuotaError", said, hint=hint, headers=headers)
+def _over_quota(message: str, hint: str, *, retry_s: int | None = None) -> RefusedError:
+    headers = {"Retry-After": str(retry_s)} if retry_s else None
+    return RefusedError(429, "QuotaError", message, hint=hint, headers=headers)

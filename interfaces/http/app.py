@@ -24,48 +24,38 @@ from discorag.schema.errors import ModelError, StoreError
 from discorag.store.jobs import JobTable
 from interfaces.facade import DiscoRAG
 from interfaces.http import ask, chat, documents, health, threads
-from interfaces.http.access import Access, Questions, Quotas
+from interfaces.http.access import Access, Quotas
 from interfaces.http.jobs import JobFile, Jobs, Uploads
 from interfaces.http.observability import Meters
-from interfaces.http.problems import Limited, Secured, Watched, handle_errors
+from interfaces.http.problems import RequestLimits, RequestObserver, handle_errors
 from interfaces.http.service import Service
 from interfaces.threads import Threads
 
 THREADS = 64
-"""For what blocks: with as many as there are cores, an ingest would leave none to questions and jobs."""
-
+"""Threads for blocking calls: with as many as there are cores, an ingest would leave none to questions and jobs."""
 QUIET_S, LONGEST_S = 30.0, 600.0
-"""The store is indexed when no file was at work for so many seconds; under lasting load, after so many."""
+"""The store is indexed after so many seconds without a file at work; under lasting load, after so many seconds."""
 FILES = Path(__file__).parent / "page"
 _ABSENT = "The API is served; the page in the browser is not built. Run `make web` (it needs Node), and serve again.\n"
-_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data: blob:",
-        "font-src 'self'",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {"Content-Security-Policy": _POLICY}
-_KEPT, _ASKED = "public, max-age=31536000, immutable", "no-cache"
+_IMMUTABLE, _REVALIDATE = "public, max-age=31536000, immutable", "no-cache"
 _LOG = structlog.get_logger("disco_rag.api")
 _ABOUT = (
     "Discourse-aware retrieval-augmented generation: answers whose every sentence is traced to its sources, with the "
-    "disagreements between them. A key belongs to a tenant; nobody sees another tenant's documents."
+    "disagreements between them. A key belongs to a tenant, and opens the documents of this tenant only."
 )
 
 
 def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None) -> FastAPI:
-    """The app. What it serves is opened when it starts, and closed when it ends.
+    """Create the app. The pipeline is opened when it starts, and closed when it ends.
 
     Args:
         settings: Configuration; default: environment and ``disco-rag.toml``.
-        rag: An opened pipeline, if you manage it yourself; then its settings count.
+        rag: An opened pipeline, which is not closed; its settings are used.
 
     Raises:
         ConfigError: Impossible settings, or a file of keys that cannot be read.
@@ -89,9 +79,8 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
 
     about = {"title": "disco-rag", "version": version("disco-rag"), "description": _ABOUT}
     app = FastAPIOffline(redoc_url=None, lifespan=life, **about)  # /docs loads nothing from elsewhere
-    app.add_middleware(Limited, settings=settings.api, uploads=frozenset({"/ingest"}))
-    app.add_middleware(Watched, meters=meters)
-    app.add_middleware(Secured)
+    app.add_middleware(RequestLimits, settings=settings.api, uploads=frozenset({"/ingest"}))
+    app.add_middleware(RequestObserver, meters=meters)
     handle_errors(app)
     for part in (ask, threads, documents, chat, health):
         app.include_router(part.router)
@@ -102,21 +91,21 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
 
 @asynccontextmanager
 async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncGenerator[Service]:
-    """The service, with its jobs at work. Jobs that are not done when it ends are taken up when it starts again."""
+    """The service, with its jobs at work. Jobs that are not done when it ends are resumed at the next start."""
 
-    def settled(file: JobFile) -> None:
+    def count_file(file: JobFile) -> None:
         meters.documents.labels(str(file.status)).inc()
 
     api, table = rag.backends.settings.api, JobTable(rag.backends.store.database)
     uploads = Uploads(api.uploads)
     await asyncio.to_thread(uploads.sweep)
-    jobs = Jobs(table, documents.reader_of(rag, uploads, meters), settled, api.jobs)
+    jobs = Jobs(table, documents.reader_of(rag, uploads, meters), count_file, api.jobs)
+    meters.jobs_waiting.set_function(jobs.waiting)
     await jobs.resume()
     tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_index_when_quiet(rag, jobs))]
     try:
-        async with Threads.opened(api.uploads / "threads.sqlite") as threads:
-            quotas, questions = Quotas(access, table), Questions(api.questions)
-            yield Service(rag, api, access, uploads, jobs, table, meters, quotas, questions, threads)
+        async with Threads.open(api.uploads / "threads.sqlite") as threads:
+            yield Service(rag, api, access, uploads, jobs, table, meters, Quotas(access, table), threads)
     finally:
         for task in tasks:
             task.cancel()
@@ -124,33 +113,33 @@ async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncG
 
 
 async def _index_when_quiet(rag: DiscoRAG, jobs: Jobs) -> None:
-    """Index what jobs wrote when none has been at work for a while; questions and writes wait meanwhile."""
+    """Index what jobs wrote after a while without a file at work; questions and writes wait meanwhile."""
     while True:
         await jobs.quiet(QUIET_S, LONGEST_S)
         try:
             await asyncio.to_thread(rag.backends.store.optimise)
-        except StoreError as error:  # searches are slower, and right
+        except StoreError as error:  # searches are slower, and give the same
             _LOG.warning("not indexed", error=str(error))
 
 
 async def _warm(rag: DiscoRAG) -> None:
     """Load the encoder's model, so that the first question need not wait for it."""
-    with suppress(ModelError):  # an endpoint that is not there yet: /readyz tells
+    with suppress(ModelError):  # the endpoint is not up yet, which /readyz reports
         await rag.backends.encoder.encode_query("warm")
 
 
 class Assets(StaticFiles):
-    """Files whose names hold a digest of them: browsers keep them."""
+    """Files whose names hold their digest, so that browsers cache them for good."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """With the policy. Raises ``HTTPException`` (404, 405), which the app answers."""
+        """Add the policy. Raises ``HTTPException`` (404, 405), which the app answers."""
         response = await super().get_response(path, scope)
-        response.headers.update(_HEADERS | {"Cache-Control": _KEPT})
+        response.headers.update(_HEADERS | {"Cache-Control": _IMMUTABLE})
         return response
 
 
 def show_page(app: FastAPI, files: Path = FILES) -> None:
-    """Serve the page at ``/`` and its files beside the routes; where it is not built, say there how to build it."""
+    """Serve the page at ``/`` and its files; where it is not built, say how to build it."""
     if not (files / "index.html").is_file():
         app.add_api_route("/", lambda: PlainTextResponse(_ABSENT), include_in_schema=False)
         return
@@ -161,4 +150,4 @@ def show_page(app: FastAPI, files: Path = FILES) -> None:
 
 
 def _file(file: Path) -> FileResponse:
-    return FileResponse(file, headers=_HEADERS | {"Cache-Control": _ASKED})
+    return FileResponse(file, headers=_HEADERS | {"Cache-Control": _REVALIDATE})

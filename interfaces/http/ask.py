@@ -20,14 +20,14 @@ from discorag.schema.answer import Answer, EvidenceSpan
 from discorag.schema.discourse import PlanStep
 from discorag.text.citations import steps
 from interfaces.http.access import Principal
-from interfaces.http.problems import COMMON, RefusedError, documented, problem_of
-from interfaces.http.service import Asker, Keyed, Served, Service
+from interfaces.http.problems import COMMON, Problem, RefusedError, error_responses
+from interfaces.http.service import Asker, Keyed, Served, Service, StreamPart
 from interfaces.results import AskResult
 
 router = APIRouter(tags=["questions"], responses=COMMON, route_class=Keyed)
 T = TypeVar("T")
-GONE = 499
-"""Status of a request whose client left; only the log shows it."""
+CLIENT_CLOSED = 499
+"""Status of a request whose client left, for the log."""
 
 _EXAMPLE: JsonDict = {
     "query": "Does vitamin D prevent flu?",
@@ -50,7 +50,7 @@ class Options(AnswerOptions):
     model_config = ConfigDict(strict=True)
 
 
-class Asked(BaseModel):
+class AskRequest(BaseModel):
     """A question."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]})
@@ -94,13 +94,13 @@ class Reply(NumberedAnswer, AskResult):
 
     @classmethod
     def to(cls, result: AskResult) -> Reply:
-        """The reply that says this result."""
+        """The reply that holds this result."""
         return cls.numbered(**{name: getattr(result, name) for name in AskResult.model_fields})
 
 
 _EVENTS = (
     "Server-sent events if asked for by `Accept: text/event-stream`: `start`, `end` and `failure` of every stage, "
-    "`token`s of the draft, `restart` where what was streamed is void, at last `answer` (as in JSON) or `error`. "
+    "`token`s of the draft, `restart` where the tokens so far are void, at last `answer` (as in JSON) or `error`. "
     "Before a language model is asked comes `preliminary`: the answer of the sources' own sentences (`answer`, `text`, "
     "`steps`, `sources` and `citations` as in JSON), which stays if the model fails."
 )
@@ -109,54 +109,55 @@ _EVENTS = (
 @router.post(
     "/ask",
     response_model=Reply,
-    responses=documented(404, 502, 507) | {200: {"description": _EVENTS, "content": STREAM}},
+    responses=error_responses(404, 502, 507) | {200: {"description": _EVENTS, "content": STREAM}},
 )
 async def ask(
-    request: Request, asked: Asked, who: Asker, served: Served, accept: Annotated[str, Header()] = "application/json"
+    request: Request,
+    body: AskRequest,
+    who: Asker,
+    served: Served,
+    accept: Annotated[str, Header()] = "application/json",
 ) -> Reply | StreamingResponse:
     """Answer a question; every sentence with its sources, and what it cost."""
-    served.note(request, asked.query)
+    arguments = body.switches.model_dump(exclude_unset=True) | {"tenant": who.tenant, "corpus": body.corpus}
+    arguments |= {"query": body.query, "instruction": body.instruction, "filters": body.filters}
+    served.note(request, body.query)
     if "text/event-stream" in accept:
-        await served.questions.check()
-        return EventSourceResponse(_events(asked, who, served))
-    async with served.question():
-        result = await unless_gone(request, served.rag.aask(**_arguments(asked, who)))
-    await served.record_answer(who, asked.corpus, result)
-    return Reply.to(result)
+        served.check_load()
+        return EventSourceResponse(_stream(served.events(who, arguments)))
+    return Reply.to(await answer_whole(request, who, served, arguments))
 
 
-def _arguments(asked: Asked, who: Principal) -> dict[str, Any]:
-    own = {"tenant": who.tenant, "corpus": asked.corpus}
-    question = {"query": asked.query, "instruction": asked.instruction, "filters": asked.filters}
-    return question | asked.switches.model_dump(exclude_unset=True) | own
-
-
-async def _events(asked: Asked, who: Principal, served: Service) -> AsyncGenerator[bytes]:
-    """The run's events as they come; an error ends the stream as an ``error`` event, its status cannot change."""
-    end = served.deadline()
-    try:
-        async with served.counted(), aclosing(served.each(served.rag.astream(**_arguments(asked, who)), end)) as parts:
-            async for part in parts:
-                if isinstance(part, AskResult):
-                    await served.record_answer(who, asked.corpus, part)
-                    yield format_sse_event(event="answer", data_str=Reply.to(part).model_dump_json())
-                elif part["event"] == "preliminary":
-                    numbered = NumberedAnswer.numbered(Answer.model_validate(part["answer"]))
+async def _stream(events: AsyncGenerator[StreamPart]) -> AsyncGenerator[bytes]:
+    async with aclosing(events):
+        async for event in events:
+            match event:
+                case Problem():
+                    yield format_sse_event(event="error", data_str=event.model_dump_json())
+                case AskResult():
+                    yield format_sse_event(event="answer", data_str=Reply.to(event).model_dump_json())
+                case {"event": "preliminary"}:
+                    numbered = NumberedAnswer.numbered(Answer.model_validate(event["answer"]))
                     yield format_sse_event(event="preliminary", data_str=numbered.model_dump_json())
-                else:
-                    yield format_sse_event(event=str(part["event"]), data_str=json.dumps(part, ensure_ascii=False))
-    except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
-        _, problem = problem_of(error)
-        yield format_sse_event(event="error", data_str=problem.model_dump_json())
+                case _:
+                    yield format_sse_event(event=event["event"], data_str=json.dumps(event, ensure_ascii=False))
+
+
+async def answer_whole(request: Request, who: Principal, served: Service, arguments: dict[str, Any]) -> AskResult:
+    """The result of `DiscoRAG.aask` with these arguments, in time, counted and recorded."""
+    async with served.question():
+        result = await unless_gone(request, served.rag.aask(**arguments))
+    await served.record_answer(who, arguments["corpus"], result)
+    return result
 
 
 async def unless_gone(request: Request, call: Coroutine[Any, Any, T]) -> T:
-    """The call's result; it is cancelled when the client leaves: no work is done for an answer that is not read."""
+    """The call's result; the call is cancelled when the client leaves."""
     task, gone = asyncio.create_task(call), asyncio.create_task(_gone(request))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
-            raise RefusedError(GONE, "GoneError", "The client closed the connection.")
+            raise RefusedError(CLIENT_CLOSED, "GoneError", "The client closed the connection.")
         return task.result()
     finally:
         for one in (task, gone):

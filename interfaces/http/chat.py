@@ -1,9 +1,9 @@
 """POST /v1/chat/completions: any OpenAI client talks to the pipeline; a model name is a preset.
 
-Of OpenAI's protocol, fields beside those that are declared here are ignored.
+OpenAI's fields that are not declared here are ignored.
 
-A stream brings sentences that have been verified: a chat client cannot take back what it has shown. Comments in the
-stream tell which stage is at work.
+Sentences are streamed when they have been verified, as a chat client cannot take back what it has shown. Comments in
+the stream name the stage at work.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from discorag.generation.chat_turns import Conversation
 from discorag.generation.views import answer_markdown
 from discorag.schema.errors import NotFoundError, Usage
 from graphs.baselines import NEEDS_MODEL, PIPELINES
-from interfaces.http.access import Principal, Role
-from interfaces.http.ask import STREAM, Reply, unless_gone
-from interfaces.http.problems import COMMON, documented, problem_of
-from interfaces.http.service import Asker, Guard, Keyed, Served, Service
+from interfaces.http.access import Role
+from interfaces.http.ask import STREAM, Reply, answer_whole
+from interfaces.http.problems import COMMON, Problem, error_responses
+from interfaces.http.service import Asker, Guard, Keyed, Served, Service, StreamPart
 from interfaces.results import AskResult
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=COMMON, route_class=Keyed)
@@ -37,7 +37,7 @@ _EXAMPLE: JsonDict = {"model": "disco-rag", "messages": [{"role": "user", "conte
 
 
 class TextPart(BaseModel):
-    """A part of a message; text is the only kind that is read."""
+    """A part of a message; other kinds than text are refused."""
 
     type: Literal["text"]
     text: str = Field(max_length=100_000)
@@ -51,14 +51,14 @@ class Turn(BaseModel):
 
     @property
     def text(self) -> str:
-        """Its text, of all parts."""
+        """The text of all its parts."""
         if self.content is None or isinstance(self.content, str):
             return self.content or ""
         return "\n".join(part.text for part in self.content)
 
 
 class StreamOptions(BaseModel):
-    """What a stream tells beside the answer."""
+    """What a stream holds next to the answer."""
 
     model_config = ConfigDict(strict=True)
 
@@ -84,7 +84,7 @@ class ChatRequest(BaseModel):
 
 
 class ChatUsage(BaseModel):
-    """Tokens of all calls of the language model that the answer took; none without one."""
+    """Tokens of all calls of the language model for the answer; zero without one."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -93,7 +93,7 @@ class ChatUsage(BaseModel):
 
     @classmethod
     def of(cls, usage: Usage) -> ChatUsage:
-        """OpenAI's form of ours."""
+        """Usage in OpenAI's form."""
         return cls(
             prompt_tokens=usage.tokens_in,
             completion_tokens=usage.tokens_out,
@@ -110,7 +110,7 @@ class ChatMessage(BaseModel):
 
 
 class Choice(BaseModel):
-    """The one choice."""
+    """The only choice."""
 
     index: int = 0
     message: ChatMessage
@@ -131,7 +131,7 @@ class ChatCompletion(BaseModel):
 
 
 class Model(BaseModel):
-    """A pipeline that can be asked."""
+    """A pipeline."""
 
     id: str
     object: Literal["model"] = "model"
@@ -140,7 +140,7 @@ class Model(BaseModel):
 
 
 class ModelList(BaseModel):
-    """The pipelines that can be asked."""
+    """The pipelines."""
 
     object: Literal["list"] = "list"
     data: list[Model]
@@ -152,7 +152,7 @@ async def models(served: Served) -> ModelList:
     return ModelList(data=[Model(id=name) for name in _offered(served)])
 
 
-@router.get("/models/{name}", responses=documented(404), dependencies=[Depends(Guard(Role.READ))])
+@router.get("/models/{name}", responses=error_responses(404), dependencies=[Depends(Guard(Role.READ))])
 async def model(served: Served, name: Annotated[str, Path(max_length=100)]) -> Model:
     """One of them."""
     _preset(name, served)
@@ -162,100 +162,71 @@ async def model(served: Served, name: Annotated[str, Path(max_length=100)]) -> M
 @router.post(
     "/chat/completions",
     response_model=ChatCompletion,
-    responses=documented(404, 502, 507) | {200: {"content": STREAM}},
+    responses=error_responses(404, 502, 507) | {200: {"content": STREAM}},
 )
-async def chat(request: Request, asked: ChatRequest, who: Asker, served: Served) -> ChatCompletion | StreamingResponse:
+async def chat(request: Request, body: ChatRequest, who: Asker, served: Served) -> ChatCompletion | StreamingResponse:
     """Answer the last message of a conversation."""
-    preset, talk = _preset(asked.model, served), Conversation.of([(t.role, t.text) for t in asked.messages])
+    preset, talk = _preset(body.model, served), Conversation.of([(t.role, t.text) for t in body.messages])
+    arguments = preset | _options(body) | {"query": talk.question, "history": talk.history}
+    arguments |= {"instruction": talk.instruction, "tenant": who.tenant, "corpus": body.corpus}
+    is_unread = bool(talk.history) and served.rag.backends.model is None
     served.note(request, talk.question)
-    if asked.stream:
-        await served.questions.check()
-        return EventSourceResponse(_stream(asked, talk, preset, who, served))
-    async with served.question():
-        return await unless_gone(request, _completed(asked, talk, preset, who, served))
-
-
-async def _completed(
-    asked: ChatRequest, talk: Conversation, preset: dict[str, Any], who: Principal, served: Service
-) -> ChatCompletion:
-    result = await served.rag.aask(**_arguments(asked, talk, preset, who))
-    await served.record_answer(who, asked.corpus, result)
-    reply = Reply.to(result)
-    message = ChatMessage(content="".join(_content(reply, talk, served)))
+    if body.stream:
+        served.check_load()
+        with_usage = body.stream_options is not None and body.stream_options.include_usage
+        return EventSourceResponse(_stream(served.events(who, arguments), body.model, is_unread, with_usage))
+    reply = Reply.to(await answer_whole(request, who, served, arguments))
     return ChatCompletion(
         id=_id(),
         created=int(time()),
-        model=asked.model,
-        choices=[Choice(message=message)],
+        model=body.model,
+        choices=[Choice(message=ChatMessage(content="".join(_content(reply, is_unread))))],
         usage=ChatUsage.of(reply.ledger.usage),
         disco_rag=reply,
     )
 
 
 async def _stream(
-    asked: ChatRequest, talk: Conversation, preset: dict[str, Any], who: Principal, served: Service
+    events: AsyncGenerator[StreamPart], model: str, is_unread: bool, with_usage: bool
 ) -> AsyncGenerator[bytes]:
-    end, chunk = served.deadline(), _Chunks(asked.model)
-    try:
-        async with served.counted():
-            yield chunk.delta({"role": "assistant", "content": ""})
-            stream = served.rag.astream(**_arguments(asked, talk, preset, who))
-            async with aclosing(served.each(stream, end)) as parts:
-                async for part in parts:
-                    if not isinstance(part, AskResult):
-                        yield format_sse_event(comment=f"{part['stage']} {part['event']}")
-                        continue
-                    await served.record_answer(who, asked.corpus, part)
-                    reply = Reply.to(part)
-                    for piece in _content(reply, talk, served):
-                        yield chunk.delta({"content": piece})
-                    yield chunk.last(reply)
-                    if asked.stream_options and asked.stream_options.include_usage:
-                        yield chunk.usage(ChatUsage.of(reply.ledger.usage))
-        yield format_sse_event(data_str="[DONE]")
-    except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
-        _, problem = problem_of(error)
-        yield format_sse_event(data_str=problem.model_dump_json())
+    head = {"id": _id(), "object": "chat.completion.chunk", "created": int(time()), "model": model}
+
+    def chunk(delta: dict[str, str], finish: str | None = None, **more: Any) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return _event({**head, "choices": [choice], **more})
+
+    yield chunk({"role": "assistant", "content": ""})
+    async with aclosing(events):
+        async for event in events:
+            match event:
+                case Problem():
+                    yield _event(event.model_dump())
+                    return
+                case AskResult():
+                    reply = Reply.to(event)
+                    for piece in _content(reply, is_unread):
+                        yield chunk({"content": piece})
+                    yield chunk({}, "stop", disco_rag=reply.model_dump(mode="json"))
+                    if with_usage:
+                        usage = ChatUsage.of(reply.ledger.usage).model_dump()
+                        yield _event({**head, "choices": [], "usage": usage})
+                case _:
+                    yield format_sse_event(comment=f"{event['stage']} {event['event']}")
+    yield format_sse_event(data_str="[DONE]")
 
 
-def _arguments(asked: ChatRequest, talk: Conversation, preset: dict[str, Any], who: Principal) -> dict[str, Any]:
-    tokens = asked.max_completion_tokens or asked.max_tokens
-    given = {"temperature": asked.temperature, "answer_tokens": max(16, tokens) if tokens else None}
-    switches = preset | {name: value for name, value in given.items() if value is not None}
-    return switches | {
-        "query": talk.question,
-        "history": talk.history,
-        "instruction": talk.instruction,
-        "tenant": who.tenant,
-        "corpus": asked.corpus,
-    }
+def _options(body: ChatRequest) -> dict[str, Any]:
+    """The options that OpenAI's fields stand for."""
+    tokens = body.max_completion_tokens or body.max_tokens
+    options = {"temperature": body.temperature, "answer_tokens": max(16, tokens) if tokens else None}
+    return {name: value for name, value in options.items() if value is not None}
 
 
-def _content(reply: Reply, talk: Conversation, served: Service) -> Iterator[str]:
-    """The message in pieces, after a word on the conversation where there is no model that could read it."""
-    if talk.history and served.rag.backends.model is None:
+def _content(reply: Reply, is_unread: bool) -> Iterator[str]:
+    """The message in pieces, after a notice where no language model could read the conversation."""
+    if is_unread:
         yield f"{ALONE}\n\n"
     yield from answer_markdown(reply.answer)
-
-
-class _Chunks:
-    """Makes the chunks of one streamed reply."""
-
-    def __init__(self, model: str) -> None:
-        self._head = {"id": _id(), "object": "chat.completion.chunk", "created": int(time()), "model": model}
-
-    def delta(self, delta: dict[str, str], finish: str | None = None, **more: Any) -> bytes:
-        """A piece of the message."""
-        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
-        return _event({**self._head, "choices": [choice], **more})
-
-    def last(self, reply: Reply) -> bytes:
-        """The end of the message, with the answer as POST /ask gives it."""
-        return self.delta({}, "stop", disco_rag=reply.model_dump(mode="json"))
-
-    def usage(self, usage: ChatUsage) -> bytes:
-        """What it cost."""
-        return _event({**self._head, "choices": [], "usage": usage.model_dump()})
 
 
 def _event(data: dict[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""GET /session, /corpora, /chunks and /trees, GET and DELETE /documents; POST /ingest and the jobs that it makes."""
+"""/session, /corpora, /chunks, /trees and /documents; /ingest and the jobs that it starts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from interfaces.facade import DiscoRAG
 from interfaces.http.access import Principal, Role, audit
 from interfaces.http.jobs import Ingest, Job, Uploads
 from interfaces.http.observability import Meters
-from interfaces.http.problems import COMMON, RefusedError, documented
+from interfaces.http.problems import COMMON, RefusedError, error_responses
 from interfaces.http.service import Keyed, Reader, Served, Service, Uploader, Writer
 
 router = APIRouter(tags=["documents"], responses=COMMON, route_class=Keyed)
@@ -47,7 +47,7 @@ Ids = Annotated[
 
 
 class Session(BaseModel):
-    """Whose documents a key opens, and what it is for; ``keys``: whether the server asks for one."""
+    """The tenant and roles of a key; ``keys``: whether the server demands one."""
 
     tenant: str
     roles: list[Role]
@@ -65,7 +65,7 @@ class StoredDocument(BaseModel):
 
     @classmethod
     def of(cls, m: Manifest) -> StoredDocument:
-        """What clients see of a manifest: no folders of the server."""
+        """What clients see of a manifest, without folders of the server."""
         name = PurePath(m.uri).name
         return cls(doc_id=m.doc_id, name=name, title=m.title, chunks=m.chunks, content_hash=m.content_hash)
 
@@ -83,8 +83,8 @@ class Corpora(BaseModel):
     corpora: list[StoredCorpus]
 
 
-class Wanted(BaseModel):
-    """Which of the documents of a corpus."""
+class DocumentsQuery(BaseModel):
+    """Which documents of a corpus to list."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -103,8 +103,8 @@ class DocumentText(BaseModel):
     pages: tuple[int, ...]
 
 
-class Level(BaseModel):
-    """Which part of a document's tree is wanted."""
+class LevelQuery(BaseModel):
+    """Which part of a document's tree to show."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -124,7 +124,7 @@ class ChunkTree(BaseModel):
 
 @router.get("/session")
 async def session(who: Reader, served: Served) -> Session:
-    """Who asks, and what the key is for."""
+    """The tenant and roles of the key."""
     return Session(tenant=who.tenant, roles=sorted(who.roles), keys=not served.access.is_open)
 
 
@@ -135,35 +135,35 @@ async def corpora(who: Reader, served: Served) -> Corpora:
 
 
 @router.get("/documents")
-async def documents(who: Reader, served: Served, wanted: Annotated[Wanted, Query()]) -> Documents:
+async def documents(who: Reader, served: Served, query: Annotated[DocumentsQuery, Query()]) -> Documents:
     """The stored documents."""
-    found = await asyncio.to_thread(served.rag.documents, tenant=who.tenant, corpus=wanted.corpus)
-    part = found[wanted.offset : wanted.offset + wanted.limit]
+    found = await asyncio.to_thread(served.rag.documents, tenant=who.tenant, corpus=query.corpus)
+    part = found[query.offset : query.offset + query.limit]
     if part:
-        scope = served.rag.scope(tenant=who.tenant, corpus=wanted.corpus)
+        scope = served.rag.scope(tenant=who.tenant, corpus=query.corpus)
         audit("listed", who, corpus=scope.corpus, documents=[m.doc_id for m in part])
     return Documents(total=len(found), documents=[StoredDocument.of(m) for m in part])
 
 
-@router.get("/documents/{doc_id}/text", responses=documented(404))
+@router.get("/documents/{doc_id}/text", responses=error_responses(404))
 async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None) -> DocumentText:
-    """What spans are characters of: a document's canonical text."""
+    """A document's canonical text, to which spans refer."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     found = await asyncio.to_thread(served.rag.backends.store.document, scope, str(doc_id))
     audit("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     return DocumentText(doc_id=str(doc_id), **found.model_dump(include={"title", "text", "media_type", "pages"}))
 
 
-@router.get("/chunks", responses=documented(404))
+@router.get("/chunks", responses=error_responses(404))
 async def chunks(who: Reader, served: Served, ids: Ids, corpus: Corpus = None) -> list[Chunk]:
-    """Passages by their ids, as hits and graphs name them, in their order; 404 if one is not there."""
+    """Passages by ids, as hits and graphs name them, in the same order; 404 if one is missing."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     found = await asyncio.to_thread(served.rag.backends.store.chunks, scope, ids)
     audit("read", who, corpus=scope.corpus, documents=sorted({c.doc_id for c in found}))
     return found
 
 
-@router.delete("/documents/{doc_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404, 507))
+@router.delete("/documents/{doc_id}", status_code=status.HTTP_204_NO_CONTENT, responses=error_responses(404, 507))
 async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = None) -> Response:
     """Delete a document, and the file that was uploaded."""
     scope, store = served.rag.scope(tenant=who.tenant, corpus=corpus), served.rag.backends.store
@@ -179,7 +179,7 @@ async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = Non
 @router.get(
     "/trees/{doc_id}",
     response_model=list[ChunkTree],
-    responses=documented(404) | {200: {"content": {f.media_type: {} for f in FORMATS.values()}}},
+    responses=error_responses(404) | {200: {"content": {f.media_type: {} for f in FORMATS.values()}}},
 )
 async def trees(
     who: Reader,
@@ -201,11 +201,11 @@ async def trees(
     return Response(written(found, format_), media_type=FORMATS[format_].media_type)
 
 
-@router.get("/trees/{doc_id}/nodes", responses=documented(404))
-async def nodes(who: Reader, served: Served, doc_id: UUID, wanted: Annotated[Level, Query()]) -> Levels:
-    """The retrieval tree that is stored of a document, level by level; nothing is built."""
-    scope, store = served.rag.scope(tenant=who.tenant, corpus=wanted.corpus), served.rag.backends.store
-    part = (wanted.builder, wanted.node, wanted.offset, wanted.limit)
+@router.get("/trees/{doc_id}/nodes", responses=error_responses(404))
+async def nodes(who: Reader, served: Served, doc_id: UUID, query: Annotated[LevelQuery, Query()]) -> Levels:
+    """The stored retrieval tree of a document, level by level; none is built."""
+    scope, store = served.rag.scope(tenant=who.tenant, corpus=query.corpus), served.rag.backends.store
+    part = (query.builder, query.node, query.offset, query.limit)
     found = await asyncio.to_thread(unfolded, store, scope, str(doc_id), *part)
     audit("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     return found
@@ -221,26 +221,29 @@ class Progress(BaseModel):
 
     @classmethod
     def of(cls, job: Job) -> Progress:
-        """As it stands."""
+        """The progress of a job."""
         settled = [f for f in job.files if f.status is not None]
         failed = sum(f.status is Status.FAILED for f in settled)
         return cls(job=job, settled=len(settled), failed=failed, total=len(job.files))
 
 
-@router.post("/ingest", status_code=status.HTTP_202_ACCEPTED, responses=documented(415, 507))
+@router.post("/ingest", status_code=status.HTTP_202_ACCEPTED, responses=error_responses(415, 507))
 async def ingest(
     who: Uploader,
     served: Served,
     files: Annotated[list[UploadFile], File(min_length=1, max_length=1000, description=_FORMATS)],
     corpus: FormCorpus = None,
 ) -> Progress:
-    """Accept files. They are on disk when this returns; a job reads them, and goes on after a restart.
+    """Accept files. They are on disk when this returns; a job reads them, also after a restart.
 
     A file of the same name in the same corpus replaces the document.
     """
-    sent = _by_name(files)
-    sizes = {name: file.size or 0 for name, file in sent.items()}
-    return Progress.of(await accept(who, corpus, {name: file.file for name, file in sent.items()}, sizes, served))
+    [(name, times), *_] = Counter(file.filename or "" for file in files).most_common()
+    if times > 1:
+        raise InputError(f"{name[:100]!r} was sent more than once.", hint="Give each file a name of its own.")
+    content = {file.filename or "": file.file for file in files}
+    sizes = {file.filename or "": file.size or 0 for file in files}
+    return Progress.of(await accept(who, corpus, content, sizes, served))
 
 
 async def accept(
@@ -249,8 +252,12 @@ async def accept(
     """A job for these files, by name, that are on disk when this returns. Raises as the endpoint."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     try:
-        async with served.quotas.room(scope, sizes):
-            accepted = await _accept_files(scope, content, sizes, served)
+        async with served.quotas.reserve(scope, sizes):
+            staged = await asyncio.to_thread(served.uploads.stage, scope, content)
+            try:
+                accepted = await served.jobs.accept(scope, sizes, staged.publish)
+            finally:
+                await asyncio.to_thread(staged.discard)
     except (UnknownFormatError, StoreError) as error:
         status_code = 415 if isinstance(error, UnknownFormatError) else 507
         raise RefusedError(status_code, error.kind, error.message, hint=error.hint) from error
@@ -258,32 +265,13 @@ async def accept(
     return accepted
 
 
-def _by_name(files: list[UploadFile]) -> dict[str, UploadFile]:
-    """Raises `InputError` if two have the same name: one would replace the other."""
-    named = {file.filename or "": file for file in files}
-    if len(named) < len(files):
-        (name, _), *_ = Counter(file.filename or "" for file in files).most_common(1)
-        raise InputError(f"{name[:100]!r} was sent more than once.", hint="Give each file a name of its own.")
-    return named
-
-
-async def _accept_files(
-    scope: Scope, content: Mapping[str, BinaryIO], sizes: Mapping[str, int], served: Service
-) -> Job:
-    staged = await asyncio.to_thread(served.uploads.stage, scope, content)
-    try:
-        return await served.jobs.accept(scope, sizes, staged.publish)
-    finally:
-        await asyncio.to_thread(staged.discard)
-
-
-@router.get("/ingest/{job_id}", responses=documented(404))
+@router.get("/ingest/{job_id}", responses=error_responses(404))
 async def job(who: Reader, served: Served, job_id: JobId) -> Progress:
     """How far a job is."""
-    return Progress.of(await served.jobs.of(who.tenant, job_id))
+    return Progress.of(await served.jobs.get(who.tenant, job_id))
 
 
-@router.delete("/ingest/{job_id}", responses=documented(404))
+@router.delete("/ingest/{job_id}", responses=error_responses(404))
 async def cancel(who: Writer, served: Served, job_id: JobId) -> Progress:
     """Stop a job. Documents that are stored stay; the others are not read."""
     job = await served.jobs.cancel(who.tenant, job_id)
@@ -291,9 +279,9 @@ async def cancel(who: Writer, served: Served, job_id: JobId) -> Progress:
     return Progress.of(job)
 
 
-@router.post("/ingest/{job_id}/retry", responses=documented(404))
+@router.post("/ingest/{job_id}/retry", responses=error_responses(404))
 async def retry(who: Writer, served: Served, job_id: JobId) -> Progress:
-    """Read the files that failed, or that a cancelled job left, once more."""
+    """Read the files again that failed, or that a cancelled job left."""
     job = await served.jobs.retry(who.tenant, job_id)
     audit("retried", who, corpus=job.corpus, documents=served.ids_of(job))
     return Progress.of(job)

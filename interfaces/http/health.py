@@ -10,13 +10,13 @@ from uuid import uuid4
 import httpx
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import FileResponse
-from prometheus_client import CONTENT_TYPE_LATEST
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel
 from starlette.background import BackgroundTask
 
 from discorag.store.backup import backup as write_backup
 from interfaces.http.access import Principal, Role, audit
-from interfaces.http.problems import COMMON, documented
+from interfaces.http.problems import COMMON, error_responses
 from interfaces.http.service import Guard, Keyed, Served, Service
 
 router = APIRouter(tags=["operation"])
@@ -32,7 +32,7 @@ class Health(BaseModel):
 
 
 class Readiness(BaseModel):
-    """What questions need. ``language_model`` is none, reachable or unreachable; unreachable ones are stood in for."""
+    """``language_model`` is none, reachable or unreachable; without it the local engines answer."""
 
     status: str = "ready"
     encoder: str
@@ -45,9 +45,9 @@ async def healthz() -> Health:
     return Health()
 
 
-@router.get("/readyz", responses=documented(503, 504))
+@router.get("/readyz", responses=error_responses(503, 504))
 async def readyz(served: Served) -> Readiness:
-    """Whether questions can be answered: the store and the encoder answer. What was found is said for some seconds."""
+    """Whether questions can be answered: the store and the encoder respond. Looked at every five seconds at most."""
     return await served.readiness(partial(_probe, served))
 
 
@@ -81,14 +81,13 @@ async def _model(served: Served) -> str:
     dependencies=[Depends(Guard(Role.OPERATE))],
 )
 async def metrics(served: Served) -> Response:
-    """Numbers for Prometheus."""
-    served.meters.jobs_waiting.set(await served.jobs.waiting())
-    return Response(served.meters.text(), media_type=CONTENT_TYPE_LATEST)
+    """Metrics for Prometheus."""
+    return Response(generate_latest(served.meters.registry), media_type=CONTENT_TYPE_LATEST)
 
 
-@numbers.get("/backup", response_class=FileResponse, responses=documented(507) | {200: {"content": {_SQLITE: {}}}})
+@numbers.get("/backup", response_class=FileResponse, responses=error_responses(507) | {200: {"content": {_SQLITE: {}}}})
 async def backup(who: Annotated[Principal, Depends(Guard(Role.OPERATE))], served: Served) -> FileResponse:
-    """All documents of the key's tenant in one file, for `disco-rag restore`; questions and ingests go on."""
+    """All documents of the key's tenant in one file, for `disco-rag restore`. Nothing else waits for it."""
     file = served.uploads.spool / f"{uuid4().hex}.backup"
     file.parent.mkdir(parents=True, exist_ok=True)
     database = served.rag.backends.store.database

@@ -1,7 +1,6 @@
 """Uploaded files and the jobs that ingest them: what was accepted is on disk, and survives a restart.
 
-A job is a row of the store's database and a list of files. Some files are read at once; tenants take turns, and so do
-the jobs of each.
+A job is a row of the store's database with a list of files. Tenants take turns, and so do the jobs of each.
 """
 
 from __future__ import annotations
@@ -41,32 +40,32 @@ from discorag.schema.values import stable_id
 from discorag.store.jobs import JobRow, JobTable
 from discorag.store.sqlite import make_private_folder
 
-KEPT = timedelta(days=7)
-"""How long the record of a job that has ended is kept."""
-AGAIN_S = 5.0
-"""How long a job waits whose record cannot be written, in seconds."""
-_LONGEST = 200  # bytes of a file's name
+RETENTION = timedelta(days=7)
+"""How long the record of a job is stored after its end."""
+RETRY_S = 5.0
+"""Seconds until a file is tried again whose job's record could not be written, or for which the store had no room."""
+_MAX_NAME_BYTES = 200
 _PART = ".part"
 _HINT = "Check the disk of the uploads."
 _log = structlog.get_logger("disco_rag.api")
 
 
 @dataclass(frozen=True)
-class Staged:
-    """Files that are on disk beside their places: ``parts`` has them by place."""
+class StagedFiles:
+    """Files that are on disk under temporary names: final path -> temporary path."""
 
     parts: dict[Path, Path]
 
     def publish(self) -> None:
-        """Put them in their places. Raises `StoreError`."""
+        """Move them to their final paths. Raises `StoreError`."""
         try:
             for target, part in self.parts.items():
-                if part.exists() or not target.exists():  # else it was done before
+                if part.exists() or not target.exists():  # else an earlier call did it
                     part.replace(target)
             for folder in {target.parent for target in self.parts}:
-                sync(folder)
+                _sync(folder)
         except OSError as error:
-            raise StoreError(f"Files could not be kept: {error.strerror}.", hint=_HINT) from error
+            raise StoreError(f"Files could not be stored: {error.strerror}.", hint=_HINT) from error
 
     def discard(self) -> None:
         """Remove those that were not published."""
@@ -82,53 +81,52 @@ class Uploads:
     folder: Path
 
     def doc_id(self, scope: Scope, name: str) -> str:
-        """Id of the document that the file of this name is, or becomes."""
+        """The id of the document that a file of this name becomes."""
         return stable_id(scope.tenant, scope.corpus, str(self.path(scope, name).resolve()))
 
     def path(self, scope: Scope, name: str) -> Path:
-        """Where the file of this name lies. Raises `InputError` if that is no plain name."""
+        """The path of a file. Raises as `checked_name`."""
         return self._home(scope) / checked_name(name)
 
-    def stage(self, scope: Scope, files: Mapping[str, BinaryIO]) -> Staged:
-        """Write files, by name, to disk, all or none; not yet in the place of those of the same names.
+    def stage(self, scope: Scope, files: Mapping[str, BinaryIO]) -> StagedFiles:
+        """Write files, by name, to disk under temporary names, all or none; those of the same names stay.
 
         Raises:
-            InputError: Not a plain name; `UnknownFormatError`: no loader reads it.
-            StoreError: The disk is full or broken.
+            StoreError: The disk is full or broken; others as `checked_name`.
         """
         targets = [self.path(scope, name) for name in files]
-        staged = Staged({target: target.with_name(f".{uuid4().hex}{_PART}") for target in targets})
+        staged = StagedFiles({target: target.with_name(f".{uuid4().hex}{_PART}") for target in targets})
         try:
             make_private_folder(self.folder)
             self._home(scope).mkdir(parents=True, exist_ok=True)
             for part, content in zip(staged.parts.values(), files.values(), strict=True):
                 _write(part, content)
             for folder in (self._home(scope), self.folder / "files", self.folder):
-                sync(folder)
+                _sync(folder)
         except OSError as error:
             staged.discard()
-            raise StoreError(f"Files could not be kept: {error.strerror}.", hint=_HINT) from error
+            raise StoreError(f"Files could not be stored: {error.strerror}.", hint=_HINT) from error
         return staged
 
     def sweep(self) -> None:
-        """Remove what an earlier run of the server staged and did not publish, and what libraries left."""
+        """Remove the temporary files of an earlier run of the server."""
         for part in self.folder.glob(f"files/*/.*{_PART}"):
             part.unlink(missing_ok=True)
         shutil.rmtree(self.spool, ignore_errors=True)
         self.make_spool()
 
     def make_spool(self) -> None:
-        """Make the folder of what is being received."""
+        """Create the folder of temporary files."""
         make_private_folder(self.folder)
         self.spool.mkdir(exist_ok=True)
 
     @property
     def spool(self) -> Path:
-        """Folder of what is being received."""
+        """The folder of temporary files: uploads that are being received, backups that are being sent."""
         return self.folder / "spool"
 
     def remove(self, scope: Scope, uri: str) -> bool:
-        """Remove the file at ``uri`` if it is one of this scope's; whether it is."""
+        """Remove the file at ``uri`` if it was uploaded to this scope; returns whether it was."""
         path = Path(uri)
         if path.parent != self._home(scope).resolve():
             return False
@@ -140,14 +138,14 @@ class Uploads:
 
 
 def checked_name(name: str) -> str:
-    """The name, if it is a plain one of a known format.
+    """Return the name if it is a plain file name of a known format.
 
     Raises:
-        InputError: It is empty, hidden, too long, or holds a folder or what cannot be printed.
+        InputError: It is empty, hidden or too long, or holds a folder or unprintable characters.
         UnknownFormatError: No loader reads files with its suffix.
     """
     plain = name and name == Path(name).name and not name.startswith(".") and name.isprintable() and "\\" not in name
-    if not plain or len(name.encode("utf-8", "surrogatepass")) > _LONGEST:
+    if not plain or len(name.encode("utf-8", "surrogatepass")) > _MAX_NAME_BYTES:
         raise InputError(
             f"{name[:100]!r} is not a plain file name.", hint="Send a name without folders, such as a.pdf."
         )
@@ -157,15 +155,15 @@ def checked_name(name: str) -> str:
 
 
 def _write(path: Path, content: BinaryIO) -> None:
-    """Write a file; when this returns it is on disk."""
+    """Write a file and sync it to disk."""
     with path.open("wb") as file:
         shutil.copyfileobj(content, file)
         file.flush()
         os.fsync(file.fileno())
 
 
-def sync(folder: Path) -> None:
-    """Returns when the names in a folder are on disk."""
+def _sync(folder: Path) -> None:
+    """Sync the names in a folder to disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -184,9 +182,9 @@ class JobStatus(StrEnum):
 
 
 class JobFile(BaseModel):
-    """One file of a job; ``status`` is None until it is settled, ``note`` says why a file failed.
+    """One file of a job; ``status`` is None until it was read, ``note`` says why it failed.
 
-    ``again``: somebody asked for it once more, so that it is tried even if it was refused for what it did before.
+    ``again``: a retry was asked for, so that it is read even if its conversion failed too often before.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -218,7 +216,7 @@ class Job(BaseModel):
         return Scope(tenant=self.tenant, corpus=self.corpus)
 
     def open_files(self) -> list[int]:
-        """Indexes of its files that are not settled."""
+        """Indexes of its files that were not read yet."""
         return [index for index, file in enumerate(self.files) if file.status is None]
 
     @property
@@ -227,26 +225,26 @@ class Job(BaseModel):
         ended = self.ended.isoformat() if self.ended else None
         return JobRow(self.id, self.tenant, self.created.isoformat(), ended, self.model_dump_json())
 
-    def settled(self, index: int, file: JobFile) -> Job:
-        """The job with this file settled, which ends it if it is the last."""
+    def with_file(self, index: int, file: JobFile) -> Job:
+        """The job after a file was read, which ends it if it was the last."""
         files = (*self.files[:index], file, *self.files[index + 1 :])
         job = self.model_copy(update={"files": files, "status": JobStatus.RUNNING})
         if any(f.status is None for f in files):
             return job
-        return job.closed(JobStatus.FAILED if any(f.status is Status.FAILED for f in files) else JobStatus.DONE)
+        return job.end(JobStatus.FAILED if any(f.status is Status.FAILED for f in files) else JobStatus.DONE)
 
-    def closed(self, status: JobStatus) -> Job:
-        """The job at its end."""
+    def end(self, status: JobStatus) -> Job:
+        """The job with its end and its last status."""
         return self.model_copy(update={"status": status, "ended": datetime.now(UTC)})
 
 
 Ingest = Callable[[Scope, str, bool], Awaitable[tuple[DocumentOutcome, tuple[Failure, ...]]]]
-"""Reads one uploaded file into the store of its scope: (scope, name, whether it was asked for again) -> its fate."""
+"""Reads an uploaded file into the store: (scope, name, whether a retry was asked for) -> (outcome, failures)."""
 
 
 @dataclass(frozen=True)
 class _File:
-    """A file of a job that is to be read: the ``index``-th."""
+    """The ``index``-th file of a job."""
 
     job: str
     scope: Scope
@@ -260,35 +258,35 @@ class Jobs:
     Args:
         table: Where they are stored.
         ingest: Reads one file.
-        settled: Called with every file that is settled.
-        at_once: Files that are read at once.
+        on_file: Called with every file that was read.
+        at_once: Files that are read at once, and one more of a tenant that has none at work.
 
     Raises:
         StoreError: By any method: the disk is full or broken. What was acknowledged stays as it was.
     """
 
-    def __init__(self, table: JobTable, ingest: Ingest, settled: Callable[[JobFile], None], at_once: int = 1) -> None:
+    def __init__(self, table: JobTable, ingest: Ingest, on_file: Callable[[JobFile], None], at_once: int = 1) -> None:
         self._table = table
         self._ingest = ingest
-        self._settled = settled
+        self._on_file = on_file
         self._at_once = at_once
         self._waiting: dict[str, deque[_File]] = {}  # by job
         self._at_work: dict[_File, asyncio.Task[None]] = {}
         self._served: Counter[str] = Counter()  # tenant or job -> when a file of it was taken, counted up
         self._changes = asyncio.Lock()
         self._go = asyncio.Event()
-        self._settlings = asyncio.Event()
-        self._last = monotonic()
+        self._has_read = asyncio.Event()
+        self._last_end = monotonic()
 
     async def resume(self) -> None:
         """Queue what an earlier run of the server left, and forget what ended long ago."""
-        await asyncio.to_thread(self._table.forget, (datetime.now(UTC) - KEPT).isoformat())
+        await asyncio.to_thread(self._table.forget, (datetime.now(UTC) - RETENTION).isoformat())
         for body in await asyncio.to_thread(self._table.unfinished):
             job = Job.model_validate_json(body)
             self._queue(await self._save(job.model_copy(update={"status": JobStatus.WAITING})))
 
-    async def waiting(self) -> int:
-        """Jobs of which no file is at work."""
+    def waiting(self) -> int:
+        """How many jobs have no file at work."""
         return len(self._waiting.keys() - {file.job for file in self._at_work})
 
     def _queue(self, job: Job) -> None:
@@ -297,9 +295,9 @@ class Jobs:
         self._go.set()
 
     async def accept(self, scope: Scope, sizes: Mapping[str, int], publish: Callable[[], None]) -> Job:
-        """A new job for files that were uploaded, by name with their bytes; when this returns it is on disk.
+        """Store and queue a job for uploaded files, by name with their sizes in bytes.
 
-        ``publish`` puts the files where the job finds them; if it fails (`StoreError`) there is no job.
+        ``publish`` moves the files to their final paths; if it fails (`StoreError`) there is no job.
         """
         files = tuple(JobFile(name=name) for name in sizes)
         created = datetime.now(UTC)
@@ -313,30 +311,30 @@ class Jobs:
         self._queue(job)
         return job
 
-    async def of(self, tenant: str, job_id: str) -> Job:
-        """A job of this tenant. Raises `NotFoundError`."""
+    async def get(self, tenant: str, job_id: str) -> Job:
+        """Return a job of this tenant. Raises `NotFoundError`."""
         job = await self._load(job_id)
         if job is None or job.tenant != tenant:
             raise NotFoundError(f"There is no job {job_id}.", hint="Finished jobs are forgotten after a week.")
         return job
 
     async def cancel(self, tenant: str, job_id: str) -> Job:
-        """Stop a job: files that are stored stay, those at work and later ones are not read. Raises as `of`."""
+        """Stop a job: documents that are stored stay, the other files are not read. Raises as `get`."""
         async with self._changes:
-            job = await self.of(tenant, job_id)
+            job = await self.get(tenant, job_id)
             if job.ended is None:
-                job = await self._save(job.closed(JobStatus.CANCELLED))
+                job = await self._save(job.end(JobStatus.CANCELLED))
                 self._waiting.pop(job_id, None)
                 for task in [task for file, task in self._at_work.items() if file.job == job_id]:
                     task.cancel()
         return job
 
     async def retry(self, tenant: str, job_id: str) -> Job:
-        """Queue the files that failed, or were not read, once more. Raises as `of`."""
+        """Queue the files again that failed or were not read. Raises as `get`."""
         async with self._changes:
-            job = await self.of(tenant, job_id)
-            wanted = (None, Status.FAILED)
-            files = tuple(JobFile(name=f.name, again=True) if f.status in wanted else f for f in job.files)
+            job = await self.get(tenant, job_id)
+            left = (None, Status.FAILED)
+            files = tuple(JobFile(name=f.name, again=True) if f.status in left else f for f in job.files)
             if job.ended is not None and any(f.status is None for f in files):
                 update = {"files": files, "status": JobStatus.WAITING, "ended": None}
                 job = await self._save(job.model_copy(update=update))
@@ -344,45 +342,46 @@ class Jobs:
         return job
 
     async def work(self) -> None:
-        """Work off jobs until cancelled; files that are at work then are read again after the next `resume`."""
+        """Read files until cancelled; those at work then are read again after the next `resume`."""
         try:
             while True:
                 self._go.clear()
                 while file := self._next():
                     self._at_work[file] = asyncio.create_task(self._attempt(file))
-                    self._at_work[file].add_done_callback(partial(self._over, file))
+                    self._at_work[file].add_done_callback(partial(self._release, file))
                 await self._go.wait()
         finally:
-            for task in (left := [*self._at_work.values()]):
+            for task in (tasks := [*self._at_work.values()]):
                 task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def quiet(self, seconds: float, at_most: float) -> None:
         """Wait until files were read, and then until none has been at work for so long, or for ``at_most`` seconds."""
-        await self._settlings.wait()
-        self._settlings.clear()
+        await self._has_read.wait()
+        self._has_read.clear()
         until = monotonic() + at_most
-        while monotonic() < until and (self._at_work or monotonic() - self._last < seconds):
+        while monotonic() < until and (self._at_work or monotonic() - self._last_end < seconds):
             await asyncio.sleep(seconds / 4)
 
     def _next(self) -> _File | None:
         """Take the next file, if there is a place: of the tenant, then of its job, that was served least lately.
 
-        The last place is kept for a tenant of which no file is at work: slow files hold up their own tenant only.
+        The place beyond ``at_once`` is for a tenant that has no file at work, so that no tenant holds all places:
+        slow files hold up their own tenant only.
         """
-        if len(self._at_work) >= self._at_once:
+        at_work = Counter(file.scope.tenant for file in self._at_work)
+        if at_work.total() > self._at_once:
             return None
+        is_last_place = at_work.total() == self._at_once
         busy = {(file.scope, file.name) for file in self._at_work}  # two runs over one file would replace each other
-        taken = Counter(file.scope.tenant for file in self._at_work)
-        is_last = len(self._at_work) == self._at_once - 1
         heads = [
-            files[0]
-            for files in self._waiting.values()
-            if (files[0].scope, files[0].name) not in busy and not (is_last and taken[files[0].scope.tenant])
+            file
+            for file, *_ in self._waiting.values()
+            if (file.scope, file.name) not in busy and not (is_last_place and at_work[file.scope.tenant])
         ]
         if not heads:
             return None
-        file = min(heads, key=lambda f: (taken[f.scope.tenant], self._served[f.scope.tenant], self._served[f.job]))
+        file = min(heads, key=lambda f: (at_work[f.scope.tenant], self._served[f.scope.tenant], self._served[f.job]))
         self._served[file.scope.tenant] = self._served[file.job] = 1 + max(self._served.values(), default=0)
         self._waiting[file.job].popleft()
         if not self._waiting[file.job]:
@@ -391,34 +390,34 @@ class Jobs:
 
     async def _attempt(self, file: _File) -> None:
         try:
-            await self._settle(file)
-        except StoreError:  # its record cannot be read or written now, or the store has no room
-            await asyncio.sleep(AGAIN_S)
+            await self._read_file(file)
+        except StoreError:  # the job's record cannot be read or written, or the store has no room
+            await asyncio.sleep(RETRY_S)
             self._waiting.setdefault(file.job, deque()).append(file)
 
-    def _over(self, file: _File, _: asyncio.Task[None]) -> None:
-        """Also of a task that was cancelled before its first step."""
+    def _release(self, file: _File, _: asyncio.Task[None]) -> None:
+        """Free the place of a file, also where its task was cancelled before its first step."""
         del self._at_work[file]
-        self._last = monotonic()
-        self._settlings.set()
+        self._last_end = monotonic()
+        self._has_read.set()
         self._go.set()
 
-    async def _settle(self, at: _File) -> None:
-        """Settle one file of a job, which may end it."""
+    async def _read_file(self, at: _File) -> None:
         async with self._changes:
             job = await self._load(at.job)
             if job is None or job.ended is not None:
                 return
             if job.status is JobStatus.WAITING:
                 job = await self._save(job.model_copy(update={"status": JobStatus.RUNNING}))
-        file = await self._read(job, job.files[at.index])
+        file = await self._outcome(job, job.files[at.index])
         async with self._changes:
-            if (job := await self._load(at.job)) is None or job.ended is not None:  # cancelled meanwhile
+            if (job := await self._load(at.job)) is None or job.ended is not None:  # it was cancelled meanwhile
                 return
-            await self._save(job.settled(at.index, file))
-        self._settled(file)
+            await self._save(job.with_file(at.index, file))
+        self._on_file(file)
 
-    async def _read(self, job: Job, file: JobFile) -> JobFile:
+    async def _outcome(self, job: Job, file: JobFile) -> JobFile:
+        """The file as it is after the ingest of it."""
         try:
             with cancel_scope():
                 outcome, failures = await self._ingest(job.scope, file.name, file.again)

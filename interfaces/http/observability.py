@@ -1,4 +1,4 @@
-"""What a server tells its operator: logs, the audit log, numbers for Prometheus."""
+"""Logs, the audit log, and metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from structlog.tracebacks import ExceptionDictTransformer
 from structlog.types import ExcInfo, Processor
 
 from discorag.schema.errors import ConfigError
-from discorag.schema.ledger import Ledger, StageRecord
+from discorag.schema.ledger import Ledger
 
 LOGGER = "disco_rag.audit"
 SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
@@ -65,15 +65,15 @@ def _write_audit(file: Path, formatter: logging.Formatter | None) -> None:
 
 
 class _AuditFile(WatchedFileHandler):
-    """A log file that is opened again after it was moved away. A line is one write: readers never see half of one."""
+    """A log file that is reopened after it was moved. Each line is one write, so that readers never see half of one."""
 
     def _open(self) -> TextIOWrapper:
         return TextIOWrapper(open(self.baseFilename, "ab", buffering=0), self.encoding, write_through=True)
 
 
 def _where(exc_info: ExcInfo) -> list[dict[str, Any]]:
-    """What kind of error it is, and where it was raised."""
-    return [{"exc_type": found["exc_type"], "frames": found["frames"]} for found in _WHOLE(exc_info)]
+    """Kind and place of an error, without its message."""
+    return [{"exc_type": error["exc_type"], "frames": error["frames"]} for error in _WHOLE(exc_info)]
 
 
 class Meters:
@@ -83,7 +83,7 @@ class Meters:
         self.registry = CollectorRegistry()
         self.requests = self._counter("requests", "Requests answered.", "route", "method", "status")
         self.request_seconds = self._histogram("request_seconds", "Until the last byte of the response.", "route")
-        self.refused = self._counter("refused", "Requests turned away: no key, over a quota, ...", "kind")
+        self.refused = self._counter("refused", "Requests refused: no key, over a quota, ...", "kind")
         self.under_way = self._gauge("requests_under_way", "Requests being answered.")
         self.stage_seconds = self._histogram("stage_seconds", "One stage of one run.", "stage", "engine")
         self.tokens = self._counter("tokens", "Language model tokens.", "stage", "kind")
@@ -92,32 +92,24 @@ class Meters:
         self.documents = self._counter("documents", "Documents of ingest jobs.", "status")
         self.jobs_waiting = self._gauge("jobs_waiting", "Ingest jobs that wait for their turn.")
 
-    def _counter(self, name: str, said: str, *labels: str) -> Counter:
-        return Counter(f"disco_rag_{name}", said, labels, registry=self.registry)
+    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
+        return Counter(f"disco_rag_{name}", help_text, labels, registry=self.registry)
 
-    def _gauge(self, name: str, said: str) -> Gauge:
-        return Gauge(f"disco_rag_{name}", said, registry=self.registry)
+    def _gauge(self, name: str, help_text: str) -> Gauge:
+        return Gauge(f"disco_rag_{name}", help_text, registry=self.registry)
 
-    def _histogram(self, name: str, said: str, *labels: str) -> Histogram:
-        return Histogram(f"disco_rag_{name}", said, labels, registry=self.registry, buckets=SECONDS)
+    def _histogram(self, name: str, help_text: str, *labels: str) -> Histogram:
+        return Histogram(f"disco_rag_{name}", help_text, labels, registry=self.registry, buckets=SECONDS)
 
     def observe(self, ledger: Ledger) -> None:
         """Add a finished run."""
         for record in ledger.stages:
-            self._stage(record)
-
-    def _stage(self, record: StageRecord) -> None:
-        self.stage_seconds.labels(record.stage, record.engine).observe(record.seconds)
-        usage = record.usage
-        if usage.calls:
-            self.calls.labels(record.stage).inc(usage.calls)
-        kinds = {"in": usage.tokens_in, "cached": usage.tokens_cached, "out": usage.tokens_out}
-        for kind, tokens in kinds.items():
-            if tokens:
-                self.tokens.labels(record.stage, kind).inc(tokens)
-        for failure in record.failures:
-            self.failures.labels(failure.stage, failure.kind, "yes" if failure.fallback else "no").inc()
-
-    def text(self) -> bytes:
-        """Everything in Prometheus' text format."""
-        return generate_latest(self.registry)
+            usage = record.usage
+            self.stage_seconds.labels(record.stage, record.engine).observe(record.seconds)
+            if usage.calls:
+                self.calls.labels(record.stage).inc(usage.calls)
+            for kind, tokens in (("in", usage.tokens_in), ("cached", usage.tokens_cached), ("out", usage.tokens_out)):
+                if tokens:
+                    self.tokens.labels(record.stage, kind).inc(tokens)
+            for failure in record.failures:
+                self.failures.labels(failure.stage, failure.kind, "yes" if failure.fallback else "no").inc()

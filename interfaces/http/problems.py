@@ -1,4 +1,4 @@
-"""Around every request: errors as one JSON shape, which OpenAI clients read too; headers, an id, a log line, limits."""
+"""Around every request: errors in one JSON form, which OpenAI clients read too; headers, an id, a log line, limits."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _RETRY_S = "5"
 
 
 class ErrorBody(BaseModel):
-    """What went wrong. ``type`` is the name under which it is counted, ``hint`` what to do about it."""
+    """An error: ``type`` is the name under which it is counted, ``hint`` says what to do."""
 
     type: str
     message: str
@@ -65,7 +65,7 @@ class Problem(BaseModel):
 
 
 class RefusedError(Exception):
-    """A request that is turned away before any work: no key, no role, too much at once."""
+    """A request is refused before any work: no key, no role, too much at once."""
 
     def __init__(
         self, status: int, kind: str, message: str, *, hint: str = "", headers: Mapping[str, str] | None = None
@@ -77,7 +77,7 @@ class RefusedError(Exception):
 
 
 def problem_of(error: Exception) -> tuple[int, Problem]:
-    """Status and body of an error that ends a request; one that was not raised on purpose is for the log alone."""
+    """Status and body of an error that ends a request; unexpected errors are described in the log only."""
     match error:
         case RefusedError():
             return error.status, error.problem
@@ -104,24 +104,24 @@ def response_of(error: Exception) -> JSONResponse:
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Make every error that is raised on purpose a `Problem`; `Watched` does the others."""
+    """Answer every expected error with a `Problem`; `RequestObserver` does so with the others."""
 
-    async def ours(request: Request, error: Exception) -> JSONResponse:
+    async def answer(request: Request, error: Exception) -> JSONResponse:
         if isinstance(error, RefusedError):
             request.app.state.service.meters.refused.labels(error.kind).inc()
         return response_of(error)
 
     for kind in (RefusedError, DiscoRagError, TimeoutError):
-        app.add_exception_handler(kind, ours)
+        app.add_exception_handler(kind, answer)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(PlainHttpError, _answer_http_error)
 
 
 async def _answer_invalid(_: Request, error: Exception) -> JSONResponse:
-    """422 with the first fields that are wrong; the values are not repeated, they may be long or secret."""
-    found = cast("RequestValidationError", error).errors()
-    said = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in found[:5])
-    body = ErrorBody(type="InvalidRequestError", message=said[:2000], hint="See /docs.")
+    """422 with the first wrong fields; their values are not repeated, they may be long or secret."""
+    errors = cast("RequestValidationError", error).errors()
+    message = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in errors[:5])
+    body = ErrorBody(type="InvalidRequestError", message=message[:2000], hint="See /docs.")
     return JSONResponse(Problem(error=body).model_dump(), 422)
 
 
@@ -131,7 +131,7 @@ async def _answer_http_error(_: Request, error: Exception) -> JSONResponse:
     return JSONResponse(Problem(error=body).model_dump(), raised.status_code, raised.headers)
 
 
-def declared(scope: Scope) -> int:
+def content_length(scope: Scope) -> int:
     """Bytes of the body as the client announces them; 0 if it does not."""
     value = dict(scope["headers"]).get(b"content-length", b"0")
     return int(value) if value.isdigit() else 0
@@ -154,17 +154,17 @@ _DESCRIPTIONS = {
 }
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """OpenAPI's responses for these statuses."""
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The responses of these statuses, for OpenAPI."""
     return {status: {"model": Problem, "description": _DESCRIPTIONS[status]} for status in statuses}
 
 
-COMMON = documented(400, 401, 403, 413, 422, 429, 503, 504)
-"""What every request with a key can end in."""
+COMMON = error_responses(400, 401, 403, 413, 422, 429, 503, 504)
+"""Errors of every request with a key."""
 
 
 GRACE_S = 5.0
-"""A request that its endpoint did not end at the deadline is ended so many seconds later."""
+"""Seconds after the deadline at which a request is ended that its endpoint did not end."""
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"))
 
 
@@ -174,39 +174,18 @@ SECURITY_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-"""Of every answer that does not set its own. Trees as SVG are opened with their style, and nothing in them runs."""
+"""Of every response that does not set its own. SVG trees are shown with their style, and no script in them runs."""
 DOCS_POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; frame-ancestors 'none'"
 )
-"""Content security policy of /docs: FastAPI starts Swagger UI by a script inside its page."""
+"""Content security policy of /docs: FastAPI starts Swagger UI by an inline script."""
 
 
-class Secured:
-    """Adds `SECURITY_HEADERS` to every answer."""
+class RequestObserver:
+    """Gives every request an id, counts it, and logs it at its end, without body and key; adds `SECURITY_HEADERS`.
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
-
-        async def sent(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                if scope["path"].startswith("/docs"):
-                    headers["Content-Security-Policy"] = DOCS_POLICY
-                for name, value in SECURITY_HEADERS.items():
-                    headers.setdefault(name, value)
-            await send(message)
-
-        await self._app(scope, receive, sent)
-
-
-class Watched:
-    """Gives every request an id, counts it, and writes a line when it is done; never a body or a key.
-
-    An error that nobody has handled ends here, so that the response and the log have the id.
+    An unexpected error becomes a response here, so that both the response and the log have the id.
     """
 
     def __init__(self, app: ASGIApp, meters: Meters) -> None:
@@ -222,8 +201,11 @@ class Watched:
         async def sent(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
-                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+                status, headers = message["status"], MutableHeaders(scope=message)
+                headers["X-Request-ID"] = request_id
+                own = {"Content-Security-Policy": DOCS_POLICY} if scope["path"].startswith("/docs") else {}
+                for name, value in (SECURITY_HEADERS | own).items():
+                    headers.setdefault(name, value)
             await send(message)
 
         self._meters.under_way.inc()
@@ -245,22 +227,14 @@ class Watched:
         self._meters.requests.labels(route, method if method in _METHODS else "other", str(status)).inc()
         self._meters.request_seconds.labels(route).observe(seconds)
         who, query = state.get("who"), state.get("query")
-        key = {"key": who.name, "tenant": who.tenant} if who else {}
-        asked = {"query": query} if query else {}
-        _log.info(
-            "request",
-            request_id=request_id,
-            method=method,
-            route=route,
-            status=status,
-            seconds=round(seconds, 4),
-            **key,
-            **asked,
-        )
+        line = {"request_id": request_id, "method": method, "route": route, "status": status}
+        line |= {"key": who.name, "tenant": who.tenant} if who else {}
+        line |= {"query": query} if query else {}
+        _log.info("request", **line, seconds=round(seconds, 4))
 
 
-class Limited:
-    """Ends a request that reads or works too long, and one whose body is too large."""
+class RequestLimits:
+    """Ends a request that takes too long, and one whose body is too large."""
 
     def __init__(self, app: ASGIApp, settings: ApiSettings, *, uploads: frozenset[str]) -> None:
         self._app = app
@@ -286,7 +260,7 @@ class Limited:
             started = True
             await send(message)
 
-        if declared(scope) > limit:
+        if content_length(scope) > limit:
             refused = RefusedError(413, "TooLargeError", _too_large(limit), hint="Send less at once.")
             return await response_of(refused)(scope, receive, send)
         try:
@@ -307,6 +281,6 @@ def _too_large(limit: int) -> str:
 
 
 def _route(scope: Scope) -> str:
-    """The template of the path, so that ids make no series of their own; ``other`` for paths that do not exist."""
+    """The path's template, so that ids do not become series of their own; ``other`` for unknown paths."""
     route = scope.get("route")
     return str(route.path) if route is not None else "other"

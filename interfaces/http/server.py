@@ -1,4 +1,4 @@
-"""uvicorn with limits, for the head of a request and for the time in which a stopped process ends; and its process."""
+"""uvicorn with limits: for the head of a request, and for the time that a process takes to stop."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from interfaces.http.observability import log_as_json
 from interfaces.http.telemetry import trace
 
 HEAD_BYTES = 16_384
-"""Largest head of a request. Only uvicorn's h11 protocol has such a limit; httptools would copy the head for ever."""
+"""Largest head of a request. Only uvicorn's h11 protocol has such a limit; httptools would read on for ever."""
 HEAD_S = 5
 """Seconds between two checks of idle connections: a head has this time to arrive, and at most twice as much."""
 END_S = 5
 """Seconds in which requests that are stopped send their clients an error."""
 CLOSE_S = 5
-"""Seconds in which store and jobs are closed; then the process exits, whatever its threads still compute."""
+"""Seconds in which store and jobs are closed; then the process exits, even if a thread still computes."""
 _TICKS_PER_S = 10
 _Idle = tuple[H11Protocol, RequestResponseCycle | None]
 
@@ -43,7 +43,7 @@ class Server(uvicorn.Server):
 
     Connections without a request under way are closed: those that send no head or half of one, that go on sending a
     body after the answer, or that do not read the end of an answer. Requests under way have the deadline of
-    `interfaces.http.problems.Limited`.
+    `interfaces.http.problems.RequestLimits`.
     """
 
     def __init__(self, config: uvicorn.Config) -> None:

@@ -1,11 +1,11 @@
-"""What the API's endpoints share: the pipeline, who may use it, jobs, numbers, and how much goes on at once."""
+"""What the API's endpoints share: the pipeline, keys and quotas, jobs, meters, and the questions under way."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Annotated, Any, Generic, TypeVar
@@ -21,28 +21,29 @@ from discorag.schema.errors import StoreError
 from discorag.store.jobs import JobTable
 from interfaces.background import end_task
 from interfaces.facade import DiscoRAG
-from interfaces.http.access import Access, Principal, Questions, Quotas, Role, audit, check_site
+from interfaces.http.access import Access, Principal, Quotas, Role, audit, check_site
 from interfaces.http.jobs import Job, Jobs, Uploads
 from interfaces.http.observability import Meters
-from interfaces.http.problems import RefusedError, declared
+from interfaces.http.problems import Problem, RefusedError, content_length, problem_of
 from interfaces.results import AskResult
 from interfaces.threads import Threads
 
 T = TypeVar("T")
 
+StreamPart = dict[str, Any] | AskResult | Problem
 _BEARER = HTTPBearer(auto_error=False, description="An API key; not needed where the server has none.")
-KNOWN_S = 5.0
-"""How long a probe's answer is kept, in seconds."""
+CALL_S = 5.0
+"""Seconds between two probes of whether the server is ready."""
 MODEL_SHARE = 0.75
-"""Part of a question's time that language models may use; what is left is for what is used instead."""
+"""Part of a question's time that language models may use; the rest is for the engines that replace them."""
 _LIMIT = "DISCO_RAG_API__DEADLINE_S (language models get three quarters of it)"
 
 
 @dataclass(frozen=True)
 class Guard:
-    """What an endpoint asks of a key: a role; and whether its tenant's quotas of questions or of uploads count.
+    """What an endpoint demands of a key: a role, and room in its tenant's quotas of questions or of uploads.
 
-    As a dependency it gives the principal, whom `Keyed` has let in.
+    As a dependency it gives the principal, whom `Keyed` has admitted.
     """
 
     role: Role
@@ -52,15 +53,15 @@ class Guard:
     async def __call__(
         self, request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)] = None
     ) -> Principal:
-        """Who asks."""
+        """The caller."""
         return request.state.who
 
 
 class Keyed(APIRoute):
-    """A route that asks for the key before any of the body is read; FastAPI asks its dependencies afterwards."""
+    """A route that checks the key before any of the body is read; FastAPI runs dependencies afterwards."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler behind the guard of the endpoint."""
+        """The handler, which runs after the endpoint's guard."""
         handle = super().get_route_handler()
         (guard,) = [d.call for d in self.dependant.dependencies if isinstance(d.call, Guard)]
 
@@ -71,30 +72,23 @@ class Keyed(APIRoute):
         return handler
 
 
-class Once(Generic[T]):
-    """An answer that is asked for at most every `KNOWN_S` seconds; who comes meanwhile gets the same one."""
+class SharedCall(Generic[T]):
+    """A call that is made at most every `CALL_S` seconds; callers in between get the same result or error."""
 
     def __init__(self) -> None:
-        self._lock, self._until = asyncio.Lock(), 0.0
-        self._found: T | Exception | None = None
+        self._task: asyncio.Task[T] | None = None
+        self._until = 0.0
 
-    async def __call__(self, find: Callable[[], Awaitable[T]]) -> T:
-        """What ``find`` gave or raised."""
-        async with self._lock:
-            if self._found is None or monotonic() >= self._until:
-                try:
-                    self._found = await find()
-                except Exception as error:  # noqa: BLE001 - it is raised below, each time
-                    self._found = error
-                self._until = monotonic() + KNOWN_S
-        if isinstance(self._found, Exception):
-            raise self._found
-        return self._found
+    async def __call__(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """What ``call`` returns or raises."""
+        if self._task is None or monotonic() >= self._until:
+            self._task, self._until = asyncio.create_task(call()), monotonic() + CALL_S
+        return await asyncio.shield(self._task)  # a caller that leaves takes it from no other
 
 
 @dataclass
 class Service:
-    """One server. ``stopped``: no question may be under way."""
+    """One server. ``stopped``: questions are refused; ``under_way``: how many are being answered or wait."""
 
     rag: DiscoRAG
     settings: ApiSettings
@@ -104,18 +98,18 @@ class Service:
     table: JobTable
     meters: Meters
     quotas: Quotas
-    questions: Questions
     threads: Threads
     stopped: bool = False
-    readiness: Once[Any] = field(default_factory=Once[Any])
+    under_way: int = 0
+    readiness: SharedCall[Any] = field(default_factory=SharedCall[Any])
     _limits: set[asyncio.Timeout] = field(default_factory=set[asyncio.Timeout])
 
     async def admit(self, request: Request, guard: Guard) -> Principal:
-        """Who asks, if they may. Raises `RefusedError` (401, 403, 429)."""
+        """Return the caller, if the key allows the request. Raises `RefusedError` (401, 403, 429)."""
         who = None
         try:
-            given = await _BEARER(request)
-            request.state.who = who = self.access.who(given.credentials if given else None)
+            bearer = await _BEARER(request)
+            request.state.who = who = self.access.who(bearer.credentials if bearer else None)
             if self.access.is_open:
                 check_site(request)
             await self.access.count(who)
@@ -123,7 +117,7 @@ class Service:
             if guard.asks:
                 await self.access.count_question(who)
             if guard.uploads:
-                await self.quotas.check(who.tenant, files=0, size=declared(request.scope))
+                await self.quotas.check(who.tenant, files=0, size=content_length(request.scope))
         except RefusedError as error:
             if error.status != 429:
                 audit("refused", who)
@@ -131,12 +125,12 @@ class Service:
         return who
 
     def check_role(self, who: Principal, role: Role) -> None:
-        """Raises `RefusedError` (403) if the key has not this role."""
+        """Raises `RefusedError` (403) if the key does not have this role."""
         if role not in who.roles:
             raise RefusedError(403, "RoleError", f"This key may not {role}.", hint="Use a key with this role.")
 
     async def record_answer(self, who: Principal, corpus: str | None, result: AskResult) -> None:
-        """Count what an answer cost, and let the audit log have the documents that it was made from."""
+        """Count what an answer cost, and write the documents that it was made from into the audit log."""
         self.meters.observe(result.ledger)
         shown = {e.doc_id for sentence in result.answer.sentences for e in sentence.evidence}
         await self.record_chunks(who, corpus, [hit.chunk_id for hit in result.hits], shown)
@@ -144,9 +138,9 @@ class Service:
     async def record_chunks(
         self, who: Principal, corpus: str | None, hits: Sequence[str], shown: AbstractSet[str] = frozenset()
     ) -> None:
-        """Let the audit log have the documents of these chunks, and those that are ``shown``."""
+        """Write the documents of these chunks, and those that are ``shown``, into the audit log."""
         scope = self.rag.scope(tenant=who.tenant, corpus=corpus)
-        with suppress(StoreError):  # a document that is gone by now, and is in what is shown if it is of use
+        with suppress(StoreError):  # a document was deleted meanwhile; it is in ``shown`` if it was cited
             shown = shown | {c.doc_id for c in await asyncio.to_thread(self.rag.backends.store.chunks, scope, hits)}
         audit("read", who, corpus=scope.corpus, documents=shown)
 
@@ -155,30 +149,41 @@ class Service:
         return [self.uploads.doc_id(job.scope, file.name) for file in job.files]
 
     def note(self, request: Request, query: str) -> None:
-        """Let the log have the question, if it may."""
+        """Remember the question for the log, if texts may be logged."""
         if self.settings.log_text:
             request.state.query = query
 
-    @asynccontextmanager
-    async def counted(self) -> AsyncGenerator[None]:
-        """A question that is under way, whose language models answer in time. Raises as `Questions.check`."""
-        async with self.questions.one():
+    def check_load(self) -> None:
+        """Raises `RefusedError` (503) if as many questions are under way as may be."""
+        if self.under_way >= self.settings.questions:
+            hint = "Try again later, or raise DISCO_RAG_API__QUESTIONS."
+            raise RefusedError(503, "BusyError", f"{self.under_way} questions are under way.", hint=hint)
+
+    @contextmanager
+    def counted(self) -> Generator[None]:
+        """A question that is under way, whose language models answer in time. Raises as `check_load`."""
+        self.check_load()
+        self.under_way += 1
+        try:
             with cancel_scope(), models_within(MODEL_SHARE * self.settings.deadline_s, setting=_LIMIT):
                 yield
+        finally:
+            self.under_way -= 1
 
     @asynccontextmanager
     async def question(self) -> AsyncGenerator[None]:
         """`counted`, and `in_time` until the deadline."""
-        async with self.counted(), self.in_time(self.deadline()):
-            yield
+        with self.counted():
+            async with self.in_time(self.deadline()):
+                yield
 
     def deadline(self) -> float:
-        """When a question that comes now must be answered, as ``monotonic()`` counts."""
+        """When a question that arrives now must be answered, on the clock of ``monotonic``."""
         return monotonic() + self.settings.deadline_s
 
     @asynccontextmanager
     async def in_time(self, end: float) -> AsyncGenerator[None]:
-        """A block that is ended by ``TimeoutError`` at ``end``, by `RefusedError` (503) when the server stops."""
+        """A block that ends with ``TimeoutError`` at ``end``, with `RefusedError` (503) when the server stops."""
         try:
             async with asyncio.timeout(0 if self.stopped else max(0.0, end - monotonic())) as limit:
                 self._limits.add(limit)
@@ -191,8 +196,24 @@ class Service:
                 raise
             raise RefusedError(503, "StoppingError", "The server is being stopped.", hint="Ask again.") from None
 
-    async def each(self, parts: AsyncGenerator[T], end: float) -> AsyncGenerator[T]:
-        """The same parts, each `in_time`, from a task of their own; they are closed at the end."""
+    async def events(self, who: Principal, arguments: dict[str, Any]) -> AsyncGenerator[StreamPart]:
+        """The events and the result of `DiscoRAG.astream` with these arguments, in time, counted and recorded.
+
+        An error ends them as a `Problem`: the status of a stream cannot change any more.
+        """
+        end = self.deadline()
+        try:
+            with self.counted():
+                async with aclosing(self._each(self.rag.astream(**arguments), end)) as parts:
+                    async for part in parts:
+                        if isinstance(part, AskResult):
+                            await self.record_answer(who, arguments["corpus"], part)
+                        yield part
+        except Exception as error:  # noqa: BLE001 - the client gets an error event, whatever happened
+            yield problem_of(error)[1]
+
+    async def _each(self, parts: AsyncGenerator[T], end: float) -> AsyncGenerator[T]:
+        """Yield the same parts, each `in_time`, from a task of their own, which is closed at the end."""
         queue = asyncio.Queue[T | None]()
         task = asyncio.create_task(_put_all(parts, queue))
         try:
@@ -202,7 +223,7 @@ class Service:
                 if part is None:
                     break
                 yield part
-            await task  # raises what it was ended by
+            await task  # raises its error
         finally:
             await end_task(task)
 
@@ -215,7 +236,7 @@ class Service:
 
 
 async def _put_all(parts: AsyncGenerator[T], queue: asyncio.Queue[T | None]) -> None:
-    """All parts, then None, also where they end with an error."""
+    """Put all parts into the queue, then None, also after an error."""
     try:
         async with aclosing(parts):
             async for part in parts:

@@ -1,4 +1,4 @@
-"""/threads: a question that is stopped before a stage, looked at, edited, and taken up again."""
+"""/threads: questions that are stopped before a stage, looked at, edited and resumed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from interfaces.http.access import Principal
 from interfaces.http.ask import Filters, Options, unless_gone
-from interfaces.http.problems import COMMON, documented
+from interfaces.http.problems import COMMON, error_responses
 from interfaces.http.service import Asker, Keyed, Reader, Served, Service
 from interfaces.threads import Edit, Stage, Thread, ThreadState
 from nodes.context import AnswerContext
@@ -28,40 +28,40 @@ class NewThread(BaseModel):
     corpus: str | None = Field(default=None, min_length=1, max_length=200, description="None: as configured.")
 
 
-class Run(BaseModel):
-    """A question, or, without one, going on."""
+class RunRequest(BaseModel):
+    """A question; without one the thread's is resumed."""
 
     model_config = ConfigDict(extra="forbid")
 
-    query: str | None = Field(default=None, min_length=1, max_length=4000, description="None: go on.")
+    query: str | None = Field(default=None, min_length=1, max_length=4000, description="None: resume.")
     instruction: str = Field(default="", max_length=4000, description="How to answer; it is not searched for.")
     filters: Filters = Field(default={}, max_length=20, description="Metadata key -> accepted values.")
     switches: Options | None = Field(default=None, description="None: those of the thread's question.")
     stop_before: list[Stage] = Field(default=[], max_length=6, description="Stop before these stages.")
     checkpoint: Checkpoint = None
 
-    def asked(self) -> AnswerInput | None:
+    def graph_input(self) -> AnswerInput | None:
         """The question for the graph."""
         if self.query is None:
             return None
         return {"query": self.query, "instruction": self.instruction, "filters": self.filters, "history": []}
 
 
-class Changed(Edit):
+class EditRequest(Edit):
     """What to change, and at which checkpoint."""
 
     checkpoint: Checkpoint = None
 
 
-class Part(BaseModel):
-    """How many of the checkpoints."""
+class HistoryQuery(BaseModel):
+    """How many checkpoints to list."""
 
     model_config = ConfigDict(extra="forbid")
 
     limit: int = Field(default=100, ge=1, le=1000)
 
 
-class From(BaseModel):
+class ForkRequest(BaseModel):
     """Where to fork."""
 
     model_config = ConfigDict(extra="forbid")
@@ -69,7 +69,7 @@ class From(BaseModel):
     checkpoint: Checkpoint = None
 
 
-@router.post("/threads", status_code=status.HTTP_201_CREATED, responses=documented(507))
+@router.post("/threads", status_code=status.HTTP_201_CREATED, responses=error_responses(507))
 async def create(who: Reader, served: Served, new: NewThread) -> Thread:
     """Make a thread."""
     return await served.threads.create(who.tenant, new.corpus)
@@ -81,54 +81,58 @@ async def threads(who: Reader, served: Served) -> list[Thread]:
     return await served.threads.all(who.tenant)
 
 
-@router.get("/threads/{thread_id}", responses=documented(404))
+@router.get("/threads/{thread_id}", responses=error_responses(404))
 async def state(who: Reader, served: Served, thread_id: UUID) -> ThreadState:
     """Where a thread stands."""
     return await served.threads.state(await _find_thread(served, who, thread_id))
 
 
-@router.delete("/threads/{thread_id}", status_code=status.HTTP_204_NO_CONTENT, responses=documented(404, 507))
+@router.delete("/threads/{thread_id}", status_code=status.HTTP_204_NO_CONTENT, responses=error_responses(404, 507))
 async def delete(who: Reader, served: Served, thread_id: UUID) -> Response:
     """Forget a thread."""
     await served.threads.delete(await _find_thread(served, who, thread_id))
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 
-@router.get("/threads/{thread_id}/history", responses=documented(404))
-async def history(who: Reader, served: Served, thread_id: UUID, part: Annotated[Part, Query()]) -> list[ThreadState]:
-    """Its checkpoints, the latest first: any of them can be edited, forked, and gone on from."""
-    return await served.threads.history(await _find_thread(served, who, thread_id), part.limit)
+@router.get("/threads/{thread_id}/history", responses=error_responses(404))
+async def history(
+    who: Reader, served: Served, thread_id: UUID, query: Annotated[HistoryQuery, Query()]
+) -> list[ThreadState]:
+    """Its checkpoints, the latest first: each can be edited, forked and resumed."""
+    return await served.threads.history(await _find_thread(served, who, thread_id), query.limit)
 
 
-@router.post("/threads/{thread_id}/runs", responses=documented(404, 409, 502, 507))
-async def run(request: Request, who: Asker, served: Served, thread_id: UUID, asked: Run) -> ThreadState:
-    """Ask, or go on where the thread has stopped."""
+@router.post("/threads/{thread_id}/runs", responses=error_responses(404, 409, 502, 507))
+async def run(request: Request, who: Asker, served: Served, thread_id: UUID, body: RunRequest) -> ThreadState:
+    """Ask, or resume where the thread has stopped."""
     thread = await _find_thread(served, who, thread_id)
-    if asked.switches is not None:
-        thread = await served.threads.remember(thread, asked.switches.model_dump(exclude_unset=True))
-    elif asked.query is not None:
+    if body.switches is not None:
+        thread = await served.threads.remember(thread, body.switches.model_dump(exclude_unset=True))
+    elif body.query is not None:
         thread = await served.threads.remember(thread, {})
     context = served.rag.context(AnswerContext, thread.switches | {"tenant": who.tenant, "corpus": thread.corpus})
-    go = served.threads.run(thread, asked.asked(), context, stop_before=asked.stop_before, checkpoint=asked.checkpoint)
+    go = served.threads.run(
+        thread, body.graph_input(), context, stop_before=body.stop_before, checkpoint=body.checkpoint
+    )
     async with served.question():
         state = await unless_gone(request, go)
     await served.record_chunks(who, thread.corpus, [hit["chunk_id"] for hit in state.values.get("hits", [])])
     return state
 
 
-@router.patch("/threads/{thread_id}/state", responses=documented(404, 409, 507))
-async def edit(who: Reader, served: Served, thread_id: UUID, changed: Changed) -> ThreadState:
-    """Change the evidence, graph, plan or draft with which a stopped run goes on."""
+@router.patch("/threads/{thread_id}/state", responses=error_responses(404, 409, 507))
+async def edit(who: Reader, served: Served, thread_id: UUID, body: EditRequest) -> ThreadState:
+    """Change the evidence, graph, plan or draft of a stopped run."""
     thread = await _find_thread(served, who, thread_id)
-    return await served.threads.edit(thread, changed, changed.checkpoint)
+    return await served.threads.edit(thread, body, body.checkpoint)
 
 
-@router.post("/threads/{thread_id}/fork", status_code=status.HTTP_201_CREATED, responses=documented(404, 409, 507))
-async def fork(who: Reader, served: Served, thread_id: UUID, at: From) -> Thread:
+@router.post("/threads/{thread_id}/fork", status_code=status.HTTP_201_CREATED, responses=error_responses(404, 409, 507))
+async def fork(who: Reader, served: Served, thread_id: UUID, body: ForkRequest) -> Thread:
     """A new thread that stands where this one does, or did."""
-    return await served.threads.fork(await _find_thread(served, who, thread_id), at.checkpoint)
+    return await served.threads.fork(await _find_thread(served, who, thread_id), body.checkpoint)
 
 
 async def _find_thread(served: Service, who: Principal, thread_id: UUID) -> Thread:
     """Raises `NotFoundError`."""
-    return await served.threads.of(who.tenant, thread_id.hex)
+    return await served.threads.get(who.tenant, thread_id.hex)

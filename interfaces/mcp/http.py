@@ -170,7 +170,7 @@ async def _wait_for(job: Job, service: Service) -> Job:
     end = service.deadline()
     while job.ended is None and monotonic() < end and not service.stopped:
         await asyncio.sleep(POLL_S)
-        job = await service.jobs.of(job.tenant, job.id)
+        job = await service.jobs.get(job.tenant, job.id)
     return job
 
 

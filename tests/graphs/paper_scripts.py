@@ -15,7 +15,6 @@ from prompts import load, names
 from tests.conftest import Pipelines
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
-QUERY = "Does vitamin D lower the incidence of influenza?"
 TEXTS = {
     "zebra-one.txt": "Daily vitamin D lowered influenza by 12 % in adults with < 20 ng. The trial was short.",
     "zebra-two.txt": "Across all trials, supplements had no effect on influenza. Other trials saw no effect.",
@@ -116,15 +115,9 @@ def model(replies: Mapping[str, Scripted | str] | None = None) -> Script:
     return respond
 
 
-def written(folder: Path) -> str:
-    """A folder with the texts."""
-    folder.mkdir()
-    for name, text in TEXTS.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return str(folder)
-
-
-def opened(pipeline: Pipelines, server: ScriptedServer, texts: str, *, parser: str = "none", **fields: Any) -> DiscoRAG:
+def opened(
+    pipeline: Pipelines, server: ScriptedServer, texts: Path, *, parser: str = "none", **fields: Any
+) -> DiscoRAG:
     rag = pipeline(llm=server.base_url, **fields)
     rag.ingest(texts, parser=parser)
     server.requests.clear()

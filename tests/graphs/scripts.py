@@ -5,9 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from tests.servers.scripted import Script, Scripted
+from discorag import DiscoRAG
+from tests.conftest import Pipelines
+from tests.servers.scripted import Script, Scripted, ScriptedServer
+
+QUERY = "Does vitamin D lower the incidence of influenza?"
+TEXTS = {
+    "a.txt": "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults. The trial was short.",
+    "b.txt": "Across all trials, supplements had no effect on the incidence of influenza. Other trials saw no effect.",
+    "c.txt": "Vitamin D is made in the skin. However, winter sun is too weak.",
+}
 
 PLAN = "State the finding of [1]. Then set [2] against it."
 ANSWER = "Daily vitamin D lowered the incidence of influenza by 12 % [1]. Other trials saw no effect [2]."
@@ -48,3 +58,18 @@ def model(replies: Mapping[str, Scripted | str] | None = None) -> Script:
         return {"graph": at_odds(body), "plan": PLAN, "answer": ANSWER, "tree": "no tree"}[turn]
 
     return respond
+
+
+def write_texts(folder: Path, texts: Mapping[str, str] = TEXTS) -> Path:
+    """A folder with these texts, by file name."""
+    folder.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def opened(pipeline: Pipelines, server: ScriptedServer, texts: Path, **fields: Any) -> DiscoRAG:
+    """A pipeline with this language model, which has read the texts."""
+    rag = pipeline(llm=server.base_url, **fields)
+    rag.ingest(texts)
+    return rag

@@ -128,14 +128,6 @@ def test_trees_are_made_at_query_time_for_chunks_that_have_none(pipeline: Pipeli
     assert (parse.stage, parse.model) == ("parse", TrainedParser().version)
 
 
-async def test_a_second_question_in_a_thread_starts_with_an_empty_ledger(rag: DiscoRAG) -> None:
-    graph = build(checkpointer=InMemorySaver())
-    context = AnswerContext(corpus="tides", backends=rag.backends)
-    for query in ("Why are tides high?", "Why are tides late?"):
-        state = await graph.ainvoke({"query": query}, {"configurable": {"thread_id": "t"}}, context=context)
-        assert [record["stage"] for record in state["ledger"]] == list(STAGES)
-
-
 def test_a_plan_without_citations_is_declared_in_the_ledger(rag: DiscoRAG) -> None:
     async def edited() -> dict[str, Any]:
         graph, config = (

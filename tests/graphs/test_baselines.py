@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,10 +15,10 @@ from discorag.schema.errors import ConfigError, InputError
 from graphs.baselines import BASELINES
 from tests.conftest import Pipelines
 from tests.graphs.paper_scripts import ANSWER, PLAN, fenced, model, name_of, outside, prompt_of, sections
+from tests.graphs.scripts import QUERY, opened, write_texts
 from tests.inputs import stage_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
-QUERY = "Does vitamin D lower the incidence of influenza?"
 LONG = "\n\n".join(f"Paragraph {i} says that trial {i} was short. It had {i} adults in it." * 4 for i in range(30))
 TEXTS = {
     "flu.txt": "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults.",
@@ -31,22 +30,9 @@ LONG_QUERY = "volcano " * 400  # beyond the encoder's window
 NAMES = sorted(BASELINES)
 
 
-def written(folder: Path, texts: dict[str, str]) -> Path:
-    folder.mkdir(exist_ok=True)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
-
-
 @pytest.fixture
-def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return written(tmp_path_factory.mktemp("texts"), TEXTS)
-
-
-def opened(pipeline: Pipelines, server: ScriptedServer, texts: Path, **fields: Any) -> DiscoRAG:
-    rag = pipeline(llm=server.base_url, **fields)
-    rag.ingest(texts)  # with local trees, which no baseline shows
-    return rag
+def texts(tmp_path: Path) -> Path:
+    return write_texts(tmp_path / "texts", TEXTS)
 
 
 def of_kind(server: ScriptedServer, name: str) -> list[Body]:
@@ -140,7 +126,7 @@ def test_a_failed_answer_is_an_extractive_draft_and_counted(pipeline: Pipelines,
 def test_fig_13_the_full_context_is_whole_documents_in_order_without_chunk_numbers(
     pipeline: Pipelines, tmp_path: Path
 ) -> None:
-    folder = written(tmp_path / "texts", {"a.txt": LONG, "b.txt": "Short & last."})
+    folder = write_texts(tmp_path / "texts", {"a.txt": LONG, "b.txt": "Short & last."})
     with ScriptedServer(model()) as server:
         result = opened(pipeline, server, folder).ask(QUERY, baseline="full-context")
         [call] = server.requests
@@ -152,7 +138,7 @@ def test_fig_13_the_full_context_is_whole_documents_in_order_without_chunk_numbe
 
 
 def test_fig_13_what_does_not_fit_the_model_is_left_out(pipeline: Pipelines, tmp_path: Path) -> None:
-    folder = written(tmp_path / "texts", {"a.txt": LONG, "b.txt": "Short and last."})
+    folder = write_texts(tmp_path / "texts", {"a.txt": LONG, "b.txt": "Short and last."})
     with ScriptedServer(model()) as server:
         result = opened(pipeline, server, folder, context_tokens=4096).ask(QUERY, baseline="full-context")
         [call] = server.requests

@@ -17,17 +17,12 @@ from discorag.schema.errors import ConfigError
 from nodes.backends import Backends
 from nodes.context import AnswerContext
 from tests.conftest import Examples, Pipelines
-from tests.graphs.scripts import ANSWER, model
+from tests.graphs.scripts import ANSWER, QUERY, TEXTS, model
 from tests.inputs import stage_of
 from tests.models.test_reranker import Answer, by_length, failing, saying, served
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
-QUERY = "Does vitamin D lower the incidence of influenza?"
 BETTER = "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults [1]."
-TEXTS = {
-    "a.txt": "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults. The trial was short.",
-    "b.txt": "Across all trials, supplements had no effect on the incidence of influenza. Other trials saw no effect.",
-}
 
 
 @pytest.mark.parametrize(
@@ -57,15 +52,6 @@ def test_a_question_is_answered_whether_its_reranker_works_or_not(
     assert all(f.fallback for f in result.ledger.failures)
 
 
-@pytest.fixture
-def texts(tmp_path: Path) -> str:
-    folder = tmp_path / "texts"
-    folder.mkdir()
-    for name, text in TEXTS.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return str(folder)
-
-
 def refines(body: Body) -> bool:
     return "<answer>" in body["messages"][0]["content"]
 
@@ -77,14 +63,14 @@ def refining(replies: Sequence[Scripted | str]) -> Script:
     return lambda body: next(left) if "<answer>" in str(body["messages"]) else usual(body)
 
 
-def asked(pipeline: Pipelines, server: ScriptedServer, texts: str, **switches: Any) -> AskResult:
+def asked(pipeline: Pipelines, server: ScriptedServer, texts: Path, **switches: Any) -> AskResult:
     rag = pipeline(llm=server.base_url)
     rag.ingest(texts)
     return rag.ask(QUERY, **switches)
 
 
 def test_the_refined_answer_takes_the_place_of_the_first_and_its_call_is_counted(
-    pipeline: Pipelines, texts: str
+    pipeline: Pipelines, texts: Path
 ) -> None:
     with ScriptedServer(refining([BETTER])) as server:
         result = asked(pipeline, server, texts, refine=1, instruction="One sentence.")
@@ -98,7 +84,7 @@ def test_the_refined_answer_takes_the_place_of_the_first_and_its_call_is_counted
     assert all(text in prompt for text in TEXTS.values())
 
 
-def test_rounds_go_on_from_the_last_answer_and_end_when_nothing_changes(pipeline: Pipelines, texts: str) -> None:
+def test_rounds_go_on_from_the_last_answer_and_end_when_nothing_changes(pipeline: Pipelines, texts: Path) -> None:
     with ScriptedServer(refining([BETTER, BETTER])) as server:
         result = asked(pipeline, server, texts, refine=3)
         prompts = [r["messages"][0]["content"] for r in server.requests if refines(r)]
@@ -116,7 +102,7 @@ def test_rounds_go_on_from_the_last_answer_and_end_when_nothing_changes(pipeline
     ids=["refused", "invented citation"],
 )
 def test_a_round_that_fails_keeps_the_answer_before_it_and_is_counted(
-    pipeline: Pipelines, texts: str, bad: Sequence[Scripted | str], kind: str, calls: int
+    pipeline: Pipelines, texts: Path, bad: Sequence[Scripted | str], kind: str, calls: int
 ) -> None:
     with ScriptedServer(refining([BETTER, *bad])) as server:
         result = asked(pipeline, server, texts, refine=2)
@@ -128,7 +114,7 @@ def test_a_round_that_fails_keeps_the_answer_before_it_and_is_counted(
     assert (refine.engine, refine.usage.calls) == ("llm", calls)
 
 
-async def test_the_stream_is_told_that_the_first_answer_is_void(pipeline: Pipelines, texts: str) -> None:
+async def test_the_stream_is_told_that_the_first_answer_is_void(pipeline: Pipelines, texts: Path) -> None:
     with ScriptedServer(refining([BETTER])) as server:
         rag: DiscoRAG = pipeline(llm=server.base_url)
         await rag.aingest(texts)
@@ -139,7 +125,7 @@ async def test_the_stream_is_told_that_the_first_answer_is_void(pipeline: Pipeli
     assert "".join(e["token"] for e in written[restart + 1 :]) == BETTER
 
 
-def test_refinement_without_a_language_model_is_a_configuration_error(pipeline: Pipelines, texts: str) -> None:
+def test_refinement_without_a_language_model_is_a_configuration_error(pipeline: Pipelines, texts: Path) -> None:
     rag = pipeline()
     rag.ingest(texts)
     with pytest.raises(ConfigError, match="refine is 2"):

@@ -351,15 +351,6 @@ def test_a_program_that_does_not_close_the_pipeline_ends(tmp_path: Path) -> None
     assert done.stdout.strip().isdigit()
 
 
-def test_the_facade_can_be_opened_and_used_inside_a_running_event_loop(pipeline: Pipelines, folder: Path) -> None:
-    async def inside() -> int:
-        rag = pipeline()
-        await rag.aingest(folder)
-        return len((await rag.aask("Why do tides rise?")).answer.sentences)
-
-    assert asyncio.run(inside()) > 0
-
-
 def test_poison_fails_alone_is_counted_and_after_two_attempts_not_tried_again_unasked(
     tmp_path: Path, encoder: Encoder, folder: Path
 ) -> None:

@@ -17,7 +17,7 @@ from discorag.models.tokens import likely_tokens
 from tests.conftest import Pipelines
 from tests.graphs.paper_scripts import (
     PIPELINE,
-    QUERY,
+    TEXTS,
     chunks_of,
     fenced,
     marked,
@@ -26,15 +26,15 @@ from tests.graphs.paper_scripts import (
     opened,
     outside,
     prompt_of,
-    written,
 )
+from tests.graphs.scripts import QUERY, write_texts
 from tests.inputs import stage_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 
 @pytest.fixture
-def texts(tmp_path: Path) -> str:
-    return written(tmp_path / "texts")
+def texts(tmp_path: Path) -> Path:
+    return write_texts(tmp_path / "texts", TEXTS)
 
 
 def graph_without(*pairs: tuple[int, int], k: int = 3) -> str:
@@ -43,7 +43,7 @@ def graph_without(*pairs: tuple[int, int], k: int = 3) -> str:
 
 
 def test_a_pair_without_a_line_is_unrelated_and_counted_and_the_models_graph_stays(
-    pipeline: Pipelines, texts: str
+    pipeline: Pipelines, texts: Path
 ) -> None:
     with ScriptedServer(model({"graph": graph_without((1, 3))})) as server:
         result = opened(pipeline, server, texts, parser="paper").ask(QUERY, preset="paper")
@@ -56,7 +56,7 @@ def test_a_pair_without_a_line_is_unrelated_and_counted_and_the_models_graph_sta
 
 
 def test_a_graph_whose_lines_do_not_fit_the_context_is_asked_for_in_parts_that_read_all_chunks(
-    pipeline: Pipelines, texts: str
+    pipeline: Pipelines, texts: Path
 ) -> None:
     few: dict[str, Any] = {"parser": "local", "plan_tokens": 32, "answer_tokens": 32}
     with ScriptedServer(model({"graph": graph_without()})) as server:
@@ -74,7 +74,7 @@ def test_a_graph_whose_lines_do_not_fit_the_context_is_asked_for_in_parts_that_r
     assert stage_of(result.ledger, "relate").counts == {"graph calls": 3}
 
 
-def test_the_verbatim_answer_stays_where_the_answer_fails(pipeline: Pipelines, texts: str) -> None:
+def test_the_verbatim_answer_stays_where_the_answer_fails(pipeline: Pipelines, texts: Path) -> None:
     with ScriptedServer(model({"answer": Scripted("down", status=500)})) as server:
         result = opened(pipeline, server, texts, parser="paper").ask(QUERY, preset="paper")
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
@@ -84,7 +84,7 @@ def test_the_verbatim_answer_stays_where_the_answer_fails(pipeline: Pipelines, t
     assert result.answer.unsupported == ()
 
 
-def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines, texts: str) -> None:
+def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines, texts: Path) -> None:
     with ScriptedServer(model({"tree": "no tree"})) as server:
         rag = opened(pipeline, server, texts)
         result = rag.ask(QUERY, preset="paper")
@@ -98,7 +98,7 @@ def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines,
     assert (parse.engine, parse.model) == ("local", TrainedParser().version)
 
 
-def test_where_the_local_parser_stood_in_for_some_trees_the_ledger_names_both(pipeline: Pipelines, texts: str) -> None:
+def test_where_the_local_parser_stood_in_for_some_trees_the_ledger_names_both(pipeline: Pipelines, texts: Path) -> None:
     def respond(body: Body) -> Scripted | str:
         return "no tree" if name_of(body) == "tree" and "skin" in prompt_of(body) else model()(body)
 
@@ -113,7 +113,7 @@ def test_where_the_local_parser_stood_in_for_some_trees_the_ledger_names_both(pi
     assert parses == {"paper": [], "local": ["InvalidOutputError"]}
 
 
-def test_chunks_that_another_parser_parsed_are_parsed_again(pipeline: Pipelines, texts: str) -> None:
+def test_chunks_that_another_parser_parsed_are_parsed_again(pipeline: Pipelines, texts: Path) -> None:
     with ScriptedServer(model()) as server:
         result = opened(pipeline, server, texts, parser="local").ask(QUERY, preset="paper")
         requests = server.requests
@@ -123,7 +123,7 @@ def test_chunks_that_another_parser_parsed_are_parsed_again(pipeline: Pipelines,
 
 
 def test_trees_that_the_papers_parser_made_at_ingest_cost_one_call_a_chunk_once(
-    pipeline: Pipelines, texts: str
+    pipeline: Pipelines, texts: Path
 ) -> None:
     with ScriptedServer(model()) as server:
         rag = pipeline(llm=server.base_url)
@@ -137,7 +137,7 @@ def test_trees_that_the_papers_parser_made_at_ingest_cost_one_call_a_chunk_once(
     assert (stage_of(result.ledger, "parse").engine, stage_of(result.ledger, "parse").usage.calls) == ("stored", 0)
 
 
-def test_trees_that_only_stood_in_at_ingest_are_made_anew(pipeline: Pipelines, texts: str) -> None:
+def test_trees_that_only_stood_in_at_ingest_are_made_anew(pipeline: Pipelines, texts: Path) -> None:
     down = [True]
     with ScriptedServer(lambda b: Scripted("down", status=500) if down[0] else model()(b)) as server:
         rag = pipeline(llm=server.base_url, failures=9)
@@ -148,7 +148,7 @@ def test_trees_that_only_stood_in_at_ingest_are_made_anew(pipeline: Pipelines, t
         assert [name_of(r) for r in server.requests] == PIPELINE
 
 
-def test_the_local_parser_keeps_the_trees_that_are_stored(pipeline: Pipelines, texts: str) -> None:
+def test_the_local_parser_keeps_the_trees_that_are_stored(pipeline: Pipelines, texts: Path) -> None:
     with ScriptedServer(model()) as server:
         rag = opened(pipeline, server, texts, parser="local")
         result = rag.ask(QUERY, preset="paper", parser="local")

@@ -13,14 +13,13 @@ from discorag import DiscoRAG
 from discorag.config import TreeSettings
 from discorag.retrieval.registry import RETRIEVERS, tree_retrievers
 from discorag.schema.document import Scope
-from discorag.schema.errors import EmptyCorpusError, StoreError
+from discorag.schema.errors import StoreError
 from discorag.schema.values import count_words
 from graphs.answer import graph
 from interfaces.cli.present import counted
 from nodes.context import AnswerContext
 from tests.conftest import EXAMPLES, Pipelines
 from tests.inputs import stage_of
-from tests.interfaces.test_cli import run_json
 from tests.servers.scripted import ScriptedServer
 
 FLU = "Does vitamin D prevent flu?"
@@ -36,27 +35,6 @@ def vitamin(shared_pipeline: Pipelines) -> DiscoRAG:
     rag = shared_pipeline()
     rag.ingest(EXAMPLES / "vitamin-d", corpus="vitamin-d", parser="rules")
     return rag
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("names")
-    run_json(home, "ingest", str(EXAMPLES / "vitamin-d"), "--parser", "rules")
-    return home
-
-
-QUICK = {"hybrid", "snapped"}
-"""One retriever over chunks, one over trees."""
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.deep]) for name in RETRIEVERS]
-)
-def test_the_command_line_answers_with_every_name(home: Path, name: str) -> None:
-    result = run_json(home, "ask", FLU, "--retriever", name, "--set", "evidence_words=150")
-    assert result["hits"]
-    assert [s for s in result["answer"]["sentences"] if s["evidence"]]
-    assert not [failure for stage in result["ledger"]["stages"] for failure in stage["failures"]]
 
 
 def test_the_schema_that_studio_shows_offers_every_name_as_one_list() -> None:
@@ -177,16 +155,6 @@ async def test_a_question_tells_how_many_paragraphs_it_parsed_and_how_many_were_
     assert await told() == "0 trees built, 0 parses, 0 parses known"
     paragraphs[3] = "Pump 3 was replaced. It works. Everybody is glad."
     assert await told() == f"1 trees built, {changed} parses, {first - changed} parses known"
-
-
-def test_an_empty_corpus_is_an_error_for_trees_too(rag: DiscoRAG) -> None:
-    with pytest.raises(EmptyCorpusError):
-        rag.ask(FLU, corpus="nothing", retriever="unified")
-
-
-def test_an_unknown_retriever_names_those_there_are() -> None:
-    with pytest.raises(ValidationError, match="discourse"):
-        AnswerContext.model_validate({"retriever": "magic"})
 
 
 @pytest.mark.parametrize(("reply", "refused"), [('{"answer": [], "expand": null}', True), ("Cannot answer", False)])

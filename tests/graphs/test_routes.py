@@ -17,7 +17,6 @@ from discorag.schema.answer import NO_ANSWER
 from graphs import answer, chat
 from graphs.assistants import rdr2
 from graphs.ingest import PAGE
-from nodes.answer.prepare import route_of
 from nodes.context import AnswerContext
 from tests.conftest import Examples, Pipelines
 from tests.inputs import stage_of
@@ -29,22 +28,6 @@ OFF_TOPIC = "Who won the chess championship of 1972?"
 @pytest.fixture
 def rag(examples: Examples) -> DiscoRAG:
     return examples("vitamin-d", "tides")
-
-
-@pytest.mark.parametrize(
-    ("retriever", "node"),
-    [
-        ("dense", "retrieve_chunks"),
-        ("hybrid", "retrieve_chunks"),
-        ("snapped", "retrieve_sentence_tree"),
-        ("discourse", "retrieve_sentence_tree"),
-        ("raptor", "retrieve_sentence_tree"),
-        ("rdr2", "route_headings"),
-        ("all", "read_all"),
-    ],
-)
-def test_every_retriever_has_its_node(retriever: str, node: str) -> None:
-    assert route_of(retriever) == node
 
 
 def run(graph: Any, asked: Any, rag: DiscoRAG, **switches: Any) -> tuple[list[str], dict[str, Any]]:
@@ -90,24 +73,6 @@ def test_what_was_found_can_be_put_into_a_rerankers_order(rag: DiscoRAG) -> None
     assert {h.chunk_id for h in ranked.hits} == {h.chunk_id for h in plain.hits}
     assert [h.score for h in ranked.hits] == sorted((h.score for h in ranked.hits), reverse=True)
     assert stage_of(ranked.ledger, "rerank").model.startswith("ms-marco-MiniLM")
-
-
-def test_evidence_can_be_edited_between_the_sentence_tree_and_parse(rag: DiscoRAG) -> None:
-    async def edited() -> dict[str, Any]:
-        graph = answer.build(checkpointer=InMemorySaver(), interrupt_after=["retrieve_sentence_tree"])
-        config: Any = {"configurable": {"thread_id": "t"}}
-        context = AnswerContext(backends=rag.backends, corpus="tides")
-        asked: Any = {"query": QUERY}
-        await graph.ainvoke(asked, config, context=context)
-        found = (await graph.aget_state(config)).values
-        first = found["hits"][0]["chunk_id"]
-        kept = {"hits": found["hits"][:1], "evidence": {first: found["evidence"][first]}}
-        await graph.aupdate_state(config, kept, as_node="rerank")
-        done = await graph.ainvoke(None, config, context=context)
-        assert {e["chunk_id"] for s in done["answer"]["sentences"] for e in s["evidence"]} == {first}
-        return done
-
-    assert asyncio.run(edited())["answer"]["sentences"]
 
 
 def test_decisions_stand_in_the_ledger(rag: DiscoRAG) -> None:

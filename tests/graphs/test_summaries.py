@@ -14,6 +14,7 @@ from discorag.options import PAPERS, PRESETS
 from discorag.schema.document import Chunk, Scope
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines
+from tests.graphs.scripts import write_texts
 from tests.servers.scripted import Body, ScriptedServer
 
 QUESTION = "What do bees do at the hive?"
@@ -33,10 +34,7 @@ SAID = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "notes").mkdir()
-    for name, text in SAID.items():
-        (tmp_path / "notes" / name).write_text(text, encoding="utf-8")
-    return tmp_path / "notes"
+    return write_texts(tmp_path / "notes", SAID)
 
 
 def opened(pipeline: Pipelines, folder: Path, llm: str | None = None) -> DiscoRAG:

@@ -9,17 +9,16 @@ from typing import Any
 
 import pytest
 
-from discorag import AskResult, DiscoRAG
+from discorag import AskResult
 from discorag.generation.draft import VERBATIM
 from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Template
 from prompts import load
 from tests.conftest import Pipelines
-from tests.graphs.scripts import ANSWER, PLAN, model, turn_of
+from tests.graphs.scripts import ANSWER, PLAN, QUERY, model, opened, turn_of, write_texts
 from tests.servers.greedy import greedy
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
-QUERY = "Does vitamin D lower the incidence of influenza?"
 LONG = (
     "# The shelf of vitamins\n\n"
     "The shelf that holds vitamin D stands in the pharmacy of the old hospital beside the river, where nurses who work "
@@ -40,17 +39,7 @@ CHUNK = re.compile(r"<chunk id=[^>]*>\n(.*?)\n</chunk>", re.DOTALL)
 
 @pytest.fixture
 def texts(tmp_path: Path) -> Path:
-    folder = tmp_path / "texts"
-    folder.mkdir()
-    for name, text in TEXTS.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
-
-
-def opened(pipeline: Pipelines, server: ScriptedServer, texts: Path, **fields: Any) -> DiscoRAG:
-    rag = pipeline(llm=server.base_url, **fields)
-    rag.ingest(texts)
-    return rag
+    return write_texts(tmp_path / "texts", TEXTS)
 
 
 def asked(pipeline: Pipelines, script: Script, texts: Path, **switches: Any) -> tuple[AskResult, list[Body]]:
@@ -217,13 +206,6 @@ def test_a_plan_in_all_but_its_citations_is_used_and_it_is_told(pipeline: Pipeli
     assert failures(result) == [("plan", "InvalidOutputError", "the plan as it stands")]
 
 
-def test_a_plan_loses_citations_of_passages_that_there_are_not(pipeline: Pipelines, texts: Path) -> None:
-    result, requests = asked(pipeline, model({"plan": "State [1]. Then set [9] against it."}), texts)
-    assert len(requests) == 3
-    assert result.answer.plan is not None
-    assert result.answer.plan.paragraph == "State [1]. Then set against it."
-
-
 def test_output_limits_follow_the_number_of_passages(pipeline: Pipelines, texts: Path) -> None:
     two, three = (asked(pipeline, model(), texts, top_k=k)[1] for k in (2, 3))
     for less, more in zip(two, three, strict=True):
@@ -298,13 +280,6 @@ def test_the_reply_to_the_probe_is_kept_on_disk(pipeline: Pipelines, texts: Path
                 rag = pipeline(llm=server.base_url, layout="auto", cache=folder, name=name)
                 rag.run(rag.backends.ability)
             assert len(server.requests) == 1
-
-
-def test_a_layout_that_is_asked_for_needs_no_probe(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model()) as server:
-        opened(pipeline, server, texts, layout="auto").ask(QUERY, layout="plain")
-        assert [turn_of(r) for r in server.requests] == ["graph", "plan", "answer"]
-    assert not MARK.search("\n".join(evidence(server.requests[0])))
 
 
 def test_a_plan_that_is_refused_says_why(pipeline: Pipelines, texts: Path) -> None:

@@ -111,13 +111,9 @@ def test_json_is_parsed_as_a_document_unless_it_is_a_tree(tmp_path: Path) -> Non
     ("name", "held", "arguments", "said"),
     [
         ("t.rs3", "<rst><body>", [], "t.rs3: This is no XML"),
-        ("t.rs4", '<rst><body><segment id="1">a</segment><segment id="2">b</segment></body></rst>', [], "no parent"),
-        ("t.dis", "( Root (leaf 1)", [], "t.dis: This is no .dis tree"),
         ("t.json", '{"text": "a", "edus": [], "splits": []}', [], "t.json: This is no tree in JSON"),
-        ("t.json", '{"text": ', [], "t.json"),
         ("t.tune", "la", [], "unknown format"),
         ("t.md", "Tides.", ["--format", "pdf"], "text, mermaid, rs3, rs4, dis, json, svg"),
-        ("t.md", "Tides.", ["--parser", "none"], "There is no parser 'none'"),
         ("t.md", "Tides.", ["--parser", "llm"], "DISCO_RAG_MODEL"),
         ("t.dis", "( Root (leaf 1) (text _!a_!) )", ["--out", "no/folder.rs3"], "cannot be written"),
     ],
@@ -140,9 +136,12 @@ def test_status_and_estimate_tell_what_is_stored_and_what_would_be(home: Path) -
     assert len(run_json(home, "status")) == 6
 
 
-def test_a_part_of_a_title_or_file_name_names_a_document(home: Path) -> None:
+def test_a_part_of_a_title_a_file_name_or_an_id_names_a_document(home: Path) -> None:
     whole = run(home, "show", "tree", "pooled-analysis.md")
     assert run(home, "show", "tree", "LED-anal") == run(home, "show", "tree", "a Pooled Analysis") == whole
+    short = re.search(r"^([0-9a-f]{8}) +Vitamin D supplements", run(home, "status"), re.MULTILINE)
+    assert short is not None
+    assert run(home, "show", "tree", short[1]) == whole
 
 
 def test_several_matches_are_listed_and_none_is_deleted(tmp_path: Path) -> None:
@@ -178,19 +177,13 @@ def test_delete_removes_one_document(tmp_path: Path) -> None:
         (["ingest", "nowhere"], "MissingPathError"),
         (["ask", ""], "QueryError"),
         (["ask", "x", "--corpus", "none"], "EmptyCorpusError"),
-        (["ask", "x", "--top-k", "0"], "top_k"),
         (["ask", "x", "--set", "nonsense"], "name=value"),
-        (["ask", "x", "--set", "backends=1"], "Options are"),
         (["ask", "x\udcff"], "UTF-8"),
         (["ingest", ""], "No path"),
-        (["estimate", ".", "--parser", "lmm"], "parser"),
         (["delete", ""], "0 documents match"),
         (["delete", "vitamin"], "documents match 'vitamin': "),
         (["show", "tree", "analysis", "--corpus", "none"], "there are: default (6 documents). Ask"),
-        (["ask", "Does vitamin D prevent flu?", "--set", "planner=llm"], "DISCO_RAG_MODEL"),
-        (["delete", "nothing.md"], "0 documents match"),
         (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
-        (["show", "tree", "pooled-analysis.md", "--chunk", "0", "--format", "pdf"], "text, mermaid, rs3, rs4, dis"),
         (["show", "tree", "gone.rs3"], "cannot be read"),
     ],
 )
@@ -269,7 +262,7 @@ def test_the_verbatim_answer_is_shown_before_the_model_is_asked_and_printed_if_i
     assert PRELIMINARY in shown[0]
     assert sentence in shown[0]
     assert PRELIMINARY not in printed
-    assert (sentence in " ".join(printed.split())) == stays
+    assert " ".join(printed.split()).startswith(sentence) == stays
     assert ("The language model did not make the answer:" in " ".join(printed.split())) == stays
 
 
@@ -281,12 +274,6 @@ def test_on_a_terminal_the_preliminary_answer_is_erased_when_the_question_ends()
         assert "Tides rise." in file.getvalue()
     erase = "\x1b[2K"
     assert erase in file.getvalue().rpartition("Tides rise.")[2]
-
-
-def test_ids_as_status_prints_them_name_a_document(home: Path) -> None:
-    short = re.search(r"^([0-9a-f]{8}) +Vitamin D supplements", run(home, "status"), re.MULTILINE)
-    assert short is not None
-    assert run(home, "show", "tree", short[1]).strip()
 
 
 def test_titles_cannot_write_markup_or_escapes_to_the_terminal(tmp_path: Path) -> None:

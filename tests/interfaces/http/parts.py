@@ -29,7 +29,7 @@ T = TypeVar("T")
 QUERY = "Does vitamin D lower the incidence of influenza?"
 TEXTS = {
     "a.txt": "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults. The trial was short.",
-    "b.txt": "Across all trials, supplements had no effect on the incidence of influenza. Other trials saw no effect.",
+    "b.txt": "Daily vitamin D did not lower the incidence of influenza in deficient adults. Other trials saw none.",
     "c.txt": "Vitamin D is made in the skin. However, winter sun is too weak.",
 }
 TENANTS = ("default", "alpha")

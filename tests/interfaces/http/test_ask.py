@@ -129,11 +129,11 @@ async def test_nothing_goes_on_for_a_client_that_left(
         async with httpx.AsyncClient(base_url=listen(app), timeout=PATIENCE_S) as client:
             question = asyncio.create_task(client.post("/ask", json=asked(), headers=headers))
             await asyncio.to_thread(until, lambda: llm.requests)
-            assert app.state.service.questions.under_way == 1
+            assert app.state.service.under_way == 1
             question.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await question
-        await asyncio.to_thread(until, lambda: app.state.service.questions.under_way == 0)
+        await asyncio.to_thread(until, lambda: app.state.service.under_way == 0)
         assert len(llm.requests) == 1
 
 
@@ -159,7 +159,7 @@ async def test_threads_at_work_stop_too_when_a_client_leaves(
         question.cancel()
         with pytest.raises(asyncio.CancelledError):
             await question
-    await asyncio.to_thread(until, lambda: app.state.service.questions.under_way == 0)
+    await asyncio.to_thread(until, lambda: app.state.service.under_way == 0)
     at_the_end = len(parsed)
     await asyncio.sleep(0.5)
     assert len(parsed) <= at_the_end + 1 < 600
@@ -196,7 +196,7 @@ async def test_a_question_too_many_is_turned_away_and_told_when_to_come_again(
             question.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await question
-            await asyncio.to_thread(until, lambda: app.state.service.questions.under_way == 0)
+            await asyncio.to_thread(until, lambda: app.state.service.under_way == 0)
             local = {"relater": "local", "planner": "local", "generator": "local"}
             later = await client.post("/ask", json=asked(switches=local))
     assert (refused.status_code, refused.json()["error"]["type"]) == (503, "BusyError")

@@ -9,9 +9,7 @@ from typing import Any
 
 import openai
 import pytest
-from langchain_openai import ChatOpenAI
 from openai.types.chat import ChatCompletionMessageParam
-from pydantic import SecretStr
 
 from interfaces.http.access import Role
 from tests.graphs.scripts import ANSWER, model
@@ -233,11 +231,3 @@ def test_without_a_language_model_an_answer_to_a_follow_up_says_that_it_is_of_th
     reply: Any = chat.create(model="disco-rag", messages=FOLLOW_UP, stream=stream)
     text = "".join(c.choices[0].delta.content or "" for c in reply) if stream else str(reply.choices[0].message.content)
     assert text.startswith("(There is no language model that could read the conversation")
-
-
-def test_langchain_talks_to_it(listening: Address) -> None:
-    url = listening()
-    chat = ChatOpenAI(base_url=f"{url}/v1", api_key=SecretStr("none"), model="disco-rag", max_retries=0)
-    whole = chat.invoke([("system", "Be brief."), ("user", QUERY)])
-    assert TEXT in whole.text
-    assert "".join(chunk.text for chunk in chat.stream(QUERY)) == whole.text

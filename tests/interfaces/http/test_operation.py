@@ -26,7 +26,7 @@ from discorag.schema.values import Vectors
 from interfaces.http.access import Role
 from interfaces.http.ask import Options
 from interfaces.http.observability import log_as_json
-from interfaces.http.service import KNOWN_S
+from interfaces.http.service import CALL_S
 from interfaces.http.telemetry import ENDPOINT, instrument, trace
 from tests.graphs.scripts import model
 from tests.interfaces.http.conftest import Serve, Served
@@ -40,7 +40,7 @@ Sample = tuple[str, frozenset[tuple[str, str]]]
 def test_readiness_tells_the_encoder_and_whether_the_model_can_be_reached(
     apps: Apps, serve: Serve, uploads: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("interfaces.http.service.KNOWN_S", 0)
+    monkeypatch.setattr("interfaces.http.service.CALL_S", 0)
     without = serve(apps(uploads)).get("/readyz").json()
     assert without == {"status": "ready", "encoder": apps.shared.encoder.version, "language_model": "none"}
     with ScriptedServer(model()) as llm:
@@ -73,7 +73,7 @@ def test_who_asks_often_whether_the_server_is_ready_makes_it_work_once(
     monkeypatch.setattr(apps.shared.encoder, "encode_query", counted)
     assert {client.get("/readyz").status_code for _ in range(5)} == {200}
     assert asked.count("probe") == 1
-    now[0] += KNOWN_S
+    now[0] += CALL_S
     client.get("/readyz")
     assert asked.count("probe") == 2
 
@@ -145,7 +145,7 @@ def test_the_numbers_are_those_of_the_ledgers(served: Served, streamed: bool) ->
         assert summed(found, "disco_rag_model_calls_total", stage=name) == sum(u["calls"] for u in usage)
         failures = [f for s in mine for f in s["failures"]]
         assert summed(found, "disco_rag_failures_total", stage=name, fallback="yes") == len(failures)
-    assert summed(found, "disco_rag_failures_total", kind="ModelUnavailableError") == 2
+    assert summed(found, "disco_rag_failures_total", kind="ModelUnavailableError") >= 2
     assert summed(found, "disco_rag_tokens_total") > 0
     assert summed(found, "disco_rag_requests_total", route="/ask", status="200") == 2
     assert summed(found, "disco_rag_request_seconds_count", route="/ask") == 2
@@ -231,38 +231,24 @@ def check_private(text: str) -> None:
         assert private not in text
 
 
-def with_broken_store(apps: Apps, serve: Serve, uploads: Path) -> TestClient:
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+def test_an_unexpected_error_is_logged_under_the_id_of_the_response_and_quotes_no_text(
+    apps: Apps, serve: Serve, uploads: Path, log: io.StringIO, streamed: bool
+) -> None:
     app = apps(uploads)
     client = serve(app)
     app.state.service.rag.backends.store = Broken()
-    return client
-
-
-def test_an_error_that_nobody_expected_is_500_with_the_id_under_which_the_log_has_it(
-    apps: Apps, serve: Serve, uploads: Path, log: io.StringIO
-) -> None:
-    reply = with_broken_store(apps, serve, uploads).get("/documents")
-    assert (reply.status_code, reply.json()["error"]["type"]) == (500, "InternalError")
-    check_private(reply.text)
+    stream: dict[str, Any] = {"json": {"query": QUERY}, "headers": {"Accept": "text/event-stream"}}
+    reply = client.post("/ask", **stream) if streamed else client.get("/documents")
+    assert '"InternalError"' in reply.text
+    check_private(reply.text.rpartition("event: error")[2])
     (failed,) = [line for line in lines(log) if line["event"] == "failed"]
     assert failed["request_id"] == reply.headers["x-request-id"]
-    assert failed["exception"][0]["exc_type"] == "RuntimeError"
-    assert any(frame["name"] == "manifests" for frame in failed["exception"][0]["frames"])
+    raised = failed["exception"][0]
+    assert streamed or (raised["exc_type"], raised["frames"][-1]["name"]) == ("RuntimeError", "manifests")
     check_private(log.getvalue())
     (request,) = [line for line in lines(log) if line["event"] == "request"]
-    assert request["status"] == 500
-
-
-def test_an_error_inside_a_stream_that_nobody_expected_is_in_the_log(
-    apps: Apps, serve: Serve, uploads: Path, log: io.StringIO
-) -> None:
-    reply = with_broken_store(apps, serve, uploads).post(
-        "/ask", json={"query": QUERY}, headers={"Accept": "text/event-stream"}
-    )
-    assert '"InternalError"' in reply.text
-    (failed,) = [line for line in lines(log) if line["event"] == "failed"]
-    assert failed["request_id"] == reply.headers["x-request-id"]
-    check_private(log.getvalue())
+    assert request["status"] == reply.status_code == (200 if streamed else 500)
 
 
 @pytest.mark.parametrize("shown", [False, True], ids=["as usual", "log_text"])

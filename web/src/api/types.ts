@@ -24,7 +24,7 @@ export interface AnswerSentence {
   confidence: number | null;
 }
 
-export interface Asked {
+export interface AskRequest {
   query: string;
   instruction?: string;
   corpus?: string | null;
@@ -35,15 +35,6 @@ export interface Asked {
 export interface Body_ingest_ingest_post {
   files: string[];
   corpus?: string;
-}
-
-export interface Changed {
-  hits?: HitEdit[];
-  evidence?: Record<string, [number, number][]>;
-  graph?: RhetoricalGraph;
-  plan?: string;
-  draft?: string;
-  checkpoint?: string | null;
 }
 
 export interface ChatCompletion {
@@ -159,6 +150,15 @@ export interface Edge {
   reason: string;
 }
 
+export interface EditRequest {
+  hits?: HitEdit[];
+  evidence?: Record<string, [number, number][]>;
+  graph?: RhetoricalGraph;
+  plan?: string;
+  draft?: string;
+  checkpoint?: string | null;
+}
+
 export interface ErrorBody {
   type: string;
   message: string;
@@ -184,7 +184,7 @@ export interface Failure {
   fallback: string;
 }
 
-export interface From {
+export interface ForkRequest {
   checkpoint?: string | null;
 }
 
@@ -353,7 +353,7 @@ export interface RstTree {
   splits: Split[];
 }
 
-export interface Run {
+export interface RunRequest {
   query?: string | null;
   instruction?: string;
   filters?: Record<string, string[]>;
