@@ -45,6 +45,7 @@ class AuditReport(BaseModel):
         documents: All its documents.
         findings: Best first; also those that are settled.
         settled: Ids of the findings that a reader has settled, with the notes.
+        changed: How many documents were added, changed or deleted since the audit, and so are not compared yet.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -53,6 +54,7 @@ class AuditReport(BaseModel):
     documents: tuple[AuditedDocument, ...]
     findings: tuple[Finding, ...]
     settled: dict[str, str] = {}
+    changed: int = 0
 
     @property
     def open(self) -> tuple[Finding, ...]:
@@ -87,11 +89,14 @@ async def audit_corpus(store: Store, encoder: Encoder, scope: Scope, progress: P
 
 
 def stored_audit(store: Store, scope: Scope) -> AuditReport:
-    """What the last audit of a corpus found."""
-    rows = Findings(store.database)
-    findings = sort_findings(Finding.model_validate_json(body) for body in rows.all(scope))
+    """What the last audit of a corpus found between documents that are still the same."""
+    rows, current = Findings(store.database), {m.doc_id: m.fingerprint for m in store.manifests(scope)}
     return AuditReport(
-        corpus=scope.corpus, documents=_described(store, scope), findings=tuple(findings), settled=rows.settled(scope)
+        corpus=scope.corpus,
+        documents=_described(store, scope),
+        findings=tuple(sort_findings(Finding.model_validate_json(body) for body in rows.current(scope))),
+        settled=rows.settled(scope),
+        changed=len({doc_id for doc_id, _ in rows.audited(scope).items() ^ current.items()}),
     )
 
 
