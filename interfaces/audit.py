@@ -93,7 +93,7 @@ def stored_audit(store: Store, scope: Scope) -> AuditReport:
     rows, current = Findings(store.database), {m.doc_id: m.fingerprint for m in store.manifests(scope)}
     return AuditReport(
         corpus=scope.corpus,
-        documents=_described(store, scope),
+        documents=describe_documents(store, scope),
         findings=tuple(sort_findings(Finding.model_validate_json(body) for body in rows.current(scope))),
         settled=rows.settled(scope),
         changed=len({doc_id for doc_id, _ in rows.audited(scope).items() ^ current.items()}),
@@ -108,7 +108,7 @@ async def compare_corpora(
     other = await read_documents(store, encoder, against, store.manifests(against), progress)
     only, others = ({d.id for d in documents} for documents in (own, other))
     found = await asyncio.to_thread(audit, [*own, *other], only=only, against=others)
-    described = (*_described(store, scope), *_described(store, against))
+    described = (*describe_documents(store, scope), *describe_documents(store, against))
     return AuditReport(corpus=f"{scope.corpus} against {against.corpus}", documents=described, findings=tuple(found))
 
 
@@ -130,7 +130,8 @@ async def read_documents(
     return found
 
 
-def _described(store: Store, scope: Scope) -> tuple[AuditedDocument, ...]:
+def describe_documents(store: Store, scope: Scope) -> tuple[AuditedDocument, ...]:
+    """The documents of a scope, each with who and when it speaks for."""
     found: list[AuditedDocument] = []
     for manifest in store.manifests(scope):
         document = store.document(scope, manifest.doc_id)

@@ -68,6 +68,12 @@ class Findings:
         with self._database.read() as db:
             return list(db.scalars(_current(scope).where(about, F.c.id.not_in(settled))))
 
+    def has(self, scope: Scope, finding_id: str) -> bool:
+        """Whether the last audit found this."""
+        own = (F.c.tenant == scope.tenant, F.c.corpus == scope.corpus, F.c.id == finding_id)
+        with self._database.read() as db:
+            return db.scalar(select(F.c.id).where(*own)) is not None
+
     def settled(self, scope: Scope) -> dict[str, str]:
         """The findings that a reader has settled: id -> note."""
         with self._database.read() as db:
