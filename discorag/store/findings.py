@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from sqlalchemy import Select, and_, delete, insert, or_, select
 
@@ -89,7 +90,7 @@ class Findings:
                 db.execute(insert(S), own | {"note": note})
 
 
-def _current(scope: Scope) -> Select[tuple[str]]:
+def _current(scope: Scope) -> Select[Any]:
     as_audited = and_(A.c.doc_id == D.c.doc_id, A.c.fingerprint == D.c.fingerprint)
     documents = select(D.c.doc_id).join(A, as_audited).where(A.c.tenant == scope.tenant, A.c.corpus == scope.corpus)
     own = (F.c.tenant == scope.tenant, F.c.corpus == scope.corpus)
