@@ -36,7 +36,7 @@ test("the audit of a corpus shows both sides, opens the document at the place, a
     (await part(page, "Possible contradictions").locator("mark.differs").allInnerTexts()).sort(),
     ["anna", "berg", "carl", "holm"].map((name) => name[0].toUpperCase() + name.slice(1)),
   );
-  await page.getByRole("button", { name: "Show it in Shop leaflet" }).first().click();
+  await page.getByRole("button", { name: "Show it in the document: Shop leaflet" }).first().click();
   await says(sure.locator(".opened mark.lit"), "Customers may return a product within 14 days of delivery.");
   await sure.getByRole("button", { name: "Settle…" }).click();
   await page.getByLabel("Note, if you like").fill("The leaflet is out of date.");

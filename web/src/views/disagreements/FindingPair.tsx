@@ -19,6 +19,7 @@ function Statement({ side, other, open, onOpen }: SideProps) {
     const words = () => differing(quote, { start: 0, end: quote.length }, ownWords(side.quote, other.quote));
     return pieces(quote, side.lit.length ? side.lit.map((span) => ({ span, kind: "differs" })) : words());
   }, [side, other]);
+  const act = open ? "Close the document" : "Show it in the document";
   const place = [side.identity, placeName(side, side.title)].filter(Boolean).join(" · ");
   return (
     <div className="side">
@@ -36,8 +37,8 @@ function Statement({ side, other, open, onOpen }: SideProps) {
           Limits: <bdi>{side.conditions.join("; ")}</bdi>
         </p>
       )}
-      <button type="button" className="link small" aria-expanded={open} aria-label={`Show it in ${side.title}`} onClick={onOpen}>
-        {open ? "Close the document" : "Show it in the document"}
+      <button type="button" className="link small" aria-expanded={open} aria-label={`${act}: ${side.title}`} onClick={onOpen}>
+        {act}
       </button>
     </div>
   );
