@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable
 from pathlib import PurePath
 from typing import Annotated, Self
 from uuid import UUID
@@ -100,11 +99,8 @@ async def run_audit(
 ) -> Audit | StreamingResponse:
     """Compare the documents of a corpus, those that changed since the last audit, and return all findings."""
     if "text/event-stream" in accept:
-        await served.questions.check()
         return EventSourceResponse(_events(asked, who, served))
-    async with served.question():
-        report = await unless_gone(request, served.rag.aaudit(corpus=asked.corpus, tenant=who.tenant))
-    return _recorded(report, who)
+    return _recorded(await unless_gone(request, _compare(asked, who, served)), who)
 
 
 @router.get("/audit")
@@ -131,32 +127,29 @@ def _recorded(report: AuditReport, who: Principal) -> Audit:
     return Audit.of(report)
 
 
+async def _compare(
+    asked: AuditRequest, who: Principal, served: Service, progress: Callable[[int, int], None] | None = None
+) -> AuditReport:
+    """The audit, which counts as a question and ends at its deadline."""
+    async with served.question():
+        return await served.rag.aaudit(corpus=asked.corpus, tenant=who.tenant, progress=progress)
+
+
 async def _events(asked: AuditRequest, who: Principal, served: Service) -> AsyncGenerator[bytes]:
     """Progress as it comes; an error ends the stream as an ``error`` event, its status cannot change."""
-    end = served.deadline()
-    try:
-        async with served.counted(), aclosing(served.each(_parts(asked, who, served), end)) as parts:
-            async for part in parts:
-                found = _recorded(part, who) if isinstance(part, AuditReport) else part
-                event = "audit" if isinstance(found, Audit) else "progress"
-                yield format_sse_event(event=event, data_str=found.model_dump_json())
-    except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
-        _, problem = problem_of(error)
-        yield format_sse_event(event="error", data_str=problem.model_dump_json())
-
-
-async def _parts(asked: AuditRequest, who: Principal, served: Service) -> AsyncGenerator[DocumentsRead | AuditReport]:
-    """How many documents were read, as that grows, then the report."""
     queue = asyncio.Queue[DocumentsRead | None]()
 
     def progress(read: int, total: int) -> None:
         queue.put_nowait(DocumentsRead(read=read, total=total))
 
-    task = asyncio.create_task(served.rag.aaudit(corpus=asked.corpus, tenant=who.tenant, progress=progress))
+    task = asyncio.create_task(_compare(asked, who, served, progress))
     task.add_done_callback(lambda _: queue.put_nowait(None))
     try:
-        while part := await queue.get():
-            yield part
-        yield await task
+        while at := await queue.get():
+            yield format_sse_event(event="progress", data_str=at.model_dump_json())
+        yield format_sse_event(event="audit", data_str=_recorded(await task, who).model_dump_json())
+    except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
+        _, problem = problem_of(error)
+        yield format_sse_event(event="error", data_str=problem.model_dump_json())
     finally:
         await end_task(task)

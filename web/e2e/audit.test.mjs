@@ -26,16 +26,14 @@ const run = (page) => page.getByRole("button", { name: "Run the audit" }).click(
 test("the audit of a corpus shows both sides, opens the document at the place, and keeps what is settled", async () => {
   const { page, done } = await opened(browser, "#/disagreements?corpus=shop");
   await page.getByRole("button", { name: "In the whole corpus" }).click();
-  await says(page.locator(".audit-top"), "2 documents; 2 changed since the last audit.");
+  await says(page.locator(".audit-top"), "2 documents, not yet compared.");
   await run(page);
   await says(page.locator(".audit-top"), "2 documents, all compared.");
   const sure = part(page, "Contradictions").locator(".finding");
   await says(sure, "One says 30 days, the other says 14 days.");
   assert.deepEqual((await sure.locator("mark.differs").allInnerTexts()).sort(), ["14 days", "30 days"]);
-  assert.deepEqual(
-    (await part(page, "Possible contradictions").locator("mark.differs").allInnerTexts()).sort(),
-    ["anna", "berg", "carl", "holm"].map((name) => name[0].toUpperCase() + name.slice(1)),
-  );
+  const names = await part(page, "Possible contradictions").locator("mark.differs").allInnerTexts();
+  assert.deepEqual(names, ["Anna", "Berg", "Carl", "Holm"]);
   await page.getByRole("button", { name: "Show it in the document: Shop leaflet" }).first().click();
   await says(sure.locator(".opened mark.lit"), "Customers may return a product within 14 days of delivery.");
   await sure.getByRole("button", { name: "Settle…" }).click();

@@ -26,8 +26,10 @@ const KINDS: { tier: Tier; verdict: Verdict; name: string; about: string }[] = [
 
 /** How many of the documents are not compared yet, in words. */
 function standing({ documents, changed }: Audit): string {
-  if (changed === 0) return `${counted(documents.length, "document")}, all compared.`;
-  return `${counted(documents.length, "document")}; ${changed.toLocaleString("en")} changed since the last audit.`;
+  const all = counted(documents.length, "document");
+  if (changed === 0) return `${all}, all compared.`;
+  if (changed === documents.length) return `${all}, not yet compared.`;
+  return `${all}; ${changed.toLocaleString("en")} changed since the last audit.`;
 }
 
 interface ListProps {

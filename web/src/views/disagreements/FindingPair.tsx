@@ -26,9 +26,11 @@ function Statement({ side, other, open, onOpen }: SideProps) {
       <h4>
         <bdi>{side.title}</bdi>
       </h4>
-      <p className="quiet small place">
-        <bdi>{place || "\u00a0"}</bdi>
-      </p>
+      {place && (
+        <p className="quiet small place">
+          <bdi>{place}</bdi>
+        </p>
+      )}
       <blockquote dir="auto">
         {shown.map(({ start, text, kinds }) => (kinds.length ? <mark key={start} className="differs">{text}</mark> : <span key={start}>{text}</span>))}
       </blockquote>
