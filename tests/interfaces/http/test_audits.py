@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from fastapi.testclient import TestClient
 
 from interfaces.http.access import Role
@@ -16,46 +15,41 @@ from tests.interfaces.http.parts import ended, events, upload, write_keys
 SHOP = {"corpus": "shop"}
 
 
-def fill(client: TestClient, headers: Any = None, **texts: str) -> None:
+def fill(client: TestClient, headers: Any, **texts: str) -> None:
     job = upload(client, {f"{name}.md": text for name, text in texts.items()}, corpus="shop", headers=headers).json()
     assert ended(client, job["job"]["id"], headers=headers)["failed"] == 0
 
 
-@pytest.fixture(scope="module")
-def shop() -> dict[str, str]:
-    return {"policy": POLICY, "leaflet": LEAFLET}
+def test_an_audit_is_run_with_progress_stays_and_says_what_has_changed_since(served: Served, tmp_path: Path) -> None:
+    (me,) = write_keys(tmp_path / "keys.toml", ("me", "auditing", tuple(Role)))
+    client = served(keys=tmp_path / "keys.toml")
+    fill(client, me, policy=POLICY, leaflet=LEAFLET)
 
+    def stored() -> dict[str, Any]:
+        return client.get("/audit", params=SHOP, headers=me).json()
 
-def test_an_audit_is_run_with_progress_stays_and_says_what_has_changed_since(
-    client: TestClient, shop: dict[str, str]
-) -> None:
-    fill(client, **shop)
-    before = client.get("/audit", params=SHOP).json()
+    before = stored()
     assert (before["findings"], before["changed"], len(before["documents"])) == ([], 2, 2)
-    *progress, (event, report) = events(client.post("/audit", json=SHOP, headers={"Accept": "text/event-stream"}).text)
+    streamed = client.post("/audit", json=SHOP, headers={**me, "Accept": "text/event-stream"})
+    *progress, (event, report) = events(streamed.text)
     assert progress == [("progress", {"read": n, "total": 2}) for n in (1, 2)]
     assert (event, report["changed"]) == ("audit", 0)
     assert [f["kind"] for f in report["findings"]] == ["duration", "polarity", "name"]
-    assert client.get("/audit", params=SHOP).json() == client.post("/audit", json=SHOP).json() == report
-    assert str(Path.cwd().anchor) not in {d["name"] for d in report["documents"]}
-    fill(client, leaflet=LEAFLET.replace("Shop leaflet", "Leaflet"))
-    assert (
-        client.get("/audit", params=SHOP).json()["findings"],
-        client.get("/audit", params=SHOP).json()["changed"],
-    ) == ([], 1)
-    again = client.post("/audit", json=SHOP).json()
-    assert [f["kind"] for f in again["findings"]] == ["duration", "polarity", "name"]
+    assert {d["name"] for d in report["documents"]} == {"policy.md", "leaflet.md"}
+    assert stored() == client.post("/audit", json=SHOP, headers=me).json() == report
+    fill(client, me, leaflet=LEAFLET.replace("14 days", "30 days"))
+    assert (stored()["findings"], stored()["changed"]) == ([], 1)
+    again = client.post("/audit", json=SHOP, headers=me).json()
+    assert [f["kind"] for f in again["findings"]] == ["polarity", "name"]
 
 
-def test_a_finding_is_settled_and_opened_again_by_who_may_write_and_seen_by_no_other_tenant(
-    served: Served, tmp_path: Path, shop: dict[str, str], audit: Path
-) -> None:
+def test_who_may_write_settles_a_finding_and_opens_it_again(served: Served, tmp_path: Path, audit: Path) -> None:
     file = tmp_path / "keys.toml"
     writer, reader, stranger = write_keys(
-        file, ("w", "north", tuple(Role)), ("r", "north", (Role.READ,)), ("s", "south", tuple(Role))
+        file, ("w", "settling", tuple(Role)), ("r", "settling", (Role.READ,)), ("s", "stranger", tuple(Role))
     )
     client = served(keys=file)
-    fill(client, writer, **shop)
+    fill(client, writer, policy=POLICY, leaflet=LEAFLET)
     finding = client.post("/audit", json=SHOP, headers=reader).json()["findings"][0]
 
     def put(headers: dict[str, str], note: str | None, finding_id: str = finding["id"]) -> int:
@@ -65,10 +59,7 @@ def test_a_finding_is_settled_and_opened_again_by_who_may_write_and_seen_by_no_o
         return client.get("/audit", params=SHOP, headers=reader).json()["settled"]
 
     assert (put(reader, "No."), put(stranger, "No."), put(writer, "No.", finding["left"]["doc_id"])) == (403, 404, 404)
-    assert (put(writer, "The leaflet is out of date."), settled()) == (
-        204,
-        {finding["id"]: "The leaflet is out of date."},
-    )
+    assert (put(writer, "Out of date."), settled()) == (204, {finding["id"]: "Out of date."})
     assert (put(writer, None), settled()) == (204, {})
     assert client.post("/audit", json=SHOP, headers=stranger).status_code == 404
     assert client.get("/audit", params=SHOP, headers=stranger).json()["documents"] == []
