@@ -45,6 +45,7 @@ class AuditReport(BaseModel):
         documents: All its documents.
         findings: Best first; also those that are settled.
         settled: Ids of the findings that a reader has settled, with the notes.
+        changed: How many documents were added, changed or deleted since the audit, and so are not compared yet.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -53,6 +54,7 @@ class AuditReport(BaseModel):
     documents: tuple[AuditedDocument, ...]
     findings: tuple[Finding, ...]
     settled: dict[str, str] = {}
+    changed: int = 0
 
     @property
     def open(self) -> tuple[Finding, ...]:
@@ -87,11 +89,14 @@ async def audit_corpus(store: Store, encoder: Encoder, scope: Scope, progress: P
 
 
 def stored_audit(store: Store, scope: Scope) -> AuditReport:
-    """What the last audit of a corpus found."""
-    rows = Findings(store.database)
-    findings = sort_findings(Finding.model_validate_json(body) for body in rows.all(scope))
+    """What the last audit of a corpus found between documents that are still the same."""
+    rows, current = Findings(store.database), {m.doc_id: m.fingerprint for m in store.manifests(scope)}
     return AuditReport(
-        corpus=scope.corpus, documents=_described(store, scope), findings=tuple(findings), settled=rows.settled(scope)
+        corpus=scope.corpus,
+        documents=describe_documents(store, scope),
+        findings=tuple(sort_findings(Finding.model_validate_json(body) for body in rows.current(scope))),
+        settled=rows.settled(scope),
+        changed=len({doc_id for doc_id, _ in rows.audited(scope).items() ^ current.items()}),
     )
 
 
@@ -103,7 +108,7 @@ async def compare_corpora(
     other = await read_documents(store, encoder, against, store.manifests(against), progress)
     only, others = ({d.id for d in documents} for documents in (own, other))
     found = await asyncio.to_thread(audit, [*own, *other], only=only, against=others)
-    described = (*_described(store, scope), *_described(store, against))
+    described = (*describe_documents(store, scope), *describe_documents(store, against))
     return AuditReport(corpus=f"{scope.corpus} against {against.corpus}", documents=described, findings=tuple(found))
 
 
@@ -125,7 +130,8 @@ async def read_documents(
     return found
 
 
-def _described(store: Store, scope: Scope) -> tuple[AuditedDocument, ...]:
+def describe_documents(store: Store, scope: Scope) -> tuple[AuditedDocument, ...]:
+    """The documents of a scope, each with who and when it speaks for."""
     found: list[AuditedDocument] = []
     for manifest in store.manifests(scope):
         document = store.document(scope, manifest.doc_id)

@@ -23,7 +23,7 @@ from discorag.ingest.survey import NOT_MADE, DocumentOutcome
 from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
 from discorag.schema.document import Scope
-from discorag.schema.errors import DiscoRagError, InputError, MissingPathError
+from discorag.schema.errors import DiscoRagError, InputError, MissingPathError, NotFoundError
 from discorag.store.findings import Findings
 from discorag.store.records import Corpus, Manifest
 from discorag.store.retrieval import nothing_in
@@ -31,7 +31,7 @@ from graphs import answer as answer_graph
 from graphs.answer import Graph
 from graphs.baselines import BASELINES
 from graphs.ingest import run_ingest
-from interfaces.audit import AuditReport, audit_corpus, compare_corpora
+from interfaces.audit import AuditReport, audit_corpus, compare_corpora, stored_audit
 from interfaces.background import BackgroundLoop
 from interfaces.keywords import AnswerKeywords, IngestKeywords
 from interfaces.results import AskResult, IngestResult, ledger_of
@@ -286,8 +286,21 @@ class DiscoRAG:
     def settle(
         self, finding_id: str, note: str | None = "", *, tenant: str | None = None, corpus: str | None = None
     ) -> None:
-        """Settle a finding of an audit with a note; None reopens it. Settled findings stay settled in later audits."""
-        Findings(self.backends.store.database).settle(self.scope(tenant=tenant, corpus=corpus), finding_id, note)
+        """Settle a finding of the last audit with a note; None reopens it. It stays settled in later audits.
+
+        Raises:
+            NotFoundError: The last audit has no such finding.
+        """
+        findings, scope = Findings(self.backends.store.database), self.scope(tenant=tenant, corpus=corpus)
+        if not findings.has(scope, finding_id):
+            raise NotFoundError(
+                f"There is no finding {finding_id!r} in corpus {scope.corpus!r}.", hint="Run the audit again."
+            )
+        findings.settle(scope, finding_id, note)
+
+    def last_audit(self, *, tenant: str | None = None, corpus: str | None = None) -> AuditReport:
+        """What the last audit of a corpus found; nothing is compared."""
+        return stored_audit(self.backends.store, self.scope(tenant=tenant, corpus=corpus))
 
     def documents(self, *, tenant: str | None = None, corpus: str | None = None) -> list[Manifest]:
         """The stored documents of a scope."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from sqlalchemy import delete, insert, or_, select
+from sqlalchemy import Select, and_, delete, insert, or_, select
 
 from discorag.schema.document import Scope
 from discorag.store import tables
 from discorag.store.database import Database
 
-F, A, S = tables.findings, tables.audited, tables.settled
+D, F, A, S = tables.documents, tables.findings, tables.audited, tables.settled
 
 
 class Findings:
@@ -55,10 +56,24 @@ class Findings:
             if audited:
                 db.execute(insert(A), [own | {"doc_id": d, "fingerprint": f} for d, f in audited.items()])
 
-    def all(self, scope: Scope) -> list[str]:
-        """The findings of a scope as JSON."""
+    def current(self, scope: Scope) -> list[str]:
+        """The findings of a scope whose documents have not changed since the last audit, as JSON."""
         with self._database.read() as db:
-            return list(db.scalars(select(F.c.body).where(F.c.tenant == scope.tenant, F.c.corpus == scope.corpus)))
+            return list(db.scalars(_current(scope)))
+
+    def open_findings(self, scope: Scope, doc_ids: Iterable[str]) -> list[str]:
+        """Those that are about one of these documents and that nobody has settled."""
+        ids = list(doc_ids)
+        settled = select(S.c.id).where(S.c.tenant == scope.tenant, S.c.corpus == scope.corpus)
+        about = or_(F.c.left_doc.in_(ids), F.c.right_doc.in_(ids))
+        with self._database.read() as db:
+            return list(db.scalars(_current(scope).where(about, F.c.id.not_in(settled))))
+
+    def has(self, scope: Scope, finding_id: str) -> bool:
+        """Whether the last audit found this."""
+        own = (F.c.tenant == scope.tenant, F.c.corpus == scope.corpus, F.c.id == finding_id)
+        with self._database.read() as db:
+            return db.scalar(select(F.c.id).where(*own)) is not None
 
     def settled(self, scope: Scope) -> dict[str, str]:
         """The findings that a reader has settled: id -> note."""
@@ -73,3 +88,10 @@ class Findings:
             db.execute(delete(S).where(*(S.c[name] == value for name, value in own.items())))
             if note is not None:
                 db.execute(insert(S), own | {"note": note})
+
+
+def _current(scope: Scope) -> Select[Any]:
+    as_audited = and_(A.c.doc_id == D.c.doc_id, A.c.fingerprint == D.c.fingerprint)
+    documents = select(D.c.doc_id).join(A, as_audited).where(A.c.tenant == scope.tenant, A.c.corpus == scope.corpus)
+    own = (F.c.tenant == scope.tenant, F.c.corpus == scope.corpus)
+    return select(F.c.body).where(*own, F.c.left_doc.in_(documents), F.c.right_doc.in_(documents))

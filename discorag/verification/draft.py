@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Literal
 
+from discorag.conflicts.stored import stored_disagreements
 from discorag.generation.compression import narrowed
 from discorag.ingest.segment.sentence_table import folded
 from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Known
@@ -78,15 +79,24 @@ def drafted_sentences(draft: str, chunks: int) -> list[str]:
 async def traced(verifier: Verifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> Answer:
     """The verifier's answer; every span in it is of a document, also where the draft cites summaries.
 
+    With a graph it also has the disagreements of its sources that the last audit of the corpus found.
+
     Raises:
         ModelError: A model of the verifier failed.
         NotFoundError: A document was deleted or replaced meanwhile.
     """
-    if not any(chunk.stands_for for chunk in inputs.chunks):
-        return await verifier.verify(inputs, draft)
-    below, draft = await asyncio.to_thread(sourced, inputs, draft, store, scope)
-    answer = await verifier.verify(below, draft)
-    return answer.model_copy(update={"plan": inputs.plan})
+    if any(chunk.stands_for for chunk in inputs.chunks):
+        below, draft = await asyncio.to_thread(sourced, inputs, draft, store, scope)
+        answer = (await verifier.verify(below, draft)).model_copy(update={"plan": inputs.plan})
+    else:
+        answer = await verifier.verify(inputs, draft)
+    if inputs.graph is None:
+        return answer
+    evidence = [e for sentence in answer.sentences for e in sentence.evidence]
+    stored = await asyncio.to_thread(stored_disagreements, evidence, store, scope)
+    known = {frozenset((d.a.chunk_id, d.b.chunk_id)) for d in answer.disagreements}
+    others = [d for d in stored if frozenset((d.a.chunk_id, d.b.chunk_id)) not in known]
+    return answer.model_copy(update={"disagreements": (*answer.disagreements, *others)})
 
 
 def sourced(inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> tuple[AnswerInputs, str]:

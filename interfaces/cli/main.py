@@ -29,6 +29,7 @@ from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
 from discorag.text.citations import steps
 from discorag.text.escaping import one_line
+from interfaces.audit import describe_documents
 from interfaces.cli.audit import audit
 from interfaces.cli.batch import answer_file, read_questions
 from interfaces.cli.cli_help import ABOUT, COMMANDS
@@ -221,12 +222,16 @@ def show_discourse(
 def status(corpus: Corpus = None, tenant: Tenant = None, as_json: AsJson = False) -> None:
     """``disco-rag status``."""
     with _pipeline() as rag:
-        documents = rag.documents(tenant=tenant, corpus=corpus)
+        scope = rag.scope(tenant=tenant, corpus=corpus)
+        documents = rag.backends.store.manifests(scope)
+        identities = {d.doc_id: d.identity for d in describe_documents(rag.backends.store, scope)}
         encoder, model = rag.backends.encoder.version, rag.backends.model
         ability = str(rag.run(rag.backends.ability)) if model and not as_json else ""
     if as_json:
-        return _print_json([m.model_dump(mode="json") for m in documents])
-    return out.print(status_table(documents, encoder=encoder, model=f"{model.name} ({ability})" if model else None))
+        known = {i: identity.model_dump(exclude_defaults=True) for i, identity in identities.items()}
+        return _print_json([m.model_dump(mode="json") | {"identity": known[m.doc_id]} for m in documents])
+    named = f"{model.name} ({ability})" if model else None
+    return out.print(status_table(documents, identities, encoder=encoder, model=named))
 
 
 def corpora(tenant: Tenant = None, as_json: AsJson = False) -> None:

@@ -13,6 +13,7 @@ from rich.spinner import Spinner
 from rich.table import Column, Table
 from rich.text import Text
 
+from discorag.conflicts.identity import DocumentIdentity
 from discorag.ingest.estimate import Estimate
 from discorag.ingest.survey import Status
 from discorag.schema.answer import Answer
@@ -206,11 +207,15 @@ def corpora_table(corpora: list[Corpus]) -> RenderableType:
     return table if corpora else Text("Nothing is stored. Ingest documents first: disco-rag ingest PATH")
 
 
-def status_table(documents: list[Manifest], *, encoder: str, model: str | None) -> RenderableType:
-    """The stored documents, and which models would serve a question."""
-    table = _table("id", "title", "chunks", "uri")
+def status_table(
+    documents: list[Manifest], identities: Mapping[str, DocumentIdentity], *, encoder: str, model: str | None
+) -> RenderableType:
+    """The stored documents, who and when they speak for if known, and which models would serve a question."""
+    speak = {m.doc_id: str(identities[m.doc_id]) for m in documents}
+    table = _table("id", "title", *(["speaks for"] if any(speak.values()) else []), "chunks", "uri")
     for m in documents:
-        table.add_row(m.doc_id[:8], Text(one_line(m.title)), str(m.chunks), Text(one_line(m.uri, 200)))
+        own = [Text(one_line(speak[m.doc_id]))] if any(speak.values()) else []
+        table.add_row(m.doc_id[:8], Text(one_line(m.title)), *own, str(m.chunks), Text(one_line(m.uri, 200)))
     total = sum(m.chunks for m in documents)
     foot = f"{len(documents)} documents, {total} chunks. Encoder: {encoder}. LLM: {model or 'none (local engines)'}."
     return Group(table, Text(foot))

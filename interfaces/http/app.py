@@ -23,7 +23,7 @@ from discorag.config import Settings, read_settings
 from discorag.schema.errors import ModelError, StoreError
 from discorag.store.jobs import JobTable
 from interfaces.facade import DiscoRAG
-from interfaces.http import ask, chat, documents, health, threads
+from interfaces.http import ask, audits, chat, documents, health, threads
 from interfaces.http.access import Access, Quotas
 from interfaces.http.jobs import JobFile, Jobs, Uploads
 from interfaces.http.observability import Meters
@@ -82,7 +82,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
     app.add_middleware(RequestLimits, settings=settings.api, uploads=frozenset({"/ingest"}))
     app.add_middleware(RequestObserver, meters=meters)
     handle_errors(app)
-    for part in (ask, threads, documents, chat, health):
+    for part in (ask, threads, documents, audits, chat, health):
         app.include_router(part.router)
     app.include_router(health.numbers)
     show_page(app)

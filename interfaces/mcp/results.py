@@ -13,12 +13,15 @@ from langchain_core.documents import Document as Found
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
+from discorag.conflicts.verdicts import Side, Tier, Verdict
 from discorag.generation.views import AnswerView, answer_markdown
 from discorag.ingest.survey import Status
 from discorag.schema.answer import Answer, Disagreement, EvidenceSpan, Support
 from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import code_block, markdown
+from interfaces.audit import AuditReport
 from interfaces.results import AskResult
+from interfaces.views.audit import summary
 
 NO_DISAGREEMENT = "Among the passages that bear on this question no disagreement was found."
 _ID = "The document's id, as the other tools and the resources take it."
@@ -77,6 +80,37 @@ class Contradiction(BaseModel):
     def of(cls, d: Disagreement) -> Contradiction:
         """One of an answer."""
         return cls(relation=str(d.relation), a=Passage.of(d.a), b=Passage.of(d.b), reason=d.reason)
+
+
+class AuditSide(Passage):
+    """One side of a finding."""
+
+    speaks_for: str = Field(description="Company, period, version and status of its document; empty if not known.")
+    conditions: list[str] = Field(description="What limits or attributes the statement, in its own words.")
+
+    @classmethod
+    def side(cls, side: Side) -> AuditSide:
+        """One of a finding."""
+        given = side.model_dump(include={"doc_id", "title", "page", "conditions"}) | side.span.model_dump()
+        return cls(text=side.quote, speaks_for=side.identity, **given)
+
+
+class AuditFinding(BaseModel):
+    """Two statements of two documents that disagree."""
+
+    verdict: Verdict = Field(description="contradicts; replaced: by a newer version; differs: explained by the reason.")
+    tier: Tier = Field(description="sure: one value differs in nearly the same words; possible: to be checked.")
+    reason: str = Field(description="Why, in one sentence.")
+    a: AuditSide = Field(description="The older side where the order is known.")
+    b: AuditSide
+
+
+class Audited(BaseModel):
+    """Where the documents of a corpus disagree, best first, without what a reader has settled."""
+
+    corpus: str
+    total: int = Field(description="Open findings; the first are listed.")
+    findings: list[AuditFinding]
 
 
 class Fallback(BaseModel):
@@ -208,6 +242,17 @@ def disagreements(answer: Answer) -> CallToolResult:
     """The disagreements of an answer alone."""
     text = "".join(answer_markdown(answer.model_copy(update={"sentences": ()}))).strip()
     return result(text or NO_DISAGREEMENT, Disagreements.of(answer.disagreements))
+
+
+def audited(report: AuditReport, limit: int) -> CallToolResult:
+    """The summary of an audit and its first open findings."""
+    lines, found = [summary(report)], list[AuditFinding]()
+    for f in report.open[:limit]:
+        a, b = AuditSide.side(f.left), AuditSide.side(f.right)
+        found.append(AuditFinding(verdict=f.verdict, tier=f.tier, reason=f.reason, a=a, b=b))
+        sides = " / ".join(f"{markdown(s.title, 80)}: “{markdown(s.text)}”" for s in (a, b))
+        lines.append(f"- {f.verdict} ({f.tier}): {markdown(f.reason)} {sides}")
+    return result("\n".join(lines), Audited(corpus=report.corpus, total=len(report.open), findings=found))
 
 
 def hits(found: Hits) -> CallToolResult:

@@ -43,6 +43,7 @@ from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError, InputError, NotFoundError
 from discorag.store.records import Manifest
 from discorag.text.escaping import one_line
+from interfaces.audit import AuditReport
 from interfaces.background import end_task
 from interfaces.facade import DiscoRAG
 from interfaces.langchain import DiscoRetriever
@@ -117,7 +118,7 @@ class Server(MCPServer, ABC):
         about: dict[str, Any] = {"instructions": _ABOUT, "version": version("disco-rag")}
         super().__init__("disco-rag", **about, log_level="WARNING", subscriptions=False)
         lists = (self.list_corpora, self.list_documents)
-        for tool in (self.ask, self.search, self.show_tree, self.show_disagreements, *lists):
+        for tool in (self.ask, self.search, self.show_tree, self.show_disagreements, self.audit, *lists):
             self.add_tool(tool, annotations=_READS)
         if ingest:
             self.add_tool(ingest, name="ingest", annotations=_WRITES)
@@ -224,6 +225,28 @@ class Server(MCPServer, ABC):
         return results.trees(
             results.Trees(doc_id=doc_id, title=title, chunks=numbers, total=len(stored), format=format, trees=trees)
         )
+
+    async def audit(
+        self,
+        ctx: Context,
+        limit: Annotated[int, Field(ge=1, le=100, description="Findings at most; the surest come first.")] = 20,
+        corpus: Corpus = None,
+    ) -> Annotated[CallToolResult, results.Audited]:
+        """Find where the documents of a corpus disagree, and why, whatever the question.
+
+        Use show_disagreements for one question. Only what changed since the last audit is compared again.
+        """
+        caller = await self._caller(ctx)
+        scope = caller.scope(corpus)
+
+        async def run() -> AuditReport:
+            async with caller.question(f"audit of {scope.corpus}"):
+                return await caller.rag.aaudit(**scope.model_dump())
+
+        report = await run_to_end(run())
+        shown = {side.doc_id for f in report.open[:limit] for side in (f.left, f.right)}
+        caller.record("read", scope, sorted(shown))
+        return results.audited(report, limit)
 
     async def list_corpora(self, ctx: Context) -> Annotated[CallToolResult, results.Corpora]:
         """List the corpora (named sets of documents) that the other tools can be asked about, with their sizes."""

@@ -196,3 +196,27 @@ def test_views_show_every_finding(pipeline: Pipelines, tmp_path: Path) -> None:
 def test_empty_corpus_is_an_error(pipeline: Pipelines) -> None:
     with pytest.raises(InputError):
         pipeline().audit(corpus="nothing")
+
+
+QUESTION = "Within how many days may customers return a product?"
+
+
+def test_an_answer_also_says_the_other_side_that_was_not_retrieved(pipeline: Pipelines, tmp_path: Path) -> None:
+    rag, folder = pipeline(), write(tmp_path / "shop", policy=POLICY, leaflet=LEAFLET)
+
+    def disagreements() -> list[set[str]]:
+        result = rag.ask(QUESTION, corpus="shop", top_k=1)
+        assert len(result.hits) == 1
+        return [{d.a.text, d.b.text} for d in result.answer.disagreements]
+
+    rag.ingest_for_audit(folder)
+    assert disagreements() == []
+    finding = rag.audit(corpus="shop").contradictions[0]
+    assert {finding.left.quote, finding.right.quote} in disagreements()
+    assert rag.ask(QUESTION, corpus="shop", top_k=1, use_graph=False).answer.disagreements == ()
+    rag.settle(finding.id, "The leaflet is out of date.", corpus="shop")
+    assert {finding.left.quote, finding.right.quote} not in disagreements()
+    rag.settle(finding.id, None, corpus="shop")
+    write(folder, leaflet=LEAFLET.replace("14 days", "30 days"), policy=POLICY)
+    rag.ingest_for_audit(folder)
+    assert {finding.left.quote, finding.right.quote} not in disagreements()

@@ -136,6 +136,13 @@ def test_status_and_estimate_tell_what_is_stored_and_what_would_be(home: Path) -
     assert len(run_json(home, "status")) == 6
 
 
+def test_status_says_who_and_when_a_document_speaks_for(tmp_path: Path) -> None:
+    (tmp_path / "p.md").write_text("---\nentity: Acme\nversion: 2.0\n---\n# Policy\n\nTides rise twice a day.", "utf-8")
+    run(tmp_path, "ingest", "p.md", "--parser", "none")
+    assert run_json(tmp_path, "status")[0]["identity"] == {"entity": "Acme", "version": "2.0"}
+    assert "Acme, version 2.0" in " ".join(run(tmp_path, "status").split())
+
+
 def test_a_part_of_a_title_a_file_name_or_an_id_names_a_document(home: Path) -> None:
     whole = run(home, "show", "tree", "pooled-analysis.md")
     assert run(home, "show", "tree", "LED-anal") == run(home, "show", "tree", "a Pooled Analysis") == whole

@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent, TextResourceContents
 
-READING = {"ask", "search", "show_tree", "show_disagreements", "list_corpora", "list_documents"}
+READING = {"ask", "search", "show_tree", "show_disagreements", "audit", "list_corpora", "list_documents"}
 
 
 def text_of(result: CallToolResult) -> str:

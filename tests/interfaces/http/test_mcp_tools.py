@@ -20,6 +20,7 @@ from discorag.schema.values import Span
 from interfaces.mcp import server as mcp_server
 from interfaces.mcp.server import Server, run_to_end
 from interfaces.mcp.stdio import LocalServer
+from tests.conflicts.test_audit import LEAFLET, POLICY, write
 from tests.conftest import Pipelines
 from tests.graphs.scripts import model
 from tests.interfaces.http.mcp_parts import READING, data_of, resource, text_of
@@ -84,6 +85,22 @@ async def test_disagreements_alone_are_those_of_the_answer(server: Server) -> No
         alone = await client.call_tool("show_disagreements", {"question": QUERY})
         assert data_of(alone)["disagreements"] == asked["disagreements"]
         assert text_of(alone).startswith("The sources disagree:")
+
+
+async def test_an_audit_lists_the_open_findings_of_a_corpus_surest_first(pipeline: Pipelines, tmp_path: Path) -> None:
+    rag, folder = pipeline(), write(tmp_path / "shop", policy=POLICY, leaflet=LEAFLET)
+    rag.ingest_for_audit(folder)
+    async with Client(over(rag, folder)) as client:
+        first = await client.call_tool("audit", {"corpus": "shop", "limit": 1})
+        (finding,) = data_of(first)["findings"]
+        assert (finding["verdict"], finding["tier"], data_of(first)["total"]) == ("contradicts", "sure", 3)
+        document = await resource(client, f"disco-rag://documents/{finding['a']['doc_id']}?corpus=shop")
+        assert document[finding["a"]["start"] : finding["a"]["end"]] == finding["a"]["text"]
+        assert "One says 30 days, the other says 14 days." in text_of(first)
+        for found in rag.last_audit(corpus="shop").findings:
+            rag.settle(found.id, corpus="shop")
+        assert data_of(await client.call_tool("audit", {"corpus": "shop"}))["findings"] == []
+        assert (await client.call_tool("audit", {"corpus": "nothing"})).is_error
 
 
 async def test_an_answer_that_there_is_not_says_why(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

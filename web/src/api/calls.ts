@@ -1,6 +1,6 @@
 import { get, headers, post, problemFrom, Problem, send } from "./client";
 import type { Question } from "./open";
-import type { Chunk, Corpus, DocumentText, Levels, Options, Progress, Reply, Session, StoredDocument } from "./types";
+import type { Audit, Chunk, Corpus, DocumentText, Levels, Options, Progress, Reply, Session, StoredDocument } from "./types";
 
 const within = (corpus: string): string => `corpus=${encodeURIComponent(corpus)}`;
 
@@ -57,6 +57,14 @@ export async function removeDocument(corpus: string, id: string): Promise<void> 
 
 export const ask = (question: Question, signal?: AbortSignal): Promise<Reply> =>
   post("ask", question, "POST", signal);
+
+export const lastAudit = (corpus: string): Promise<Audit> => get(`audit?${within(corpus)}`);
+
+/** Settles a finding with a note; null opens it again. */
+export async function settleFinding(corpus: string, id: string, note: string | null): Promise<void> {
+  const headers = { "Content-Type": "application/json" };
+  await send(`audit/${id}?${within(corpus)}`, { method: "PUT", body: JSON.stringify({ note }), headers });
+}
 
 export const job = (id: string): Promise<Progress> => get(`ingest/${id}`);
 export const retryJob = (id: string): Promise<Progress> => post(`ingest/${id}/retry`, {});

@@ -34,3 +34,9 @@ export interface StreamEvent {
   fallback?: string;
   preliminary?: Preliminary;
 }
+
+/** How far an audit is. */
+export interface DocumentsRead {
+  read: number;
+  total: number;
+}

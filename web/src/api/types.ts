@@ -32,6 +32,25 @@ export interface AskRequest {
   switches?: Options;
 }
 
+export interface Audit {
+  corpus: string;
+  documents: Audited[];
+  findings: Finding[];
+  settled: Record<string, string>;
+  changed: number;
+}
+
+export interface AuditRequest {
+  corpus?: string | null;
+}
+
+export interface Audited {
+  doc_id: string;
+  name: string;
+  title: string;
+  identity: DocumentIdentity;
+}
+
 export interface Body_ingest_ingest_post {
   files: string[];
   corpus?: string;
@@ -127,6 +146,14 @@ export interface Disagreement {
   confidence: number | null;
 }
 
+export interface DocumentIdentity {
+  entity: string;
+  period: string;
+  date: string;
+  version: string;
+  status: string;
+}
+
 export interface DocumentText {
   doc_id: string;
   title: string;
@@ -182,6 +209,17 @@ export interface Failure {
   kind: string;
   message: string;
   fallback: string;
+}
+
+export interface Finding {
+  id: string;
+  verdict: Verdict;
+  tier: Tier;
+  kind: string;
+  left: Side;
+  right: Side;
+  reason: string;
+  score: number;
 }
 
 export interface ForkRequest {
@@ -368,6 +406,10 @@ export interface Session {
   keys: boolean;
 }
 
+export interface Settlement {
+  note: string | null;
+}
+
 export interface ShownNode {
   node: number;
   parent: number | null;
@@ -378,6 +420,19 @@ export interface ShownNode {
   spans: Span[];
   leaves: number;
   children: number;
+}
+
+export interface Side {
+  doc_id: string;
+  title: string;
+  identity: string;
+  chunk_id: string;
+  span: Span;
+  page: number | null;
+  headings: string[];
+  quote: string;
+  lit: Span[];
+  conditions: string[];
 }
 
 export interface Span {
@@ -442,6 +497,8 @@ export interface ThreadState {
   values: Record<string, unknown>;
 }
 
+export type Tier = "sure" | "possible";
+
 export interface Turn {
   role: string;
   content?: string | TextPart[] | null;
@@ -458,3 +515,5 @@ export interface Usage {
   repairs: number;
   beams_refused: number;
 }
+
+export type Verdict = "contradicts" | "replaced" | "differs";

@@ -15,6 +15,8 @@ export interface Route {
   /** Whether the tree is the whole document's, and who built it. */
   whole: boolean;
   builder: string;
+  /** Whether the disagreements are those of the whole corpus, not of the answer. */
+  ofCorpus: boolean;
   /** The thread that keeps the answers from edited plans. */
   thread: string;
   /** The two sides that are compared. */
@@ -37,6 +39,7 @@ export function routeOf(hash: string): Route {
     chunk: number(given.get("chunk")),
     whole: given.get("of") === "document",
     builder: given.get("builder") ?? "",
+    ofCorpus: given.get("of") === "corpus",
     thread: given.get("thread") ?? "",
     left: given.get("left") ?? "",
     right: given.get("right") ?? "",
@@ -53,6 +56,7 @@ export function hashOf(route: Route): string {
   if (route.view === "tree" && route.chunk !== null) query.set("chunk", String(route.chunk));
   if (route.view === "tree" && route.whole) query.set("of", "document");
   if (route.view === "tree" && route.whole && route.builder) query.set("builder", route.builder);
+  if (route.view === "disagreements" && route.ofCorpus) query.set("of", "corpus");
   if (route.thread) query.set("thread", route.thread);
   if (route.view === "compare" && route.left) query.set("left", route.left);
   if (route.view === "compare" && route.right) query.set("right", route.right);

@@ -3,7 +3,8 @@ import { chunksOf, documentText } from "../api/calls";
 import type { Question } from "../api/open";
 import type { Answer, Disagreement, EvidenceSpan, Reply } from "../api/types";
 import { disputes, tellers } from "../lib/disputes";
-import { CodeText, contextOf, escaped, pieces, type Mark } from "../lib/text";
+import { differing, ownWords } from "../lib/differing";
+import { CodeText, contextOf, pieces } from "../lib/text";
 import { confident, counted, relationName, tone } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
@@ -11,35 +12,9 @@ import { NeedsResult } from "../ui/NeedsResult";
 import { Empty } from "../ui/Notes";
 import { SentenceLinks } from "../ui/SentenceLinks";
 import { placeAt, placeName } from "../ui/Source";
+import { CorpusAudit } from "./disagreements/CorpusAudit";
 
 const AROUND = 320;
-
-/** Where the words that differ stand in the sentence: each as often as it is named, in any case. */
-function differing(text: CodeText, span: { start: number; end: number }, words: string[]): Mark[] {
-  const lower = text.of(span).toLowerCase();
-  const inside = new CodeText(text.of(span));
-  const letter = /[\p{L}\p{N}]/u;
-  return words.flatMap((word) => {
-    const wanted = word.toLowerCase();
-    const at = [...lower.matchAll(new RegExp(escaped(wanted), "gu"))];
-    const whole = at.filter(({ index }) => {
-      const before = lower[index - 1] ?? " ";
-      const after = lower[index + wanted.length] ?? " ";
-      return !(letter.test(before) && letter.test(wanted[0] ?? "")) && !(letter.test(after) && letter.test(wanted.at(-1) ?? ""));
-    });
-    return whole.map(({ index }) => ({
-      span: { start: span.start + inside.point(index), end: span.start + inside.point(index + wanted.length) },
-      kind: "differs",
-    }));
-  });
-}
-
-/** The words of one sentence that the other does not have. */
-function ownWords(text: string, other: string): string[] {
-  const words = (of: string) => of.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}.,%-]*[\p{L}\p{N}%]|[\p{L}\p{N}]/gu) ?? [];
-  const theirs = new Set(words(other));
-  return [...new Set(words(text))].filter((word) => !theirs.has(word));
-}
 
 interface SideProps {
   corpus: string;
@@ -144,6 +119,27 @@ function Pairs({ result, asked }: { result: Reply; asked: Question }) {
   );
 }
 
+const PARTS = [
+  { ofCorpus: false, name: "In this answer" },
+  { ofCorpus: true, name: "In the whole corpus" },
+];
+
 export default function DisagreementsView() {
-  return <NeedsResult what="where its sources disagree">{(result, asked) => <Pairs result={result} asked={asked} />}</NeedsResult>;
+  const { route, go, corpus } = useApp();
+  return (
+    <>
+      <div className="picks" role="group" aria-label="Disagreements">
+        {PARTS.map(({ ofCorpus, name }) => (
+          <button type="button" key={name} className="pick" aria-pressed={route.ofCorpus === ofCorpus} onClick={() => go({ ofCorpus })}>
+            {name}
+          </button>
+        ))}
+      </div>
+      {route.ofCorpus ? (
+        <CorpusAudit key={corpus} corpus={corpus} />
+      ) : (
+        <NeedsResult what="where its sources disagree">{(result, asked) => <Pairs result={result} asked={asked} />}</NeedsResult>
+      )}
+    </>
+  );
 }

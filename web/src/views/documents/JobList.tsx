@@ -1,7 +1,8 @@
-import { Button, Label, ProgressBar } from "react-aria-components";
+import { Button } from "react-aria-components";
 import type { JobFile, Progress } from "../../api/types";
 import { noteHere } from "../../lib/hints";
 import { counted, percent } from "../../lib/words";
+import { Bar } from "../../ui/Bar";
 import { ProblemNote } from "../../ui/Notes";
 import type { Jobs, Upload } from "./useJobs";
 
@@ -12,24 +13,6 @@ const STATUS: Record<string, string> = {
   failed: "Some files could not be read",
   cancelled: "Cancelled",
 };
-
-function Bar({ label, share, said }: { label: string; share: number; said: string }) {
-  return (
-    <ProgressBar value={share * 100} className="bar">
-      {({ percentage }) => (
-        <>
-          <Label>
-            <bdi>{label}</bdi>
-          </Label>
-          <span className="quiet small">{said}</span>
-          <span className="bar-track">
-            <span className="bar-fill" style={{ width: `${percentage ?? 0}%` }} />
-          </span>
-        </>
-      )}
-    </ProgressBar>
-  );
-}
 
 function UploadRow({ upload, jobs }: { upload: Upload; jobs: Jobs }) {
   const { files, corpus, share, problem } = upload;

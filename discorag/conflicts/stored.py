@@ -1,0 +1,45 @@
+"""What the last audit found about an answer's sources: the other side, also where it was not retrieved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from discorag.conflicts.audit import sort_findings
+from discorag.conflicts.detection import CONFIDENCE, RELATIONS
+from discorag.conflicts.verdicts import Finding, Side, Verdict
+from discorag.schema.answer import Disagreement, EvidenceSpan
+from discorag.schema.document import Scope
+from discorag.store.findings import Findings
+from discorag.store.store import Store
+
+MOST = 5
+"""Disagreements of one answer, the surest: a sentence may stand in as many versions as a product has."""
+
+
+def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: Scope) -> list[Disagreement]:
+    """The open findings of which one side is among the evidence of an answer; blocks.
+
+    Explained differences are left out: that another company or year has another value says nothing about the answer.
+
+    Raises:
+        NotFoundError: A document was deleted or replaced meanwhile.
+    """
+    spans = list(evidence)
+    rows = Findings(store.database).open_findings(scope, {e.doc_id for e in spans}) if spans else []
+    findings = sort_findings(map(Finding.model_validate_json, rows))
+    sides = ((f, f.left, f.right) for f in findings if f.verdict is not Verdict.DIFFERS)
+    found = [f for f, left, right in sides if any(_holds(e, side) for e in spans for side in (left, right))]
+    return [_disagreement(finding, store, scope) for finding in found[:MOST]]
+
+
+def _holds(evidence: EvidenceSpan, side: Side) -> bool:
+    start, end = evidence.span.start, evidence.span.end
+    return evidence.doc_id == side.doc_id and start < side.span.end and side.span.start < end
+
+
+def _disagreement(finding: Finding, store: Store, scope: Scope) -> Disagreement:
+    sides = (finding.left, finding.right)
+    chunks = store.chunks(scope, [side.chunk_id for side in sides])
+    a, b = (EvidenceSpan.of(chunk, side.span) for chunk, side in zip(chunks, sides, strict=True))
+    relation, confidence = RELATIONS[finding.verdict], CONFIDENCE[finding.tier]
+    return Disagreement(relation=relation, a=a, b=b, reason=finding.reason, confidence=confidence)

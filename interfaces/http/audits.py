@@ -1,0 +1,155 @@
+"""POST, GET and PUT /audit: where the documents of a corpus disagree, and which findings are settled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from pathlib import PurePath
+from typing import Annotated, Self
+from uuid import UUID
+
+from fastapi import APIRouter, Header, Query, Request, Response, status
+from fastapi.responses import StreamingResponse
+from fastapi.sse import EventSourceResponse, format_sse_event
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
+
+from discorag.conflicts.identity import DocumentIdentity
+from discorag.conflicts.verdicts import Finding
+from interfaces.audit import AuditReport
+from interfaces.background import end_task
+from interfaces.http.access import Principal, audit
+from interfaces.http.ask import STREAM, unless_gone
+from interfaces.http.problems import COMMON, error_responses, problem_of
+from interfaces.http.service import Asker, Keyed, Reader, Served, Service, Writer
+
+router = APIRouter(tags=["audit"], responses=COMMON, route_class=Keyed)
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Corpus = Annotated[Name | SkipJsonSchema[None], Query(description="Named set of documents.")]
+
+
+class Audited(BaseModel):
+    """A document of an audit: ``name`` is its file's; ``identity`` says who and when it speaks for."""
+
+    doc_id: str
+    name: str
+    title: str
+    identity: DocumentIdentity
+
+
+class Audit(BaseModel):
+    """Where the documents of a corpus disagree."""
+
+    corpus: str
+    documents: list[Audited]
+    findings: list[Finding] = Field(description="Best first, also those that are settled.")
+    settled: dict[str, str] = Field(description="Id of a settled finding -> the reader's note.")
+    changed: int = Field(description="Documents added, changed or deleted since the audit: not compared yet.")
+
+    @classmethod
+    def of(cls, report: AuditReport) -> Self:
+        """What clients see of a report: no folders of the server."""
+        documents = [
+            Audited(doc_id=d.doc_id, name=PurePath(d.uri).name, title=d.title, identity=d.identity)
+            for d in report.documents
+        ]
+        return cls(documents=documents, **{k: getattr(report, k) for k in ("corpus", "findings", "settled", "changed")})
+
+
+class AuditRequest(BaseModel):
+    """What to audit."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"corpus": "contracts"}]})
+
+    corpus: str | None = Field(default=None, min_length=1, max_length=200, description="None: as configured.")
+
+
+class Settlement(BaseModel):
+    """What a reader says about a finding."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"note": "The leaflet is out of date."}]})
+
+    note: str | None = Field(max_length=2000, description="Why it is settled, may be empty; null opens it again.")
+
+
+class DocumentsRead(BaseModel):
+    """How far an audit is."""
+
+    read: int
+    total: int
+
+
+_EVENTS = (
+    "Server-sent events if asked for by `Accept: text/event-stream`: `progress` with the documents `read` and their "
+    "`total`, at last `audit` (as in JSON) or `error`."
+)
+
+
+@router.post(
+    "/audit",
+    response_model=Audit,
+    responses=error_responses(404, 502, 507) | {200: {"description": _EVENTS, "content": STREAM}},
+)
+async def run_audit(
+    request: Request,
+    asked: AuditRequest,
+    who: Asker,
+    served: Served,
+    accept: Annotated[str, Header()] = "application/json",
+) -> Audit | StreamingResponse:
+    """Compare the documents of a corpus, those that changed since the last audit, and return all findings."""
+    if "text/event-stream" in accept:
+        return EventSourceResponse(_events(asked, who, served))
+    return _recorded(await unless_gone(request, _compare(asked, who, served)), who)
+
+
+@router.get("/audit")
+async def last_audit(who: Reader, served: Served, corpus: Corpus = None) -> Audit:
+    """What the last audit of a corpus found between documents that are still the same; nothing is compared."""
+    return _recorded(await asyncio.to_thread(served.rag.last_audit, tenant=who.tenant, corpus=corpus), who)
+
+
+@router.put("/audit/{finding_id}", status_code=status.HTTP_204_NO_CONTENT, responses=error_responses(404, 507))
+async def settle(
+    who: Writer, served: Served, finding_id: UUID, settlement: Settlement, corpus: Corpus = None
+) -> Response:
+    """Settle a finding with a note, or open it again. It stays settled in later audits."""
+    own = {"tenant": who.tenant, "corpus": corpus}
+    await asyncio.to_thread(served.rag.settle, str(finding_id), settlement.note, **own)
+    audit("settled", who, corpus=served.rag.scope(**own).corpus)
+    return Response(status_code=status.HTTP_204_NO_CONTENT)
+
+
+def _recorded(report: AuditReport, who: Principal) -> Audit:
+    """The reply; the audit log has the documents that it quotes."""
+    quoted = {side.doc_id for finding in report.findings for side in (finding.left, finding.right)}
+    audit("read", who, corpus=report.corpus, documents=quoted)
+    return Audit.of(report)
+
+
+async def _compare(
+    asked: AuditRequest, who: Principal, served: Service, progress: Callable[[int, int], None] | None = None
+) -> AuditReport:
+    """The audit, which counts as a question and ends at its deadline."""
+    async with served.question():
+        return await served.rag.aaudit(corpus=asked.corpus, tenant=who.tenant, progress=progress)
+
+
+async def _events(asked: AuditRequest, who: Principal, served: Service) -> AsyncGenerator[bytes]:
+    """Progress as it comes; an error ends the stream as an ``error`` event, its status cannot change."""
+    queue = asyncio.Queue[DocumentsRead | None]()
+
+    def progress(read: int, total: int) -> None:
+        queue.put_nowait(DocumentsRead(read=read, total=total))
+
+    task = asyncio.create_task(_compare(asked, who, served, progress))
+    task.add_done_callback(lambda _: queue.put_nowait(None))
+    try:
+        while at := await queue.get():
+            yield format_sse_event(event="progress", data_str=at.model_dump_json())
+        yield format_sse_event(event="audit", data_str=_recorded(await task, who).model_dump_json())
+    except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
+        _, problem = problem_of(error)
+        yield format_sse_event(event="error", data_str=problem.model_dump_json())
+    finally:
+        await end_task(task)

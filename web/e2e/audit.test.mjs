@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { eventually, launch, LOOKS, opened, says, shown, upload } from "./browser.mjs";
+
+const POLICY = `# Refund policy
+
+Customers may return a product within 30 days of delivery.
+Refunds are paid to the original card by Anna Berg.
+Sale items can be returned if the seal is intact.
+`;
+const LEAFLET = POLICY.replace("Refund policy", "Shop leaflet").replace("30 days", "14 days").replace("Anna Berg", "Carl Holm");
+
+let browser;
+before(async () => {
+  browser = await launch();
+  const { page, done } = await opened(browser, "#/documents?corpus=tides");
+  await upload(page, "policy.md", POLICY, "shop");
+  await upload(page, "leaflet.md", LEAFLET, "shop");
+  await done();
+});
+after(() => browser.close());
+
+const part = (page, name) => page.getByRole("region", { name, exact: true });
+const run = (page) => page.getByRole("button", { name: "Run the audit" }).click();
+
+test("the audit of a corpus shows both sides, opens the document at the place, and keeps what is settled", async () => {
+  const { page, done } = await opened(browser, "#/disagreements?corpus=shop");
+  await page.getByRole("button", { name: "In the whole corpus" }).click();
+  await says(page.locator(".audit-top"), "2 documents, not yet compared.");
+  await run(page);
+  await says(page.locator(".audit-top"), "2 documents, all compared.");
+  const sure = part(page, "Contradictions").locator(".finding");
+  await says(sure, "One says 30 days, the other says 14 days.");
+  assert.deepEqual((await sure.locator("mark.differs").allInnerTexts()).sort(), ["14 days", "30 days"]);
+  const names = await part(page, "Possible contradictions").locator("mark.differs").allInnerTexts();
+  assert.deepEqual(names, ["Anna", "Berg", "Carl", "Holm"]);
+  await page.getByRole("button", { name: "Show it in the document: Shop leaflet" }).first().click();
+  await says(sure.locator(".opened mark.lit"), "Customers may return a product within 14 days of delivery.");
+  await sure.getByRole("button", { name: "Settle…" }).click();
+  await page.getByLabel("Note, if you like").fill("The leaflet is out of date.");
+  await shown(page, "audit-settling");
+  await page.keyboard.press("Enter");
+  await eventually(async () => assert.equal(await part(page, "Contradictions").count(), 0));
+  await page.reload();
+  await part(page, "Settled").getByRole("button", { name: "Show settled ones" }).click();
+  await says(part(page, "Settled").locator(".finding"), "Settled: The leaflet is out of date.");
+  await page.getByRole("button", { name: "Open it again" }).click();
+  await part(page, "Contradictions").waitFor();
+  await done();
+});
+
+test("an audit says how far it is, and what went wrong", async () => {
+  const { page, done } = await opened(browser, "#/disagreements?corpus=shop&of=corpus", { init: auditByHand });
+  const send = (event, data) => page.evaluate((sent) => window.send(sent), [event, data]);
+  await run(page);
+  await page.waitForFunction(() => window.send);
+  await send("progress", { read: 1, total: 4 });
+  await says(page.locator(".bar"), "1 of 4 read");
+  await shown(page, "audit-running");
+  await send("error", { error: { message: "The store is locked.", hint: "Wait." } });
+  await says(page.getByRole("alert"), "The store is locked.");
+  await done();
+});
+
+/** In the page: an audit is answered by the events that the test sends, one by one. */
+function auditByHand() {
+  const real = window.fetch;
+  window.fetch = (url, options) => {
+    if (url !== "audit") return real(url, options);
+    const start = (stream) => {
+      window.send = ([event, data]) =>
+        stream.enqueue(new TextEncoder().encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
+    };
+    return Promise.resolve(new Response(new ReadableStream({ start })));
+  };
+}
+
+for (const look of LOOKS) {
+  test(`findings are accessible and fit, ${look.theme}, ${look.width}`, async () => {
+    const { page, done } = await opened(browser, "#/disagreements?corpus=shop&of=corpus", look);
+    await run(page);
+    await page.locator(".finding mark.differs").first().waitFor();
+    await page.getByRole("button", { name: /^Show it in/ }).first().click();
+    await page.locator(".opened mark.lit").waitFor();
+    await shown(page, `audit-${look.theme}-${look.width}`);
+    await done();
+  });
+}

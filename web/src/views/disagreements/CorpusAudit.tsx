@@ -1,0 +1,152 @@
+import { useEffect, useMemo, useRef, useState } from "react";
+import { Button } from "react-aria-components";
+import { lastAudit, settleFinding } from "../../api/calls";
+import { problemOf, type Problem } from "../../api/client";
+import type { DocumentsRead } from "../../api/open";
+import { runAudit } from "../../api/stream";
+import type { Audit, Finding, Tier, Verdict } from "../../api/types";
+import { counted } from "../../lib/words";
+import { useApp } from "../../state/app";
+import { useLoaded } from "../../state/useLoaded";
+import { Bar } from "../../ui/Bar";
+import { Empty, ProblemNote } from "../../ui/Notes";
+import { CorpusChoice } from "../../ui/QuestionBar";
+import { FindingPair } from "./FindingPair";
+
+const SHOWN = 50;
+
+const KINDS: { tier: Tier; verdict: Verdict; name: string; about: string }[] = [
+  { tier: "sure", verdict: "contradicts", name: "Contradictions", about: "The same statement with another value." },
+  { tier: "sure", verdict: "replaced", name: "Changed", about: "A newer version, or a document that no longer counts, has another value." },
+  { tier: "sure", verdict: "differs", name: "Explained differences", about: "The documents or sentences speak of different subjects or times." },
+  { tier: "possible", verdict: "contradicts", name: "Possible contradictions", about: "Please check: other words, another name or the opposite." },
+  { tier: "possible", verdict: "replaced", name: "Possible changes", about: "Please check: a newer version may say otherwise." },
+  { tier: "possible", verdict: "differs", name: "Possible differences", about: "Please check: the subjects or times differ." },
+];
+
+/** How many of the documents are not compared yet, in words. */
+function standing({ documents, changed }: Audit): string {
+  const all = counted(documents.length, "document");
+  if (changed === 0) return `${all}, all compared.`;
+  if (changed === documents.length) return `${all}, not yet compared.`;
+  return `${all}; ${changed.toLocaleString("en")} changed since the last audit.`;
+}
+
+interface ListProps {
+  findings: Finding[];
+  report: Audit;
+  corpus: string;
+  settle: ((finding: Finding, note: string | null) => void) | null;
+}
+
+/** Findings in order, the first ones at first. */
+function List({ findings, report, corpus, settle }: ListProps) {
+  const [most, setMost] = useState(SHOWN);
+  return (
+    <>
+      <ul>
+        {findings.slice(0, most).map((finding) => (
+          <FindingPair key={finding.id} finding={finding} note={report.settled[finding.id] ?? null} corpus={corpus} settle={settle} />
+        ))}
+      </ul>
+      {findings.length > most && (
+        <Button className="button" onPress={() => setMost(most + SHOWN)}>
+          Show more
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Findings({ report, corpus, settle }: Omit<ListProps, "findings">) {
+  const [withSettled, setWithSettled] = useState(false);
+  const [open, settled] = useMemo(() => {
+    const isSettled = ({ id }: Finding) => report.settled[id] !== undefined;
+    return [report.findings.filter((f) => !isSettled(f)), report.findings.filter(isSettled)];
+  }, [report]);
+  const kinds = KINDS.map((kind) => ({ ...kind, findings: open.filter((f) => f.tier === kind.tier && f.verdict === kind.verdict) }));
+  return (
+    <>
+      {!open.length && report.changed === 0 && (
+        <Empty title="No disagreements were found">
+          <p>No two of these documents make the same statement with another value. Other kinds of conflict may be missed.</p>
+        </Empty>
+      )}
+      {kinds
+        .filter(({ findings }) => findings.length)
+        .map(({ name, about, findings }) => (
+          <section key={name} className="findings" aria-label={name}>
+            <h2>
+              {name} <span className="quiet small">{findings.length.toLocaleString("en")}</span>
+            </h2>
+            <p className="quiet small">{about}</p>
+            <List findings={findings} report={report} corpus={corpus} settle={settle} />
+          </section>
+        ))}
+      {settled.length > 0 && (
+        <section className="findings" aria-label="Settled">
+          <h2>
+            Settled <span className="quiet small">{settled.length.toLocaleString("en")}</span>
+          </h2>
+          <Button className="button" aria-expanded={withSettled} onPress={() => setWithSettled(!withSettled)}>
+            {withSettled ? "Hide settled ones" : "Show settled ones"}
+          </Button>
+          {withSettled && <List findings={settled} report={report} corpus={corpus} settle={settle} />}
+        </section>
+      )}
+    </>
+  );
+}
+
+/** Where the documents of a corpus disagree with each other, whatever was asked. */
+export function CorpusAudit({ corpus }: { corpus: string }) {
+  const { canWrite } = useApp();
+  const stored = useLoaded(corpus, () => lastAudit(corpus));
+  const [changed, setChanged] = useState<Audit | null>(null);
+  const [at, setAt] = useState<DocumentsRead | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const abort = useRef<AbortController | null>(null);
+  useEffect(() => () => abort.current?.abort(), []);
+  const report = changed ?? stored.value;
+
+  const run = async () => {
+    const control = new AbortController();
+    abort.current = control;
+    setProblem(null);
+    setAt({ read: 0, total: report?.documents.length ?? 0 });
+    try {
+      setChanged(await runAudit(corpus, setAt, control.signal));
+    } catch (error) {
+      if (!control.signal.aborted) setProblem(problemOf(error));
+    }
+    setAt(null);
+  };
+  const settle = async (finding: Finding, note: string | null) => {
+    setProblem(null);
+    try {
+      await settleFinding(corpus, finding.id, note);
+      setChanged(await lastAudit(corpus));
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+  };
+
+  return (
+    <>
+      <div className="audit-top">
+        <CorpusChoice />
+        <Button className="button primary" isDisabled={!report?.documents.length || at !== null} onPress={() => void run()}>
+          Run the audit
+        </Button>
+        {report && !at && <p className="quiet small">{standing(report)}</p>}
+      </div>
+      {at && <Bar label="Comparing the documents" share={at.total ? at.read / at.total : 0} said={`${at.read} of ${at.total} read`} />}
+      {problem && <ProblemNote problem={problem} />}
+      {stored.problem && <ProblemNote problem={stored.problem} again={stored.again} />}
+      {report && !report.documents.length && <Empty title="This corpus is empty" />}
+      {report && !at && report.documents.length > 0 && (
+        <Findings report={report} corpus={corpus} settle={canWrite ? (finding, note) => void settle(finding, note) : null} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,126 @@
+import { useMemo, useState, type FormEvent } from "react";
+import { Button, Form, Input, Label, TextField } from "react-aria-components";
+import type { Finding, Side } from "../../api/types";
+import { differing, ownWords } from "../../lib/differing";
+import { CodeText, pieces } from "../../lib/text";
+import { placeName, Source } from "../../ui/Source";
+
+interface SideProps {
+  side: Side;
+  other: Side;
+  open: boolean;
+  onOpen: () => void;
+}
+
+/** One of the two sentences, with what differs marked, and where it stands. */
+function Statement({ side, other, open, onOpen }: SideProps) {
+  const shown = useMemo(() => {
+    const quote = new CodeText(side.quote);
+    const words = () => differing(quote, { start: 0, end: quote.length }, ownWords(side.quote, other.quote));
+    return pieces(quote, side.lit.length ? side.lit.map((span) => ({ span, kind: "differs" })) : words());
+  }, [side, other]);
+  const act = open ? "Close the document" : "Show it in the document";
+  const place = [side.identity, placeName(side, side.title)].filter(Boolean).join(" · ");
+  return (
+    <div className="side">
+      <h4>
+        <bdi>{side.title}</bdi>
+      </h4>
+      {place && (
+        <p className="quiet small place">
+          <bdi>{place}</bdi>
+        </p>
+      )}
+      <blockquote dir="auto">
+        {shown.map(({ start, text, kinds }) => (kinds.length ? <mark key={start} className="differs">{text}</mark> : <span key={start}>{text}</span>))}
+      </blockquote>
+      {side.conditions.length > 0 && (
+        <p className="quiet small">
+          Limits: <bdi>{side.conditions.join("; ")}</bdi>
+        </p>
+      )}
+      <button type="button" className="link small" aria-expanded={open} aria-label={`${act}: ${side.title}`} onClick={onOpen}>
+        {act}
+      </button>
+    </div>
+  );
+}
+
+function Settle({ onSettle }: { onSettle: (note: string) => void }) {
+  const [note, setNote] = useState<string | null>(null);
+  if (note === null) {
+    return (
+      <Button className="button" onPress={() => setNote("")}>
+        Settle…
+      </Button>
+    );
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSettle(note);
+  };
+  return (
+    <Form className="settle" onSubmit={submit}>
+      <TextField className="field" value={note} onChange={setNote} maxLength={2000} autoFocus>
+        <Label>Note, if you like</Label>
+        <Input placeholder="Why this is settled" dir="auto" />
+      </TextField>
+      <Button type="submit" className="button primary">
+        Settle
+      </Button>
+      <Button className="button" onPress={() => setNote(null)}>
+        Cancel
+      </Button>
+    </Form>
+  );
+}
+
+interface Props {
+  finding: Finding;
+  /** The reader's note if it is settled. */
+  note: string | null;
+  corpus: string;
+  /** None: the reader may not. */
+  settle: ((finding: Finding, note: string | null) => void) | null;
+}
+
+export function FindingPair({ finding, note, corpus, settle }: Props) {
+  const [opened, setOpened] = useState<Side | null>(null);
+  const { left, right } = finding;
+  const statement = (side: Side, other: Side) => (
+    <Statement side={side} other={other} open={opened === side} onOpen={() => setOpened(opened === side ? null : side)} />
+  );
+  return (
+    <li className="pair finding">
+      <h3>
+        <bdi>{finding.reason}</bdi>
+      </h3>
+      <div className="sides">
+        {statement(left, right)}
+        {statement(right, left)}
+      </div>
+      {opened && (
+        <div className="opened">
+          <Source
+            corpus={corpus}
+            doc={opened.doc_id}
+            title={opened.title}
+            at={opened.span}
+            marks={[{ span: opened.span, kind: "lit" }]}
+          />
+        </div>
+      )}
+      {note && (
+        <p className="small">
+          Settled: <bdi>{note}</bdi>
+        </p>
+      )}
+      {settle && note === null && <Settle onSettle={(said) => settle(finding, said)} />}
+      {settle && note !== null && (
+        <Button className="button" onPress={() => settle(finding, null)}>
+          Open it again
+        </Button>
+      )}
+    </li>
+  );
+}
