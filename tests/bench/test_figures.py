@@ -40,6 +40,7 @@ def speed() -> Iterator[tuple[str, str]]:
     yield shown, f"| {fixed(f['help_ratio'], 2)} |"
     yield shown, f"| {fixed(f['first_answer_cpu_s'], 2)} |"
     yield shown, f"| {f['peak_mb']:,.0f} |"
+    yield "docs/measure.md", f"a new question costs {fixed(f['ask_unseen_floors'], 1)} encodings with their search"
     yield "docs/deploy.md", f"takes {fixed(f['peak_mb'] / 1000, 1)} GB at its peak"
 
 
