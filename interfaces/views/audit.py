@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
@@ -31,13 +32,22 @@ blockquote { margin: .25rem 0; } mark { background: var(--lit); color: inherit; 
 
 def summary(report: AuditReport) -> str:
     """One line: how many documents, and how many findings of each kind."""
-    counts = {v: sum(f.verdict is v and f.tier is Tier.SURE for f in report.open) for v in Verdict}
+    nouns = {
+        Verdict.CONTRADICTS: "contradiction",
+        Verdict.REPLACED: "replaced statement",
+        Verdict.DIFFERS: "explained difference",
+    }
+    sure = Counter(f.verdict for f in report.open if f.tier is Tier.SURE)
     possible = sum(f.tier is Tier.POSSIBLE for f in report.open)
     return (
-        f"{len(report.documents)} documents in {report.corpus}: {counts[Verdict.CONTRADICTS]} contradictions, "
-        f"{counts[Verdict.REPLACED]} replaced statements, {counts[Verdict.DIFFERS]} explained differences; "
-        f"{possible} possible findings to check; {len(report.settled)} settled."
+        f"{_count(len(report.documents), 'document')} in {report.corpus}: "
+        f"{', '.join(_count(sure[verdict], noun) for verdict, noun in nouns.items())}; "
+        f"{_count(possible, 'possible finding')} to check; {len(report.settled)} settled."
     )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:

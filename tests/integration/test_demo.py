@@ -1,14 +1,10 @@
 """The demo as a newcomer runs it."""
 
-import re
 import runpy
-import shlex
-import sys
 from pathlib import Path
 
 import pytest
 
-from interfaces.cli.main import main
 from tests.conftest import EXAMPLES
 
 
@@ -26,9 +22,3 @@ def test_the_demo_answers_three_questions_and_reports_disagreement_only_where_th
     for part in (vitamin, tides, handbook):
         for section in ("characters", "Plan", "Rhetorical graph", "RST tree", "Ledger"):
             assert section in part
-    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
-    command = re.findall(r"^disco-rag ask .*", readme, re.MULTILINE)[0]
-    monkeypatch.setattr(sys, "argv", shlex.split(command, comments=True))
-    with pytest.raises(SystemExit, match="0"):
-        main()
-    assert "[1]" in capsys.readouterr().out

@@ -1,7 +1,7 @@
-"""The transcripts of `docs/store`, replayed: what a page shows is what happens.
+"""The transcripts of the README and the docs, replayed: what a page shows is what happens.
 
-A transcript begins with what is given: ``library``, documents that were ingested. ``…`` stands for what is different
-each time.
+A transcript begins with what is given: ``library``, a folder of documents that were ingested; ``demo``, the corpora of
+``make demo``. ``…`` stands for what is left out or differs each time.
 """
 
 from __future__ import annotations
@@ -18,24 +18,27 @@ import pytest
 from interfaces.cli.main import main
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted((ROOT / "docs" / "store").glob("*.md"))
-_CONSOLE = re.compile(r"<!-- given: library -->\n\n```console\n(.*?)```", re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+_CONSOLE = re.compile(r"<!-- given: (\w+) -->\n\n```console\n(.*?)```", re.DOTALL)
 
 
-def cases() -> list[tuple[str, str]]:
-    """Page and transcript."""
-    return [(page.stem, found) for page in PAGES for found in _CONSOLE.findall(page.read_text(encoding="utf-8"))]
+def cases() -> list[tuple[str, str, str]]:
+    """Page, what is given, and transcript."""
+    return [(page.stem, *found) for page in PAGES for found in _CONSOLE.findall(page.read_text(encoding="utf-8"))]
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with three documents and the store that they were ingested into."""
-    home = tmp_path_factory.mktemp("library")
-    shutil.copytree(ROOT / "examples" / "tides", home / "library")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folders with documents and the store that they were ingested into, by name."""
+    folders = {name: tmp_path_factory.mktemp(name) for name in ("library", "demo")}
+    shutil.copytree(ROOT / "examples" / "tides", folders["library"] / "library")
+    shutil.copytree(ROOT / "examples" / "vitamin-d", folders["demo"] / "examples" / "vitamin-d")
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(home)
+        patch.chdir(folders["library"])
         run(["disco-rag", "ingest", "--parser", "rules", "library"], patch)
-    return home
+        patch.chdir(folders["demo"])
+        run(["disco-rag", "ingest", "examples/vitamin-d", "--corpus", "vitamin-d"], patch)
+    return folders
 
 
 def run(words: list[str], patch: pytest.MonkeyPatch) -> int:
@@ -51,20 +54,19 @@ def run(words: list[str], patch: pytest.MonkeyPatch) -> int:
         return 0
 
 
-@pytest.fixture
-def given(tmp_path: Path, library: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in, and no settings of the user's own."""
+@pytest.mark.parametrize(("given", "transcript"), [case[1:] for case in cases()], ids=[case[0] for case in cases()])
+def test_a_page_shows_what_happens(
+    given: str,
+    transcript: str,
+    homes: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("DISCO_RAG_STORE__PATH", raising=False)
-    return library
-
-
-@pytest.mark.parametrize("transcript", [text for _, text in cases()], ids=[page for page, _ in cases()])
-def test_a_page_shows_what_happens(
-    transcript: str, given: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    subprocess.run(["cp", "-r", "--sparse=always", *given.iterdir(), "."], check=True)
+    subprocess.run(["cp", "-r", "--sparse=always", *homes[given].iterdir(), "."], check=True)
     for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", transcript, re.MULTILINE):
         assert matches(shown, said(command, monkeypatch, capsys)), command
 
