@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from discorag.generation.compression import compressed, narrowed
+from discorag.generation.compression import compress, narrowed
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan, RhetoricalGraph, RstTree
 from discorag.schema.document import Chunk
@@ -59,7 +59,7 @@ async def _chunks(state: AnswerState, context: AnswerContext, found: Mapping[str
         if spans := [Span(start=start, end=end) for start, end in evidence.get(chunk.id, ())]:
             chunk = narrowed(chunk, spans)
         if context.compress_to is not None:
-            chunk = compressed(chunk, context.compress_to, backends.encoder.tokens)
+            chunk = compress(chunk, context.compress_to, backends.encoder.tokens)
         return chunk
 
     return tuple(map(as_read, chunks))
