@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 from itertools import compress as chosen
 
-from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
+from discorag.schema.discourse import Nuclearity, Relation, RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 from discorag.text import cues

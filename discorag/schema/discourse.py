@@ -13,9 +13,9 @@ from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span
 
 _DRAWN = {
-    "RstTree": "discorag.discourse.formats.tree_svg:tree_svg",
-    "Chunk": "discorag.discourse.formats.tree_svg:chunk_svg",
-    "RhetoricalGraph": "discorag.discourse.formats.graph_svg:graph_svg",
+    "RstTree": "discorag.discourse.formats.drawing:tree_svg",
+    "Chunk": "discorag.discourse.formats.drawing:chunk_svg",
+    "RhetoricalGraph": "discorag.discourse.formats.drawing:graph_svg",
     "Answer": "discorag.generation.views:answer_html",
 }
 

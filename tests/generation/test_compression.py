@@ -183,9 +183,7 @@ _AUTUMN = ("Stay in", "if it rains,", "as in autumn.")
         pytest.param(_AUTUMN, "CONDITION", "EXAMPLE", "Stay in if it rains, [...]", id="below a protected satellite"),
     ],
 )
-def test_protection_reaches_no_further_than_the_link_itself(
-    edus: tuple[str, ...], outer: str, inner: str, left: str
-):
+def test_protection_reaches_no_further_than_the_link_itself(edus: tuple[str, ...], outer: str, inner: str, left: str):
     assert text_of(parsed(*edus, links=((0, 1, 3, Relation(outer), NS), (1, 2, 3, Relation(inner), NS)))) == left
 
 

@@ -27,7 +27,7 @@ from itertools import pairwise
 
 from discorag.discourse.parse.parser import Limits, reply_tokens
 from discorag.discourse.parse.prompted import PromptedParser, aligned
-from discorag.models.protocol import LanguageModel, Request, Template
+from discorag.models.protocol import Request
 from discorag.models.toolbox import Toolbox
 from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
@@ -225,17 +225,13 @@ def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
 
 def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
     """For the registry. Raises `ConfigError` if no language model is configured."""
-    return PaperParser(
-        tools.require_model("parser"),
-        tools.template("paper-tree"),
-        max_tokens=limits.max_tokens,
-        temperature=limits.temperature,
-        beam_width=limits.beam_width,
-    )
+    model, template = tools.require_model("parser"), tools.template("paper-tree")
+    return PaperParser(model, template, limits.max_tokens, limits.temperature, limits.beam_width)
 
 
+@dataclass(frozen=True)
 class PaperParser(PromptedParser):
-    r"""A `TreeParser` as Disco-RAG prints it (fig. 10): one call a chunk, free text checked afterwards.
+    """A `TreeParser` as Disco-RAG prints it (fig. 10): one call a chunk, free text checked afterwards.
 
     Args:
         model: The language model.
@@ -245,26 +241,15 @@ class PaperParser(PromptedParser):
         beam_width: 3 in the paper.
     """
 
+    beam_width: int = 3
     kind = "paper"
-
-    def __init__(
-        self,
-        model: LanguageModel,
-        template: Template,
-        *,
-        max_tokens: int | None = None,
-        temperature: float = 0.0,
-        beam_width: int = 3,
-    ) -> None:
-        super().__init__(model, template, max_tokens=max_tokens, temperature=temperature)
-        self._beam_width = beam_width
 
     def _request(self, chunk: Chunk) -> Request[RstTree]:
         return Request(
             stage="parse",
             messages=self._messages(chunk, PAPER_RELATIONS),
             parse=lambda reply: read(reply, chunk.text, offset=chunk.span.start),
-            max_tokens=self._max_tokens or reply_tokens(chunk.text),
-            temperature=self._temperature,
-            beam_width=self._beam_width,
+            max_tokens=self.max_tokens or reply_tokens(chunk.text),
+            temperature=self.temperature,
+            beam_width=self.beam_width,
         )

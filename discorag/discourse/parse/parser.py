@@ -1,4 +1,4 @@
-"""What RST parsers do, and which there are: of chunks (one in, one tree out, with its cost), and of given units."""
+"""RST parsers by name: a chunk or given units become a tree; with a fallback if the parser fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
 from discorag.schema.discourse import RstTree, Split
 from discorag.schema.document import Chunk
-from discorag.schema.errors import Usage
+from discorag.schema.errors import DiscoRagError, ModelError, Usage
 from discorag.schema.values import Span, digest
 
 
@@ -45,6 +45,29 @@ class TreeParser(Protocol):
             ModelError: From parsers that call a model.
         """
         ...
+
+
+class Account(Protocol):
+    """Records what a stage's calls cost and which of them failed."""
+
+    usage: Usage
+    prompt_hash: str
+
+    def failed(self, error: DiscoRagError, *, fallback: str) -> None:
+        """Count an error, with the version of what is used instead."""
+        ...
+
+
+async def tree_or_fallback(chunk: Chunk, parser: TreeParser, fallback: TreeParser, account: Account) -> RstTree:
+    """The parser's tree; on a model failure the fallback's, and the failure is counted."""
+    try:
+        parsed = await parser.parse(chunk)
+    except ModelError as error:
+        account.failed(error, fallback=fallback.version)
+        parsed = await fallback.parse(chunk)
+    account.usage = account.usage + parsed.usage
+    account.prompt_hash = account.prompt_hash or parsed.prompt_hash
+    return parsed.tree
 
 
 @dataclass(frozen=True)

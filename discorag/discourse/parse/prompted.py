@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import accumulate, pairwise
 from typing import Annotated, Any, ClassVar
@@ -54,14 +55,12 @@ class TreeReply(BaseModel):
 
 def llm_parser(tools: Toolbox, limits: Limits) -> LlmParser:
     """For the registry. Raises `ConfigError` if no language model is configured."""
-    template = tools.template("tree")
-    return LlmParser(
-        tools.require_model("parser"), template, max_tokens=limits.max_tokens, temperature=limits.temperature
-    )
+    return LlmParser(tools.require_model("parser"), tools.template("tree"), limits.max_tokens, limits.temperature)
 
 
+@dataclass(frozen=True)
 class PromptedParser(ABC):
-    """A `TreeParser` that asks a language model, one call a chunk; a subclass says what is asked for.
+    """A `TreeParser` that asks a language model, one call a chunk; subclasses define prompt and reply.
 
     Args:
         model: The gateway.
@@ -70,25 +69,21 @@ class PromptedParser(ABC):
         temperature: Sampling temperature.
     """
 
+    model: LanguageModel
+    template: Template
+    max_tokens: int | None = None
+    temperature: float = 0.0
     kind: ClassVar[str]
-
-    def __init__(
-        self, model: LanguageModel, template: Template, *, max_tokens: int | None = None, temperature: float = 0.0
-    ) -> None:
-        self._model = model
-        self._template = template
-        self._max_tokens = max_tokens
-        self._temperature = temperature
 
     @property
     def name(self) -> str:
         """The model's name."""
-        return self._model.name
+        return self.model.name
 
     @property
     def version(self) -> str:
         """Model and prompt."""
-        return f"{self.kind}:{self._model.name}:{self._template.hash[:8]}"
+        return f"{self.kind}:{self.model.name}:{self.template.hash[:8]}"
 
     async def parse(self, chunk: Chunk) -> ParsedTree:
         """The tree that the model gives to ``chunk``.
@@ -96,14 +91,14 @@ class PromptedParser(ABC):
         Raises:
             ModelError: The call failed, or the reply is not a tree over the chunk's text even after one repair.
         """
-        reply = await self._model.complete(self._request(chunk))
+        reply = await self.model.complete(self._request(chunk))
         return ParsedTree(tree=reply.value, usage=reply.usage, prompt_hash=reply.prompt_hash)
 
     @abstractmethod
     def _request(self, chunk: Chunk) -> Request[RstTree]: ...
 
     def _messages(self, chunk: Chunk, relations: Iterable[str]) -> tuple[Message, ...]:
-        prompt = self._template.render(relations=", ".join(relations), chunk=escape(chunk.text))
+        prompt = self.template.render(relations=", ".join(relations), chunk=escape(chunk.text))
         return (Message(role="user", content=prompt),)
 
 
@@ -118,8 +113,8 @@ class LlmParser(PromptedParser):
             messages=self._messages(chunk, Relation),
             parse=lambda reply: tree_from_reply(reply, chunk.text, offset=chunk.span.start),
             schema=reply_schema(chunk.text),
-            max_tokens=self._max_tokens or reply_tokens(chunk.text),
-            temperature=self._temperature,
+            max_tokens=self.max_tokens or reply_tokens(chunk.text),
+            temperature=self.temperature,
         )
 
 

@@ -8,7 +8,6 @@ cut comes from the marker that opens its right-hand side: a table of connectives
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -195,8 +194,11 @@ class _Gap:
         return len(Reach) * self.level + self.marker.reach
 
 
-class _SentenceParser(ABC):
-    """A parser whose EDUs are sentences, or given units."""
+class RuleParser:
+    """The local engine's parser: deterministic, n log n in the number of sentences, no model."""
+
+    name = "rules"
+    version = VERSION
 
     async def parse(self, chunk: Chunk) -> ParsedTree:
         """The tree whose EDUs are the chunk's sentences."""
@@ -206,28 +208,12 @@ class _SentenceParser(ABC):
         """The tree over given units; every unit starts a paragraph if that is its kind."""
         return self.tree(_chunk_of(texts, kind))
 
-    @abstractmethod
-    def tree(self, chunk: Chunk) -> RstTree:
-        """The tree over the chunk's sentences."""
-
-
-class RuleParser(_SentenceParser):
-    """The local engine's parser: deterministic, n log n in the number of sentences, no model."""
-
-    name = "rules"
-    version = VERSION
-
     def tree(self, chunk: Chunk) -> RstTree:
         """The tree that headings and discourse markers suggest."""
         return rule_tree(chunk)
 
 
-def rule_parser(_tools: Toolbox, _limits: Limits) -> RuleParser:
-    """For the registry."""
-    return RuleParser()
-
-
-class RightBranchingParser(_SentenceParser):
+class RightBranchingParser(RuleParser):
     """A control: every sentence elaborated by all that follows, so that the first ones are the most nuclear."""
 
     name = "right-branching"
@@ -235,19 +221,19 @@ class RightBranchingParser(_SentenceParser):
 
     def tree(self, chunk: Chunk) -> RstTree:
         """The same shape for every text."""
-        return _right_branching(chunk.sentences)
+        n, (relation, nuclearity) = len(chunk.sentences), (_BETWEEN_SENTENCES.relation, _BETWEEN_SENTENCES.nuclearity)
+        splits = (Split(start=i, mid=i + 1, end=n, relation=relation, nuclearity=nuclearity) for i in range(n - 1))
+        return RstTree(edus=chunk.sentences, splits=tuple(splits))
+
+
+def rule_parser(_tools: Toolbox, _limits: Limits) -> RuleParser:
+    """For the registry."""
+    return RuleParser()
 
 
 def right_branching_parser(_tools: Toolbox, _limits: Limits) -> RightBranchingParser:
     """For the registry."""
     return RightBranchingParser()
-
-
-def _right_branching(edus: tuple[Span, ...]) -> RstTree:
-    n = len(edus)
-    relation, nuclearity = _BETWEEN_SENTENCES.relation, _BETWEEN_SENTENCES.nuclearity
-    splits = tuple(Split(start=i, mid=i + 1, end=n, relation=relation, nuclearity=nuclearity) for i in range(n - 1))
-    return RstTree(edus=edus, splits=splits)
 
 
 def _chunk_of(texts: Sequence[str], kind: Unit) -> Chunk:
