@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from discorag.generation.extractive import Extractor
-from discorag.generation.plan_text import missing
+from discorag.generation.plan_text import missing_references
 from discorag.generation.selection import Selector
 from discorag.ingest.segment.sentence_table import sentences_of
 from discorag.models.protocol import Encoder
@@ -90,7 +90,7 @@ async def _check_plan(inputs: AnswerInputs, encoder: Encoder, progress: Progress
         table = await sentences_of(inputs, encoder)
     except ModelError:  # reported by the next step that needs the sentences
         return True
-    absent = missing(inputs.plan, inputs, table)
+    absent = missing_references(inputs.plan, inputs, table)
     for message in absent.values():
         progress.failed(InputError(message), fallback="the rest of the plan", of="plan")
     return any(r not in absent for step in steps(inputs.plan) for r in step.references)

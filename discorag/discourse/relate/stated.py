@@ -79,8 +79,8 @@ _AT_START = 5  # characters: a cue here governs its clause up to the comma
 
 
 @dataclass(frozen=True)
-class Stated:
-    """A relation that a source's words state, the sentence that states it, and the sentence of which it is stated."""
+class StatedRelation:
+    """A relation that a source states: how much of what its cue governs the target has, and a sentence on each side."""
 
     relation: ChunkRelation
     share: float
@@ -88,7 +88,7 @@ class Stated:
     target: Sentence
 
 
-def stated_relation(sentences: Iterable[Sentence], others: Sequence[Sentence]) -> Stated | None:
+def stated_relation(sentences: Iterable[Sentence], others: Sequence[Sentence]) -> StatedRelation | None:
     """What the sentences of a source say that it is to a target; None if nothing.
 
     A cue counts if one sentence of the target has at least two of the words that it governs, and half of them.
@@ -97,7 +97,7 @@ def stated_relation(sentences: Iterable[Sentence], others: Sequence[Sentence]) -
         sentences: Of the source.
         others: Of the target.
     """
-    best: Stated | None = None
+    best: StatedRelation | None = None
     words = [(other, stems(other.text)) for other in others]
     for sentence in sentences:
         for relation, cue in CUES.items():
@@ -107,7 +107,7 @@ def stated_relation(sentences: Iterable[Sentence], others: Sequence[Sentence]) -
             for other, own in words:
                 share = len(about & own) / max(1, len(about))
                 if len(about & own) >= 2 and share >= STATED and (best is None or share > best.share):
-                    best = Stated(relation, share, sentence, other)
+                    best = StatedRelation(relation, share, sentence, other)
     return best
 
 
