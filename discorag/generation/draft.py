@@ -22,7 +22,7 @@ Write = Callable[[AnswerInputs], Awaitable[Outcome[str]]]
 
 
 class Progress(Protocol):
-    """Hears of a draft while it is written."""
+    """Receives a draft while it is written."""
 
     def emit(self, event: dict[str, Any]) -> None:
         """Receive an event: a token of the draft, or that the tokens so far are void."""
@@ -57,8 +57,8 @@ async def write_draft(
         selector: Selects the sentences.
         encoder: Encodes them.
         progress: Receives the words of the draft and what failed.
-        write: Asks a language model.
-        verbatim: The draft from sentences of the sources that stays if ``write`` fails. None: it is made then.
+        write: Calls a language model.
+        verbatim: The draft from sentences of the sources that is used if ``write`` fails. None: it is then written.
 
     Raises:
         ModelError: The endpoint of the encoder or the reranker failed for an extractive draft.

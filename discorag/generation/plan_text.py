@@ -165,7 +165,7 @@ class Wording:
 
     @property
     def between(self) -> str:
-        """What stands between two sentences."""
+        """The separator of two sentences."""
         return "" if self.chinese else " "
 
 
@@ -174,8 +174,8 @@ def shorten(text: str, length: int, *, at_clause: str = "…") -> str:
 
     Args:
         text: Of a source.
-        length: Characters at most, but for what stands for the rest.
-        at_clause: What stands for the rest; an ellipsis where only a word could be cut after.
+        length: Maximum number of characters, without ``at_clause`` or the ellipsis.
+        at_clause: Replaces the rest after a whole clause; after a word it is an ellipsis.
     """
     line = _NUMBER.sub("", one_line(text, None)).strip(_ENDS)
     if len(line) <= length:
@@ -271,7 +271,7 @@ class _Writer:
         (document, last), self.named = self.named, (chunk.doc_id, section)
         is_new = chunk.doc_id != document
         name = chunk.title if is_new else section if section not in (last, chunk.title) else ""
-        text = unit.plain if is_new or unit.kind is UnitKind.TURN else unit.body  # its heading is said once
+        text = unit.plain if is_new or unit.kind is UnitKind.TURN else unit.body  # a heading is named once
         return self.wording.name(name), self.wording.gist(text, _cite(self.table, selected.index))
 
     def _relation(self, new: int, old: int) -> Words | None:

@@ -131,7 +131,7 @@ class RstTree(Drawn, BaseModel, frozen=True):
         return {(s.start, s.end): s for s in self.splits}
 
     def split_at(self, start: int, end: int) -> Split:
-        """The inner node that covers EDUs ``[start, end)``; ``KeyError`` if that is no constituent."""
+        """The inner node that covers EDUs ``[start, end)``; ``KeyError`` if it is not a constituent."""
         return self._by_span[start, end]
 
     def head(self, start: int, end: int) -> int:

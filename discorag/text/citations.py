@@ -74,7 +74,7 @@ def escaped(text: str) -> str:
 
 
 def without_copied(text: str, passages: Sequence[str]) -> str:
-    """A model's ``text``; references that a passage has behind the same word are escaped: they were copied."""
+    """A model's ``text``; references that a passage has after the same word are escaped, because they were copied."""
     sources = [" ".join(p.split()) for p in passages]
 
     def kept(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The sentences of a draft, where an answer goes after verification, drafts that cite summaries, and unverified ones.
+"""Drafts before and after verification: their sentences, those that cite summaries, and what happens next.
 
 RAPTOR and HTSIR let summaries reach the reader (RAPTOR section 3, HTSIR "Reranking and Response Generation"). Here a
 summary is not a source, so a sentence that cites one is compared with the chunks below it.
@@ -33,16 +33,16 @@ UNSUPPORTED = "The documents support no sentence of the answer that was written.
 
 
 def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> tuple[Next, str]:
-    """Where an answer goes after verification, and why. A sentence that is only not verified is shown, marked so.
+    """Where an answer goes after verification, and why. Sentences that are not verified are shown as such.
 
     Args:
         answer: As verified.
-        rounds: Rounds of refinement done, and wanted; none are wanted where no language model wrote the draft.
+        rounds: Rounds of refinement so far, and requested; 0 where no language model wrote the draft.
         may_abstain: Whether an answer without any supported sentence is withheld.
     """
-    done, wanted = rounds
-    if done < wanted:
-        return "refine", f"round {done + 1} of {wanted}"
+    done, requested = rounds
+    if done < requested:
+        return "refine", f"round {done + 1} of {requested}"
     if may_abstain and len(answer.unsupported) == len(answer.sentences):
         return "abstain", UNSUPPORTED
     return "end", "the answer is verified"

@@ -110,7 +110,7 @@ class _Drafted:
 
 @dataclass(frozen=True)
 class _Traced:
-    """What was found out about a sentence: the fields of `AnswerSentence`, with units in place of evidence."""
+    """The result for a sentence: the fields of `AnswerSentence`, with units in place of evidence."""
 
     support: Support
     reason: str
@@ -123,7 +123,7 @@ class TracingVerifier:
     """Traces a draft to its sources. Implements `discorag.verification.verifier.Verifier`.
 
     1. A heading, and a sentence without content ("It did."), is not verified.
-    2. A sentence that a source has word for word is supported; no model is asked.
+    2. A sentence that a source has word for word is supported; no model is called.
     3. The reranker finds the places that are closest to any other sentence. One whose figures, dates, quotations and
        names are not all in the cited chunks and these places is not supported.
     4. The judge decides the rest; without one they are not verified.
@@ -131,7 +131,7 @@ class TracingVerifier:
     Args:
         encoder: Gives the sentences' vectors.
         reranker: Finds places.
-        judge: Decides; None if nothing can.
+        judge: Decides; None: the rest is not verified.
     """
 
     encoder: Encoder
@@ -145,7 +145,7 @@ class TracingVerifier:
 
     @property
     def prompt_hash(self) -> str:
-        """Digest of the judge's prompt file; empty if it asked nothing."""
+        """Digest of the judge's prompt file; empty if it made no call."""
         return self.judge.prompt_hash if isinstance(self.judge, Metered) else ""
 
     async def verify(self, inputs: AnswerInputs, draft: str) -> Answer:
@@ -200,7 +200,7 @@ _BRACKETED = re.compile(r"\[\d[\d.,–-]*\]")  # a citation of no passage is not
 _ASSENT = frozenset(
     ("yes", "no", "not", "nor", "true", "false", "right", "wrong", "correct", "indeed", "never", "always", "ok", "okay")
 )
-"""Words that say something only about what was said before."""
+"""Words that only refer to an earlier statement."""
 
 
 def _copies(table: SentenceTable) -> Copies:

@@ -110,10 +110,10 @@ def test_json_is_parsed_as_a_document_unless_it_is_a_tree(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "held", "arguments", "said"),
     [
-        ("t.rs3", "<rst><body>", [], "t.rs3: This is no XML"),
+        ("t.rs3", "<rst><body>", [], "t.rs3: This is not XML"),
         ("t.rs4", '<rst><body><segment id="1">a</segment><segment id="2">b</segment></body></rst>', [], "no parent"),
-        ("t.dis", "( Root (leaf 1)", [], "t.dis: This is no .dis tree"),
-        ("t.json", '{"text": "a", "edus": [], "splits": []}', [], "t.json: This is no tree in JSON"),
+        ("t.dis", "( Root (leaf 1)", [], "t.dis: This is not a .dis tree"),
+        ("t.json", '{"text": "a", "edus": [], "splits": []}', [], "t.json: This is not a tree in JSON"),
         ("t.json", '{"text": ', [], "t.json"),
         ("t.tune", "la", [], "unknown format"),
         ("t.md", "Tides.", ["--format", "pdf"], "text, mermaid, rs3, rs4, dis, json, svg"),

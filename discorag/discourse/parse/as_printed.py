@@ -10,11 +10,11 @@
     |--- NUCLEUS[1] Vitamin D helps (N)
     |--- SATELLITE[2] if you are deficient. (S): CONDITION
 
-The paper names a relation for a satellite; where both sides are nuclei we write it behind the second. Its drawing has
+The paper names a relation for a satellite; where both sides are nuclei we write it after the second. Its drawing has
 all EDUs side by side below the root; ours is nested, which says more. Both are read.
 
-Of nodes that are drawn side by side, a satellite hangs on the node that the analysis relates it to, else on the nearest
-nucleus, on the left one of two. It is joined to it as soon as they are neighbours and nothing hangs on the satellite;
+Of nodes that are drawn side by side, a satellite modifies the node that the analysis relates it to, else the nearest
+nucleus, of two the left one. The two are joined as soon as they are neighbours and nothing else modifies the satellite;
 nuclei are joined last, from the right.
 """
 
@@ -53,7 +53,7 @@ _Joins = list[tuple[Node, Node]]
 
 
 def joined(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> _Joins:
-    """The two sides of every join, bottom up; the last one covers all nodes. What a satellite hangs on is its nucleus.
+    """The two sides of every join, bottom up; the last one covers all nodes. What a satellite modifies is its nucleus.
 
     Args:
         nodes: Side by side, in text order.
@@ -69,7 +69,7 @@ def joined(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> _Joins:
 
 
 def _heads(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Satellite -> the node that it hangs on, by their numbers."""
+    """Satellite -> the node that it modifies, by their numbers."""
     nuclei = [node.number for node in nodes if node.role == "N"]
     satellites = [node for node in nodes if node.role == "S"]
     heads = {s.number: min(nuclei, key=lambda n: (abs(n - s.number), n)) for s in satellites}
@@ -83,13 +83,12 @@ def _heads(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> dict[int,
 
 
 def _joins(nodes: Sequence[Node], heads: Mapping[int, int]) -> _Joins:
-    """Empty if satellites are left that are no neighbours of what they hang on."""
+    """Empty if satellites remain that are not neighbours of what they modify."""
     joins: _Joins = []
     left = list(nodes)
     while len(left) > 1:
         awaited = {heads.get(node.number) for node in left}
-        pairs = list(enumerate(pairwise(left)))
-        at = next((at for at, (a, b) in pairs if _hangs(a, b, heads, awaited) or _hangs(b, a, heads, awaited)), None)
+        at = next((at for at, pair in enumerate(pairwise(left)) if _is_joined(*pair, heads, awaited)), None)
         if at is None and any(node.role == "S" for node in left):
             return []
         at = len(left) - 2 if at is None else at
@@ -100,8 +99,12 @@ def _joins(nodes: Sequence[Node], heads: Mapping[int, int]) -> _Joins:
     return joins
 
 
-def _hangs(satellite: Node, on: Node, heads: Mapping[int, int], awaited: set[int | None]) -> bool:
-    return heads.get(satellite.number) == on.number and satellite.number not in awaited
+def _is_joined(a: Node, b: Node, heads: Mapping[int, int], awaited: set[int | None]) -> bool:
+    """Whether one of two neighbours modifies the other, and no node is left that modifies it."""
+    return any(
+        heads.get(satellite.number) == head.number and satellite.number not in awaited
+        for satellite, head in ((a, b), (b, a))
+    )
 
 
 _EDU = re.compile(r"[\W_]*(?:EDU)?\W?(\d{1,4})(?:\]|[.):](?=[\s*_]|$))[:*_]*\s*(.*)", re.IGNORECASE)
@@ -118,8 +121,8 @@ _ROLES = {"NS": Nuclearity.NS, "SN": Nuclearity.SN, "NN": Nuclearity.NN}
 def read(reply: str, text: str, *, offset: int) -> RstTree:
     """The tree over ``text``, in document offsets, that a reply in the paper's notation draws.
 
-    The drawing determines the tree. The analysis is a help where a drawing is flat or does not name a relation; lines
-    of it that cannot be read are ignored.
+    The drawing determines the tree. The analysis helps where a drawing is flat or does not name a relation; its
+    lines that cannot be read are ignored.
 
     Raises:
         ValueError: The EDUs or the drawing are missing, the EDUs are not the text (see `aligned`), a relation is none

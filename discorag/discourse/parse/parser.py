@@ -72,7 +72,7 @@ async def tree_or_fallback(chunk: Chunk, parser: TreeParser, fallback: TreeParse
 
 @dataclass(frozen=True)
 class Limits:
-    """How a language model that parses is asked; other parsers need none of it.
+    """Parameters of calls of a language model that parses; other parsers ignore them.
 
     Args:
         temperature: Of sampling.
@@ -111,7 +111,7 @@ PARSERS.offer(
 )
 
 PROMPTED = frozenset({"llm", "paper"})
-"""Those of ours that ask a language model for every chunk."""
+"""The built-in parsers that call a language model for every chunk."""
 
 
 Leaves = Literal["edu", "sentence"]
@@ -133,28 +133,28 @@ class UnitParser(Protocol):
 
 
 def marked(parser: UnitParser) -> str:
-    """The parser's version as it stands in the version of what was made with it: what made it can be told apart."""
+    """The parser's version in braces, as part of the version of something that was built with the parser."""
     return f"{{{parser.version}}}"
 
 
 def but_parsers(version: str) -> str:
-    """A version without the parsers' in it."""
+    """A version without the versions of parsers in it."""
     return re.sub(r"\{[^{}]*\}", "{}", version)
 
 
 def joined(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]:
-    """The texts as one, paragraphs set apart by blank lines, others by spaces; and where each stands in it."""
+    """The texts as one, paragraphs separated by blank lines, others by spaces; and the span of each."""
     whole = ("\n\n" if kind == "paragraph" else " ").join(texts)
     return whole, sentences_in(texts, whole)
 
 
 @dataclass
 class Parses:
-    """The parses that one document takes.
+    """The parses of one document, with a cache.
 
     Args:
-        parser: Who parses.
-        cache: Trees by a digest of their texts, kind and parser's version; what is there is not parsed again.
+        parser: Parses what is not in the cache.
+        cache: Trees by a digest of their texts, kind and parser's version.
         parsed: How many were parsed.
         reused: How many came from the cache.
     """
@@ -179,7 +179,7 @@ class Parses:
 
 
 def sentences_in(texts: Sequence[str], whole: str) -> tuple[Span, ...]:
-    """Where ``texts`` stand in ``whole``, without white space around them; they follow one another there."""
+    """The spans of ``texts`` in ``whole``, in this order, without white space around them."""
     spans: list[Span] = []
     at = 0
     for text in map(str.strip, texts):

@@ -131,7 +131,7 @@ def tree_from_reply(reply: str, text: str, *, offset: int) -> RstTree:
     """The tree over ``text``, in document offsets, that a model's JSON reply describes.
 
     Raises:
-        ValueError: It is no JSON of this schema, its EDUs are not exactly the text (white space apart), or its nodes
+        ValueError: It is not JSON of this schema, its EDUs are not exactly the text (white space apart), or its nodes
             are not one binary tree. The message tells the model what to change.
     """
     try:
@@ -143,7 +143,7 @@ def tree_from_reply(reply: str, text: str, *, offset: int) -> RstTree:
 
 
 def aligned(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ...]:
-    """Where the EDUs that a model copied stand, in document offsets, if ``text`` starts at ``offset``.
+    """The spans of the EDUs that a model copied, in document offsets, if ``text`` starts at ``offset``.
 
     The copies are aligned with the text, white space apart, so small slips do no harm: quotes that were straightened, a
     dropped full stop or heading mark, a typing error. The spans together hold all of the text but white space.
@@ -187,7 +187,7 @@ def _likeness(copy: str, source: str) -> float:
 
 
 def _matches(copy: str, text: str) -> list[int | None]:
-    """For every character of the copy, where it stands in the text; None for one that was added."""
+    """For every character of the copy, its index in the text; None if it was added."""
     if copy == text:
         return list(range(len(text)))
     matches: list[int | None] = [None] * len(copy)
@@ -229,7 +229,7 @@ def _split(number: int, node: TreeNode, n: int) -> Split:
     (a, b), (c, d) = node.left, node.right
     if not 1 <= a <= b < c <= d <= n:
         raise ValueError(
-            f"Node {number}: left {node.left} and right {node.right} are no ranges of EDUs 1 to {n} in order."
+            f"Node {number}: left {node.left} and right {node.right} are not ranges of EDUs 1 to {n} in order."
         )
     if c != b + 1:
         raise ValueError(f"Node {number}: right must start at EDU {b + 1}, where left ends; it starts at EDU {c}.")

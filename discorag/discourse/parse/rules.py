@@ -19,11 +19,11 @@ from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 
-_HEAD = 80  # a marker stands within the first 80 characters of a sentence
+_HEAD = 80  # a marker is looked for in the first 80 characters of a sentence
 
 
 class Reach(IntEnum):
-    """How much text a marker relates to: the sentence before, no telling, a line of thought, or all of it."""
+    """How much text a marker relates to: the sentence before, an unknown amount, a line of thought, or all of it."""
 
     NEAR = -1
     PLAIN = 0

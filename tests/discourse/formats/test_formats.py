@@ -288,9 +288,9 @@ def test_xml_with_an_encoding_and_comments_is_read() -> None:
 # --- what is refused ------------------------------------------------------------------------------
 
 _BAD_RS3 = (
-    ("no XML", ""),
-    ("no XML", "<rst><body>"),
-    ("no XML", "<rst><body>\ud800</body></rst>"),
+    ("not XML", ""),
+    ("not XML", "<rst><body>"),
+    ("not XML", "<rst><body>\ud800</body></rst>"),
     ("no units", _rs3("")),
     ("no text", _rs3('<segment id="1"> \n</segment>')),
     ("Unknown relation 'nonsense'", _rs3(_segment(1) + _segment(2, "1", "nonsense"))),

@@ -60,8 +60,8 @@ def decode(
         reading: Of its n units.
         levels: What starts at each unit (`Level`), shape (n,).
         exact: Up to how many units all trees are compared.
-        openers: Units that only open what follows, such as headings: satellites of it, at the text's end of what stands
-            before; nuclei only among each other.
+        openers: Units that only open what follows, such as headings: satellites of it, at the end of the text of what
+            comes before; nuclei only among each other.
     """
     decoder = _Decoder(scorer, reading, levels, openers)
     chosen: dict[_Span, tuple[int, float]] = {}

@@ -89,7 +89,7 @@ def edus(
 def _worded(text: str, cuts: Sequence[int], firm: Collection[int]) -> list[int]:
     """The cuts, with both ends, but those that set signs apart.
 
-    At the start of a sentence (``firm`` cuts) they go with what follows, as a list's number does, else with what stands
+    At the start of a sentence (``firm`` cuts) they go with what follows, as a list's number does, else with what comes
     before. A figure inside a sentence is left alone: GUM has years and citations as EDUs.
     """
     kept = [0]
@@ -168,7 +168,7 @@ class TrainedParser:
             return ParsedTree(tree=rule_tree(chunk))
         start = chunk.span.start
         sentences = tuple(Span(start=s.start - start, end=s.end - start) for s in chunk.sentences)
-        async with await self._turns.get():  # who waits takes no thread from others
+        async with await self._turns.get():  # whatever waits here occupies no thread
             tree = await asyncio.to_thread(self.parse_text, chunk.text, sentences, chunk.paragraph_starts, chunk.kinds)
         return ParsedTree(tree=_moved(tree, start))
 
