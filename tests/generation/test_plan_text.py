@@ -169,7 +169,7 @@ def test_a_text_is_cut_after_a_clause_else_after_a_word() -> None:
 
 def says(text: str, kind: K, header: str = "", *, introduces: bool = False) -> bool:
     span = Span(start=0, end=len(text))
-    return Sentence(1, 1, span, text, 0, kind=kind, header=header, introduces=introduces).statement
+    return Sentence(1, 1, span, text, kind=kind, header=header, introduces=introduces).statement
 
 
 @pytest.mark.parametrize(

@@ -115,11 +115,6 @@ def test_edus_are_joined_by_single_spaces(write: _Write, read: _Read) -> None:
 
 
 @_FORMATS
-def test_a_single_edu_is_a_tree(write: _Write, read: _Read) -> None:
-    assert read(write(_chunk("alone", _tree("alone")))) == ("alone", _tree("alone"))
-
-
-@_FORMATS
 def test_deep_trees_meet_no_recursion_limit(write: _Write, read: _Read) -> None:
     text, n = "w " * 1500, 1500
     tree = _tree(text, *((i, i + 1, n, Relation.ELABORATION, _NS) for i in range(n - 1)))
