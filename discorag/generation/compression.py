@@ -67,7 +67,7 @@ def compress(chunk: Chunk, budget: int, tokens: TokenCounter) -> Chunk:
     return _with(chunk, kept, tree)
 
 
-def narrowed(chunk: Chunk, evidence: Sequence[Span]) -> Chunk:
+def narrow(chunk: Chunk, evidence: Sequence[Span]) -> Chunk:
     """The chunk with the sentences, and the part of its tree, that overlap the evidence; unchanged if none does.
 
     Its text stays: see `compress`.

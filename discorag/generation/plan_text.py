@@ -12,7 +12,7 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Nuclearity, Plan, Reference, Relation
 from discorag.schema.document import Chunk, UnitKind
 from discorag.schema.values import Span
-from discorag.text.citations import escaped, marked, steps, unknown_passages
+from discorag.text.citations import escape_references, marked, steps, unknown_passages
 from discorag.text.escaping import one_line
 from discorag.text.sentences import language_of
 
@@ -121,11 +121,11 @@ class Wording:
         short = shorten(title, _NAME, at_clause="")
         if not short:
             return ""
-        return f"《{escaped(short)}》" if self.chinese else f"“{escaped(short)}”"
+        return f"《{escape_references(short)}》" if self.chinese else f"“{escape_references(short)}”"
 
     def gist(self, sentence: str, citation: str) -> str:
         """What a sentence says, shortened, with its citation."""
-        return f"{escaped(shorten(sentence, _GIST))} {citation}"
+        return f"{escape_references(shorten(sentence, _GIST))} {citation}"
 
     def start(self, name: str, gist: str) -> str:
         """The first step."""

@@ -68,7 +68,7 @@ def without_unknown(text: str, passages: Sequence[str]) -> str:
     return re.sub(r"\s*" + _REFERENCE.pattern, kept, text)
 
 
-def escaped(text: str) -> str:
+def escape_references(text: str) -> str:
     """``text`` of a source with a backslash before everything that would read as a reference or as such a backslash."""
     return re.sub(r"\\+\[|" + _REFERENCE.pattern, lambda m: "\\" + m[0], text)
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Literal
 
-from discorag.generation.compression import narrowed
+from discorag.generation.compression import narrow
 from discorag.ingest.segment.sentence_table import folded
 from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Known
 from discorag.schema.discourse import Plan, RhetoricalGraph
@@ -48,7 +48,7 @@ def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> 
     return "end", "the answer is verified"
 
 
-def unverified(inputs: AnswerInputs, draft: str, reason: str) -> Answer:
+def unverified_answer(inputs: AnswerInputs, draft: str, reason: str) -> Answer:
     """Return the draft's sentences, none of them verified, for the same ``reason``."""
     k = len(inputs.chunks)
     texts = [without_references(s, chunks=k).strip() for s in drafted_sentences(draft, k)]
@@ -75,7 +75,7 @@ def drafted_sentences(draft: str, chunks: int) -> list[str]:
     return [s for s in sentences if without_references(s, chunks=chunks).strip(" .。")]
 
 
-async def traced(verifier: Verifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> Answer:
+async def trace_draft(verifier: Verifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> Answer:
     """The verifier's answer; every span in it is of a document, also where the draft cites summaries.
 
     Raises:
@@ -84,12 +84,12 @@ async def traced(verifier: Verifier, inputs: AnswerInputs, draft: str, store: St
     """
     if not any(chunk.stands_for for chunk in inputs.chunks):
         return await verifier.verify(inputs, draft)
-    below, draft = await asyncio.to_thread(sourced, inputs, draft, store, scope)
+    below, draft = await asyncio.to_thread(replace_summaries, inputs, draft, store, scope)
     answer = await verifier.verify(below, draft)
     return answer.model_copy(update={"plan": inputs.plan})
 
 
-def sourced(inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> tuple[AnswerInputs, str]:
+def replace_summaries(inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> tuple[AnswerInputs, str]:
     """Inputs and draft with chunks of documents in place of cited summaries (of all, where nothing is cited); blocks.
 
     References are to whole chunks then. Relations of a summary to other passages are left out: they have no two
@@ -107,7 +107,7 @@ def sourced(inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> tup
             for c in inside:
                 found[c.id] = c if chunk.stands_for else found.get(c.id, c)
                 parts[c.id] += spans
-    chunks = tuple(narrowed(chunk, parts[i]) for i, chunk in found.items())
+    chunks = tuple(narrow(chunk, parts[i]) for i, chunk in found.items())
     at = {i: number for number, i in enumerate(found, start=1)}
     numbers = {number: [at[i] for i in ids] for number, ids in held.items()}
     return _moved(inputs, chunks, numbers), renumbered(draft, numbers)

@@ -134,9 +134,8 @@ async def test_passages_without_a_statement_give_a_plan_that_says_so(encoder: En
 async def test_what_a_plan_cites_and_there_is_not_is_named(encoder: Encoder) -> None:
     inputs = await inputs_from({"a": "One. Two.", "b": "Three, as in [1999]."}, "what", encoder)
     plan = Plan(paragraph="Use [1.2], [1.2-9], [2.7] and [3]; then [99.9], [1999] and [2]. Again [3].")
-    assert {
-        marked(r): said for r, said in missing_references(plan, inputs, await sentences_of(inputs, encoder)).items()
-    } == {
+    absent = missing_references(plan, inputs, await sentences_of(inputs, encoder))
+    assert {marked(reference): message for reference, message in absent.items()} == {
         "[1.2-9]": "The plan cites [1.2-9]; the sentences of passage 1 end at 2.",
         "[2.7]": "The plan cites [2.7]; the sentences of passage 2 end at 1.",
         "[3]": "The plan cites [3]; there are 2 passages.",

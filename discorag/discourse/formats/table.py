@@ -68,7 +68,7 @@ def check_format(name: str) -> None:
         raise InputError(f"Trees have no format {name!r}.", hint=f"Known are {', '.join(FORMATS)}.")
 
 
-def written(chunks: Sequence[Chunk], name: str) -> str:
+def write_trees(chunks: Sequence[Chunk], name: str) -> str:
     """The trees of the chunks in the format of this name.
 
     Raises:

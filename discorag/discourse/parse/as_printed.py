@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from discorag.discourse.parse.parser import Limits, reply_tokens
-from discorag.discourse.parse.prompted import PromptedParser, aligned
+from discorag.discourse.parse.prompted import PromptedParser, align_edus
 from discorag.models.protocol import Request
 from discorag.models.toolbox import Toolbox
 from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
@@ -52,7 +52,7 @@ class Node:
 _Joins = list[tuple[Node, Node]]
 
 
-def joined(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> _Joins:
+def join_nodes(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> _Joins:
     """The two sides of every join, bottom up; the last one covers all nodes. What a satellite modifies is its nucleus.
 
     Args:
@@ -125,13 +125,13 @@ def read(reply: str, text: str, *, offset: int) -> RstTree:
     lines that cannot be read are ignored.
 
     Raises:
-        ValueError: The EDUs or the drawing are missing, the EDUs are not the text (see `aligned`), a relation is none
-            of the 24, or the drawing is not one binary tree. The message tells the model what to change.
+        ValueError: The EDUs or the drawing are missing, the EDUs are not the text (see `align_edus`), a relation is not
+            one of the 24, or the drawing is not one binary tree. The message tells the model what to change.
     """
     parts = parts_of(reply, "EDU", "RST ANALYSIS", "TREE STRUCTURE")
     if "EDU" not in parts or "TREE STRUCTURE" not in parts:
         raise ValueError("Write the three parts 'EDUs:', 'RST ANALYSIS:' and 'TREE STRUCTURE:', each on its own line.")
-    edus = aligned(_edus(parts["EDU"]), text, offset=offset)
+    edus = align_edus(_edus(parts["EDU"]), text, offset=offset)
     sides = _drawing(parts["TREE STRUCTURE"], len(edus))
     return from_splits(edus, dict(_splits(sides, dict(_analysis(parts.get("RST ANALYSIS", ""))), len(edus))))
 
@@ -193,7 +193,7 @@ def _splits(sides: Mapping[_Range, Node], named: Mapping[_Range, str], n: int) -
             continue
         nodes = list(_parts(sides, start, end))
         drawn_below += len(nodes)
-        for left, right in joined(nodes, list(named)):
+        for left, right in join_nodes(nodes, list(named)):
             yield (left.start, right.end), _split(left, right, named)
         stack += [(node.start, node.end) for node in nodes]
     if drawn_below != len(sides):

@@ -132,20 +132,20 @@ class UnitParser(Protocol):
         ...
 
 
-def marked(parser: UnitParser) -> str:
+def embedded_version(parser: UnitParser) -> str:
     """The parser's version in braces, as part of the version of something that was built with the parser."""
     return f"{{{parser.version}}}"
 
 
-def but_parsers(version: str) -> str:
+def without_parsers(version: str) -> str:
     """A version without the versions of parsers in it."""
     return re.sub(r"\{[^{}]*\}", "{}", version)
 
 
-def joined(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]:
+def join_texts(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]:
     """The texts as one, paragraphs separated by blank lines, others by spaces; and the span of each."""
     whole = ("\n\n" if kind == "paragraph" else " ").join(texts)
-    return whole, sentences_in(texts, whole)
+    return whole, locate_texts(texts, whole)
 
 
 @dataclass
@@ -178,7 +178,7 @@ class Parses:
         return tree.splits
 
 
-def sentences_in(texts: Sequence[str], whole: str) -> tuple[Span, ...]:
+def locate_texts(texts: Sequence[str], whole: str) -> tuple[Span, ...]:
     """The spans of ``texts`` in ``whole``, in this order, without white space around them."""
     spans: list[Span] = []
     at = 0

@@ -138,11 +138,11 @@ def tree_from_reply(reply: str, text: str, *, offset: int) -> RstTree:
         value = TreeReply.model_validate_json(reply)
     except ValidationError as error:
         raise ValueError(schema_message(error)) from error
-    edus = aligned(value.edus, text, offset=offset)
+    edus = align_edus(value.edus, text, offset=offset)
     return from_splits(edus, _splits(value.nodes, len(edus)))
 
 
-def aligned(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ...]:
+def align_edus(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ...]:
     """The spans of the EDUs that a model copied, in document offsets, if ``text`` starts at ``offset``.
 
     The copies are aligned with the text, white space apart, so small slips do no harm: quotes that were straightened, a

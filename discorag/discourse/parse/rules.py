@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from discorag.discourse.parse.parser import Limits, ParsedTree, Unit, joined
+from discorag.discourse.parse.parser import Limits, ParsedTree, Unit, join_texts
 from discorag.models.toolbox import Toolbox
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
@@ -237,7 +237,7 @@ def right_branching_parser(_tools: Toolbox, _limits: Limits) -> RightBranchingPa
 
 
 def _chunk_of(texts: Sequence[str], kind: Unit) -> Chunk:
-    whole, units = joined(texts, kind)
+    whole, units = join_texts(texts, kind)
     starts = tuple(range(1, len(units))) if kind == "paragraph" else ()
     span = Span(start=0, end=len(whole))
     return Chunk(id="", doc_id="", order=0, span=span, text=whole, sentences=units, paragraph_starts=starts)
